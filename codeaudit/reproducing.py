@@ -5,6 +5,7 @@ interruption.
 """
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +28,8 @@ PICTURE: Final = "figure"
 SUMMARY: Final = "summary.json"
 CONFIG: Final = "config.json"
 """What a training writes last."""
+CARD_FILE: Final = "model-card.json"
+"""What it tells of itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +86,8 @@ class MadeItem:
         if self.item.experiment is not None and "paper" not in self.item.experiment.scales:
             return f"{unit}± is the standard error."
         if self.request.steps is not None:
-            return f"{unit}This is a try of --preset {self.request.preset}: trainings ended after {counted(self.request.steps, 'step')}."
+            ended = counted(self.request.steps, "step")
+            return f"{unit}This is a try of --preset {self.request.preset}: trainings ended after {ended}."
         size = {
             "small": "Networks and data are smaller than the paper's (--preset small).",
             "paper": "Sizes and settings are the paper's (--preset paper).",
@@ -101,7 +105,9 @@ class MadeItem:
 
     def _printed(self, head: str, name: str) -> str:
         value = self.item.published.get(name, {}).get(head)
-        return "–" if value is None else f"{value:g}"
+        if value is None:
+            return "–"
+        return "> 100" if math.isinf(value) else f"{value:g}"
 
     def _tested(self, head: str) -> str:
         metric = self.metrics[head]
@@ -165,6 +171,8 @@ def make(found: Item, request: Request, tell: Callable[[str], None]) -> MadeItem
         measured = _measured(source, source.experiment, request, tell)
     else:
         measured = _read(source, request, planned)
+    if found.drawn:
+        measured = _drawn(found, request, planned)
     folder = found.folder(request.out)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / TABLE).write_text(measured.text, encoding="utf-8")
@@ -180,11 +188,11 @@ def _read(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
         head: {row.name: [] for row in found.rows} for head, _, _ in found.heads
     }
     for step in planned:
-        if step.kind != "run":
-            continue
-        models: Sequence[Mapping[str, Any]] = json.loads((step.out / SUMMARY).read_text("utf-8"))["models"]
+        audited = step.kind == "run"
+        told = json.loads((step.out / (SUMMARY if audited else CARD_FILE)).read_text("utf-8"))
+        models: Sequence[Mapping[str, Any]] = told["models"] if audited else [told]
         for head, group, column in found.heads:
-            if group != step.group:
+            if group != step.group or column.of_card == audited:
                 continue
             for name, model in zip(step.networks, models, strict=True):
                 if (value := column.of(model)) is not None:
@@ -205,8 +213,8 @@ def bench_of(found: Item, experiment: Experiment, request: Request, tell: Callab
     seeds = request.seeds or int(settings.pop("seeds"))
     settings.pop("seeds", None)
     data = None
-    if experiment.data:
-        data = data_sets()[experiment.data].place(request.data, must_exist=not request.dry)
+    if name := experiment.data_of(request.preset):
+        data = data_sets()[name].place(request.data, must_exist=not request.dry)
     return Bench(
         name=experiment.name,
         rows=found.names,
@@ -221,7 +229,20 @@ def bench_of(found: Item, experiment: Experiment, request: Request, tell: Callab
 
 def _measured(found: Item, experiment: Experiment, request: Request, tell: Callable[[str], None]) -> MadeItem:
     measure: Callable[[Bench], Iterable[PaperTrial]] = load_target(experiment.target)
-    trials = list(measure(bench_of(found, experiment, request, tell)))
+    return _compared(found, request, list(measure(bench_of(found, experiment, request, tell))))
+
+
+def _drawn(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
+    draw: Callable[[Mapping[str, Path], str], Iterable[PaperTrial]] = load_target(found.drawn)
+    networks = {
+        step.networks[0]: step.out
+        for step in reversed(planned)
+        if step.kind == "train" and step.group.name == found.part
+    }
+    return _compared(found, request, list(draw(dict(reversed(networks.items())), request.device or "cpu")))
+
+
+def _compared(found: Item, request: Request, trials: Sequence[PaperTrial]) -> MadeItem:
     metrics = {}
     for head, _, column in found.heads:
         values = {
@@ -232,8 +253,7 @@ def _measured(found: Item, experiment: Experiment, request: Request, tell: Calla
             ]
             for name in dict.fromkeys(one.row for one in trials)
         }
-        percent = column.unit == "percent"
-        metrics[head] = compare_trials(head, column.better, values, percent=percent)
+        metrics[head] = compare_trials(head, column.better, values, percent=column.unit == "percent")
     return MadeItem(item=found, request=request, metrics=metrics, trials=trials)
 
 

@@ -23,11 +23,16 @@ DATA: Final = "data"
 PAPERS: Final = ("spe", "renamer", "code", "tree", "columns")
 """The names of the papers on the command line, which are those of their files."""
 
+CARD: Final = "card."
+"""Begins the measure that a training writes into its card."""
+
 PresetName: TypeAlias = Literal["small", "paper"]
 State: TypeAlias = Literal["run", "script", "drawing", "missing"]
 
 GENERATED: Final = "algebra"
 """The corpus that needs no file."""
+TRIED: Final = 32
+"""Most test samples of a preset that is only tried."""
 ENDINGS: Final = (".jsonl.gz", ".jsonl", ".csv.gz", ".csv", ".parquet")
 
 
@@ -83,16 +88,22 @@ class Measure:
 
     name: str
     measure: str
-    """The path in a model's block of `summary.json`, with dots; the name of a score of an experiment."""
+    """The path in a model's block of `summary.json`, with dots; behind `card.` that in the card of a trained
+    network; of an experiment the name of a score."""
     better: Literal["higher", "lower"] = "higher"
     complement: bool = False
     """1 minus the value, as an error is of an accuracy."""
     unit: str = "percent"
 
+    @property
+    def of_card(self) -> bool:
+        """Whether the training measured it itself."""
+        return self.measure.startswith(CARD)
+
     def of(self, model: Mapping[str, Any]) -> float | None:
         """The value, as a share; `None` where the run has none."""
         found: Any = model
-        for step in self.measure.split("."):
+        for step in self.measure.removeprefix(CARD).split("."):
             found = found.get(step) if isinstance(found, Mapping) else None
         if not isinstance(found, int | float):
             return None
@@ -109,6 +120,8 @@ class ColumnGroup:
     """The split that is audited."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """How much of a generated corpus the preset `small` takes, by split."""
+    options: tuple[str, ...] = ()
+    """Of both commands."""
     paper: tuple[str, ...] = ()
     small: tuple[str, ...] = ()
     """Further options of `codeaudit train` under each preset."""
@@ -139,6 +152,10 @@ class Experiment:
     scales: Mapping[PresetName, Mapping[str, Any]]
     """What each preset sets: `seeds`, and settings of the experiment."""
 
+    def data_of(self, name: PresetName) -> str:
+        """The data set under a preset."""
+        return str(self.scales.get(name, {}).get("data", self.data))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
@@ -160,6 +177,10 @@ class Item:
     """The curves of each row that a figure shows."""
     matrix: str = ""
     """The numbers of each row that a figure shows as a picture."""
+    drawn: str = ""
+    """MODULE:FUNCTION of codeaudit, from the trained networks of `of` and a device to trials."""
+    part: str = ""
+    """The group of columns whose networks it draws."""
     task: str = ""
     rows: tuple[Network, ...] = ()
     groups: tuple[ColumnGroup, ...] = ()
@@ -181,8 +202,8 @@ class Item:
     @property
     def heads(self) -> Sequence[tuple[str, ColumnGroup, Measure]]:
         """The columns: name, group, and measure."""
-        if self.experiment is not None:
-            return [(column.name, ColumnGroup(data=self.experiment.data), column) for column in self.columns]
+        if self.experiment is not None or self.drawn:
+            return [(column.name, ColumnGroup(data=""), column) for column in self.columns]
         return [
             (f"{group.name} {column.name}".strip(), group, column)
             for group in self.groups
@@ -268,6 +289,8 @@ def _read(paper: str) -> Mapping[str, Item]:
             y=entry.get("y", ""),
             series=entry.get("series", ""),
             matrix=entry.get("matrix", ""),
+            drawn=entry.get("drawn", ""),
+            part=entry.get("part", ""),
             task=entry.get("task", ""),
             rows=() if experiment else tuple(networks[name] for name in entry.get("rows", ())),
             groups=tuple(_group(one) for one in entry.get("groups", ())),
@@ -300,7 +323,7 @@ def _experiment(name: str, entry: Mapping[str, Any]) -> Experiment:
 
 
 def _group(entry: Mapping[str, Any]) -> ColumnGroup:
-    lists = {name: tuple(entry.get(name, ())) for name in ("paper", "small")}
+    lists = {name: tuple(entry.get(name, ())) for name in ("options", "paper", "small")}
     return ColumnGroup(**{**entry, **lists})
 
 
@@ -331,18 +354,19 @@ class Request:
         if self.preset not in experiment.scales:
             raise UsageError(f"the experiment has no preset {self.preset}")
         found = dict(experiment.scales[self.preset])
-        for aside in ("minutes", "forecast"):
+        for aside in ("minutes", "forecast", "data"):
             found.pop(aside, None)
-        if self.steps is not None and "steps" in found:
-            found["steps"] = self.steps
+        if self.steps is not None:
+            found |= {name: self.steps for name in ("steps", "attack_steps") if name in found}
+            found |= {name: min(found[name], TRIED) for name in ("tested", "lines") if name in found}
         return found
 
 
 def steps(found: Item, request: Request) -> list[Step]:
     """The commands that make an item, in their order.
 
-    Each network is trained once a seed. Its folder is named by its command, so that two items with one
-    training share it. Then one run a seed audits all rows.
+    Each network is trained once a seed. Then one run a seed audits all rows. Folders are named by commands,
+    so that two items with one training, or with one run, share it.
 
     Raises:
         CorpusError: a table of data is not there.
@@ -354,10 +378,13 @@ def steps(found: Item, request: Request) -> list[Step]:
         for group in found.groups:
             learned = [_training(row, found, group, seed, request) for row in found.rows]
             made += learned
+            if all(column.of_card for column in found.columns):
+                continue
             models = [word for step in learned for word in ("--model", str(step.out))]
-            out = found.folder(request.out) / "-".join(filter(None, (group.name, f"seed-{seed}")))
             words = ("run", *models, "--task", found.task, "--corpus", _corpus(group, group.test, request))
-            words += (*found.audit, *scale.run, *device, "--out", str(out))
+            words += (*group.options, *found.audit, *scale.run)
+            out = request.out / "runs" / f"{found.task}-seed-{seed}-{_digest(words)}"
+            words += (*device, "--out", str(out))
             made.append(
                 Step(
                     words=words,
@@ -373,7 +400,7 @@ def steps(found: Item, request: Request) -> list[Step]:
 
 def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request: Request) -> Step:
     scale = found.scales[request.preset]
-    words: tuple[str, ...] = ("train", row.network, "--task", found.task)
+    words: tuple[str, ...] = ("train", row.network, "--task", found.task, *group.options)
     for option, split in (("--corpus", "train"), ("--valid", "valid"), ("--test", "test")):
         words += (option, _corpus(group, split, request))
     if request.preset == "paper" and row.preset:
@@ -383,7 +410,7 @@ def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request:
         words = _with(words, "--steps", str(request.steps))
     words += ("--seed", str(seed))
     # What decides the weights. The device and the folder do not.
-    digest = hashlib.sha256("\0".join(words).encode()).hexdigest()[:8]
+    digest = _digest(words)
     label = "".join(sign if sign.isalnum() else "-" for sign in row.name).replace("--", "-")
     out = request.out / "networks" / f"{label}-seed-{seed}-{digest}"
     device = () if request.device is None else ("--device", request.device)
@@ -397,12 +424,14 @@ def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request:
     )
 
 
+def _digest(words: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:8]
+
+
 def _with(words: tuple[str, ...], option: str, value: str) -> tuple[str, ...]:
-    """The words with an option set."""
-    if option not in words:
-        return (*words, option, value)
-    at = words.index(option) + 1
-    return (*words[:at], value, *words[at + 1 :])
+    """The words with an option set once."""
+    places = {at + step for at, word in enumerate(words) if word == option for step in (0, 1)}
+    return (*(word for at, word in enumerate(words) if at not in places), option, value)
 
 
 def _corpus(group: ColumnGroup, split: str, request: Request) -> str:

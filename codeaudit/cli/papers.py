@@ -82,8 +82,9 @@ def show(name: str) -> int:
     if found.experiment is not None:
         click.echo(f"  rows: {'; '.join(found.names)}")
         click.echo(f"  columns: {'; '.join(head for head, _, _ in found.heads)}")
-        if found.experiment.data:
-            _data(found.experiment.data)
+        for data_set in dict.fromkeys(map(found.experiment.data_of, found.experiment.scales)):
+            if data_set:
+                _data(data_set)
         for name, scale in found.experiment.scales.items():
             click.echo(f"  --preset {name}: {_settings(scale)}")
     if found.rows:
@@ -189,7 +190,7 @@ def _data(name: str) -> None:
 
 def _settings(scale: Mapping[str, Any]) -> str:
     """The settings of an experiment in words."""
-    aside = ("minutes", "forecast")
+    aside = ("minutes", "forecast", "data")
     return ", ".join(f"{name} {value}" for name, value in scale.items() if name not in aside)
 
 
