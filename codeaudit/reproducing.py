@@ -341,7 +341,9 @@ def _curves(axes: Any, found: Item, measured: MadeItem, colours: Colours) -> Non
     for one in measured.trials:
         if found.series in one.series and one.row not in names:
             colour = colours.lines[len(names) % len(colours.lines)]
-            dash = DASHES[len(names) % len(DASHES)]  # curves that lie on each other are all seen
+            dash = (
+                "o" if found.dots else DASHES[len(names) % len(DASHES)]
+            )  # curves that lie on each other are all seen
             axes.plot(*zip(*one.series[found.series], strict=True), dash, color=colour, label=one.row)
             names.append(one.row)
     axes.set_xlabel(found.x)

@@ -175,6 +175,8 @@ class Item:
     """Columns of a figure of points; names of the axes of one of `series`."""
     series: str = ""
     """The curves of each row that a figure shows."""
+    dots: bool = False
+    """Whether the curves are points that no line joins."""
     matrix: str = ""
     """The numbers of each row that a figure shows as a picture."""
     drawn: str = ""
@@ -288,6 +290,7 @@ def _read(paper: str) -> Mapping[str, Item]:
             x=entry.get("x", ""),
             y=entry.get("y", ""),
             series=entry.get("series", ""),
+            dots=entry.get("dots", False),
             matrix=entry.get("matrix", ""),
             drawn=entry.get("drawn", ""),
             part=entry.get("part", ""),
