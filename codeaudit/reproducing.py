@@ -129,8 +129,6 @@ def source_of(found: Item) -> Item:
     """
     if found.state == "drawing":
         raise UsageError(f"{found.name} shows no experiment: {found.title}")
-    if found.state == "script":
-        raise UsageError(f"{found.name} is made by a script of the repository: python {found.reason}")
     if found.state == "missing":
         raise UsageError(f"{found.name} cannot be made: {found.reason}")
     return item(found.of) if found.of else found

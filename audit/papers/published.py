@@ -1,9 +1,8 @@
 """The tables and figures of the five papers: what each shows, what it needs, and the commands that make it.
 
 `items/PAPER.toml` describes those of one paper, `items/data.toml` the data sets. An item is made by commands
-of codeaudit (`groups`), is measured by a function (`experiment`), is drawn from another item (`of`), is made by
-a script of the repository (`script`), shows no experiment (`drawing`), or cannot be made (`missing`, with the
-reason).
+of codeaudit (`groups`), is measured by a function (`experiment`), is drawn from another item (`of`), shows no
+experiment (`drawing`), or cannot be made (`missing`, with the reason).
 """
 
 import hashlib
@@ -27,7 +26,7 @@ CARD: Final = "card."
 """Begins the measure that a training writes into its card."""
 
 PresetName: TypeAlias = Literal["small", "paper"]
-State: TypeAlias = Literal["run", "script", "drawing", "missing"]
+State: TypeAlias = Literal["run", "drawing", "missing"]
 
 GENERATED: Final = "algebra"
 """The corpus that needs no file."""
@@ -167,7 +166,7 @@ class Item:
     title: str
     state: State
     reason: str = ""
-    """The script, or why the item is missing."""
+    """Why the item is missing."""
     of: str = ""
     """The name of the item whose values a figure shows."""
     x: str = ""
@@ -285,7 +284,7 @@ def _read(paper: str) -> Mapping[str, Item]:
             name=f"{paper}/{key}",
             title=entry["title"],
             state=_state(entry),
-            reason=entry.get("script") or entry.get("missing", ""),
+            reason=entry.get("missing", ""),
             of=f"{paper}/{entry['of']}" if "of" in entry else "",
             x=entry.get("x", ""),
             y=entry.get("y", ""),
@@ -314,7 +313,7 @@ def _place(name: str) -> tuple[str, int]:
 
 
 def _state(entry: Mapping[str, Any]) -> State:
-    states: tuple[State, ...] = ("script", "drawing", "missing")
+    states: tuple[State, ...] = ("drawing", "missing")
     return next((name for name in states if name in entry), "run")
 
 

@@ -26,7 +26,6 @@ from codeaudit.transforms.grammar import counted
 
 MEANINGS = {
     "run": "codeaudit makes it",
-    "script": "a script of the repository makes it",
     "drawing": "it shows no experiment",
     "missing": "it cannot be made",
 }

@@ -39,7 +39,7 @@ def main() -> None:
     logging.disable()  # it warns of every line without a flow of data
     said, right = zip(*json.load(sys.stdin), strict=True)
     found = calc_codebleu(list(right), list(said), lang="python")
-    print(sum(found[part] for part in PARTS) / len(PARTS))
+    sys.stdout.write(f"{sum(found[part] for part in PARTS) / len(PARTS)}\n")
 
 
 if __name__ == "__main__":

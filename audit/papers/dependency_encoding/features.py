@@ -1,8 +1,8 @@
 """What the features of CoDE stand for (section 5.4; Tables 12 to 14, Figures 4 and 5).
 
 The paper asks GPT-4o for explanations. Here a feature is a detector of lines of one kind. Its quality is the
-area under its ROC curve (AUROC): how often it is higher on a line of the kind than on another line. One half of
-the texts chooses the best feature, the other half measures it.
+area under its ROC curve (AUROC): how often it is higher on a line of the kind than on another line. One half
+of the texts chooses the best feature, the other half measures it.
 
 A feature is read at a line break. `read` asks for the kind of the line that it ends, `announced` for that of
 the line that comes next, which it encodes (section 3.2).
@@ -105,7 +105,7 @@ def operations(bench: Bench) -> Iterator[PaperTrial]:
 
 
 def pairs(bench: Bench) -> Iterator[PaperTrial]:
-    """Table 13, Figures 4 and 5: scores (d) between the features of the last layer, and features in a plane."""
+    """Table 13, Figures 4 and 5: scores (d) between features of the last layer, and features in a plane."""
 
     def measure(row: str, seed: int) -> list[PaperTrial]:
         model, network = _read(bench)
@@ -118,8 +118,9 @@ def pairs(bench: Bench) -> Iterator[PaperTrial]:
         trials = []
         for name, place in zip(PAIRS, best, strict=False):
             one, other = (int(often[at]) for at in np.unravel_index(place, inner.shape))
+            first = found.active.shape[1] - count
             told = ". ".join(
-                f"{_named(network, at - count)}: {_examples(found, found.active.shape[1] - count + at, 'read')}"
+                f"{_named(network, at - count)}: {_examples(found, first + at, 'read')}"
                 for at in (one, other)
             )
             value = float(scores[one, other])
@@ -136,7 +137,7 @@ def pairs(bench: Bench) -> Iterator[PaperTrial]:
 
 @torch.no_grad()
 def scores_of(network: Decoder) -> Numbers:
-    """(C, C) the term (d) of each pair of features of the last layer, with activation 1: its mean over heads."""
+    """(C, C) the mean over heads of the term (d) of each pair of features of the last layer, both active by 1."""
     attention = network.blocks[-1].attention
     columns = attention.dictionary.columns.T
     query, key = attention.query(columns), attention.key(columns)
@@ -199,7 +200,7 @@ def _lines(network: Decoder, ids: Sequence[Sequence[int]], texts: Sequence[str])
 def _judged(
     kind: str, pattern: str, both: Sequence[Sequence[FeatureLines]], network: Decoder, seed: int
 ) -> PaperTrial:
-    """The AUROC of the best feature of a kind; `both` are the halves of the trained and of a random network."""
+    """The AUROC of the best feature of a kind. `both` are halves of lines: of the network, of a random one."""
     scores, notes = {}, []
     for when in ("read", "announced"):
         for label, halves in (("", both[0]), (", untrained", both[1])):

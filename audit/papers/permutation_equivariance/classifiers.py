@@ -2,8 +2,8 @@
 
 They are those of Tables 2 to 5 and 7 and of Figures 4 to 6 and 8.
 
-Texts are 48 bytes of a line of the standard library, by the package that they come from. Pictures are those of
-`split`, by the shape in them. Networks are BERT, GPT-2 and ViT of transformers with random weights.
+Texts are 48 bytes of a line of the standard library, by the package that they come from. Pictures are those
+of `split`, by the shape in them. Networks are BERT, GPT-2 and ViT of transformers with random weights.
 """
 
 import ast
@@ -131,7 +131,8 @@ def make(kind: str, settings: Mapping[str, Any], seed: int) -> nn.Module:
         module = transformers.GPT2ForSequenceClassification(
             transformers.GPT2Config(
                 vocab_size=settings["vocabulary"], n_embd=width, n_layer=layers, n_head=heads, n_inner=inner,
-                n_positions=1024, bos_token_id=0, eos_token_id=0, pad_token_id=0, num_labels=len(PACKAGES), **shared,
+                n_positions=1024, bos_token_id=0, eos_token_id=0, pad_token_id=0,
+                num_labels=len(PACKAGES), **shared,
             )
         )  # fmt: skip
     for layer in module.modules():
@@ -309,7 +310,7 @@ def _means(values: list[float]) -> list[tuple[float, float]]:
 def costs(bench: Bench) -> Iterator[PaperTrial]:
     """Figure 8: operations, time and memory of a training step of ViT, plain and permuted.
 
-    As in the paper, the permuted step multiplies by four permutation matrices, two of rows and two of columns.
+    As in the paper, a permuted step multiplies by four permutation matrices, two of rows and two of columns.
     """
     settings, device = bench.settings, checkpoint.usable_device(bench.device)
 

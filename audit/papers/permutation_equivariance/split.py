@@ -1,4 +1,4 @@
-"""Split learning with row permutation (Xu et al., 2024: Table 6, Figures 3 and 7), and an attack that the paper lacks.
+"""Split learning with row permutation (Xu et al., 2024: Table 6, Figures 3 and 7), and a further attack.
 
 A client embeds pictures and sends the embedded patches to a server, which has the blocks; the server tries to
 get the pictures back. The pictures are procedural: one of six shapes, its place, size, slope, shades and

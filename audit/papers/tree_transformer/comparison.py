@@ -1,4 +1,4 @@
-"""Completion of trees by networks that differ in how nodes know where they stand (tree transformer, Table 1)."""
+"""Completion of trees by networks that differ in how nodes know their places (tree transformer, Table 1)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -56,7 +56,8 @@ def completions(bench: Bench) -> Iterator[PaperTrial]:
 
 
 SETTINGS: Final = (
-    "width", "layers", "heads", "levels", "embedding", "window", "vocabulary", "spelling", "batch", "steps", "rate",
+    "width", "layers", "heads", "levels", "embedding", "window", "vocabulary", "spelling", "batch", "steps",
+    "rate",
 )  # fmt: skip
 """Of the recipe."""
 
