@@ -8,7 +8,7 @@ experiment (`drawing`), or cannot be made (`missing`, with the reason).
 import hashlib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -103,7 +103,11 @@ class Measure:
         """The value, as a share; `None` where the run has none."""
         found: Any = model
         for step in self.measure.removeprefix(CARD).split("."):
-            found = found.get(step) if isinstance(found, Mapping) else None
+            if isinstance(found, list):  # `k=10` is the block whose k is 10
+                key, _, value = step.partition("=")
+                found = next((one for one in found if str(one.get(key)) == value), None)
+            else:
+                found = found.get(step) if isinstance(found, Mapping) else None
         if not isinstance(found, int | float):
             return None
         return 1 - found if self.complement else float(found)
@@ -117,6 +121,10 @@ class ColumnGroup:
     name: str = ""
     test: str = "test"
     """The split that is audited."""
+    paper_data: str = ""
+    """The data set of the preset `paper`, where it is another one."""
+    audited: str = ""
+    """The data set that is audited, without splits, where it is another one."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """How much of a generated corpus the preset `small` takes, by split."""
     options: tuple[str, ...] = ()
@@ -183,6 +191,8 @@ class Item:
     part: str = ""
     """The group of columns whose networks it draws."""
     task: str = ""
+    audited: str = ""
+    """The task of the audit, where it is another one than that of the training."""
     rows: tuple[Network, ...] = ()
     groups: tuple[ColumnGroup, ...] = ()
     columns: tuple[Measure, ...] = ()
@@ -294,6 +304,7 @@ def _read(paper: str) -> Mapping[str, Item]:
             drawn=entry.get("drawn", ""),
             part=entry.get("part", ""),
             task=entry.get("task", ""),
+            audited=entry.get("audited", ""),
             rows=() if experiment else tuple(networks[name] for name in entry.get("rows", ())),
             groups=tuple(_group(one) for one in entry.get("groups", ())),
             columns=tuple(Measure(**one) for one in entry.get("columns", ())),
@@ -383,7 +394,8 @@ def steps(found: Item, request: Request) -> list[Step]:
             if all(column.of_card for column in found.columns):
                 continue
             models = [word for step in learned for word in ("--model", str(step.out))]
-            words = ("run", *models, "--task", found.task, "--corpus", _corpus(group, group.test, request))
+            words = ("run", *models, "--task", found.audited or found.task)
+            words += ("--corpus", _corpus(group, group.test, request))
             words += (*group.options, *found.audit, *scale.run)
             out = request.out / "runs" / f"{found.task}-seed-{seed}-{_digest(words)}"
             words += (*device, "--out", str(out))
@@ -404,7 +416,7 @@ def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request:
     scale = found.scales[request.preset]
     words: tuple[str, ...] = ("train", row.network, "--task", found.task, *group.options)
     for option, split in (("--corpus", "train"), ("--valid", "valid"), ("--test", "test")):
-        words += (option, _corpus(group, split, request))
+        words += (option, _corpus(replace(group, audited=""), split, request))
     if request.preset == "paper" and row.preset:
         words += ("--preset", row.preset)
     words += (*scale.train, *(group.paper if request.preset == "paper" else group.small), *row.options)
@@ -437,8 +449,11 @@ def _with(words: tuple[str, ...], option: str, value: str) -> tuple[str, ...]:
 
 
 def _corpus(group: ColumnGroup, split: str, request: Request) -> str:
+    if group.audited and split == group.test:
+        return str(data_sets()[group.audited].place(request.data, must_exist=not request.dry))
     if group.data != GENERATED:
-        return f"{data_sets()[group.data].place(request.data, must_exist=not request.dry)}:{split}"
+        name = (group.paper_data if request.preset == "paper" else "") or group.data
+        return f"{data_sets()[name].place(request.data, must_exist=not request.dry)}:{split}"
     size = f":{group.sizes[split]}" if request.preset == "small" and split in group.sizes else ""
     return f"{GENERATED}:{split}{size}"
 
@@ -513,5 +528,5 @@ def _of_experiment(found: Experiment, rows: int, seeds: int | None) -> TrainingC
 def _size(group: ColumnGroup) -> tuple[int, int]:
     if group.data == GENERATED:
         return 300_000, 60  # Renamer, appendix E
-    found = data_sets()[group.data]
+    found = data_sets()[group.paper_data or group.data]
     return found.count, found.tokens

@@ -77,7 +77,8 @@ def show(name: str) -> int:
         if group.data == GENERATED:
             click.echo(f"  data: the corpus {GENERATED}, which codeaudit generates")
         else:
-            _data(group.data)
+            for name in filter(None, (group.data, group.paper_data, group.audited)):
+                _data(name)
     if found.experiment is not None:
         click.echo(f"  rows: {'; '.join(found.names)}")
         click.echo(f"  columns: {'; '.join(head for head, _, _ in found.heads)}")

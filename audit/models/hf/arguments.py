@@ -17,6 +17,7 @@ from codeaudit.audit.models.text_models import (
     named,
     read_template,
     samples,
+    temperature,
 )
 from codeaudit.transforms.errors import UsageError
 
@@ -51,18 +52,6 @@ def _count(key: str, text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(f"-M {key}={text} must be a positive whole number")
     return int(text)
-
-
-def _temperature(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not isfinite(value) or value <= 0:
-        raise UsageError(
-            f"-M temperature={text} must be a number above 0; without it, the likeliest token is taken"
-        )
-    return value
 
 
 def _head(text: str) -> str:
@@ -105,7 +94,7 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     **CHAT_ARGUMENTS,
     "max_new_tokens": partial(_count, "max_new_tokens"),
     "samples": samples,
-    "temperature": _temperature,
+    "temperature": temperature,
     "masks": partial(_count, "masks"),
     "truncate": bool,
     "device_map": _device_map,

@@ -137,7 +137,7 @@ def pairs(bench: Bench) -> Iterator[PaperTrial]:
 
 @torch.no_grad()
 def scores_of(network: Decoder) -> Numbers:
-    """(C, C) the mean over heads of the term (d) of each pair of features of the last layer, both active by 1."""
+    """(C, C) the mean over heads of the term (d) of pairs of features of the last layer, with activation 1."""
     attention = network.blocks[-1].attention
     columns = attention.dictionary.columns.T
     query, key = attention.query(columns), attention.key(columns)
@@ -200,7 +200,7 @@ def _lines(network: Decoder, ids: Sequence[Sequence[int]], texts: Sequence[str])
 def _judged(
     kind: str, pattern: str, both: Sequence[Sequence[FeatureLines]], network: Decoder, seed: int
 ) -> PaperTrial:
-    """The AUROC of the best feature of a kind. `both` are halves of lines: of the network, of a random one."""
+    """The AUROC of the best feature of a kind; `both` are halves of lines of two networks, one untrained."""
     scores, notes = {}, []
     for when in ("read", "announced"):
         for label, halves in (("", both[0]), (", untrained", both[1])):

@@ -135,13 +135,13 @@ def test_the_list_says_what_makes_each_item(capsys: pytest.CaptureFixture[str]) 
     assert main(["papers", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("spe/table-1 ") and " run " in line for line in lines)
-    assert any(line.startswith("code/table-3 ") and " missing " in line for line in lines)
+    assert any(line.startswith("spe/table-7 ") and " missing " in line for line in lines)
     assert not any(" script " in line for line in lines if "/" in line)
     assert main(["papers", "list", "tree"]) == 0
     assert all("tree/" in line for line in capsys.readouterr().out.split("\n\n")[0].splitlines())
 
 
-@pytest.mark.parametrize("name", ["renamer/table-4", "spe/figure-7", "code/table-3", "spe/table-4"])
+@pytest.mark.parametrize("name", ["renamer/table-4", "spe/figure-7", "code/table-3", "columns/figure-8"])
 def test_an_item_is_shown_with_what_it_needs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["papers", "show", name]) == 0
     assert name in capsys.readouterr().out
