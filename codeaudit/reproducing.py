@@ -249,7 +249,7 @@ def _compared(found: Item, request: Request, trials: Sequence[PaperTrial]) -> Ma
                 for one in trials
                 if one.row == name and (value := one.scores.get(column.measure)) is not None
             ]
-            for name in dict.fromkeys(one.row for one in trials)
+            for name in dict.fromkeys(one.row for one in trials if one.scores)
         }
         metrics[head] = compare_trials(head, column.better, values, percent=column.unit == "percent")
     return MadeItem(item=found, request=request, metrics=metrics, trials=trials)

@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import isfinite
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 

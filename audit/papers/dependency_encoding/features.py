@@ -137,7 +137,7 @@ def pairs(bench: Bench) -> Iterator[PaperTrial]:
 
 @torch.no_grad()
 def scores_of(network: Decoder) -> Numbers:
-    """(C, C) the mean over heads of the term (d) of pairs of features of the last layer, with activation 1."""
+    """(C, C) the mean over heads of the term (d) of pairs of features of the last layer, each active by 1."""
     attention = network.blocks[-1].attention
     columns = attention.dictionary.columns.T
     query, key = attention.query(columns), attention.key(columns)

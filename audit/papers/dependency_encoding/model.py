@@ -169,9 +169,7 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder], ChecksInput):
             for number in range(self.samples)
         ]
 
-    def _written(
-        self, logits: Tensor, cache: Cache, rng: Random, *, tokens: int, stop: Sequence[str]
-    ) -> str:
+    def _written(self, logits: Tensor, cache: Cache, rng: Random, *, tokens: int, stop: Sequence[str]) -> str:
         """One continuation behind what the cache has read; `logits` (V,) are those of its first token."""
         written: list[int] = []
         for _ in range(tokens):

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from codeaudit.audit.papers.dependency_encoding import features
 from codeaudit.audit.papers.dependency_encoding.comparison import LAMBDAS, SHARP, lengths, made, retrieval
 from codeaudit.audit.papers.dependency_encoding.features import auroc, in_plane
 from codeaudit.audit.papers.dependency_encoding.made_code import (
@@ -254,3 +256,27 @@ def test_a_plane_keeps_the_longest_distances() -> None:
     found = in_plane(points)
     assert found.shape == (4, 2)
     assert np.linalg.norm(found[0] - found[1]) == pytest.approx(9, abs=0.1)
+
+
+@pytest.mark.slow
+def test_features_of_the_bundled_network_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kinds of lines, pairs of features, and the operations of Counting."""
+    monkeypatch.setattr(features, "FEWEST", 3)
+    table = tmp_path / "python_functions.jsonl"
+    rows = [
+        {"source": text, "name": "part", "split": "test"}
+        for at in range(8)
+        for text in source(at).split("\n\n\n")
+    ]
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    asked = bench(tmp_path, ["return"], table, model="code-checkpoint", functions=12, features=10)
+    (told,) = features.explained(asked)
+    assert told.scores["read"] > 0.9
+    assert "return total" in " ".join(told.notes)
+    *found, whole = features.pairs(replace(asked, name="pairs", rows=[*features.PAIRS, features.ALL]))
+    scores = [one.scores["(d)"] for one in found]
+    assert scores == sorted(scores, reverse=True)
+    assert len(whole.matrices["scores"]) == len(whole.series["plane"]) == 10
+    counting = bench(tmp_path, ["pass"], counting=20, tested=20)
+    (told,) = features.operations(replace(counting, name="operations"))
+    assert 0 <= told.scores["read"] <= 1
