@@ -1,23 +1,19 @@
-"""Permutation equivariance of eight families of transformers: Tables 2 to 5 of Xu et al. (2024), in shape.
+"""Permutation equivariance of eight families of transformers (theorems 4.1 to 4.5 of Xu et al., 2024).
 
     python benchmarks/columns_equivariance.py              errors by family, columns and rows
     python benchmarks/columns_equivariance.py --more       errors of columns for other families
-    python benchmarks/columns_equivariance.py --accuracy   test accuracy with and without permutation
 
 The first table has tiny models with random weights: a larger model would only add rounding errors. Every
-number is relative to the largest output, gradient or weight. The second table trains a small BERT and a small
-GPT-2. They learn from which of four packages of the standard library a line of 48 bytes comes.
+number is relative to the largest output, gradient or weight. Accuracies under permutation are
+`codeaudit papers run columns/table-2` to `table-5`.
 """
 
 import argparse
-import ast
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
 from copy import deepcopy
-from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import checkout  # noqa: F401 - `tests` is found
 import numpy as np
@@ -26,7 +22,7 @@ import transformers
 from torch import nn
 
 from codeaudit.transforms.columns.layout import draw
-from codeaudit.transforms.columns.permute import permute_module, permuting_rows, stacks
+from codeaudit.transforms.columns.permute import stacks
 from codeaudit.transforms.columns.proof import (
     DoubleThroughout,
     change,
@@ -40,27 +36,16 @@ from codeaudit.transforms.columns.tracing import Call, infer, tensors
 from tests.support.families import FAMILIES, TOKENS, call_of, make
 
 STEPS = 20
-PACKAGES = ("asyncio", "email", "importlib", "unittest")
-WIDTH = 48
-"""Bytes of a line."""
-EACH = 2500
-"""Lines of a package."""
-LESSONS = 600
-"""Training steps."""
-RATE = 1e-3
 
 
 def main() -> None:
     """Print one of the two tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--accuracy", action="store_true", help="train and test small models")
     parser.add_argument("--more", action="store_true", help="other families")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     began = time.process_time()
-    if asked.accuracy:
-        accuracies()
-    elif asked.more:
+    if asked.more:
         more()
     else:
         errors()
@@ -172,127 +157,6 @@ MORE: dict[str, tuple[str, dict[str, Any]]] = {
     "Bart": ("ForConditionalGeneration", BART),
 }  # fmt: skip
 """Heads and sizes of other families."""
-
-
-class Data(NamedTuple):
-    """Lines with the packages that they come from."""
-
-    lines: torch.Tensor
-    labels: torch.Tensor
-
-    def batches(self, size: int, rng: Random) -> "list[Data]":
-        """All lines in a random order, in batches."""
-        order = torch.tensor(rng.sample(range(len(self.labels)), len(self.labels)))
-        return [Data(self.lines[some], self.labels[some]) for some in order.split(size)]
-
-
-def accuracies() -> None:
-    """Print tables 2 to 5: train and test accuracy, plain and permuted."""
-    train, test = _lines()
-    print(f"{len(train.labels):,} lines to learn from, {len(test.labels):,} to test on\n")
-    print("| | BERT | GPT-2 |\n|---|---|---|")
-    rows: dict[str, list[str]] = {}
-    for name in ("bert", "gpt2"):
-        start = _classifier(name)
-        call = Call((), {"input_ids": train.lines[:2]})
-        groups = infer(start, call)
-        order = draw(groups.layout.sizes, Random(7))
-        tokens = np.array(Random(8).sample(range(WIDTH), WIDTH))
-        plain, columns, shuffled = (deepcopy(start) for _ in range(3))
-        permute_module(columns, groups.layout, order)
-        _learn(plain, train)
-        _learn(columns, train)
-        turned = deepcopy(plain)
-        permute_module(turned, groups.layout, order)
-        locked = deepcopy(plain)
-        inside = groups.layout.only({groups.locking[0]: 0}, {one: one for one in groups.inside})
-        permute_module(locked, inside, [order[groups.locking[0]]])
-        rowwise = permuting_rows(stacks(plain)[0], rows=tokens)
-        cells = {
-            "Test w/o P.": _accuracy(plain, test),
-            "Test w/ row P.": _accuracy(plain, test, rowwise) if name == "bert" else None,
-            "Test w/ col. P.": _accuracy(turned, test),
-            "Test w/ col. P., no key": _accuracy(locked, test),
-            "Train w/o P.": _accuracy(plain, test),
-            "Train w/ col. P.": _accuracy(columns, test),
-        }
-        if name == "bert":
-            with permuting_rows(stacks(shuffled)[0], rows=tokens):
-                _learn(shuffled, train)
-            cells["Train w/ row P."] = _accuracy(shuffled, test)
-        else:
-            cells["Train w/ row P."] = None
-        for row, value in cells.items():
-            rows.setdefault(row, []).append("–" if value is None else f"{value:.2%}")
-    for row, cells_ in rows.items():
-        print(f"| {row} | {' | '.join(cells_)} |")
-
-
-def _lines() -> tuple[Data, Data]:
-    """Equally many lines of each package; every fifth one is for the test."""
-    root = Path(ast.__file__).parent
-    train: list[Any] = []
-    test: list[Any] = []
-    for label, package in enumerate(PACKAGES):
-        text = b"".join(path.read_bytes() for path in sorted((root / package).glob("*.py")))
-        lines = [(list(text[at : at + WIDTH]), label) for at in range(0, len(text) - WIDTH, WIDTH)]
-        lines = Random(label).sample(lines, EACH)
-        train += lines[EACH // 5 :]
-        test += lines[: EACH // 5]
-    return _data(train), _data(test)
-
-
-def _data(part: Sequence[Any]) -> Data:
-    return Data(torch.tensor([line for line, _ in part]), torch.tensor([label for _, label in part]))
-
-
-def _classifier(name: str) -> nn.Module:
-    torch.manual_seed(0)
-    module: nn.Module
-    sizes: dict[str, Any]
-    common: dict[str, Any] = {"num_labels": len(PACKAGES), "attn_implementation": "eager"}
-    if name == "bert":
-        sizes = {
-            "hidden_size": 64,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 4,
-            "intermediate_size": 128,
-        }
-        config = transformers.BertConfig(vocab_size=256, max_position_embeddings=WIDTH, **sizes, **common)
-        module = transformers.BertForSequenceClassification(config)
-    else:
-        sizes = {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_inner": 128, "n_positions": WIDTH}
-        ends: dict[str, Any] = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
-        module = transformers.GPT2ForSequenceClassification(
-            transformers.GPT2Config(vocab_size=256, **sizes, **ends, **common)
-        )
-    for layer in module.modules():
-        if isinstance(layer, nn.Dropout):
-            layer.p = 0.0
-    module.eval()
-    return module
-
-
-def _learn(module: nn.Module, data: Data) -> None:
-    optimiser = torch.optim.AdamW(module.parameters(), lr=RATE)
-    rng, step = Random(1), 0
-    while step < LESSONS:
-        for batch in data.batches(32, rng)[: LESSONS - step]:
-            optimiser.param_groups[0]["lr"] = RATE * min(1.0, (step + 1) / 100)
-            optimiser.zero_grad()
-            nn.functional.cross_entropy(module(input_ids=batch.lines).logits, batch.labels).backward()
-            optimiser.step()
-            step += 1
-
-
-@torch.no_grad()
-def _accuracy(module: nn.Module, data: Data, inside: AbstractContextManager[None] | None = None) -> float:
-    with inside or nullcontext():
-        right = sum(
-            int((module(input_ids=batch.lines).logits.argmax(1) == batch.labels).sum())
-            for batch in data.batches(250, Random(0))
-        )
-    return right / len(data.labels)
 
 
 if __name__ == "__main__":

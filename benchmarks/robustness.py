@@ -2,7 +2,7 @@
 
     python benchmarks/robustness.py --corpus TABLE --out DIR
     python benchmarks/robustness.py --corpus TABLE --out DIR --train 500 --test 20 --seeds 2   a small budget
-    python benchmarks/robustness.py --corpus TABLE --out DIR --row tree=tree_transformer:model one more row
+    python benchmarks/robustness.py --corpus TABLE --out DIR --row tree=tree_row:model one more row
 
 TABLE is a corpus of Python functions with splits, as `codeaudit run --corpus` takes it before `:SPLIT`. All
 networks have one trunk, one budget and one set of functions; they differ in attention, positions, and in

@@ -5,14 +5,16 @@ interruption.
 """
 
 import json
+import math
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from codeaudit.audit.papers.published import Item, Request, Step, item, steps
+from codeaudit.audit.papers.experiments import Bench, PaperTrial
+from codeaudit.audit.papers.published import Experiment, Item, Request, Step, data_sets, item, steps
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
@@ -26,6 +28,8 @@ PICTURE: Final = "figure"
 SUMMARY: Final = "summary.json"
 CONFIG: Final = "config.json"
 """What a training writes last."""
+CARD_FILE: Final = "model-card.json"
+"""What it tells of itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +40,8 @@ class MadeItem:
     request: Request
     metrics: Mapping[str, Metric]
     """The trials of each column by row."""
+    trials: Sequence[PaperTrial] = ()
+    """Of an experiment."""
 
     @property
     def text(self) -> str:
@@ -53,8 +59,9 @@ class MadeItem:
         for name in [*ours, *(name for name in found.published if name not in ours)]:
             cells = [text for head in heads for text in (self._cell(head, name), self._printed(head, name))]
             lines.append(f"| {name} | {' | '.join(cells)} |")
-        lines += ["", f"In {found.unit}. {self._setting}"]
+        lines += ["", self._setting]
         lines += [f"- {head}: {text}." for head in heads if (text := self._tested(head))]
+        lines += [f"- {text}" for text in dict.fromkeys(note for one in self.trials for note in one.notes)]
         lines += [f"- {text}" for text in found.differences]
         return "\n".join(lines) + "\n"
 
@@ -68,28 +75,39 @@ class MadeItem:
 
     @property
     def _setting(self) -> str:
-        if self.item.target:
-            return "± is the standard error."
+        in_percent = [head for head, _, column in self.item.heads if column.unit == "percent"]
+        if not in_percent:
+            unit = ""
+        elif len(in_percent) == len(self.item.heads):
+            unit = "In percent. "
+        else:
+            unit = f"{', '.join(in_percent)}: in percent. "
         seeds = max((len(one.values) for metric in self.metrics.values() for one in metric.groups), default=0)
+        if self.item.experiment is not None and "paper" not in self.item.experiment.scales:
+            return f"{unit}± is the standard error."
+        if self.request.steps is not None:
+            ended = counted(self.request.steps, "step")
+            return f"{unit}This is a try of --preset {self.request.preset}: trainings ended after {ended}."
         size = {
             "small": "Networks and data are smaller than the paper's (--preset small).",
             "paper": "Sizes and settings are the paper's (--preset paper).",
         }[self.request.preset]
-        return f"{size} {counted(seeds, 'training')} of each network; ± is the standard error."
+        return f"{unit}{size} {counted(seeds, 'training')} of each network; ± is the standard error."
 
     def _cell(self, head: str, name: str) -> str:
         group = next((one for one in self.metrics[head].groups if one.name == name), None)
         if group is None or group.mean is None:
             return "–"
-        text = self._number(group.mean) + ("" if group.error is None else f" ± {self._number(group.error)}")
+        percent = self.metrics[head].percent
+        text = _number(group.mean, percent)
+        text += "" if group.error is None else f" ± {_number(group.error, percent)}"
         return f"**{text}**" if group.best else text
-
-    def _number(self, value: float) -> str:
-        return f"{100 * value:.2f}" if self.item.unit == "percent" else f"{value:.3g}"
 
     def _printed(self, head: str, name: str) -> str:
         value = self.item.published.get(name, {}).get(head)
-        return "–" if value is None else f"{value:g}"
+        if value is None:
+            return "–"
+        return "> 100" if math.isinf(value) else f"{value:g}"
 
     def _tested(self, head: str) -> str:
         metric = self.metrics[head]
@@ -97,6 +115,10 @@ class MadeItem:
             return ""
         pairs = ", ".join(f"{one.first}/{one.second} {one.p_adjusted:.2g}" for one in metric.pairs)
         return verdict(metric.test) + (f"; Conover, Holm-adjusted p: {pairs}" if pairs else "")
+
+
+def _number(value: float, percent: bool) -> str:
+    return f"{100 * value:.2f}" if percent else f"{value:.3g}"
 
 
 def source_of(found: Item) -> Item:
@@ -107,8 +129,6 @@ def source_of(found: Item) -> Item:
     """
     if found.state == "drawing":
         raise UsageError(f"{found.name} shows no experiment: {found.title}")
-    if found.state == "script":
-        raise UsageError(f"{found.name} is made by a script of the repository: python {found.reason}")
     if found.state == "missing":
         raise UsageError(f"{found.name} cannot be made: {found.reason}")
     return item(found.of) if found.of else found
@@ -135,7 +155,7 @@ def make(found: Item, request: Request, tell: Callable[[str], None]) -> MadeItem
         KeyboardInterrupt: a command was interrupted; the same call goes on.
     """
     source = source_of(found)
-    planned = [] if source.target else steps(source, request)
+    planned = [] if source.experiment else steps(source, request)
     for number, step in enumerate(planned, start=1):
         if is_done(step):
             continue
@@ -145,12 +165,17 @@ def make(found: Item, request: Request, tell: Callable[[str], None]) -> MadeItem
             raise KeyboardInterrupt("interrupted; the same command goes on")
         if code != 0:
             raise RunError(f"step {number} of {len(planned)} failed with exit code {code}")
-    measured = _measured(source, request, tell) if source.target else _read(source, request, planned)
+    if source.experiment is not None:
+        measured = _measured(source, source.experiment, request, tell)
+    else:
+        measured = _read(source, request, planned)
+    if found.drawn:
+        measured = _drawn(found, request, planned)
     folder = found.folder(request.out)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / TABLE).write_text(measured.text, encoding="utf-8")
     (folder / VALUES).write_text(json.dumps(measured.values, indent=2) + "\n", encoding="utf-8")
-    if found.of:
+    if found.x or found.series or found.matrix:
         for path in _draw(found, measured, folder):
             tell(f"picture: {path}")
     return measured
@@ -161,11 +186,11 @@ def _read(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
         head: {row.name: [] for row in found.rows} for head, _, _ in found.heads
     }
     for step in planned:
-        if step.kind != "run":
-            continue
-        models: Sequence[Mapping[str, Any]] = json.loads((step.out / SUMMARY).read_text("utf-8"))["models"]
+        audited = step.kind == "run"
+        told = json.loads((step.out / (SUMMARY if audited else CARD_FILE)).read_text("utf-8"))
+        models: Sequence[Mapping[str, Any]] = told["models"] if audited else [told]
         for head, group, column in found.heads:
-            if group != step.group:
+            if group != step.group or column.of_card == audited:
                 continue
             for name, model in zip(step.networks, models, strict=True):
                 if (value := column.of(model)) is not None:
@@ -175,17 +200,63 @@ def _read(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
     return MadeItem(item=found, request=request, metrics=metrics)
 
 
-def _measured(found: Item, request: Request, tell: Callable[[str], None]) -> MadeItem:
-    measure: Callable[[Callable[[str], None]], Mapping[str, Mapping[str, Sequence[float]]]]
-    measure = load_target(found.target)
-    metrics = {
-        head: compare_trials(head, "lower", rows, percent=False) for head, rows in measure(tell).items()
+def bench_of(found: Item, experiment: Experiment, request: Request, tell: Callable[[str], None]) -> Bench:
+    """What an experiment is asked for.
+
+    Raises:
+        CorpusError: its table of data is not there.
+        UsageError: it has no such preset.
+    """
+    settings = request.settings(experiment)
+    seeds = request.seeds or int(settings.pop("seeds"))
+    settings.pop("seeds", None)
+    data = None
+    if name := experiment.data_of(request.preset):
+        data = data_sets()[name].place(request.data, must_exist=not request.dry)
+    return Bench(
+        name=experiment.name,
+        rows=found.names,
+        settings=settings,
+        seeds=seeds,
+        device=request.device or "cpu",
+        data=data,
+        folder=request.out / "trials",
+        tell=tell,
+    )
+
+
+def _measured(found: Item, experiment: Experiment, request: Request, tell: Callable[[str], None]) -> MadeItem:
+    measure: Callable[[Bench], Iterable[PaperTrial]] = load_target(experiment.target)
+    return _compared(found, request, list(measure(bench_of(found, experiment, request, tell))))
+
+
+def _drawn(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
+    draw: Callable[[Mapping[str, Path], str], Iterable[PaperTrial]] = load_target(found.drawn)
+    networks = {
+        step.networks[0]: step.out
+        for step in reversed(planned)
+        if step.kind == "train" and step.group.name == found.part
     }
-    return MadeItem(item=found, request=request, metrics=metrics)
+    return _compared(found, request, list(draw(dict(reversed(networks.items())), request.device or "cpu")))
+
+
+def _compared(found: Item, request: Request, trials: Sequence[PaperTrial]) -> MadeItem:
+    metrics = {}
+    for head, _, column in found.heads:
+        values = {
+            name: [
+                1 - value if column.complement else value
+                for one in trials
+                if one.row == name and (value := one.scores.get(column.measure)) is not None
+            ]
+            for name in dict.fromkeys(one.row for one in trials if one.scores)
+        }
+        metrics[head] = compare_trials(head, column.better, values, percent=column.unit == "percent")
+    return MadeItem(item=found, request=request, metrics=metrics, trials=trials)
 
 
 def _draw(found: Item, measured: MadeItem, folder: Path) -> Iterator[Path]:
-    """The points of a figure, ours and the paper's, as SVG and PNG.
+    """A figure as SVG and PNG, on a light and on a dark ground.
 
     Raises:
         RunError: matplotlib is not installed.
@@ -200,31 +271,100 @@ def _draw(found: Item, measured: MadeItem, folder: Path) -> Iterator[Path]:
     matplotlib.use("svg")
     from matplotlib import pyplot
 
-    with matplotlib.rc_context({"svg.hashsalt": "codeaudit"}):  # equal data make equal files
-        figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
-        for name, entry in measured.item.published.items():
-            if found.x in entry and found.y in entry:
-                axes.plot(entry[found.x], entry[found.y], "o", color="#9aa4b2")
-                axes.annotate(
-                    f"{name} (paper)", (entry[found.x], entry[found.y]), fontsize=7, color="#6b7686"
-                )
-        for row in measured.item.rows:
-            x, y = (_mean(measured.metrics[head], row.name) for head in (found.x, found.y))
-            if x is not None and y is not None:
-                axes.plot(x, y, "s", color="#2f6fde")
-                axes.annotate(row.name, (x, y), fontsize=8)
-        axes.set_xlabel(f"{found.x} (%)")
-        axes.set_ylabel(f"{found.y} (%)")
-        axes.set_title(found.title, fontsize=10)
-        axes.grid(alpha=0.3)
-        figure.tight_layout()
-        for ending in ("svg", "png"):
-            path = folder / f"{PICTURE}.{ending}"
-            figure.savefig(path, dpi=160, metadata={"Date": None} if ending == "svg" else None)
-            yield path
-        pyplot.close(figure)
+    for style, colours in STYLES.items():
+        # equal data make equal files
+        with matplotlib.rc_context({"svg.hashsalt": "codeaudit", **_colours(colours)}):
+            if found.matrix:
+                figure = _pictures(found, measured)
+            else:
+                figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
+                (_curves if found.series else _points)(axes, found, measured, colours)
+            figure.suptitle(found.title, fontsize=10)
+            figure.tight_layout()
+            for ending in ("svg", "png"):
+                path = folder / f"{PICTURE}{style}.{ending}"
+                figure.savefig(path, dpi=160, metadata={"Date": None} if ending == "svg" else None)
+                yield path
+            pyplot.close(figure)
+
+
+class Colours(NamedTuple):
+    """Of a picture, as on the pages."""
+
+    ground: str
+    text: str
+    faint: str
+    lines: Sequence[str]
+
+
+STYLES: Final[Mapping[str, Colours]] = {
+    "": Colours("#ffffff", "#1f2733", "#6b7686", ("#2f6fde", "#c2410c", "#15803d", "#9333ea", "#b45309")),
+    "-dark": Colours(
+        "#14181f", "#e6eaf0", "#9aa4b2", ("#7aa7ff", "#fb923c", "#4ade80", "#d8b4fe", "#fbbf24")
+    ),
+}
+"""By what stands behind the name of the file."""
+DASHES: Final = ("-", "--", "-.", ":")
+
+
+def _colours(found: Colours) -> dict[str, Any]:
+    text = dict.fromkeys(
+        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), found.text
+    )
+    return {**text, **dict.fromkeys(("figure.facecolor", "axes.facecolor"), found.ground)}
+
+
+def _points(axes: Any, found: Item, measured: MadeItem, colours: Colours) -> None:
+    """One column over another, ours and the paper's."""
+    for name, entry in measured.item.published.items():
+        if found.x in entry and found.y in entry:
+            axes.plot(entry[found.x], entry[found.y], "o", color=colours.faint)
+            axes.annotate(
+                f"{name} (paper)", (entry[found.x], entry[found.y]), fontsize=7, color=colours.faint
+            )
+    for group in measured.metrics[found.x].groups:
+        x, y = (_mean(measured.metrics[head], group.name) for head in (found.x, found.y))
+        if x is not None and y is not None:
+            axes.plot(x, y, "s", color=colours.lines[0])
+            axes.annotate(group.name, (x, y), fontsize=8)
+    units = {head: " (%)" if metric.percent else "" for head, metric in measured.metrics.items()}
+    axes.set_xlabel(f"{found.x}{units[found.x]}")
+    axes.set_ylabel(f"{found.y}{units[found.y]}")
+    axes.grid(alpha=0.3)
+
+
+def _curves(axes: Any, found: Item, measured: MadeItem, colours: Colours) -> None:
+    """A curve of each row, of its first seed."""
+    names: list[str] = []
+    for one in measured.trials:
+        if found.series in one.series and one.row not in names:
+            colour = colours.lines[len(names) % len(colours.lines)]
+            dash = (
+                "o" if found.dots else DASHES[len(names) % len(DASHES)]
+            )  # curves that lie on each other are all seen
+            axes.plot(*zip(*one.series[found.series], strict=True), dash, color=colour, label=one.row)
+            names.append(one.row)
+    axes.set_xlabel(found.x)
+    axes.set_ylabel(found.y)
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _pictures(found: Item, measured: MadeItem) -> Any:
+    """The matrix of each row, one below the other."""
+    from matplotlib import pyplot
+
+    shown = {one.row: one.matrices[found.matrix] for one in measured.trials if found.matrix in one.matrices}
+    height = sum(6.4 * len(matrix) / len(matrix[0]) + 0.3 for matrix in shown.values())
+    figure, axes = pyplot.subplots(len(shown), 1, figsize=(6.4, height + 0.6), squeeze=False)
+    for axis, (name, matrix) in zip(axes[:, 0], shown.items(), strict=True):
+        axis.imshow(matrix, cmap="gray" if len(shown) > 1 else "viridis", aspect="equal")
+        axis.set_title(name, fontsize=8, loc="left")
+        axis.set_xticks([])
+        axis.set_yticks([])
+    return figure
 
 
 def _mean(metric: Metric, name: str) -> float | None:
     mean = next(group.mean for group in metric.groups if group.name == name)
-    return None if mean is None else 100 * mean
+    return None if mean is None else mean * (100 if metric.percent else 1)

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -225,6 +226,23 @@ def samples(text: str) -> int:
     if not 1 <= number <= MOST:
         raise UsageError(f"-M samples={text} must be a whole number from 1 to {MOST}")
     return number
+
+
+def temperature(text: str) -> float:
+    """The temperature of draws, from the text of an argument.
+
+    Raises:
+        UsageError: it is not a number above 0.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not isfinite(value) or value <= 0:
+        raise UsageError(
+            f"-M temperature={text} must be a number above 0; without it, the likeliest token is taken"
+        )
+    return value
 
 
 def draws(attempt: int, *, seed: int = 0) -> Random:

@@ -1,15 +1,14 @@
 """The tables and figures of the five papers: what each shows, what it needs, and the commands that make it.
 
 `items/PAPER.toml` describes those of one paper, `items/data.toml` the data sets. An item is made by commands
-of codeaudit (`rows`), is measured by a function (`target`), is drawn from another item (`of`), is made by a
-script of the repository (`script`), shows no experiment (`drawing`), or cannot be made (`missing`, with the
-reason).
+of codeaudit (`groups`), is measured by a function (`experiment`), is drawn from another item (`of`), shows no
+experiment (`drawing`), or cannot be made (`missing`, with the reason).
 """
 
 import hashlib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -23,11 +22,16 @@ DATA: Final = "data"
 PAPERS: Final = ("spe", "renamer", "code", "tree", "columns")
 """The names of the papers on the command line, which are those of their files."""
 
+CARD: Final = "card."
+"""Begins the measure that a training writes into its card."""
+
 PresetName: TypeAlias = Literal["small", "paper"]
-State: TypeAlias = Literal["run", "script", "drawing", "missing"]
+State: TypeAlias = Literal["run", "drawing", "missing"]
 
 GENERATED: Final = "algebra"
 """The corpus that needs no file."""
+TRIED: Final = 32
+"""Most test samples of a preset that is only tried."""
 ENDINGS: Final = (".jsonl.gz", ".jsonl", ".csv.gz", ".csv", ".parquet")
 
 
@@ -83,16 +87,27 @@ class Measure:
 
     name: str
     measure: str
-    """The path in a model's block of `summary.json`, with dots."""
+    """The path in a model's block of `summary.json`, with dots; behind `card.` that in the card of a trained
+    network; of an experiment the name of a score."""
     better: Literal["higher", "lower"] = "higher"
     complement: bool = False
     """1 minus the value, as an error is of an accuracy."""
+    unit: str = "percent"
+
+    @property
+    def of_card(self) -> bool:
+        """Whether the training measured it itself."""
+        return self.measure.startswith(CARD)
 
     def of(self, model: Mapping[str, Any]) -> float | None:
         """The value, as a share; `None` where the run has none."""
         found: Any = model
-        for step in self.measure.split("."):
-            found = found.get(step) if isinstance(found, Mapping) else None
+        for step in self.measure.removeprefix(CARD).split("."):
+            if isinstance(found, list):  # `k=10` is the block whose k is 10
+                key, _, value = step.partition("=")
+                found = next((one for one in found if str(one.get(key)) == value), None)
+            else:
+                found = found.get(step) if isinstance(found, Mapping) else None
         if not isinstance(found, int | float):
             return None
         return 1 - found if self.complement else float(found)
@@ -106,8 +121,14 @@ class ColumnGroup:
     name: str = ""
     test: str = "test"
     """The split that is audited."""
+    paper_data: str = ""
+    """The data set of the preset `paper`, where it is another one."""
+    audited: str = ""
+    """The data set that is audited, without splits, where it is another one."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """How much of a generated corpus the preset `small` takes, by split."""
+    options: tuple[str, ...] = ()
+    """Of both commands."""
     paper: tuple[str, ...] = ()
     small: tuple[str, ...] = ()
     """Further options of `codeaudit train` under each preset."""
@@ -122,6 +143,25 @@ class Scale:
     seeds: int
     epochs: int = 0
     """Of the paper, for the forecast."""
+    minutes: Mapping[str, float] = field(default_factory=dict)
+    """Of two cores, measured, by the name of an item."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """A function that measures the values of items itself."""
+
+    name: str
+    target: str
+    """MODULE:FUNCTION of codeaudit, from a `Bench` to trials."""
+    data: str = ""
+    """The data set; empty where it needs none."""
+    scales: Mapping[PresetName, Mapping[str, Any]]
+    """What each preset sets: `seeds`, and settings of the experiment."""
+
+    def data_of(self, name: PresetName) -> str:
+        """The data set under a preset."""
+        return str(self.scales.get(name, {}).get("data", self.data))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,12 +174,25 @@ class Item:
     title: str
     state: State
     reason: str = ""
-    """The script, or why the item is missing."""
+    """Why the item is missing."""
     of: str = ""
     """The name of the item whose values a figure shows."""
     x: str = ""
     y: str = ""
+    """Columns of a figure of points; names of the axes of one of `series`."""
+    series: str = ""
+    """The curves of each row that a figure shows."""
+    dots: bool = False
+    """Whether the curves are points that no line joins."""
+    matrix: str = ""
+    """The numbers of each row that a figure shows as a picture."""
+    drawn: str = ""
+    """MODULE:FUNCTION of codeaudit, from the trained networks of `of` and a device to trials."""
+    part: str = ""
+    """The group of columns whose networks it draws."""
     task: str = ""
+    audited: str = ""
+    """The task of the audit, where it is another one than that of the training."""
     rows: tuple[Network, ...] = ()
     groups: tuple[ColumnGroup, ...] = ()
     columns: tuple[Measure, ...] = ()
@@ -149,9 +202,9 @@ class Item:
     scales: Mapping[str, Scale] = field(default_factory=dict)
     audit: tuple[str, ...] = ()
     """Options of `codeaudit run`."""
-    target: str = ""
-    """A function that measures the values itself: MODULE:FUNCTION of codeaudit."""
-    unit: str = "percent"
+    experiment: Experiment | None = None
+    names: tuple[str, ...] = ()
+    """The rows of an experiment."""
 
     def folder(self, out: Path) -> Path:
         """The folder of its runs, table and picture."""
@@ -160,6 +213,8 @@ class Item:
     @property
     def heads(self) -> Sequence[tuple[str, ColumnGroup, Measure]]:
         """The columns: name, group, and measure."""
+        if self.experiment is not None or self.drawn:
+            return [(column.name, ColumnGroup(data=""), column) for column in self.columns]
         return [
             (f"{group.name} {column.name}".strip(), group, column)
             for group in self.groups
@@ -214,7 +269,7 @@ def data_sets() -> Mapping[str, PaperData]:
 @cache
 def _read(paper: str) -> Mapping[str, Item]:
     told = tomllib.loads((ITEMS / f"{paper}.toml").read_text("utf-8"))
-    head = {key: told.pop(key, {}) for key in ("networks", "presets", "audit", "paper")}
+    head = {key: told.pop(key, {}) for key in ("networks", "presets", "audit", "paper", "experiments")}
     networks = {
         name: Network(name=name, **{**entry, "options": tuple(entry.get("options", ()))})
         for name, entry in head["networks"].items()
@@ -225,31 +280,40 @@ def _read(paper: str) -> Mapping[str, Item]:
             run=tuple(entry["run"]),
             seeds=entry["seeds"],
             epochs=entry.get("epochs", 0),
+            minutes=entry.get("minutes", {}),
         )
         for name, entry in head["presets"].items()
     }
+    experiments = {name: _experiment(name, entry) for name, entry in head["experiments"].items()}
     found: dict[str, Item] = {}
     for key, entry in told.items():
         entry = told[entry["like"]] | entry if "like" in entry else entry
+        experiment = experiments.get(entry.get("experiment", ""))
         found[f"{paper}/{key}"] = Item(
             paper=head["paper"],
             name=f"{paper}/{key}",
             title=entry["title"],
             state=_state(entry),
-            reason=entry.get("script") or entry.get("missing", ""),
+            reason=entry.get("missing", ""),
             of=f"{paper}/{entry['of']}" if "of" in entry else "",
             x=entry.get("x", ""),
             y=entry.get("y", ""),
+            series=entry.get("series", ""),
+            dots=entry.get("dots", False),
+            matrix=entry.get("matrix", ""),
+            drawn=entry.get("drawn", ""),
+            part=entry.get("part", ""),
             task=entry.get("task", ""),
-            rows=tuple(networks[name] for name in entry.get("rows", ())),
+            audited=entry.get("audited", ""),
+            rows=() if experiment else tuple(networks[name] for name in entry.get("rows", ())),
             groups=tuple(_group(one) for one in entry.get("groups", ())),
             columns=tuple(Measure(**one) for one in entry.get("columns", ())),
             published=entry.get("published", {}),
             differences=tuple(entry.get("differences", ())),
             scales=scales,
             audit=tuple(head["audit"].get("run", ())),
-            target=entry.get("target", ""),
-            unit=entry.get("unit", "percent"),
+            experiment=experiment,
+            names=tuple(entry.get("rows", ())) if experiment else (),
         )
     return dict(sorted(found.items(), key=lambda pair: _place(pair[0])))
 
@@ -260,12 +324,19 @@ def _place(name: str) -> tuple[str, int]:
 
 
 def _state(entry: Mapping[str, Any]) -> State:
-    states: tuple[State, ...] = ("script", "drawing", "missing")
+    states: tuple[State, ...] = ("drawing", "missing")
     return next((name for name in states if name in entry), "run")
 
 
+def _experiment(name: str, entry: Mapping[str, Any]) -> Experiment:
+    scales: dict[PresetName, Mapping[str, Any]] = {"small": entry["small"]}
+    if "paper" in entry:
+        scales["paper"] = entry["paper"]
+    return Experiment(name=name, target=entry["target"], data=entry.get("data", ""), scales=scales)
+
+
 def _group(entry: Mapping[str, Any]) -> ColumnGroup:
-    lists = {name: tuple(entry.get(name, ())) for name in ("paper", "small")}
+    lists = {name: tuple(entry.get(name, ())) for name in ("options", "paper", "small")}
     return ColumnGroup(**{**entry, **lists})
 
 
@@ -284,13 +355,31 @@ class Request:
     """Trainings of each network; `None`: as the preset says."""
     dry: bool = False
     """Only show the commands: the data need not be there."""
+    steps: int | None = None
+    """Each training ends after so many steps, as a try of a preset; `None`: as the preset says."""
+
+    def settings(self, experiment: Experiment) -> dict[str, Any]:
+        """Of an experiment.
+
+        Raises:
+            UsageError: it has no such preset.
+        """
+        if self.preset not in experiment.scales:
+            raise UsageError(f"the experiment has no preset {self.preset}")
+        found = dict(experiment.scales[self.preset])
+        for aside in ("minutes", "forecast", "data"):
+            found.pop(aside, None)
+        if self.steps is not None:
+            found |= {name: self.steps for name in ("steps", "attack_steps") if name in found}
+            found |= {name: min(found[name], TRIED) for name in ("tested", "lines") if name in found}
+        return found
 
 
 def steps(found: Item, request: Request) -> list[Step]:
     """The commands that make an item, in their order.
 
-    Each network is trained once a seed. Its folder is named by its command, so that two items with one
-    training share it. Then one run a seed audits all rows.
+    Each network is trained once a seed. Then one run a seed audits all rows. Folders are named by commands,
+    so that two items with one training, or with one run, share it.
 
     Raises:
         CorpusError: a table of data is not there.
@@ -302,10 +391,14 @@ def steps(found: Item, request: Request) -> list[Step]:
         for group in found.groups:
             learned = [_training(row, found, group, seed, request) for row in found.rows]
             made += learned
+            if all(column.of_card for column in found.columns):
+                continue
             models = [word for step in learned for word in ("--model", str(step.out))]
-            out = found.folder(request.out) / "-".join(filter(None, (group.name, f"seed-{seed}")))
-            words = ("run", *models, "--task", found.task, "--corpus", _corpus(group, group.test, request))
-            words += (*found.audit, *scale.run, *device, "--out", str(out))
+            words = ("run", *models, "--task", found.audited or found.task)
+            words += ("--corpus", _corpus(group, group.test, request))
+            words += (*group.options, *found.audit, *scale.run)
+            out = request.out / "runs" / f"{found.task}-seed-{seed}-{_digest(words)}"
+            words += (*device, "--out", str(out))
             made.append(
                 Step(
                     words=words,
@@ -321,15 +414,17 @@ def steps(found: Item, request: Request) -> list[Step]:
 
 def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request: Request) -> Step:
     scale = found.scales[request.preset]
-    words: tuple[str, ...] = ("train", row.network, "--task", found.task)
+    words: tuple[str, ...] = ("train", row.network, "--task", found.task, *group.options)
     for option, split in (("--corpus", "train"), ("--valid", "valid"), ("--test", "test")):
-        words += (option, _corpus(group, split, request))
+        words += (option, _corpus(replace(group, audited=""), split, request))
     if request.preset == "paper" and row.preset:
         words += ("--preset", row.preset)
     words += (*scale.train, *(group.paper if request.preset == "paper" else group.small), *row.options)
+    if request.steps is not None:
+        words = _with(words, "--steps", str(request.steps))
     words += ("--seed", str(seed))
     # What decides the weights. The device and the folder do not.
-    digest = hashlib.sha256("\0".join(words).encode()).hexdigest()[:8]
+    digest = _digest(words)
     label = "".join(sign if sign.isalnum() else "-" for sign in row.name).replace("--", "-")
     out = request.out / "networks" / f"{label}-seed-{seed}-{digest}"
     device = () if request.device is None else ("--device", request.device)
@@ -343,9 +438,22 @@ def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request:
     )
 
 
+def _digest(words: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:8]
+
+
+def _with(words: tuple[str, ...], option: str, value: str) -> tuple[str, ...]:
+    """The words with an option set once."""
+    places = {at + step for at, word in enumerate(words) if word == option for step in (0, 1)}
+    return (*(word for at, word in enumerate(words) if at not in places), option, value)
+
+
 def _corpus(group: ColumnGroup, split: str, request: Request) -> str:
+    if group.audited and split == group.test:
+        return str(data_sets()[group.audited].place(request.data, must_exist=not request.dry))
     if group.data != GENERATED:
-        return f"{data_sets()[group.data].place(request.data, must_exist=not request.dry)}:{split}"
+        name = (group.paper_data if request.preset == "paper" else "") or group.data
+        return f"{data_sets()[name].place(request.data, must_exist=not request.dry)}:{split}"
     size = f":{group.sizes[split]}" if request.preset == "small" and split in group.sizes else ""
     return f"{GENERATED}:{split}{size}"
 
@@ -375,6 +483,8 @@ def forecast(found: Item, seeds: int | None = None) -> TrainingCost | None:
     for Adam in mixed precision, and 34 + 5 · heads · window / width bytes for each layer, token and unit of
     the width (Korthikanti et al., 2022, equation 2).
     """
+    if found.experiment is not None:
+        return _of_experiment(found.experiment, len(found.names), seeds)
     scale = found.scales.get("paper")
     if scale is None or not scale.epochs or not found.rows:
         return None
@@ -386,19 +496,37 @@ def forecast(found: Item, seeds: int | None = None) -> TrainingCost | None:
             if not name:
                 return None
             size = PRESETS[name].settings
-            width, layers, window = (int(str(size[key])) for key in ("width", "layers", "window"))
-            inner = int(str(size.get("inner", 4 * width)))
-            words = int(str(size.get("vocabulary", 1_000)))
-            weights = layers * (4 * width * width + 2 * width * inner) + words * width
+            weights, memory_of = _demands(size)
             operations += 6.0 * weights * examples * tokens * scale.epochs * (seeds or scale.seeds)
-            pieces = 34 + 5 * int(str(size["heads"])) * window / width
-            kept = int(str(size["batch"])) * window * width * layers * pieces
-            memory = max(memory, (16 * weights + kept) / 2**30)
+            memory = max(memory, memory_of)
+    return TrainingCost(hours=operations / (H100 * USED) / 3600, memory=memory)
+
+
+def _demands(size: Mapping[str, object]) -> tuple[float, float]:
+    """The number of weights of a network, and the GiB of its training."""
+    width, layers, window = (int(str(size[key])) for key in ("width", "layers", "window"))
+    inner = int(str(size.get("inner", 4 * width)))
+    words = int(str(size.get("vocabulary", 1_000)))
+    weights = layers * (4 * width * width + 2 * width * inner) + words * width
+    pieces = 34 + 5 * int(str(size["heads"])) * window / width
+    kept = int(str(size["batch"])) * window * width * layers * pieces
+    return weights, (16 * weights + kept) / 2**30
+
+
+def _of_experiment(found: Experiment, rows: int, seeds: int | None) -> TrainingCost | None:
+    """The cost of an experiment that trains for a number of steps."""
+    size = found.scales.get("paper", {})
+    if "steps" not in size or "width" not in size:
+        return None
+    size = size | size.get("forecast", {})
+    weights, memory = _demands(size)
+    tokens = float(size["batch"]) * float(size["window"]) * float(size["steps"])
+    operations = 6.0 * weights * tokens * rows * (seeds or int(size["seeds"]))
     return TrainingCost(hours=operations / (H100 * USED) / 3600, memory=memory)
 
 
 def _size(group: ColumnGroup) -> tuple[int, int]:
     if group.data == GENERATED:
         return 300_000, 60  # Renamer, appendix E
-    found = data_sets()[group.data]
+    found = data_sets()[group.paper_data or group.data]
     return found.count, found.tokens

@@ -1,7 +1,9 @@
 """The command `codeaudit papers`: the tables and figures of the five papers, and what makes them."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,7 +26,6 @@ from codeaudit.transforms.grammar import counted
 
 MEANINGS = {
     "run": "codeaudit makes it",
-    "script": "a script of the repository makes it",
     "drawing": "it shows no experiment",
     "missing": "it cannot be made",
 }
@@ -76,10 +77,16 @@ def show(name: str) -> int:
         if group.data == GENERATED:
             click.echo(f"  data: the corpus {GENERATED}, which codeaudit generates")
         else:
-            data = data_sets()[group.data]
-            click.echo(f"  data: DIR/{data.name}.jsonl.gz (or .csv, .parquet): {data.language}, {data.what}")
-            click.echo(f"    columns: {data.columns}")
-            click.echo(f"    published: {data.published}")
+            for name in filter(None, (group.data, group.paper_data, group.audited)):
+                _data(name)
+    if found.experiment is not None:
+        click.echo(f"  rows: {'; '.join(found.names)}")
+        click.echo(f"  columns: {'; '.join(head for head, _, _ in found.heads)}")
+        for data_set in dict.fromkeys(map(found.experiment.data_of, found.experiment.scales)):
+            if data_set:
+                _data(data_set)
+        for name, scale in found.experiment.scales.items():
+            click.echo(f"  --preset {name}: {_settings(scale)}")
     if found.rows:
         click.echo(f"  trained: {'; '.join(row.name for row in found.rows)}")
         click.echo(f"  columns: {'; '.join(head for head, _, _ in found.heads)}")
@@ -122,6 +129,13 @@ def show(name: str) -> int:
     metavar="DIR",
     help="Folder of networks, runs, tables and figures. Items that need one training share it.",
 )
+@click.option(
+    "--steps",
+    "ended",
+    type=POSITIVE,
+    metavar="N",
+    help="End each training after N steps, to try a preset.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the steps and the forecast; do nothing.")
 def run(
     name: str,
@@ -130,6 +144,7 @@ def run(
     seeds: int | None,
     data: Path | None,
     out: Path,
+    ended: int | None,
     dry_run: bool,
 ) -> int:
     """Train and audit what an item needs, and print the table with the published values beside.
@@ -146,17 +161,12 @@ def run(
 
     found = item(name)
     source = source_of(found)
-    if source.target and dry_run:
-        click.echo(f"{source.name} trains nothing: it is measured in minutes")
-        return 0
-    if preset == "paper" and "paper" not in source.scales:
-        raise UsageError(f"{source.name} has no preset paper")
-    request = Request(preset=preset, out=out, data=data, device=device, seeds=seeds, dry=dry_run)
+    known = source.scales if source.experiment is None else source.experiment.scales
+    if preset not in known:
+        raise UsageError(f"{source.name} has no preset {preset}")
+    request = Request(preset=preset, out=out, data=data, device=device, seeds=seeds, dry=dry_run, steps=ended)
     if dry_run:
-        for step in steps(source, request):
-            click.echo(shlex.join(["codeaudit", *step.words]))
-        if preset == "paper" and (cost := forecast(source, seeds)) is not None:
-            click.echo(f"about {cost.hours:.1f} h of an H100, {cost.memory:.0f} GiB")
+        _plan(source, request)
         return 0
     measured = make(found, request, note)
     click.echo(measured.text, nl=False)
@@ -165,4 +175,38 @@ def run(
 
 
 def _without_data(found: Item) -> bool:
-    return not found.of and all(group.data == GENERATED for group in found.groups)
+    source = item(found.of) if found.of else found
+    if source.experiment is not None:
+        return not source.experiment.data
+    return all(group.data == GENERATED for group in source.groups)
+
+
+def _data(name: str) -> None:
+    data = data_sets()[name]
+    click.echo(f"  data: DIR/{data.name}.jsonl.gz (or .csv, .parquet): {data.language}, {data.what}")
+    click.echo(f"    columns: {data.columns}")
+    click.echo(f"    published: {data.published}")
+
+
+def _settings(scale: Mapping[str, Any]) -> str:
+    """The settings of an experiment in words."""
+    aside = ("minutes", "forecast", "data")
+    return ", ".join(f"{name} {value}" for name, value in scale.items() if name not in aside)
+
+
+def _plan(source: Item, request: Request) -> None:
+    """Print the steps of an item and what they cost."""
+    if source.experiment is not None:
+        settings = request.settings(source.experiment)
+        for seed in range(request.seeds or int(settings["seeds"])):
+            for name in source.names:
+                click.echo(f"{name}, seed {seed}: {_settings(settings)}")
+        minutes = source.experiment.scales["small"].get("minutes")
+    else:
+        for step in steps(source, request):
+            click.echo(shlex.join(["codeaudit", *step.words]))
+        minutes = source.scales["small"].minutes.get(source.name.partition("/")[2])
+    if request.preset == "small" and minutes is not None:
+        click.echo(f"about {minutes:g} minutes of two cores, at most 4 GiB")
+    if request.preset == "paper" and (cost := forecast(source, request.seeds)) is not None:
+        click.echo(f"about {cost.hours:.2g} h of an H100, {cost.memory:.1f} GiB")

@@ -22,7 +22,7 @@ def test_the_index_fits_one_screen_and_names_every_page_once() -> None:
 def test_every_program_that_a_page_names_exists(page: Path) -> None:
     text = page.read_text("utf-8")
     named = {*re.findall(r"\bbenchmarks/(\w+)\.py", text), *re.findall(r"-m benchmarks\.(\w+)", text)}
-    assert named, "each page has a command"
+    assert named or "codeaudit papers run" in text, "each page has a command"
     assert [name for name in sorted(named) if not (FOLDER / f"{name}.py").exists()] == []
 
 

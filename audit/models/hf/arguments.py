@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import isfinite
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -17,6 +16,7 @@ from codeaudit.audit.models.text_models import (
     named,
     read_template,
     samples,
+    temperature,
 )
 from codeaudit.transforms.errors import UsageError
 
@@ -51,18 +51,6 @@ def _count(key: str, text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(f"-M {key}={text} must be a positive whole number")
     return int(text)
-
-
-def _temperature(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not isfinite(value) or value <= 0:
-        raise UsageError(
-            f"-M temperature={text} must be a number above 0; without it, the likeliest token is taken"
-        )
-    return value
 
 
 def _head(text: str) -> str:
@@ -105,7 +93,7 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     **CHAT_ARGUMENTS,
     "max_new_tokens": partial(_count, "max_new_tokens"),
     "samples": samples,
-    "temperature": _temperature,
+    "temperature": temperature,
     "masks": partial(_count, "masks"),
     "truncate": bool,
     "device_map": _device_map,

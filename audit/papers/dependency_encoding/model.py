@@ -1,20 +1,24 @@
 """Checkpoints of language models: CoDE and its baselines, written by `codeaudit train`.
 
 One network answers three tasks. `code-modelling`: the bits per byte of the text. `next-line`: the next line
-after the text. `generation`: a continuation of the text. It always writes the most likely token; the start
-token ends the continuation.
+after the text. `generation`: a continuation of the text. It writes the most likely token, or draws one
+(`-M samples=10`, `-M temperature=0.8`); the start token ends the continuation.
 """
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import ClassVar, Final
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 from typing_extensions import override
 
 from codeaudit.audit.interface import ChecksInput
+from codeaudit.audit.models.text_models import TEMPERATURE, draws, joined
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel
 from codeaudit.audit.papers.dependency_encoding.material import VERSION, Streams
 from codeaudit.audit.papers.dependency_encoding.networks import DECODERS, build
@@ -93,6 +97,15 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder], ChecksInput):
         if (self.streams.start, self.streams.newline) != (config.sizes.start, config.sizes.newline):
             raise ValueError("made with another tokenizer.json")
 
+        self.samples = 1
+        self.temperature = 0.0
+
+    def draw(self, *, samples: float | str = 1, temperature: float | str = TEMPERATURE) -> None:
+        """From now on, draw so many continuations at a temperature; fingerprints tell them apart."""
+        self.samples, self.temperature = int(samples), float(temperature)
+        told = f"{self.fingerprint}:{self.samples}:{self.temperature}"
+        self.fingerprint = hashlib.sha256(told.encode()).hexdigest()
+
     @override
     def unreadable(self, query: Query) -> Failed | None:
         """Only a measured text must fit the window; of a prompt the end is read."""
@@ -113,7 +126,7 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder], ChecksInput):
         Raises:
             SourceError: a prompt that cannot be written in UTF-8.
         """
-        return [self._continued(prompt, tokens=tokens, stop=stop) for prompt in prompts]
+        return [self._continued(prompt, tokens=tokens, stop=stop)[0] for prompt in prompts]
 
     def _predicted(self, query: Query) -> Prediction:
         if refused := self.refused(query):
@@ -122,10 +135,10 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder], ChecksInput):
             if query.task == CODE_MODELLING.name:
                 return self._measured(query.source)
             if query.task == NEXT_LINE.name:
-                (line,) = self.continued([query.source], tokens=LINE_TOKENS, stop=["\n"])
-                return Predicted(answer=line)
-            (text,) = self.continued([query.source], tokens=WRITTEN_TOKENS, stop=LEAVING)
-            return Predicted(answer=text)
+                written = self._continued(query.source, tokens=LINE_TOKENS, stop=["\n"])
+            else:
+                written = self._continued(query.source, tokens=WRITTEN_TOKENS, stop=LEAVING)
+            return joined([Predicted(answer=text) for text in written])
         except SourceError:
             return UNREADABLE
 
@@ -144,14 +157,23 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder], ChecksInput):
         return Predicted(answer=nats / math.log(2) / len(source.encode()))
 
     @torch.no_grad()
-    def _continued(self, prompt: str, *, tokens: int, stop: Sequence[str]) -> str:
+    def _continued(self, prompt: str, *, tokens: int, stop: Sequence[str]) -> list[str]:
+        """So many continuations as there are samples. The prompt is read once."""
         ids = self._end_of(self.streams.ids(prompt), LONGEST - tokens)
         cache = Cache()
         row = torch.tensor([[self.streams.start, *ids]], device=self.device)
+        hidden, _ = self.module.hidden(row, cache)
+        first = self.module.logits(hidden[0, -1])
+        return [
+            self._written(first, cache.branched(), draws(number), tokens=tokens, stop=stop)
+            for number in range(self.samples)
+        ]
+
+    def _written(self, logits: Tensor, cache: Cache, rng: Random, *, tokens: int, stop: Sequence[str]) -> str:
+        """One continuation behind what the cache has read; `logits` (V,) are those of its first token."""
         written: list[int] = []
         for _ in range(tokens):
-            hidden, _ = self.module.hidden(row, cache)
-            best = int(self.module.logits(hidden[0, -1]).argmax())
+            best = self._next(logits, rng)
             if best == self.streams.start:
                 break
             written.append(best)
@@ -159,9 +181,17 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder], ChecksInput):
             # On the text, not on tokens: the end may begin in one token and finish in the next.
             if any(end in text for end in stop):
                 break
-            row = torch.tensor([[best]], device=self.device)
+            hidden, _ = self.module.hidden(torch.tensor([[best]], device=self.device), cache)
+            logits = self.module.logits(hidden[0, -1])
         text = self.streams.text(written)
         return text[: min((text.find(end) for end in stop if end in text), default=len(text))]
+
+    def _next(self, logits: Tensor, rng: Random) -> int:
+        """The likeliest token; under a temperature one that is drawn, by the inverse of the distribution."""
+        if not self.temperature:
+            return int(logits.argmax())
+        sums = (logits.double() / self.temperature).softmax(-1).cumsum(-1).cpu()
+        return min(int(torch.searchsorted(sums, rng.random() * float(sums[-1]))), len(sums) - 1)
 
     def _end_of(self, ids: list[int], most: int) -> list[int]:
         """The last tokens, at most `most`, from the start of a line if they contain one."""

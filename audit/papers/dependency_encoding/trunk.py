@@ -136,6 +136,12 @@ class Memory:
     def __init__(self) -> None:
         self._kept: dict[str, Tensor] = {}
 
+    def branched(self) -> "Memory":
+        """A copy; tensors are never changed in place, so both may hold the same ones."""
+        found = Memory()
+        found._kept = dict(self._kept)
+        return found
+
     def extended(self, name: str, new: Tensor) -> Tensor:
         """(…, T, size) appended to the tensor kept under that name: (…, S, size)."""
         before = self._kept.get(name)
@@ -156,6 +162,12 @@ class Cache:
         """(B, T) new tokens; gives all (B, S)."""
         self.ids = ids if self.ids is None else torch.cat((self.ids, ids), 1)
         return self.ids
+
+    def branched(self) -> "Cache":
+        """A copy that reads on by itself; what was read is shared."""
+        found = Cache()
+        found.ids, found._layers = self.ids, [one.branched() for one in self._layers]
+        return found
 
     def layer(self, number: int) -> Memory:
         """The memory of a layer."""

@@ -11,11 +11,12 @@ import ast
 import sysconfig
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from codeaudit.audit.papers.experiments import Bench, PaperTrial
 from codeaudit.transforms.dependence.effects import Effects
 from codeaudit.transforms.dependence.graph import (
     common_ancestor_distances,
@@ -44,8 +45,8 @@ class GraphTimes(NamedTuple):
     """Of these, those with more paths than `CAP`."""
 
 
-def table(tell: Callable[[str], None]) -> Mapping[str, Mapping[str, list[float]]]:
-    """The seconds of each file, by column and row."""
+def table(bench: Bench) -> Iterator[PaperTrial]:
+    """The seconds of each file, a trial for each graph."""
     rows: list[GraphTimes] = []
     for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
         row = measure(path)
@@ -54,14 +55,10 @@ def table(tell: Callable[[str], None]) -> Mapping[str, Mapping[str, list[float]]
         if len(rows) == FILES:
             break
     count, capped = (sum(column) for column in list(zip(*rows, strict=True))[3:])
-    tell(f"{len(rows)} files with {count} functions, {capped:.0f} of them with more than {CAP:,} paths")
-    return {
-        "seconds": {
-            "DLG": [row.dlg for row in rows],
-            "PIG": [row.pig for row in rows],
-            "PDG": [row.pdg for row in rows],
-        }
-    }
+    bench.tell(f"{len(rows)} files with {count} functions, {capped:.0f} of them with more than {CAP:,} paths")
+    for row in rows:
+        for name, seconds in (("DLG", row.dlg), ("PIG", row.pig), ("PDG", row.pdg)):
+            yield PaperTrial(row=name, scores={"seconds": seconds})
 
 
 def functions(path: Path) -> Iterator[str]:

@@ -96,6 +96,10 @@ def following(types: Tensor, values: Tensor, fresh: Tensor) -> NextNodes:
     return NextNodes(at, types[:, 1:][at], values[:, 1:, 0][at])
 
 
+def _moved(right: NextNodes, device: str) -> NextNodes:
+    return NextNodes(*(one.to(device) for one in right))
+
+
 def _known(right: NextNodes) -> Tensor:
     return (right.values != UNKNOWN_ID) & (right.values != EMPTY_ID)
 
@@ -105,8 +109,8 @@ class CompletionLearner(TreeLearner[Completer]):
 
     material: CompletionMaterial
 
-    def __init__(self, recipe: TreeRecipe, material: CompletionMaterial) -> None:
-        super().__init__(recipe, material.train, material.hashes)
+    def __init__(self, recipe: TreeRecipe, material: CompletionMaterial, *, device: str = "cpu") -> None:
+        super().__init__(recipe, material.train, material.hashes, device=device)
         self.material = material
 
     @override
@@ -124,12 +128,12 @@ class CompletionLearner(TreeLearner[Completer]):
         """The sum of the cross entropies of types and of known values."""
         recipe, train = self.recipe, self.material.train
         inputs = train.batch(batch, levels=recipe.levels, degree=recipe.degree)
-        right = following(inputs.types, inputs.values, train.fresh(batch))
+        right = _moved(following(inputs.types, inputs.values, train.fresh(batch)), self.device)
         # As in the paper's code, unknown and missing values have no loss; only their types are learned.
         known = _known(right)
         with self.autocast(enabled=recipe.half):
             # Only where the next node counts: of pieces that overlap, the later one counts its second half.
-            hidden = network.hidden(inputs)[:, :-1][right.at]
+            hidden = network.hidden(inputs.to(self.device))[:, :-1][right.at]
             types = network.type_logits(hidden)
             values = network.value_logits(hidden[known])
         if whole is not None:
@@ -149,7 +153,14 @@ class CompletionLearner(TreeLearner[Completer]):
     def validate(self, network: Completer) -> Validation:
         """The share of nodes with right type and value."""
         recipe, valid = self.recipe, self.material.valid
-        reached = judged(network, valid, self.validated(valid), levels=recipe.levels, degree=recipe.degree)
+        reached = judged(
+            network,
+            valid,
+            self.validated(valid),
+            levels=recipe.levels,
+            degree=recipe.degree,
+            device=self.device,
+        )
         return Validation(reached.both, {"valid": reached.both})
 
 
@@ -166,7 +177,13 @@ def begin(network: Completer, train: TreeExamples) -> None:
 
 @torch.no_grad()
 def judged(
-    network: Completer, examples: TreeExamples, chosen: Integers, *, levels: int, degree: Degree
+    network: Completer,
+    examples: TreeExamples,
+    chosen: Integers,
+    *,
+    levels: int,
+    degree: Degree,
+    device: str = "cpu",
 ) -> CompletionScores:
     """The scores on the chosen examples, computed in batches of like length."""
     ordered = chosen[np.argsort(examples.lengths[chosen], kind="stable")]
@@ -174,8 +191,9 @@ def judged(
     for start in range(0, len(ordered), AT_ONCE):
         some = ordered[start : start + AT_ONCE]
         inputs = examples.batch(some, levels=levels, degree=degree)
-        right = following(inputs.types, inputs.values, examples.fresh(some))
-        hidden = network.hidden(inputs)[:, :-1][right.at]
+        right = _moved(following(inputs.types, inputs.values, examples.fresh(some)), device)
+        hidden = network.hidden(inputs.to(device))[:, :-1][right.at]
         types, values = network.type_logits(hidden), network.value_logits(hidden)
-        found.append(ranked(types, values, right.types, right.values, unknown=UNKNOWN_ID, empty=EMPTY_ID))
+        ranks = ranked(types, values, right.types, right.values, unknown=UNKNOWN_ID, empty=EMPTY_ID)
+        found.append(CompletionRanks(*(one.cpu() for one in ranks)))
     return completions(found)

@@ -1,6 +1,5 @@
 """The tables and figures of the papers: their records agree with themselves and with the commands they name."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from codeaudit.transforms.errors import CorpusError, UsageError
 
 ROOT = Path(__file__).resolve().parents[3]
 ALL = list(items())
-MADE = [one for one in ALL if one.state == "run" and not one.of and not one.target]
+MADE = [one for one in ALL if one.rows and not one.of]
 
 
 def test_every_paper_has_tables_and_figures() -> None:
@@ -31,17 +30,32 @@ def test_published_values_stand_in_columns_of_the_table(found: Item) -> None:
     assert all(0 <= value <= 100 for values in found.published.values() for value in values.values())
 
 
-@pytest.mark.parametrize("found", [one for one in ALL if one.of], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "found", [one for one in ALL if one.of and not one.drawn and not one.series], ids=lambda one: one.name
+)
 def test_a_figure_shows_columns_of_its_table(found: Item) -> None:
     heads = [head for head, _, _ in item(found.of).heads]
     assert {found.x, found.y} <= set(heads)
 
 
-@pytest.mark.parametrize("found", [one for one in ALL if one.state == "script"], ids=lambda one: one.name)
-def test_a_script_that_is_named_exists_and_takes_its_words(found: Item) -> None:
-    script, *words = found.reason.split()
-    text = (ROOT / script).read_text("utf-8")
-    assert all(re.sub(r"=.*", "", word) in text for word in words if word.startswith("--"))
+EXPERIMENTS = [one for one in ALL if one.experiment is not None]
+
+
+@pytest.mark.parametrize("found", EXPERIMENTS, ids=lambda one: one.name)
+def test_an_experiment_has_rows_columns_and_a_function(found: Item) -> None:
+    experiment = found.experiment
+    assert experiment is not None
+    heads = [head for head, _, _ in found.heads]
+    assert len(set(heads)) == len(heads) > 0
+    assert len(set(found.names)) == len(found.names) > 0
+    assert set(found.published) <= set(found.names)
+    assert {head for values in found.published.values() for head in values} <= set(heads)
+    module, _, function = experiment.target.partition(":")
+    text = (ROOT / module.removeprefix("codeaudit.").replace(".", "/")).with_suffix(".py").read_text("utf-8")
+    assert f"\ndef {function}(bench: Bench)" in text
+    for scale in experiment.scales.values():
+        assert scale["seeds"] > 0
+    assert {experiment.data_of(name) for name in experiment.scales} <= {"", *data_sets()}
 
 
 @pytest.mark.parametrize("size", ["small", "paper"])
@@ -49,7 +63,8 @@ def test_a_script_that_is_named_exists_and_takes_its_words(found: Item) -> None:
 def test_the_commands_of_an_item_are_commands_of_codeaudit(found: Item, size: str) -> None:
     request = Request(preset="paper" if size == "paper" else "small", out=Path("out"), dry=True, device="cpu")
     made = steps(found, request)
-    assert {step.kind for step in made} == {"train", "run"}
+    audited = any(not column.of_card for column in found.columns)
+    assert {step.kind for step in made} == ({"train", "run"} if audited else {"train"})
     for step in made:
         command = train if step.kind == "train" else run
         context = command.make_context(step.kind, list(step.words[1:]), resilient_parsing=False)
@@ -104,4 +119,10 @@ def test_the_forecast_grows_with_seeds() -> None:
 
 
 def test_every_data_set_is_of_some_item() -> None:
-    assert {group.data for one in MADE for group in one.groups} - {published.GENERATED} == set(data_sets())
+    groups = [group for one in MADE for group in one.groups]
+    used = {name for one in groups for name in (one.data, one.paper_data, one.audited)}
+    used -= {published.GENERATED, ""}
+    for one in EXPERIMENTS:
+        if one.experiment is not None:
+            used |= {one.experiment.data_of(name) for name in one.experiment.scales} - {""}
+    assert used == set(data_sets())

@@ -8,6 +8,7 @@ import pytest
 
 from codeaudit import reproducing
 from codeaudit.audit.papers import published
+from codeaudit.audit.papers.experiments import Bench, PaperTrial
 from codeaudit.audit.papers.spe_attention import graph_times
 from codeaudit.cli.main import main
 
@@ -134,12 +135,13 @@ def test_the_list_says_what_makes_each_item(capsys: pytest.CaptureFixture[str]) 
     assert main(["papers", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("spe/table-1 ") and " run " in line for line in lines)
-    assert any(line.startswith("code/table-3 ") and " missing " in line for line in lines)
+    assert any(line.startswith("spe/table-7 ") and " missing " in line for line in lines)
+    assert not any(" script " in line for line in lines if "/" in line)
     assert main(["papers", "list", "tree"]) == 0
     assert all("tree/" in line for line in capsys.readouterr().out.split("\n\n")[0].splitlines())
 
 
-@pytest.mark.parametrize("name", ["renamer/table-4", "spe/figure-7", "code/table-3", "spe/table-4"])
+@pytest.mark.parametrize("name", ["renamer/table-4", "spe/figure-7", "code/table-3", "columns/figure-8"])
 def test_an_item_is_shown_with_what_it_needs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["papers", "show", name]) == 0
     assert name in capsys.readouterr().out
@@ -149,11 +151,7 @@ def test_an_item_is_shown_with_what_it_needs(name: str, capsys: pytest.CaptureFi
     ("words", "code", "said"),
     [
         (["spe/table-1"], 3, "no --data is given; needed: python_functions.jsonl.gz"),
-        (
-            ["renamer/table-1"],
-            2,
-            "is made by a script of the repository: python benchmarks/renamer_throughput.py",
-        ),
+        (["columns/figure-8", "--preset", "paper", "--device", "nowhere"], 2, "cannot be used"),
         (["spe/figure-1"], 2, "shows no experiment"),
         (["spe/table-7"], 2, "cannot be made: it fine-tunes CodeLlama"),
         (["spe/table-12"], 2, "unknown item of spe 'table-12'"),
@@ -185,3 +183,89 @@ def test_an_interrupted_step_interrupts_the_item(
     monkeypatch.setattr(reproducing, "carried_out", lambda _: 130)
     assert main(["papers", "run", "spe/table-1", "--data", str(data)]) == 130
     assert "the same command goes on" in capsys.readouterr().err
+
+
+def counted(bench: Bench) -> list[PaperTrial]:
+    """An experiment that measures nothing."""
+    return list(bench.trials(lambda row, seed: [PaperTrial(
+        row=row, seed=seed, scores={"share": 0.5, "hops": seed + len(row)},
+        series={"way": [(0.0, 1.0), (1.0, 2.0)]}, matrices={"map": [[0.0, 1.0], [1.0, 0.0]]}, notes=["It hops."],
+    )]))  # fmt: skip
+
+
+RECORDS = f"""
+paper = "SPE attention"
+[experiments.hops]
+target = "{__name__}:counted"
+small = {{ seeds = 2, steps = 9, minutes = 3 }}
+paper = {{ seeds = 2, width = 64, layers = 2, heads = 2, window = 64, batch = 8, steps = 1000 }}
+[table-1]
+title = "Hops"
+experiment = "hops"
+rows = ["a", "bcd"]
+columns = [{{ name = "share", measure = "share" }}, {{ name = "hops", measure = "hops", unit = "hops" }}]
+published = {{ a = {{ share = inf, hops = 2 }} }}
+[figure-1]
+title = "The way"
+of = "table-1"
+series = "way"
+x = "step"
+y = "hops"
+[figure-2]
+title = "The map"
+of = "table-1"
+matrix = "map"
+"""
+
+
+@pytest.fixture
+def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One experiment in place of all items of SPE."""
+    (tmp_path / "items").mkdir()
+    (tmp_path / "items" / "spe.toml").write_text(RECORDS)
+    monkeypatch.setattr(published, "ITEMS", tmp_path / "items")
+    monkeypatch.setattr(reproducing, "load_target", lambda _: counted)
+    published._read.cache_clear()
+    return tmp_path / "out"
+
+
+def test_an_experiment_stands_beside_the_paper(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Shares in percent and other units as they are; all seeds; notes once; a larger value than 100 in words."""
+    assert main(["papers", "run", "spe/table-1", "--out", str(experiment)]) == 0
+    table = capsys.readouterr().out
+    assert "| a | 50.00 ± 0.00 | > 100 | 1.5 ± 0.5 | 2 |" in table
+    assert "share: in percent." in table
+    assert table.count("It hops.") == 1
+    told = json.loads((experiment / "spe-table-1" / "table.json").read_text("utf-8"))
+    assert told["hops"] == {"a": [1, 2], "bcd": [3, 4]}
+    assert len(list((experiment / "trials").iterdir())) == 4
+
+
+def test_figures_of_an_experiment_are_drawn_on_both_grounds(experiment: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for name in ("figure-1", "figure-2"):
+        assert main(["papers", "run", f"spe/{name}", "--out", str(experiment)]) == 0
+        drawn = sorted(path.name for path in (experiment / f"spe-{name}").glob("figure*"))
+        assert drawn == ["figure-dark.png", "figure-dark.svg", "figure.png", "figure.svg"]
+
+
+def test_a_dry_run_of_an_experiment_names_trainings_and_costs(
+    experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["papers", "run", "spe/table-1", "--dry-run"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in told[:4]] == [
+        "a, seed 0",
+        "bcd, seed 0",
+        "a, seed 1",
+        "bcd, seed 1",
+    ]
+    assert "about 3 minutes of two cores" in told[4]
+    assert main(["papers", "run", "spe/table-1", "--preset", "paper", "--dry-run"]) == 0
+    assert "h of an H100" in capsys.readouterr().out
+    assert not experiment.exists()
+
+
+def test_a_try_ends_trainings_early(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["papers", "run", "spe/table-1", "--steps", "2", "--out", str(experiment)]) == 0
+    assert "trainings ended after 2 steps" in capsys.readouterr().out

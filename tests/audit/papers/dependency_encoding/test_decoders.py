@@ -194,3 +194,17 @@ def test_every_weight_learns(variant: str) -> None:
     net(texts()).square().mean().backward()
     idle = [name for name, weight in net.named_parameters() if weight.grad is None or not weight.grad.any()]
     assert not idle
+
+
+@pytest.mark.parametrize("variant", ["code", "alibi"])
+@torch.no_grad()
+def test_a_branch_reads_on_by_itself(variant: str) -> None:
+    """As if its text had been read alone, whatever other branches read."""
+    net, ids = network(variant), texts(1)
+    cache = Cache()
+    net.hidden(ids[:, :12], cache)
+    branches = [cache.branched() for _ in range(2)]
+    other = torch.cat((ids[:, :12], ids[:, 12:].flip(1)), 1)
+    for branch, whole in zip(branches, (ids, other), strict=True):
+        hidden, _ = net.hidden(whole[:, 12:], branch)
+        assert torch.allclose(net.logits(hidden), net(whole)[:, 12:], atol=1e-10)

@@ -1,4 +1,4 @@
-"""Lines to complete after long contexts, for `code_modelling.py` (Table 2 of the CoDE paper)."""
+"""Lines to complete after long contexts, (Table 2 of the CoDE paper)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -51,17 +51,18 @@ def completed(network: Decoder, lines: Sequence[Line], streams: Streams, size: i
     """What a network writes, taking the likeliest token each time, after the last `size` tokens; and what
     stands there.
     """
-    found, ends = [], (streams.newline, streams.start)
+    found, ends, device = [], (streams.newline, streams.start), network.tokens.weight.device
     for first in range(0, len(lines), 50):
         some = lines[first : first + 50]
         cache, ids = Cache(), torch.tensor([[streams.start, *line.context[-size:]] for line in some])
+        ids = ids.to(device)
         said: list[Tensor] = []
-        ended = torch.zeros(len(some), dtype=torch.bool)
+        ended = torch.zeros(len(some), dtype=torch.bool, device=device)
         while len(said) < LONGEST and not ended.all():
             hidden, _ = network.hidden(ids, cache)
             ids = network.logits(hidden[:, -1:]).argmax(-1)
             said.append(ids[:, 0])
-            ended |= torch.isin(ids[:, 0], torch.tensor(ends))
+            ended |= torch.isin(ids[:, 0], torch.tensor(ends, device=device))
         for line, row in zip(some, torch.stack(said, 1).tolist(), strict=True):
             end = next((at for at, one in enumerate(row) if one in ends), None)
             found.append((plain(streams.text(row[:end])), line.text))

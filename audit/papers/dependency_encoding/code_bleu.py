@@ -1,7 +1,7 @@
 """CodeBLEU (Ren et al., 2020) of answers, by the package of that name, in an environment of its own.
 
     python -m venv bleu && bleu/bin/pip install codebleu==0.7.0 "tree-sitter<0.23" "tree-sitter-python<0.22"
-    python benchmarks/code_modelling.py lengths --code-bleu bleu/bin/python …
+    CODEBLEU_PYTHON=bleu/bin/python codeaudit papers run code/table-2 --data DIR
 
 The package needs a tree-sitter that codeaudit cannot use, so this file imports nothing of codeaudit. It reads
 `[[answer, label], …]` as JSON from its input and prints the score of all pairs together, from 0 to 1: the
@@ -22,10 +22,12 @@ PARTS = ("ngram_match_score", "weighted_ngram_match_score", "syntax_match_score"
 
 def code_bleu(pairs: Sequence[tuple[str, str]], python: Path) -> float:
     """The score of answers beside their labels, computed by another interpreter, which has the package."""
-    words = [str(python), __file__]
+    from codeaudit.transforms.errors import RunError
+
+    words = [str(python), "-I", __file__]
     done = subprocess.run(words, input=json.dumps(pairs), capture_output=True, text=True, check=False)
     if done.returncode:
-        raise SystemExit(f"{python} computes no CodeBLEU: {(done.stderr.splitlines() or [''])[-1]}")
+        raise RunError(f"{str(python)!r} computes no CodeBLEU: {(done.stderr.splitlines() or [''])[-1]}")
     return float(done.stdout)
 
 
@@ -37,7 +39,7 @@ def main() -> None:
     logging.disable()  # it warns of every line without a flow of data
     said, right = zip(*json.load(sys.stdin), strict=True)
     found = calc_codebleu(list(right), list(said), lang="python")
-    print(sum(found[part] for part in PARTS) / len(PARTS))
+    sys.stdout.write(f"{sum(found[part] for part in PARTS) / len(PARTS)}\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The made languages of `code_modelling.py`: Copy and Counting, as in the CoDE paper's appendix A.2."""
+"""Copy and Counting, languages that are made (CoDE, appendix A.2)."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,46 +1,32 @@
-"""CoDE's tables: samples that are what they say, small tables from end to end, and their continuation."""
+"""CoDE's tables: samples that are what they say, small tables from end to end, and what a network can copy."""
 
 import contextlib
 import io
 import json
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from codeaudit.audit.papers.dependency_encoding import features
+from codeaudit.audit.papers.dependency_encoding.comparison import LAMBDAS, SHARP, lengths, made, retrieval
+from codeaudit.audit.papers.dependency_encoding.features import auroc, in_plane
+from codeaudit.audit.papers.dependency_encoding.made_code import (
+    ALPHABET,
+    COPY_WORDS,
+    commonest,
+    copy_sample,
+    counting_sample,
+)
 from codeaudit.audit.papers.dependency_encoding.material import learn
 from codeaudit.audit.papers.dependency_encoding.networks import build
+from codeaudit.audit.papers.dependency_encoding.next_lines import LONGEST, completed, lines_of
 from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, DecoderSizes
-from codeaudit.cli.main import main
+from codeaudit.audit.papers.experiments import Bench
 from codeaudit.transforms.records import Origin, Sample
-
-SMALL = [
-    "--steps",
-    "2",
-    "--batch",
-    "4",
-    "--samples",
-    "20",
-    "--width",
-    "16",
-    "--layers",
-    "3",
-    "--heads",
-    "2",
-    "--inner",
-    "16",
-    "--features",
-    "8",
-]
-RULES = ["the most frequent answer", "what most functions return"]
-
-
-@pytest.fixture
-def benchmark(script: Callable[[str], ModuleType]) -> ModuleType:
-    return script("code_modelling")
 
 
 def printed(text: str) -> str:
@@ -51,12 +37,12 @@ def printed(text: str) -> str:
     return heard.getvalue().strip()
 
 
-def test_copy_samples_print_their_answers(benchmark: ModuleType) -> None:
+def test_copy_samples_print_their_answers() -> None:
     """As Python runs them; with as many functions of different names as are asked for."""
     rng = np.random.default_rng(0)
     answers = set()
     for _ in range(40):
-        *pieces, answer = benchmark.copy_sample(rng, 7)
+        *pieces, answer = copy_sample(rng, 7)
         text = "".join(pieces)
         assert printed(text) == answer
         names = [line for line in text.splitlines() if line.startswith("def ")]
@@ -66,23 +52,23 @@ def test_copy_samples_print_their_answers(benchmark: ModuleType) -> None:
     assert len(answers) > 5
 
 
-def test_guessing_without_names_takes_the_commonest_digit(benchmark: ModuleType) -> None:
+def test_guessing_without_names_takes_the_commonest_digit() -> None:
     """By hand: 7 of 7, 7, 3 is right, 3 is not; of a tie each digit is right half of the time."""
     rows = []
     for digits, answer in (("773", "7"), ("773", "3"), ("7733", "3")):
         pieces = [
             one for digit in digits for one in ("def func_", "a", "():", "\n", "    return ", digit, "\n")
         ]
-        rows.append(torch.tensor([benchmark.COPY_WORDS.ids([*pieces, answer])]))
-    assert [benchmark.commonest(row) for row in rows] == [1.0, 0.0, 0.5]
+        rows.append(torch.tensor([COPY_WORDS.ids([*pieces, answer])]))
+    assert [commonest(row) for row in rows] == [1.0, 0.0, 0.5]
 
 
-def test_counting_samples_print_their_answers(benchmark: ModuleType) -> None:
+def test_counting_samples_print_their_answers() -> None:
     """As Python runs them with `+= 1`; the operations are drawn 1 : 5 : n."""
     rng = np.random.default_rng(0)
     kinds = {"var0 = 0": 0, "var0++": 0, "pass": 0}
     for _ in range(200):
-        *pieces, answer = benchmark.counting_sample(rng, 30)
+        *pieces, answer = counting_sample(rng, 30)
         text = "".join(pieces)
         assert printed(text.replace("++", " += 1")) == answer
         lines = text.splitlines()
@@ -95,40 +81,15 @@ def test_counting_samples_print_their_answers(benchmark: ModuleType) -> None:
         assert kinds[kind] / total == pytest.approx(weight / 36, abs=0.02)
 
 
-def test_only_the_answer_is_learned(benchmark: ModuleType) -> None:
+def test_only_the_answer_is_learned() -> None:
     """Whatever the lengths in a batch; and no two steps or seeds are alike."""
-    parser_free = benchmark.Settings(
-        command="counting", data="made", train=6, width=16, layers=3, heads=2, inner=16, features=8,
-        alpha=0.0, steps=1, batch=5, rate=1e-3, test=20,
-    )  # fmt: skip
-    found = benchmark.made(parser_free)
+    found = made("counting", {"counting": 6, "tested": 20, "batch": 5})
     inputs, targets = found.train(0, 0)
     assert ((targets != -1).sum(1) == 1).all()
     for row, wanted in zip(inputs, targets, strict=True):
         at = int((wanted != -1).nonzero())
         assert int(row[at]) == found.newline
     assert not all(np.array_equal(inputs, found.train(0, step)[0]) for step in (1, 2))
-
-
-@pytest.mark.weekly
-def test_tables_are_made_and_gone_on_with(
-    benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """NoPE brings NoPE_λ along; a second start trains nothing again."""
-    words = ["copy", *SMALL, "--out", str(tmp_path)]
-    assert benchmark.main([*words, "--networks", "nope,nope-lambda,code"]) == 0
-    path = tmp_path / "copy.jsonl"
-    trials = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [one["network"] for one in trials] == ["nope", "nope-lambda", "code", *RULES]
-    assert trials[1]["scores"]["lambda"] in benchmark.LAMBDAS
-    first = capsys.readouterr().out
-    assert "| code |" in first
-    assert "(100)" in first  # the paper's figure
-    assert benchmark.main([*words, "--networks", "nope,nope-lambda,code"]) == 0
-    assert capsys.readouterr().out == first
-    assert len(path.read_text(encoding="utf-8").splitlines()) == 5
-    with pytest.raises(SystemExit):
-        benchmark.main([*words, "--networks", "roper"])
 
 
 def source(number: int) -> str:
@@ -140,73 +101,18 @@ def source(number: int) -> str:
     )
 
 
-@pytest.mark.weekly
-def test_lengths_and_features_from_end_to_end(
-    benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """On files of their own."""
-    for name, numbers in (("train", range(8)), ("test", range(10, 18))):
-        (tmp_path / name).mkdir()
-        for number in numbers:
-            (tmp_path / name / f"file{number}.py").write_text(source(number), encoding="utf-8")
-    words = [
-        "--train",
-        str(tmp_path / "train"),
-        "--test",
-        str(tmp_path / "test"),
-        "--out",
-        str(tmp_path / "out"),
-    ]
-    small = [*SMALL, "--samples", "4", "--length", "8", "--vocabulary", "300"]
-    assert benchmark.main(["lengths", *words, *small, "--networks", "rope,code"]) == 0
-    assert "frequencies of tokens" in capsys.readouterr().out
-    model = tmp_path / "model"
-    sizes = [
-        "--width",
-        "16",
-        "--layers",
-        "4",
-        "--heads",
-        "2",
-        "--window",
-        "32",
-        "--vocabulary",
-        "300",
-        "--batch",
-        "4",
-        "--steps",
-        "3",
-    ]
-    assert main(["train", "code", "--corpus", str(tmp_path / "train"), "--out", str(model), *sizes]) == 0
-    capsys.readouterr()
-    asked = [
-        "features",
-        "--model",
-        str(model),
-        "--test",
-        str(tmp_path / "test"),
-        "--out",
-        str(tmp_path / "out"),
-    ]
-    assert benchmark.main(asked) == 0
-    told = capsys.readouterr().out
-    assert "| import |" in told
-    assert "- return, announced, " in told
-    assert "`return total`" in told
-
-
-def test_auroc_counts_pairs(script: Callable[[str], ModuleType]) -> None:
+def test_auroc_counts_pairs() -> None:
     """With ties, as features that are not active have them."""
     rng = np.random.default_rng(0)
     values = np.maximum(rng.normal(size=(80, 3)), 0).round(1)
     marks = rng.random(80) < 0.3
-    found = script("code_features").auroc(values, marks)
+    found = auroc(values, marks)
     for column, one in zip(values.T, found, strict=True):
         pairs = [(a > b) + 0.5 * (a == b) for a in column[marks] for b in column[~marks]]
         assert one == pytest.approx(sum(pairs) / len(pairs))
 
 
-def test_lines_are_completed_greedily_behind_their_contexts(benchmark: ModuleType) -> None:
+def test_lines_are_completed_greedily_behind_their_contexts() -> None:
     """As without a memory of what was read; no line stands in the context of a later one."""
     samples = [
         Sample(
@@ -219,7 +125,7 @@ def test_lines_are_completed_greedily_behind_their_contexts(benchmark: ModuleTyp
         for number in range(3)
     ]
     streams = learn((sample.source for sample in samples), 300)
-    lines = benchmark.lines_of(samples, streams, 40)
+    lines = lines_of(samples, streams, 40)
     whole = "\n".join(sample.source for sample in samples)
     assert len(lines) >= 3
     for one in lines:
@@ -233,10 +139,10 @@ def test_lines_are_completed_greedily_behind_their_contexts(benchmark: ModuleTyp
     )  # fmt: skip
     torch.manual_seed(1)
     network = build("code", sizes, {}).eval()
-    found = benchmark.completed(network, lines, streams, 16)
+    found = completed(network, lines, streams, 16)
     for (said, right), line in zip(found, lines, strict=True):
         ids = [streams.start, *line.context[-16:]]
-        for _ in range(benchmark.LONGEST):
+        for _ in range(LONGEST):
             with torch.no_grad():
                 ids.append(int(network(torch.tensor([ids]))[0, -1].argmax()))
             if ids[-1] in (streams.newline, streams.start):
@@ -245,38 +151,15 @@ def test_lines_are_completed_greedily_behind_their_contexts(benchmark: ModuleTyp
         assert right == line.text
 
 
-@pytest.mark.weekly
-def test_statistics_stand_below_a_table_of_several_trainings(benchmark: ModuleType) -> None:
-    """Who is told from CoDE, by the score's own direction; a single training is not tested."""
-    settings = benchmark.Settings(
-        command="lengths", data="files", train=8, width=16, layers=3, heads=2, inner=16, features=8,
-        alpha=0.0, steps=1, batch=5, rate=1e-3, test=20,
-    )  # fmt: skip
-    worths = {"rope": (50.0, 51.0, 52.0), "alibi": (10.0, 11.0, 12.0), "code": (20.0, 21.0, 22.0)}
-    trials = [
-        benchmark.Trial(
-            network=name, size="micro", seed=seed, setting="", scores={"perplexity x1": worth, "weights": 5.0}
-        )
-        for name, some in worths.items()
-        for seed, worth in enumerate(some)
-    ]
-    told = benchmark.table(trials, "perplexity", settings, (1,), "Perplexity")
-    assert "| **11.00 ± 0.58** (4.68) |" in told
-    assert "worse than code: rope; better: alibi." in told
-    single = benchmark.table([one for one in trials if not one.seed], "perplexity", settings, (1,), "P")
-    assert "worse" not in single
-    assert "**" not in single
-
-
-def copier(benchmark: ModuleType, functions: int) -> Decoder:
+def copier(functions: int) -> Decoder:
     """CoDE with weights set by hand, so that it copies.
 
     A line break holds the signs of its line (in-line layer). What encodes a `return` line is made of its anchor,
     the line break behind `def`, and so of the name's signs; the break behind the call asks for the same signs
     by term (b), and for digits by term (a).
     """
-    ids = {sign: benchmark.COPY_WORDS.ids([sign])[1] for sign in benchmark.ALPHABET}
-    vocabulary, digits = benchmark.COPY_WORDS.size, [ids[digit] for digit in "0123456789"]
+    ids = {sign: COPY_WORDS.ids([sign])[1] for sign in ALPHABET}
+    vocabulary, digits = COPY_WORDS.size, [ids[digit] for digit in "0123456789"]
     sizes = DecoderSizes(
         vocabulary=vocabulary, newline=0, start=1, width=160, layers=3, heads=1, inner=8, features=64,
         window=64 * functions,
@@ -307,14 +190,93 @@ def copier(benchmark: ModuleType, functions: int) -> Decoder:
     return network
 
 
-@pytest.mark.weekly
+@pytest.mark.slow
 @pytest.mark.parametrize("functions", [3, 50])
-def test_code_can_copy(benchmark: ModuleType, functions: int) -> None:
+def test_code_can_copy(functions: int) -> None:
     """One line-wise layer is enough, so where training does not find it, that is training's affair."""
-    network, rng = copier(benchmark, functions), np.random.default_rng(1)
+    network, rng = copier(functions), np.random.default_rng(1)
     right = 0
     for _ in range(40):
-        ids = torch.tensor([benchmark.COPY_WORDS.ids(benchmark.copy_sample(rng, functions))])
+        ids = torch.tensor([COPY_WORDS.ids(copy_sample(rng, functions))])
         with torch.no_grad():
             right += int(network(ids[:, :-1])[0, -1].argmax() == ids[0, -1])
     assert right >= 36
+
+
+def bench(tmp_path: Path, rows: list[str], data: Path | None = None, **settings: Any) -> Bench:
+    """A bench with the smallest networks."""
+    small = {
+        "width": 16, "layers": 3, "heads": 2, "inner": 16, "features": 8, "alpha": 1e-5, "in_line": 1,
+        "plain": 1, "tied": True, "half": False, "batch": 4, "steps": 2, "rate": 1e-3,
+    }  # fmt: skip
+    return Bench(
+        name="own", rows=rows, settings={**small, **settings}, seeds=1, device="cpu", data=data,
+        folder=tmp_path / "trials", tell=lambda _: None,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_copy_and_counting_from_end_to_end(tmp_path: Path) -> None:
+    """NoPE brings NoPE_λ along; what is kept is not trained again."""
+    asked = bench(
+        tmp_path, ["nope", SHARP, "code"], tasks=["copy", "counting"], copy=3, counting=6, tested=20
+    )
+    found = list(retrieval(asked))
+    rules = ["the most frequent answer", "what most functions return"]
+    assert [one.row for one in found] == ["nope", SHARP, "code", *rules]
+    assert found[1].scores["copy lambda"] in LAMBDAS
+    assert {f"{task} accuracy x{at}" for task in ("copy", "counting") for at in (1, 2, 3, 4)} <= set(
+        found[2].scores
+    )
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "trials").iterdir()}
+    assert list(retrieval(asked)) == found
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "trials").iterdir()} == kept
+    assert all(path.suffix == ".json" for path in kept)
+
+
+@pytest.mark.slow
+def test_lengths_from_end_to_end(tmp_path: Path) -> None:
+    """On a table of functions of a few files."""
+    table = tmp_path / "python_functions.jsonl"
+    rows = [
+        {"source": text, "name": "part", "file": f"{number}.py", "split": "test" if number > 9 else "train"}
+        for number in range(18)
+        for text in source(number).split("\n\n\n")
+    ]
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    asked = bench(tmp_path, ["rope"], table, length=8, files=0, vocabulary=300, tested=4, lines=10)
+    found = {one.row: one.scores for one in lengths(asked)}
+    assert list(found) == ["rope", "frequencies of tokens", "the line before"]
+    assert found["rope"]["perplexity x8"] > 1
+    assert 0 <= found["rope"]["BLEU x1"] <= 1
+
+
+def test_a_plane_keeps_the_longest_distances() -> None:
+    points = np.array([[0.0, 0, 0], [9, 0, 0], [0, 4, 0], [0, 0, 0.1]])
+    found = in_plane(points)
+    assert found.shape == (4, 2)
+    assert np.linalg.norm(found[0] - found[1]) == pytest.approx(9, abs=0.1)
+
+
+@pytest.mark.slow
+def test_features_of_the_bundled_network_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kinds of lines, pairs of features, and the operations of Counting."""
+    monkeypatch.setattr(features, "FEWEST", 3)
+    table = tmp_path / "python_functions.jsonl"
+    rows = [
+        {"source": text, "name": "part", "split": "test"}
+        for at in range(8)
+        for text in source(at).split("\n\n\n")
+    ]
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    asked = bench(tmp_path, ["return"], table, model="code-checkpoint", functions=12, features=10)
+    (told,) = features.explained(asked)
+    assert told.scores["read"] > 0.9
+    assert "return total" in " ".join(told.notes)
+    *found, whole = features.pairs(replace(asked, name="pairs", rows=[*features.PAIRS, features.ALL]))
+    scores = [one.scores["(d)"] for one in found]
+    assert scores == sorted(scores, reverse=True)
+    assert len(whole.matrices["scores"]) == len(whole.series["plane"]) == 10
+    counting = bench(tmp_path, ["pass"], counting=20, tested=20)
+    (told,) = features.operations(replace(counting, name="operations"))
+    assert 0 <= told.scores["read"] <= 1

@@ -1,0 +1,82 @@
+"""The tables of permutation equivariance, with the smallest networks: what the theorems say holds in them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from codeaudit.audit.papers.experiments import Bench, PaperTrial
+from codeaudit.audit.papers.permutation_equivariance import classifiers, split
+
+SIZES = {"side": 32, "patch": 8, "width": 16, "layers": 1, "heads": 2}
+
+
+def trials(tmp_path: Path, target: Any, rows: list[str], **settings: Any) -> dict[str, PaperTrial]:
+    """The trials of an experiment, by row."""
+    bench = Bench(
+        name="own", rows=rows, settings={**SIZES, **settings}, seeds=1, device="cpu", data=None,
+        folder=tmp_path, tell=lambda _: None,
+    )  # fmt: skip
+    return {one.row: one for one in target(bench)}
+
+
+@pytest.mark.slow
+def test_what_is_permuted_with_its_key_answers_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(classifiers, "EACH", 60)
+    monkeypatch.setattr(classifiers, "PICTURES", 120)
+    settings = {
+        "inner": 16,
+        "vocabulary": 256,
+        "batch": 8,
+        "steps": 2,
+        "rate": 1e-3,
+        "half": False,
+        "tested": 40,
+    }
+    rows = [
+        "Test w/o P.",
+        "Test w/ row P.",
+        "Test w/ col. P.",
+        "Train w/o P.",
+        "Train w/ row P.",
+        "Train w/ col. P.",
+    ]
+    found = trials(tmp_path, classifiers.properties, rows, **settings)
+    for tested in ("Test w/ row P.", "Test w/ col. P."):
+        for kind, value in found[tested].scores.items():
+            assert value == pytest.approx(
+                found["Test w/o P."].scores[kind], abs=0.03
+            )  # an argmax may be a tie
+    tuned = trials(tmp_path, classifiers.tuning, ["Normal-Normal", "Encrypted-Authorized"], **settings)
+    plain, permuted = (one.series["loss of vit"] for one in tuned.values())
+    assert [y for _, y in permuted] == pytest.approx([y for _, y in plain], abs=1e-3)
+    costs = trials(tmp_path, classifiers.costs, ["normal", "permuted"], inner=16, vocabulary=256, batch=8)
+    assert costs["permuted"].scores["operations"] > costs["normal"].scores["operations"]
+
+
+@pytest.mark.slow
+def test_every_defence_is_attacked(tmp_path: Path) -> None:
+    rows = ["SL", "GN+", "LP 0.3", "BS"]
+    settings = {"train": 64, "tested": 32, "steps": 2, "attack_steps": 2, "rate": 1e-3, "radius": 0.2}
+    found = trials(tmp_path, split.table, rows, **settings)
+    assert list(found) == [split.ORIGINAL, *rows, "the mean picture"]
+    for row in rows:
+        assert set(found[row].scores) == {"accuracy", "SSIM", "PSNR", "positional SSIM", "positional PSNR"}
+        assert len(found[row].matrices["pictures"]) == 32
+
+
+def test_rows_in_another_order_are_put_back() -> None:
+    """The same answers, whatever the order in which the server saw the rows."""
+    shape = split.Shape(**SIZES, train=8, tested=8, steps=1, attack_steps=1, rate=1e-3, device="cpu")
+    torch.manual_seed(0)
+    client, server = split.Client(shape), split.blocks(shape, 1).eval()
+    images, _ = shape.pictures(8, 1)
+    for name in ("SL", "BS"):
+        plain, turned = (split.protections({"radius": 0.2}, name + plus) for plus in ("", "+"))
+        answers = [split.passed(client, server, images, row, shape.generator(3)) for row in (plain, turned)]
+        if name == "SL":
+            assert torch.allclose(*answers, atol=1e-5)
+        assert answers[1].shape == (8, split.KINDS)
