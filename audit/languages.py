@@ -31,6 +31,8 @@ class LanguageAudit:
     apart; `None` where it cannot be taken out."""
     bugs: str = ""
     """A tuple of transforms that resemble mistakes of people, for seeded bugs."""
+    executed: str = ""
+    """A `Confirmation` of `codeaudit.audit.corpora.bugs`: how execution shows that a function has a bug."""
     probes: str = ""
     """A `Probes` of `codeaudit.audit.projects`: lets `verify` see what tests execute."""
     witness: str = ""
@@ -43,6 +45,7 @@ PYTHON: Final = LanguageAudit(
     body="codeaudit.audit.prompt_cut:body_in_python",
     documentation="codeaudit.audit.corpora.documentation:of_python",
     bugs="codeaudit.transforms.python.defects:DEFECTS",
+    executed="codeaudit.audit.corpora.bugs:PYTHON_EXECUTED",
     probes="codeaudit.audit.projects.probes.python:PROBES",
     witness="codeaudit.audit.witnesses.python:witness",
 )
@@ -73,6 +76,7 @@ C: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.c_files:functions",
     unit_name="codeaudit.audit.corpora.c_files:function_name",
     bugs="codeaudit.transforms.c.defects:DEFECTS",
+    executed="codeaudit.audit.corpora.c_faults:C_EXECUTED",
     probes="codeaudit.audit.projects.probes.c:PROBES",
     documentation="codeaudit.audit.corpora.documentation:of_comments",
     body="codeaudit.audit.corpora.c_files:last_function",

@@ -1,9 +1,11 @@
 """Functions with one seeded bug each, next to the original functions: examples for error detection.
 
 A bug counts only if execution shows it: on some drawn input the original returns, each time the same, and the
-buggy function behaves differently. So every clean example is executed, too. Bug and original form a group,
-which splits never separate. Results are kept on disk, one line per function, so that an interrupted reading
-continues and a repeated one executes nothing.
+buggy function behaves differently. So every clean example is executed, too. How a language executes is its
+`Confirmation`. `bugs:reported:` takes only bugs that a sanitizer reports, which break a rule of the memory or
+of the language: flaws for vulnerability detection. Bug and original form a group, which splits never
+separate. Results are kept on disk, one line per function, so that an interrupted reading continues and a
+repeated one executes nothing.
 
 Two functions in three of a table cannot be executed: they need a module that is not there. `bugs:unexecuted:`
 takes the first edit that fits a function, so that a detector has more to learn from. A few of these edits
@@ -18,11 +20,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol, Self, TypeAlias
 
 from codeaudit.audit.cache import default_folder
 from codeaudit.audit.checks import is_text, load_json
@@ -42,7 +44,7 @@ from codeaudit.audit.languages import LANGUAGE_AUDITS, audit_of
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.interface import Transform
-from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle
+from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle, Verdict
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed, Sample
@@ -70,6 +72,7 @@ CONTROLS: Final = (
 )
 """Controls of the catalogue that resemble mistakes of people."""
 UNEXECUTED: Final = "unexecuted"
+REPORTED: Final = "reported"
 OWN_DRAW: Final = 2**60
 """Added to the seed. A run of the same seed that audits these samples would first draw the functions chosen
 here, and so mostly clean texts.
@@ -78,9 +81,13 @@ here, and so mostly clean texts.
 NO_PLACE: Final = "no place for a bug"
 NO_BUGS: Final = "no seeded bugs in this language"
 NOT_SHOWN: Final = "no bug that execution shows"
+NO_REPORTS: Final = "no sanitizer in this language"
+NOT_REPORTED: Final = "no bug that a sanitizer reports"
+EXECUTED_LANGUAGES: Final = "Python or C"
+"""For messages: what is executed."""
 CLEAN: Final = 0.0
 BUGGY: Final = 1.0
-_FIELD: Final = re.compile(rf"(train|valid|test|{UNEXECUTED}|seed\d{{1,9}}|\d{{1,9}}):")
+_FIELD: Final = re.compile(rf"(train|valid|test|{UNEXECUTED}|{REPORTED}|seed\d{{1,9}}|\d{{1,9}}):")
 """A part of a SPEC before the corpus."""
 
 
@@ -96,6 +103,41 @@ class Seeded(NamedTuple):
 
     source: str
     maker: str
+    report: str = ""
+    """What a sanitizer reported."""
+
+
+class Judges(Protocol):
+    """Executes pairs of functions. A context manager."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *raised: object) -> None: ...
+
+    def judge(self, original: str, perturbed: str, *, setup: str = "", seed: int = 0) -> Verdict:
+        """Whether the second function does the same as the first one. `setup` is the text of its file."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """How execution shows bugs of a language."""
+
+    judges: Callable[[], Judges]
+    """Raises `CannotAudit` where functions cannot be executed here."""
+    identity: Callable[[], str]
+    """What decides a verdict beside the functions; part of the key of each result."""
+    reports: bool = False
+    """Whether sanitizers report."""
+
+
+PYTHON_EXECUTED: Final = Confirmation(judges=lambda: Oracle(), identity=str)
+
+
+def confirmation(language: str) -> Confirmation | None:
+    """How execution shows bugs of a language; `None` if it does not."""
+    target = audit_of(language).executed
+    return load_target(target) if target else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,13 +152,26 @@ class SeededBugs:
     """Number of functions that are tried: the first in the order of the seed, before they are split."""
     seed: int = 0
     executed: bool = True
-    """Whether execution has to show the bug; only Python is executed."""
+    """Whether execution has to show the bug; only some languages are executed."""
+    reported: bool = False
+    """Whether a sanitizer has to report the bug."""
     cache: Path | None = None
     """The folder for the results; `None` for the user's cache folder."""
     note: Note | None = None
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`: for each function with a bug, the clean text (label 0), then the buggy one (1).
+
+        Raises:
+            CannotAudit: a function must be executed, and the sandbox does not work on this machine.
+        """
+        for sample, found in self.pairs(skipped):
+            sides = (found.source, sample.source) if self.reported else ("", "")
+            yield _labelled(sample, sample.source, CLEAN, sides[0])
+            yield _labelled(sample, found.source, BUGGY, sides[1])
+
+    def pairs(self, skipped: Counter[str]) -> Iterator[tuple[Sample, Seeded]]:
+        """Each function that got a bug, with the bug. Counts the others by reason.
 
         Raises:
             CannotAudit: a function must be executed, and the sandbox does not work on this machine.
@@ -128,19 +183,26 @@ class SeededBugs:
         wanted = [one for one in drawn.samples if self.split in (None, split_of(one.id))]
         wanted.sort(key=lambda one: rank_of(self.seed, one.id))
         book = BugRecords(self._path())
-        for sample, found in _found(wanted, book, self.seed, self._tell, executed=self.executed):
+        seeded = _drafted
+        if self.executed:
+            seeded = _shown_by_report if self.reported else _shown
+        for sample, found in _found(wanted, book, self.seed, self._tell, seeded):
             if isinstance(found, str):
                 skipped[found] += 1
-                continue
-            yield _labelled(sample, sample.source, CLEAN)
-            yield _labelled(sample, found.source, BUGGY)
+            else:
+                yield sample, found
 
     def _executable(self, sample: Sample) -> Sample | str:
-        if sample.language == PYTHON.name:
-            return sample
         changeable = _changeable(sample)
+        if isinstance(changeable, str):
+            return changeable
+        how = confirmation(sample.language)
+        if how is not None and (how.reports or not self.reported):
+            return sample
+        if self.reported:
+            return NO_REPORTS
         other = self.spec.replace(f"{NAME}:", f"{NAME}:{UNEXECUTED}:", 1)
-        return changeable if isinstance(changeable, str) else f"not Python: try {other}"
+        return f"not {EXECUTED_LANGUAGES}: try {other}"
 
     def _tell(self, text: str) -> None:
         if self.note is not None:
@@ -148,6 +210,8 @@ class SeededBugs:
 
     def _path(self) -> Path:
         names = [*(one.name for one in defects(PYTHON.name)), *CONTROLS]
+        if self.reported:
+            names.append(REPORTED)
         if not self.executed:
             names.append(UNEXECUTED)
             for language in LANGUAGE_AUDITS:
@@ -160,7 +224,7 @@ class SeededBugs:
 
 
 def seeded_bugs(spec: str, rest: str, resources: CorpusResources) -> SeededBugs:
-    """The corpus `bugs:[unexecuted:][SIZE:][seedN:][SPLIT:]CORPUS`.
+    """The corpus `bugs:[unexecuted:|reported:][SIZE:][seedN:][SPLIT:]CORPUS`.
 
     Raises:
         CorpusError: CORPUS does not exist, a part is given twice, or the size is 0.
@@ -170,11 +234,13 @@ def seeded_bugs(spec: str, rest: str, resources: CorpusResources) -> SeededBugs:
         text, rest = field.group(1), rest[field.end() :]
         name, value = _option(text)
         if name in options:
-            shown = text if name == "executed" else f"its {name}"
+            shown = text if name in ("executed", REPORTED) else f"its {name}"
             raise CorpusError(f"corpus {spec!r} says {shown} twice")
         options[name] = value
     if not rest:
         raise CorpusError(f"corpus {spec!r} names no corpus of functions; write bugs:stdlib or bugs:FOLDER")
+    if REPORTED in options and "executed" in options:
+        raise CorpusError(f"corpus {spec!r} says {REPORTED} and {UNEXECUTED}; only what runs is reported")
     if options.get("size") == 0:
         raise CorpusError(f"corpus {spec!r} needs a size from 1")
     base = corpus(rest, None, resources)
@@ -185,6 +251,8 @@ def _option(text: str) -> tuple[str, Split | int | bool]:
     """A part of a SPEC as a field of `SeededBugs` and its value."""
     if text == UNEXECUTED:
         return "executed", False
+    if text == REPORTED:
+        return REPORTED, True
     if text in SPLITS:
         return "split", text
     return ("seed" if text.startswith("seed") else "size"), int(text.removeprefix("seed"))
@@ -201,10 +269,11 @@ class BugRecords:
             try:
                 row = load_json(line)
                 key, reason, source, maker = (row[name] for name in ("key", "reason", "source", "maker"))
+                report = row.get("report", "")
             except (ValueError, KeyError, TypeError):
                 continue  # an incomplete line, left by a killed process
-            if all(map(is_text, (key, reason, source, maker))) and bool(reason) != bool(source):
-                self._known[key] = reason or Seeded(source, maker)
+            if all(map(is_text, (key, reason, source, maker, report))) and bool(reason) != bool(source):
+                self._known[key] = reason or Seeded(source, maker, report)
 
     def get(self, sample: Sample) -> Seeded | str | None:
         """The function with a bug, or the reason why there is none; `None` if it was not tried."""
@@ -212,8 +281,10 @@ class BugRecords:
 
     def add(self, sample: Sample, found: Seeded | str) -> None:
         """Append a result."""
-        reason, source, maker = (found, "", "") if isinstance(found, str) else ("", *found)
+        reason, source, maker, report = (found, "", "", "") if isinstance(found, str) else ("", *found)
         row = {"key": _key(sample), "reason": reason, "source": source, "maker": maker}
+        if report:
+            row["report"] = report
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
@@ -223,22 +294,23 @@ class BugRecords:
 # A generator, because the sandbox starts with the first bug and ends with the last function; if all results
 # are on disk it never starts, so the corpus can be read on machines that cannot contain programs.
 def _found(
-    wanted: Sequence[Sample], book: BugRecords, seed: int, tell: Note, *, executed: bool
+    wanted: Sequence[Sample], book: BugRecords, seed: int, tell: Note, seeded: "Seeds"
 ) -> Iterator[tuple[Sample, Seeded | str]]:
     """Each function with its result, from disk or made; shows progress."""
     untried = sum(book.get(sample) is None for sample in wanted)
-    bugs, tried = Counter[str](), 0
+    bugs, reports, tried = Counter[str](), Counter[str](), 0
     began = told = time.monotonic()
     with ExitStack() as stack:
-        oracle = cache(lambda: stack.enter_context(Oracle()))
+        judges = cache(lambda language: stack.enter_context(_confirming(language).judges()))
         for sample in wanted:
             found = book.get(sample)
             if found is None:
-                found = _seeded(sample, seed, oracle) if executed else _drafted(sample, seed)
+                found = seeded(sample, seed, judges)
                 book.add(sample, found)
                 tried += 1
             if isinstance(found, Seeded):
                 bugs[found.maker] += 1
+                reports[found.report] += bool(found.report)
             if tried and time.monotonic() - told >= NOTE_SECONDS:
                 told = time.monotonic()
                 left = (untried - tried) * (told - began) / tried
@@ -246,30 +318,53 @@ def _found(
                 tell(f"tried {tried:,} of {every}, {made}, {left:,.0f} s left")
             yield sample, found
     makers = ", ".join(f"{name} {count:,}" for name, count in bugs.most_common())
-    shown = "that execution shows" if executed else "that was not executed"
+    shown = "that was not executed" if seeded is _drafted else "that execution shows"
     tell(f"{bugs.total():,} of {len(wanted):,} functions have a bug {shown} ({makers})")
+    if kinds := ", ".join(f"{name} {count:,}" for name, count in reports.most_common() if count):
+        tell(f"sanitizers report {reports.total():,} of them: {kinds}")
 
 
-def _seeded(sample: Sample, seed: int, oracle: Callable[[], Oracle]) -> Seeded | str:
-    """The first bug that execution shows, or the reason why there is none."""
+def _confirming(language: str) -> Confirmation:
+    how = confirmation(language)
+    assert how is not None, language  # others are left out
+    return how
+
+
+def _seeded(sample: Sample, seed: int, judges: "JudgesOf", *, reported: bool) -> Seeded | str:
+    """The first bug that execution, or a sanitizer, shows; or the reason why there is none."""
     reason = NO_PLACE
-    for bug in islice(_drafts(sample, seed), TRIES):
-        match oracle().judge(sample.source, bug.source, setup=sample.context, seed=seed):
+    # Where a compiler and sanitizers decide, it forbids no edit that a macro of the file is not understood.
+    place = replace(sample, context="") if _confirming(sample.language).reports else sample
+    for bug in islice(_drafts(place, seed), TRIES):
+        match judges(sample.language).judge(sample.source, bug.source, setup=sample.context, seed=seed):
             # `returned`: the original gave a value. If it raised, who can say which behaviour is the bug?
-            case Differed(returned=True):
-                return Seeded(bug.source, bug.transform)
-            case Inconclusive(told):
+            case Differed(returned=True, report=report) if report or not reported:
+                return Seeded(bug.source, bug.transform, report)
+            case Inconclusive(told, of_variant=False):
                 return f"not executed: {told}"
-            case Differed() | Agreed():
-                reason = NOT_SHOWN
+            case Differed() | Agreed() | Inconclusive():
+                reason = NOT_REPORTED if reported else NOT_SHOWN
     return reason
 
 
-def _drafted(sample: Sample, seed: int) -> Seeded | str:
+def _shown(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | str:
+    return _seeded(sample, seed, judges, reported=False)
+
+
+def _shown_by_report(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | str:
+    return _seeded(sample, seed, judges, reported=True)
+
+
+def _drafted(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | str:
     """The first bug that fits the function, or the reason why there is none."""
     for bug in _drafts(sample, seed):
         return Seeded(bug.source, bug.transform)
     return NO_PLACE
+
+
+JudgesOf: TypeAlias = Callable[[str], Judges]
+"""By language."""
+Seeds: TypeAlias = Callable[[Sample, int, JudgesOf], Seeded | str]
 
 
 def _changeable(sample: Sample) -> Sample | str:
@@ -288,7 +383,7 @@ def _drafts(sample: Sample, seed: int) -> Iterator[Perturbed]:
                 yield one
 
 
-def _labelled(clean: Sample, source: str, label: float) -> Sample:
+def _labelled(clean: Sample, source: str, label: float, other_side: str) -> Sample:
     origin = clean.origin
     return raw_sample(
         source,
@@ -298,10 +393,12 @@ def _labelled(clean: Sample, source: str, label: float) -> Sample:
         line=origin.line,
         context=clean.context,
         group=clean.id,
+        other_side=other_side,
     )
 
 
 def _key(sample: Sample) -> str:
-    """Identifies the function and the module text that it is executed in."""
+    """Identifies the function, the text of its file, and how it is executed."""
     context = hashlib.sha256(sample.context.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{sample.id}-{context[:16]}"
+    how = confirmation(sample.language)
+    return f"{sample.id}-{context[:16]} {how.identity() if how else ''}".rstrip()

@@ -72,7 +72,10 @@ _MADE: Final[Mapping[str, CorpusEntry]] = {
     "bugs": _entry(
         "bugs:seeded_bugs",
         {
-            "bugs:CORPUS": "functions of a Python corpus with and without a seeded bug, 1,000 of them tried",
+            "bugs:CORPUS": "functions of a Python or C corpus with and without a seeded bug that execution "
+            "shows, 1,000 of them tried",
+            "bugs:reported:CORPUS": "the same in C, with bugs that a sanitizer reports: out of bounds, use "
+            "after free, null pointers, overflows, …",
             "bugs:unexecuted:CORPUS": "the same in Python, Java, JavaScript, TypeScript and C with "
             "bugs that were not executed",
             "bugs:SIZE:seedN:SPLIT:CORPUS": "so many tried, with another seed, of one split; each is "

@@ -79,6 +79,9 @@ class RunLimits:
     """Clock time after which a sleeping run is ended; one that works a little gets `SLOWEST` times it."""
     memory: int = 512 * MEGABYTE
     """Address space in bytes."""
+    resident: int = 0
+    """Memory in use in bytes, watched from outside, for programs that reserve terabytes of addresses
+    (`launch`); 0 for none."""
     file_size: int = 16 * MEGABYTE
     """Size of one file in bytes."""
     folder_size: int = 64 * MEGABYTE

@@ -8,8 +8,10 @@ closes itself in and then becomes the program. How each step ended is told on a 
 import json
 import math
 import os
+import resource
 import signal
 import sys
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -17,11 +19,14 @@ from codeaudit.transforms.oracle.containment import Containment, Layers, RunLimi
 from codeaudit.transforms.oracle.server import send
 
 _NOT_STARTED: Final = 127
+_WATCH_SECONDS: Final = 0.002
+"""Between two looks at the memory of a program: at most some megabytes are taken in it."""
 
 
 def main() -> None:
-    """Run the job in `sys.argv`, and tell how its steps ended."""
-    job = json.loads(sys.argv[1])
+    """Run the job in the open file whose number is in `sys.argv`, and tell how its steps ended."""
+    with open(int(sys.argv[1]), "rb") as file:
+        job = json.loads(file.read())
     containment = Containment()
     entered = containment.enter_namespaces()
     inner = os.fork()
@@ -45,14 +50,38 @@ def main() -> None:
         if not child:
             _become(step, job, containment, failed)
         os.close(failed)
-        _, status, used = os.wait4(child, 0)
+        status, used = _ended(child, step["limits"]["resident"])
         started = not os.read(failing, 1)
         os.close(failing)
         ended.append((os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, started))
-        if status:
+        if not started or (status and step["needed"]):
             break
     send(job["told"], json.dumps(ended).encode())
     os._exit(0)  # the first process of a namespace: its end is that of all others there
+
+
+def _ended(child: int, resident: int) -> tuple[int, "resource.struct_rusage"]:
+    """The status and the use of the only child, once it has ended. It is killed where it holds more memory
+    than `resident` bytes (0 for no limit), or where that cannot be seen."""
+    if not resident:
+        _, status, used = os.wait4(child, 0)
+        return status, used
+    page = os.sysconf("SC_PAGESIZE")
+    while True:
+        found, status, used = os.wait4(child, os.WNOHANG)
+        if found:
+            return status, used
+        try:
+            # Under the number that the child has where `/proc` was mounted, outside of this namespace.
+            with open("/proc/thread-self/children") as told:
+                outer = told.read().split()[0]
+            with open(f"/proc/{outer}/statm") as told:
+                held = int(told.read().split()[1]) * page
+        except (OSError, ValueError, IndexError):
+            held = resident + 1
+        if held > resident and not os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            os.kill(child, signal.SIGKILL)
+        time.sleep(_WATCH_SECONDS)
 
 
 def _become(step: Mapping[str, Any], job: Mapping[str, Any], containment: Containment, failed: int) -> None:

@@ -48,6 +48,8 @@ class Differed:
     """The same part of what the perturbed program did."""
     returned: bool = True
     """Whether the original returned on this input; otherwise it raised."""
+    report: str = ""
+    """What a sanitizer reported of the perturbed program; empty without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Inconclusive:
 
     reason: str
     """A short phrase without names or numbers of the sample, so that equal reasons are counted together."""
+    of_variant: bool = False
+    """Whether only the perturbed program is to blame, and another one may be judged."""
 
 
 Verdict: TypeAlias = Agreed | Differed | Inconclusive

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any, Final
@@ -73,7 +73,7 @@ class Programs:
         if found is None:
             raise CannotAudit(tool.missing)
         self._tool, self._found = tool, found
-        self._limits = RunLimits(cpu_seconds=cpu_seconds, memory=tool.memory)
+        self._limits = RunLimits(cpu_seconds=cpu_seconds, memory=tool.memory, resident=tool.resident)
 
     def outcomes(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
         """The outcome of each trial, in order."""
@@ -98,9 +98,12 @@ class Programs:
         named = self._tool.failures.search(errors)
         return TrialFailed(named[1] if named else f"killed by signal {-status}" if status < 0 else FAILED)
 
-    def ran(self, text: str) -> tuple[str, str, list[tuple[int, float, bool]], str]:
+    def ran(self, text: str, runs: Sequence[str] = ()) -> tuple[str, str, list[tuple[int, float, bool]], str]:
         """What a program printed on its two streams; of each step its status, its time, and whether it
-        started; and why the program was ended (empty if it ended by itself)."""
+        started; and why the program was ended (empty if it ended by itself).
+
+        With `runs` it runs once with each of these arguments, one after the other, whatever their ends.
+        """
         with scratch_folder("program") as folder:
             place = str(folder)
             telling, told = os.pipe()
@@ -109,22 +112,27 @@ class Programs:
                 "layers": asdict(self._layers),
                 "limits": asdict(self._limits),
                 "files": {self._tool.file: text},
-                "steps": self._steps(place),
+                "steps": self._steps(place, runs),
                 "told": told,
             }
+            # No argument, because a text may be longer than those may be.
+            given = os.memfd_create("job")
+            os.write(given, json.dumps(job).encode())
+            os.lseek(given, 0, os.SEEK_SET)
             process = subprocess.Popen(
-                [sys.executable, "-S", "-s", "-P", "-B", "-X", "utf8", "-c", _BOOT, json.dumps(job)],
+                [sys.executable, "-S", "-s", "-P", "-B", "-X", "utf8", "-c", _BOOT, str(given)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env={"PATH": "/nonexistent", "LANG": "C.UTF-8"},
                 cwd=place,
-                pass_fds=(told,),
+                pass_fds=(told, given),
                 start_new_session=True,
             )
             os.close(told)
+            os.close(given)
             try:
-                printed, errors, cut = self._read(process)
+                printed, errors, cut = self._read(process, len(runs) or 1)
             finally:
                 # The session holds only its processes; what a namespace holds ends with its first one.
                 with suppress(ProcessLookupError):
@@ -134,8 +142,8 @@ class Programs:
                 ended = json.loads(pipe.read()[HEADER:] or "[]")
         return printed, errors, [(int(one), float(used), bool(started)) for one, used, started in ended], cut
 
-    def _steps(self, folder: str) -> list[dict[str, Any]]:
-        """The one that runs a program, after one that compiles it if the language has a compiler."""
+    def _steps(self, folder: str, runs: Sequence[str]) -> list[dict[str, Any]]:
+        """Those that run a program, after one that compiles it if the language has a compiler."""
         tool, found = self._tool, self._found
         environment = {"HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "TZ": "UTC"}
         given = {
@@ -145,27 +153,30 @@ class Programs:
             "environment": {**environment, "PATH": "/nonexistent", **tool.environment},
             "limits": asdict(self._limits),
             "starts": False,
+            "needed": not runs,
         }
         if not tool.build:
-            return [given]
-        limits = replace(self._limits, cpu_seconds=_COMPILE_SECONDS, memory=_COMPILE_MEMORY)
+            words = [found.path, *tool.run, tool.file]
+            return [{**given, "words": [*words, *one]} for one in _words(runs)]
+        limits = replace(self._limits, cpu_seconds=_COMPILE_SECONDS, memory=_COMPILE_MEMORY, resident=0)
         build = {
             **given,
             "words": [found.path, *tool.build],
             "environment": {**environment, "PATH": found.path_list},
             "limits": asdict(limits),
             "starts": True,
+            "needed": True,
         }
         made = os.path.join(folder, PROGRAM)
         loader, *libraries = found.libraries
-        run = {**given, "words": [made], "readable": libraries, "executable": [made, loader]}
-        return [build, run]
+        run = {**given, "readable": libraries, "executable": [made, loader]}
+        return [build, *({**run, "words": [made, *one]} for one in _words(runs))]
 
-    def _read(self, process: subprocess.Popen[bytes]) -> tuple[str, str, str]:
+    def _read(self, process: subprocess.Popen[bytes], runs: int) -> tuple[str, str, str]:
         """What a process prints until it ends, and the cause if it has to be ended before."""
         assert process.stdout is not None
         assert process.stderr is not None
-        end = time.monotonic() + _START_SECONDS + _PATIENCE * self._limits.cpu_seconds
+        end = time.monotonic() + _START_SECONDS + _PATIENCE * self._limits.cpu_seconds * runs
         end += _PATIENCE * _COMPILE_SECONDS if self._tool.build else 0
         found = {process.stdout: bytearray(), process.stderr: bytearray()}
         with selectors.DefaultSelector() as waiting, process.stdout, process.stderr:
@@ -186,6 +197,10 @@ class Programs:
                     cut = TOO_MUCH
         printed, errors = (one.decode("utf-8", "replace") for one in found.values())
         return printed, errors, cut
+
+
+def _words(runs: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    return ((one,) for one in runs) if runs else ((),)
 
 
 class ProgramCaller(Programs):

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
 
@@ -58,6 +58,8 @@ class Toolchain:
     """Variables that the tool needs."""
     memory: int
     """Address space in bytes: engines reserve much more than they use."""
+    resident: int = 0
+    """Memory in use in bytes, for those that reserve so much that `memory` is no limit; 0 for none."""
     between: str
     """Stands between a program and its tests."""
     after: str
@@ -278,6 +280,56 @@ _C: Final = Toolchain(
     ),
     failures=re.compile(r"(Assertion) [^\n]* failed\."),
 )
+
+
+def _sanitizing_gcc() -> Installed | None:
+    found = installed(_C)
+    names = ("libasan.a", "libubsan.a", "libgcc_s.so.1")
+    if found is None:
+        return None
+    told = [(_asked(found.path, f"-print-file-name={one}") or "").strip() for one in names]
+    if not all(map(os.path.isabs, told)):
+        return None
+    # AddressSanitizer reads where its own process has memory.
+    own = (*found.libraries, os.path.realpath(told[-1]), "/proc/self/maps")
+    return replace(found, libraries=own)
+
+
+SANITIZED_C: Final = Toolchain(
+    title="C under sanitizers",
+    command="gcc",
+    file="program.c",
+    find=_sanitizing_gcc,
+    remedy="try apt-get install gcc libc6-dev",
+    build=(
+        "-std=gnu17",
+        "-O0",
+        "-w",
+        "-no-pie",
+        "-fsanitize=address,undefined",
+        "-static-libasan",
+        "-static-libubsan",
+        "-fno-sanitize-recover=all",
+        "-o",
+        PROGRAM,
+        "program.c",
+        "-lm",
+    ),
+    # In the program, because a runtime that may not read `/proc` does not find its variables.
+    before=(
+        'const char *__asan_default_options(void) { return "detect_leaks=0:symbolize=0:print_legend=0:'
+        "allocator_may_return_null=1:max_allocation_size_mb=64:quarantine_size_mb=16:"
+        'malloc_context_size=1"; }\n'
+        'const char *__ubsan_default_options(void) { return "symbolize=0"; }\n'
+        + "".join(f"#include <{one}.h>\n" for one in _HEADERS)
+    ),
+    memory=1 << 46,
+    resident=256 * MEGABYTE,
+    between="",
+    after="",
+    failures=_C.failures,
+)
+"""What breaks a rule of the memory or is undefined ends the program, with a report."""
 
 TOOLCHAINS: Final[Mapping[str, Toolchain]] = {"javascript": _JAVASCRIPT, "c": _C}
 """By language."""

@@ -1,0 +1,189 @@
+"""Shows faults of C functions by execution under sanitizers.
+
+A function is called with drawn arguments (`c_harness`), each call in a process of its own. A call counts if
+the original function returns, twice with the same results, and neither AddressSanitizer nor
+UndefinedBehaviorSanitizer reports anything. A changed function has a fault if on such a call a sanitizer
+reports one, or if it ends or returns otherwise. A changed function that runs out of time shows nothing.
+"""
+
+import re
+import secrets
+import signal
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final, Self
+
+from codeaudit.audit.corpora.bugs import Confirmation
+from codeaudit.audit.corpora.c_harness import Harness, harness
+from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Verdict
+from codeaudit.transforms.oracle.programs import NOT_COMPILED, Programs
+from codeaudit.transforms.oracle.toolchains import SANITIZED_C, installed
+
+VERSION: Final = 1
+"""Raised whenever the same functions are called otherwise, or their faults told otherwise."""
+NOT_DRAWN: Final = "takes something that is not drawn"
+NOT_CLEAN: Final = "no drawn call returns without a report"
+UNFIT: Final = "the changed function does not compile"
+
+_CALLS: Final = 12
+"""Calls that are drawn."""
+_USED: Final = 8
+"""Of those that count, how many a changed function gets."""
+_SECONDS: Final = 1.0
+_SHOWN: Final = 200
+_OUT_OF_TIME: Final = (-signal.SIGPROF, -signal.SIGXCPU, -signal.SIGKILL)
+
+_REPORTS: Final = (
+    (r"AddressSanitizer: heap-buffer-overflow.*?\nREAD", "heap read out of bounds", 125),
+    (r"AddressSanitizer: heap-buffer-overflow", "heap write out of bounds", 122),
+    (r"AddressSanitizer: (?:dynamic-)?stack-buffer-\w+flow.*?\nREAD", "stack read out of bounds", 125),
+    (r"AddressSanitizer: (?:dynamic-)?stack-buffer-\w+flow", "stack write out of bounds", 121),
+    (r"AddressSanitizer: global-buffer-overflow.*?\nREAD", "global read out of bounds", 125),
+    (r"AddressSanitizer: global-buffer-overflow", "global write out of bounds", 787),
+    (r"AddressSanitizer: heap-use-after-free", "use after free", 416),
+    (r"AddressSanitizer: (?:stack-use-after|use-after-poison)", "use after scope", 825),
+    (r"AddressSanitizer: attempting double-free", "double free", 415),
+    (r"AddressSanitizer: attempting free on address", "free of no allocation", 590),
+    (r"AddressSanitizer: stack-overflow", "stack exhausted", 674),
+    (r"AddressSanitizer: FPE|runtime error: division by zero", "division by zero", 369),
+    (r"runtime error: .*null pointer", "null pointer", 476),
+    (r"AddressSanitizer: SEGV on unknown address 0x0{8,}[0-9a-f]{1,4} ", "null pointer", 476),
+    (r"runtime error: (?:signed integer overflow|negation of)", "signed overflow", 190),
+    (r"runtime error: .*out of bounds", "index out of bounds", 129),
+    (r"runtime error: (?:left )?shift", "shift too far", 1335),
+    (r"AddressSanitizer|runtime error:", "other report", 119),
+)  # fmt: skip
+"""What sanitizers report, with a short name and the number of a weakness (CWE) that it shows."""
+_MADE: Final = tuple((re.compile(pattern), f"{name} (CWE-{number})") for pattern, name, number in _REPORTS)
+
+
+def reported(errors: str) -> str:
+    """What a sanitizer reports in the errors of a program; empty if it reports nothing."""
+    return next((name for pattern, name in _MADE if pattern.search(errors)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What one call did."""
+
+    status: int
+    told: str | None
+    """Its results; `None` if it did not return."""
+    report: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Original:
+    text: Harness
+    clean: tuple[tuple[str, str], ...]
+    """The calls that count, by number, with their results."""
+
+
+class Sanitizers:
+    """Judges pairs of C functions. A context manager, as `Oracle`."""
+
+    def __init__(self) -> None:
+        """Prepare.
+
+        Raises:
+            CannotAudit: this machine cannot contain programs, or lacks the compiler.
+        """
+        self._programs = Programs(SANITIZED_C, cpu_seconds=_SECONDS)
+        self._original = lru_cache(maxsize=4)(self._original_of)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        return None
+
+    def judge(self, original: str, perturbed: str, *, setup: str = "", seed: int = 0) -> Verdict:
+        """Compare both functions. `setup` is the text of their file.
+
+        Raises:
+            CannotAudit: the compiler does not start.
+        """
+        found = self._original(original, setup, seed)
+        if isinstance(found, str):
+            return Inconclusive(found)
+        numbers = [number for number, _ in found.clean]
+        calls = self._called(found.text, perturbed, numbers)
+        if isinstance(calls, str):
+            return Inconclusive(UNFIT, of_variant=True)
+        shown = [
+            Differed(
+                input=f"call {number}", before=_cut(before), after=_cut(_ending(call)), report=call.report
+            )
+            for (number, before), call in zip(found.clean, calls, strict=True)
+            if call.report or (call.status not in _OUT_OF_TIME and call.told != before)
+        ]
+        if not shown:
+            return Agreed(inputs=len(numbers), returned=len(numbers), skipped=_CALLS - len(numbers))
+        return next((one for one in shown if one.report), shown[0])
+
+    def _original_of(self, source: str, context: str, seed: int) -> _Original | str:
+        text = harness(source, context)
+        if isinstance(text, str):
+            return text
+        numbers = [str(seed * 1000 + number) for number in range(_CALLS)]
+        calls = self._called(text, source, numbers * 2)
+        if isinstance(calls, str):
+            return calls
+        first, second = calls[:_CALLS], calls[_CALLS:]
+        clean = tuple(
+            (number, one.told)
+            for number, one, again in zip(numbers, first, second, strict=True)
+            if one.told is not None and not one.report and not one.status and one == again
+        )
+        return _Original(text, clean[:_USED]) if clean else NOT_CLEAN
+
+    def _called(self, text: Harness, function: str, numbers: list[str]) -> list[_Call] | str:
+        """What each call did, or why the program says nothing."""
+        key = secrets.token_hex(16)
+        whole = SANITIZED_C.before + text.program(function, key)
+        printed, errors, ended, cut = self._programs.ran(whole, numbers)
+        if cut:
+            return cut
+        if len(ended) <= len(numbers):
+            return NOT_COMPILED
+        if f"\n{key}!\n" in printed:
+            return NOT_DRAWN
+        results, reports = iter(_parts(printed, key)), iter(_parts(errors, key))
+        result, report = next(results, None), next(reports, None)
+        found: list[_Call] = []
+        for number, (status, _, _) in zip(numbers, ended[1:], strict=True):
+            told, errs = None, ""
+            if result is not None and result[0] == number:
+                body, end, _ = result[1].partition(f"\n{key}=\n")
+                told = body.replace(key, "") if end else None
+                result = next(results, None)
+            if report is not None and report[0] == number:
+                errs = report[1]
+                report = next(reports, None)
+            found.append(_Call(status, told, reported(errs) if status else ""))
+        return found
+
+
+def _parts(printed: str, key: str) -> list[tuple[str, str]]:
+    """The numbers of the calls that began, each with what was printed from there on."""
+    return [(head, rest) for one in printed.split(f"\n{key}<")[1:] for head, _, rest in [one.partition("\n")]]
+
+
+def _ending(call: _Call) -> str:
+    if call.report:
+        return call.report
+    return f"ended with status {call.status}" if call.told is None else call.told
+
+
+def _cut(text: str) -> str:
+    return text.strip()[:_SHOWN]
+
+
+@cache
+def _identity() -> str:
+    """What decides a verdict beside the functions: this procedure, and the compiler."""
+    found = installed(SANITIZED_C)
+    return f"sanitizers {VERSION} gcc {found.version if found else ''}"
+
+
+C_EXECUTED: Final = Confirmation(judges=Sanitizers, identity=_identity, reports=True)

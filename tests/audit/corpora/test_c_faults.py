@@ -1,0 +1,174 @@
+"""Faults of C functions, shown by sanitizers on drawn calls."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.corpora.bugs import BUGGY, CLEAN
+from codeaudit.audit.corpora.c_faults import NOT_CLEAN, NOT_DRAWN, UNFIT, Sanitizers, reported
+from codeaudit.audit.corpora.c_harness import (
+    OF_ARRAYS,
+    PROGRAM,
+    TAKES_FUNCTION,
+    UNNAMED,
+    VARIADIC,
+    Harness,
+    harness,
+)
+from codeaudit.audit.corpora.records import CorpusResources
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.tasks.vulnerability_detection import VULNERABILITY_DETECTION
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.oracle.containment import offered
+from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive
+from codeaudit.transforms.oracle.programs import Programs
+from codeaudit.transforms.oracle.toolchains import SANITIZED_C
+
+sanitizers = pytest.mark.skipif(
+    bool(SANITIZED_C.missing) or not offered().enough, reason="no gcc with sanitizers, or no sandbox here"
+)
+
+FILE = """#include <string.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+#define STEP(at) ((at) + 1)
+typedef struct node { int value; struct node *next; char name[8]; } Node;
+struct unused { Missing *it; };
+static int twice(int a) { return 2 * (a & 255); }
+int later(const Node *list);
+int sum(const Node *list, int least)
+{
+    int total = 0;
+    if (list == NULL)
+        return -1;
+    for (int at = 0; at < 8 && list->name[at]; at = STEP(at))
+        total += list->name[at];
+    return total + twice(list->value) + later(list->next) + (least > 3);
+}
+int later(const Node *list) { return list ? sum(list->next, 0) & 1023 : 7; }
+int other(Missing *it) { return it->a; }
+"""
+SUM = FILE[FILE.index("int sum") : FILE.index("int later(const Node *list) {")]
+COPY = """char *copy(const char *text, unsigned long size) {
+    char *own = malloc(size + 1);
+    unsigned long at = 0;
+    if (!text || !own) { free(own); return NULL; }
+    for (; at < size && text[at]; at++) own[at] = text[at];
+    own[at] = 0;
+    return own;
+}
+"""
+
+
+@sanitizers
+@pytest.mark.parametrize(
+    ("source", "changes", "context"),
+    [
+        (
+            COPY,
+            [
+                ("(size + 1)", "(size)", "heap write out of bounds (CWE-122)"),
+                ("return own", "free(own); free(own); return own", "double free (CWE-415)"),
+                ("own[at] = 0;", "own[at] = 1;", ""),
+                ("at < size", "size > at", None),
+            ],
+            "",
+        ),
+        (
+            SUM,
+            [("at < 8", "at <= 8", "heap read out of bounds (CWE-125)"), ("least > 3", "least < 3", "")],
+            FILE,
+        ),
+    ],
+    ids=["alone", "with its file"],
+)
+def test_a_sanitizer_or_another_result_shows_a_fault(
+    source: str, changes: list[tuple[str, str, str | None]], context: str
+) -> None:
+    with Sanitizers() as judges:
+        for old, new, report in changes:
+            assert old in source
+            found = judges.judge(source, source.replace(old, new), setup=context)
+            assert isinstance(found, Agreed if report is None else Differed), (new, found)
+            assert report is None or (isinstance(found, Differed) and found.report == report), (new, found)
+
+
+@sanitizers
+@pytest.mark.parametrize(
+    ("source", "changed", "expected"),
+    [
+        ("int f(struct hidden *a) { return a != 0; }", "", Inconclusive(NOT_DRAWN)),
+        ("int f(void) { int a[2]; return a[2]; }", "", Inconclusive(NOT_CLEAN)),
+        ("int f(int a) { return !a; }", "int f(int a) { return b; }", Inconclusive(UNFIT, of_variant=True)),
+        # Without an end it shows nothing.
+        ("int f(int a) { return 1; }", "int f(int a) { for (;;); }", Agreed),
+    ],
+)
+def test_what_shows_nothing_is_told(source: str, changed: str, expected: Inconclusive | type[Agreed]) -> None:
+    with Sanitizers() as judges:
+        found = judges.judge(source, changed or source)
+    assert isinstance(found, Agreed) if isinstance(expected, type) else found == expected
+
+
+@sanitizers
+def test_memory_is_limited_though_addresses_are_not() -> None:
+    eats = "#include <sys/mman.h>\nint main(void) { for (;;) memset(mmap(0, 1 << 24, 3, 34, -1, 0), 1, 1 << 24); }"
+    _, _, ended, cut = Programs(SANITIZED_C, cpu_seconds=3).ran(SANITIZED_C.before + eats, ["1"])
+    assert [status for status, _, _ in ended] == [0, -9]
+    assert ended[1][1] < 2
+    assert not cut
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("int f(int a, ...) { return a; }", VARIADIC),
+        ("int f(int (*g)(int)) { return g(1); }", TAKES_FUNCTION),
+        ("int f(int) { return 1; }", UNNAMED),
+        ("int f(int a[2][3]) { return 1; }", OF_ARRAYS),
+        ("int main(void) { return 1; }", PROGRAM),
+    ],
+)
+def test_what_cannot_be_called_has_a_reason(source: str, reason: str) -> None:
+    assert harness(source, "") == reason
+
+
+def test_a_program_has_what_its_function_needs_and_nothing_else() -> None:
+    found = harness(SUM, FILE)
+    assert isinstance(found, Harness)
+    assert "struct unused" not in found.before
+    assert "int other" not in found.before
+    assert "#define STEP" in found.before
+
+
+def test_the_first_line_of_a_report_names_it() -> None:
+    assert (
+        reported("==7==ERROR: AddressSanitizer: heap-use-after-free on address") == "use after free (CWE-416)"
+    )
+    assert reported("program.c:3:1: runtime error: division by zero") == "division by zero (CWE-369)"
+    assert not reported("nothing")
+
+
+@sanitizers
+@pytest.mark.slow
+def test_a_corpus_of_reported_faults_knows_both_sides(tmp_path: Path) -> None:
+    file = tmp_path / "copy.c"
+    file.write_text(
+        f"{COPY}\nint one(int a)\n{{\n    int b = a & 1;\n    return b + 1;\n}}\n", encoding="utf-8"
+    )
+    left_out: Counter[str] = Counter()
+    resources = CorpusResources(cache=tmp_path)
+    samples = list(corpus(f"bugs:reported:{file}", resources=resources).read(left_out))
+    assert [one.label for one in samples] == [CLEAN, BUGGY]
+    clean, faulty = samples
+    assert (clean.other_side, faulty.other_side) == (faulty.source, clean.source)
+    assert left_out["no bug that a sanitizer reports"] == 1
+    prepared = [VULNERABILITY_DETECTION.prepare(one) for one in samples]
+    assert [getattr(one, "label", one) for one in prepared] == ["safe", "vulnerable"]
+
+
+def test_what_is_not_executed_is_not_reported() -> None:
+    with pytest.raises(CorpusError, match="only what runs is reported"):
+        corpus("bugs:reported:unexecuted:stdlib")
