@@ -23,7 +23,8 @@ COUNTED: Final = ("pairs", "applied", "equal", "different", "unclear")
 
 def engine(language: str, root: Path = SOURCES) -> str:
     """A hash of the sources that rewrite a language: those that all languages share, and its own folder."""
-    shared = [*root.glob("*.py"), *root.glob("dependence/*.py"), *root.glob(f"{language}/**/*.py")]
+    folders = (*("dependence", "strategies", "syntax"), f"{language}/**")
+    shared = [*root.glob("*.py"), *(path for folder in folders for path in root.glob(f"{folder}/*.py"))]
     digest = hashlib.sha256()
     for path in sorted(shared):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -13,8 +14,11 @@ needs_node: Final = pytest.mark.skipif(NODE is None, reason="node is not install
 
 _RUNNER: Final = r"""
 const vm = require("vm");
+const ts = process.argv[1] ? require(process.argv[1]) : null;
+const options = { compilerOptions: { target: "esnext", alwaysStrict: false } };
 const programs = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const told = programs.map((text) => {
+const told = programs.map((typed) => {
+    const text = ts ? ts.transpileModule(typed, options).outputText : typed;
     const lines = [];
     const show = (one) => {
         try { return typeof one === "string" ? one : JSON.stringify(one) ?? String(one); } catch (error) { return "?"; }
@@ -31,11 +35,18 @@ process.stdout.write(JSON.stringify(told));
 """
 
 
-def outputs(programs: Sequence[str]) -> list[list[str]]:
-    """What each program prints with `print`; an exception is its last line, by its class alone."""
+def outputs(programs: Sequence[str], typescript: Path | None = None) -> list[list[str]]:
+    """What each program prints with `print`; an exception is its last line, by its class alone.
+
+    `typescript`: the folder of the compiler that erases the types of the programs first.
+    """
     assert NODE is not None
     done = subprocess.run(
-        [NODE, "-e", _RUNNER], input=json.dumps(list(programs)), capture_output=True, text=True, check=True
+        [NODE, "-e", _RUNNER, *([str(typescript.resolve())] if typescript else [])],
+        input=json.dumps(list(programs)),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     found: list[list[str]] = json.loads(done.stdout)
     return found

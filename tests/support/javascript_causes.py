@@ -1,0 +1,80 @@
+"""Causes of unsound rewritings of JavaScript, each as a patch that puts it back. Random programs must find each
+of them: they are the test of the campaign."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+from unittest.mock import patch
+
+from codeaudit.transforms import rules as site_rules
+from codeaudit.transforms.javascript import parsing, rewriting
+from codeaudit.transforms.javascript.analysis import effects, facts, program, scopes
+from codeaudit.transforms.javascript.identifiers import rename
+from codeaudit.transforms.syntax.reader import Node
+
+_Collector: Final = effects.JavaScriptEffectCollector
+_Source: Final = rewriting.JavaScriptSource
+
+
+def _always(*_: Any) -> bool:
+    return True
+
+
+def _never(*_: Any) -> bool:
+    return False
+
+
+def _plain_read(self: effects.JavaScriptEffectCollector, node: Node) -> None:
+    self.visit(node.part("object"))
+
+
+def _walk_without_hoisting(self: Any, nodes: Any, *, top: bool) -> None:
+    """Functions in a block are taken for variables of this block alone."""
+    _hoist_lexical(self, nodes, top=True)
+
+
+_hoist_lexical: Final = scopes._Walk.hoist_lexical
+
+CAUSES: Final[Mapping[str, tuple[str, Any, str, Any]]] = {
+    "values of unknown kind are plain": ("reorder", _Collector, "take", lambda self, kinds: None),
+    "calls do nothing": ("reorder", _Collector, "_method_invocation", lambda self, node: self.captured(node)),
+    "nobody else sees variables": ("reorder", facts.JavaScriptFacts, "lasting", frozenset()),
+    "constants can be assigned": ("reorder", facts.JavaScriptFacts, "is_constant", classmethod(_never)),
+    "handlers see no variables": ("reorder", _Collector, "_kept", lambda self, binding: None),
+    "properties are plain": ("reorder", _Collector, "_field_access", _plain_read),
+    "variables have a value before their declaration": ("reorder", facts.JavaScriptFacts, "unset", frozenset()),
+    "directives are statements": ("reorder", program, "BARRIER", 0),
+    "a name of a function is only a name": ("rename-parameters", scopes._Walk, "gives_name", lambda *_: None),
+    "a property of a short pair is only a variable": (
+        "rename-parameters", rename.JavaScriptVariables, "written", lambda self, start, old, new: new,
+    ),
+    "a tag is a name": ("rename-parameters", rename, "unreadable", lambda scopes: None),
+    "every value is one of truth": ("de-morgan", _Source, "is_boolean", _always),
+    "nothing is unordered": ("negate-comparisons", _Source, "has_opposite", _always),
+    "operands have no order": ("flip-comparisons", _Source, "is_unordered", _always),
+    "plus commutes": ("swap-operands", _Source, "commutes", lambda self, node: None),
+    "all targets are variables": ("expand-augmented", _Source, "writes_out", _always),
+    "unset variables are never seen": ("split-initialisers", _Source, "may_be_unset", _always),
+    "functions in blocks stay there": ("return-to-else", scopes._Walk, "hoist_lexical", _walk_without_hoisting),
+    "arms take no names": ("ternary-to-if", _Source, "keep_their_types", _always),
+    "conditions mean the same inside": ("while-to-while-true", _Source, "varies", _always),
+}  # fmt: skip
+"""By name: a transform that it makes unsound, and what replaces which attribute of a module or class."""
+
+
+@contextmanager
+def put_back(cause: str) -> Iterator[None]:
+    """The engine with a cause."""
+    _, holder, name, value = CAUSES[cause]
+    _forget()
+    with patch.object(holder, name, value, create=True):
+        yield
+    _forget()
+
+
+def _forget() -> None:
+    """These remember what the analysis said."""
+    for one in (
+        parsing.read, parsing.read_unit, scopes.resolve, program.analyse, rewriting.study, site_rules._found,
+    ):  # fmt: skip
+        one.cache_clear()
