@@ -1,6 +1,7 @@
 """How many C functions each transform changes, and whether their object code stays the same.
 
     python benchmarks/c_functions.py FILE|FOLDER ... [--transform NAME,...] [--snippets]
+    python benchmarks/c_functions.py FILE|FOLDER ... --transform hygienic/rename,unknown/disjoint/reorder
     python benchmarks/c_functions.py FILE|FOLDER ... --transform NAME,... --object-code [-- -DNAME ...]
 
 Functions of 3 to 60 lines count, one variant each. With `--snippets` the file around a function is not known,
@@ -21,7 +22,7 @@ from tempfile import TemporaryDirectory
 from codeaudit.transforms.c.language import C
 from codeaudit.transforms.c.parsing import CFunction, places
 from codeaudit.transforms.errors import NOT_PARSED, SourceError, UnknownSyntaxError
-from codeaudit.transforms.interface import Refused, Transform, is_surrounded
+from codeaudit.transforms.interface import Refused, Transform, is_surrounded, placed
 from codeaudit.transforms.registry import transform_for
 
 LEVELS = ("-O0", "-O2")
@@ -116,7 +117,7 @@ def main() -> int:
         for name in names:
             transform = transform_for(name, "c")
             if is_surrounded(transform) and not asked.snippets:
-                transform = transform.within(text)
+                transform = transform.within(placed(text, str(path.absolute())))
             edits: list[Edit] = []
             for one in found:
                 new = edited(transform, source[one.start : one.end].decode())

@@ -27,8 +27,9 @@ from codeaudit.option_table import CommandDefault, DeclaredOption, Fact, declare
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.distribution import requirement
 from codeaudit.transforms.errors import RunError, UsageError
+from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.records import Sites
-from codeaudit.transforms.registry import expand, mixed_name, related
+from codeaudit.transforms.registry import expand, levelled, mixed_name, related
 
 ATTACKS: Final = ("random", "greedy", "beam", "genetic", "exhaustive")
 """Strategies of the search for a violation."""
@@ -82,10 +83,16 @@ class SharedOptions:
              f"{', '.join(OWN)}. If all rows are of one language: language=java.")
     dependence: Dependence = option("strict", "Edits", draws=True,
         help="Which statements `reorder` may let change places. strict: same result and same exception; "
+             "disjoint (C): same behaviour if fields of other names are different memory; "
              "returning: same behaviour whenever the original raises nothing; paper: by names only, as "
              "published, which may change the meaning; confirmed: own tests pass in the new order "
              "(`transform` of a project with --test-command, which asks for the moved lines to run; `run "
              "--execute` of samples with tests).")
+    macros: MacroLevel = option("known", "Edits", draws=True,
+        help="What is assumed of macros (C). known: those of a file and of its headers are looked up, by the "
+             "compiler of this machine where there is one; of a text without a file they are assumed to be "
+             "hygienic. hygienic: all that the file does not define are assumed to be. unknown: any word "
+             "that the text does not explain may be a macro.")
     sites: Sites = option("auto", "Edits", draws=True, decides=True,
         help="Places that a transform edits. auto: all, then random subsets; all: always all; one: one.")
     variants: int = option(4, "Edits", "K", least=1, draws=True, decides=True,
@@ -194,7 +201,8 @@ class RunOptions(SharedOptions):
         names = None if self.transform is None else listed(self.transform)
         if names is not None and not expand(names):
             raise UsageError("--transform names no transform; leave it out for the standard set")
-        return under_relation(with_mixture(names, self.mixed), self.dependence, execute=self.execute)
+        names = under_relation(with_mixture(names, self.mixed), self.dependence, execute=self.execute)
+        return under_level(names, self.macros)
 
     @property
     def part(self) -> Shard:
@@ -383,6 +391,16 @@ def under_relation(
         return names
     # Of a family only the members have names under a relation, so it is replaced by them.
     return related(expand(names), dependence)
+
+
+def under_level(names: tuple[str, ...] | None, macros: MacroLevel) -> tuple[str, ...] | None:
+    """These transforms and families, by the names that they have under a level of what is assumed of macros;
+    `None` stays `None`.
+
+    Raises:
+        UsageError: a name is unknown, or none of the transforms rewrites a language with macros.
+    """
+    return names if names is None or macros == "known" else levelled(expand(names), macros)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,7 +64,7 @@ from codeaudit.transforms.errors import CorpusError, ModelError, RunError, Usage
 from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import KEEPS_TEXT, Sample
-from codeaudit.transforms.registry import OF_NETWORKS, kind_of, left_out, of_network, related
+from codeaudit.transforms.registry import OF_NETWORKS, kind_of, left_out, levelled, of_network, related
 from codeaudit.transforms.suites import SUITE
 
 LOCAL: Final = LocalEngine()
@@ -791,7 +791,7 @@ def draw(
     controls = options.controls and task.controls is None
     if options.transforms is None:
         transforms = suite.standard_transforms(languages, controls=controls)
-        transforms = related(transforms, options.dependence)
+        transforms = levelled(related(transforms, options.dependence), options.macros)
         # Only noise would be measured, which is no audit.
         if transforms == ("identity",):
             raise CorpusError(f"no transform is known for {', '.join(sorted(languages))} in {samples.spec!r}")

@@ -7,6 +7,7 @@ from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN
 from codeaudit.reports.records import NOTHING, UNITS, Estimate, Excess, ModelSummary, Rate, Score, Test
 from codeaudit.transforms.dependence.relations import KINDS, PROMISES, Dependence
 from codeaudit.transforms.grammar import counted
+from codeaudit.transforms.levels import ASSUMED_OF_MACROS, MacroLevel, in_level
 from codeaudit.transforms.registry import in_relation
 
 ABSENT: Final = "-"
@@ -377,7 +378,15 @@ def reading(model: ModelSummary, told_as: Phrases = CHANGES) -> str:
 
 
 def relations(names: Iterable[str]) -> Iterator[str]:
-    """Return a sentence for each relation other than the strict one under which a transform was made."""
+    """Return a sentence for each relation other than the strict one, and for each level of macros other than
+    `known`, under which a transform was made."""
+    names = tuple(names)
+    by_level: dict[MacroLevel, list[str]] = {}
+    for name in names:
+        by_level.setdefault(in_level(name)[0], []).append(name)
+    for level, found in by_level.items():
+        if level != "known":
+            yield f"{', '.join(found)}: {ASSUMED_OF_MACROS[level]}."
     by_relation: dict[Dependence, list[str]] = {}
     for name in names:
         by_relation.setdefault(in_relation(name)[0], []).append(name)

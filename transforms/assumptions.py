@@ -46,6 +46,8 @@ class Assumption:
     of_text: bool = False
     """Whether it is about the text of the program, its names and its lines. An edit of which the compiler
     made the same code (evidence `compiled`) can rest on nothing else."""
+    settled_by: frozenset[str] = frozenset()
+    """The evidences of edits that do not rest on it, because their analysis looked it up."""
     further: bool = False
     """Whether it goes beyond what the analysis of the language assumes. `all` leaves out the transforms that
     rest on such an entry, and their evidence is `analysis (assumed)`."""

@@ -72,7 +72,24 @@ class Surrounded(Protocol):
     """Optional: a transform of functions that uses what the text around a function shows."""
 
     def within(self, text: str) -> Transform:
-        """The same transform for the functions of this text. A text that cannot be read shows nothing."""
+        """The same transform for the functions of this text. A text that cannot be read shows nothing.
+
+        For a language with macros the text ends with the place of its file (`placed`), where that is known.
+        """
+
+
+_PLACE: Final = "\0"
+
+
+def placed(text: str, file: str) -> str:
+    """A text of a file with where it lies. No source has a null byte."""
+    return f"{text}{_PLACE}{file}" if file else text
+
+
+def of_place(text: str) -> tuple[str, str]:
+    """The text of a file, and where it lies; empty if that is not known."""
+    own, _, file = text.partition(_PLACE)
+    return own, file
 
 
 def is_surrounded(transform: Transform) -> TypeGuard[Surrounded]:

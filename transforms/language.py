@@ -158,6 +158,10 @@ class Language:
     """Transforms with an argument, `FORM/ARGUMENT` on the command line: functions from the whole name to a
     transform by their form, as `module:attribute`."""
 
+    has_macros: bool = False
+    """Whether words of a text may be macros that other files define, so that transforms have the levels of
+    `transforms.levels`, and are told where a file lies."""
+
     # ── texts ──
     function_context: str = ""
     """`str -> FunctionContext`, as `module:attribute`: finds the one function of a text. Empty for a language

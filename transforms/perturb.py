@@ -33,6 +33,7 @@ from codeaudit.transforms.interface import (
     Transform,
     is_surrounded,
     knows_names,
+    placed,
 )
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import (
@@ -208,7 +209,9 @@ def within(sample: Sample, transform: Transform) -> Transform:
     if isinstance(transform, OtherSide):
         return replace(transform, text=sample.other_side)
     if is_surrounded(transform):
-        return transform.within(sample.context or sample.source)
+        record = find_language(sample.language)
+        file = sample.file if sample.context and record is not None and record.has_macros else ""
+        return transform.within(placed(sample.context or sample.source, file))
     return transform
 
 

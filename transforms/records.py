@@ -20,6 +20,8 @@ KEEPS_TEXT: Final[frozenset[Kind]] = frozenset({"identity", "swap", "network", "
 Evidence: TypeAlias = Literal[
     "none",
     "analysis (assumed)",
+    "analysis (macros hygienic, fields disjoint)",
+    "analysis (fields disjoint)",
     "analysis (macros hygienic)",
     "analysis (returning)",
     "analysis",
@@ -31,8 +33,9 @@ Evidence: TypeAlias = Literal[
 """How it is known that the meaning was kept (for a control: changed), weakest first. `none`: nothing vouches
 for the edit, and a meaning-keeping variant with it is not applied. `analysis (assumed)`: the analysis, under
 what the transform's registration says that it assumes. `analysis (macros hygienic)`: the analysis, if macros
-of C that are not seen touch no name and no control of a function (the ledger of C). `analysis (returning)`:
-the analysis, for calls that raise nothing. `measured`: an independent tool agreed."""
+of C that are not seen touch no name and no control of a function (the ledger of C). `analysis (fields
+disjoint)`: the analysis, if fields of other names are different memory. `analysis (returning)`: the analysis,
+for calls that raise nothing. `measured`: an independent tool agreed."""
 
 Unit: TypeAlias = Literal["function", "module"]
 """The input of a transform: one function, or a whole text (a file or a single function)."""
@@ -90,6 +93,8 @@ class Sample:
     """Its own tests, if any: a Python text that defines `check(candidate)`. No model sees them."""
     context: str = field(default="", compare=False, repr=False)
     """The text of the file around it, which its execution may need. No model sees it."""
+    file: str = field(default="", compare=False, repr=False)
+    """Where its file lies on this machine, if headers beside it may be asked; empty if unknown."""
     group: str = field(default="", compare=False, repr=False)
     """Samples of one group, for example a bug and its fix, stay on one side of a split. Empty: no group."""
     calls: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)

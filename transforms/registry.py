@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from codeaudit.transforms.assumptions import Assumption
-from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence, related_name
+from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence, related_name, speaks
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import (
@@ -20,6 +20,7 @@ from codeaudit.transforms.language import (
     find_language,
     warn_of_broken_languages,
 )
+from codeaudit.transforms.levels import MACRO_LEVELS, MacroLevel, in_level, level_name
 from codeaudit.transforms.records import Kind, Perturbed
 from codeaudit.transforms.registration import Entry, Registry, first_line, load_target, unknown
 from codeaudit.transforms.seeding import stream
@@ -35,6 +36,7 @@ JOINT: Final = "+"
 """Between the names of a mixture."""
 
 _MIXED: Final = "codeaudit.transforms.mixing:load"
+_LEVELLED: Final = "codeaudit.transforms.levels:load"
 _RELATED: Final = "codeaudit.transforms.relating:load"
 
 PLUG_INS: Final = "plug-ins"
@@ -134,6 +136,7 @@ TRANSFORMS: Final[Registry[Transform]] = Registry(
     forms={
         MIXED: _MIXED,
         **dict.fromkeys(DEPENDENCES[1:], _RELATED),
+        **dict.fromkeys(MACRO_LEVELS[1:], _LEVELLED),
         **{form: target for language in _BUILT_IN for form, target in language.forms.items()},
     },
     late=_of_plug_in_languages,
@@ -154,6 +157,9 @@ def transform_for(name: str, language: str) -> Transform:
     if entry is not None:
         found: Transform = load_target(entry.target)
         return found
+    if in_level(name)[0] != "known":
+        levelled: Transform = load_target(_LEVELLED)(name, language)
+        return levelled
     if name.startswith(f"{MIXED}/"):  # its parts are those of the language
         mixed: Transform = load_target(_MIXED)(name, language)
         return mixed
@@ -169,11 +175,33 @@ def mixed_name(names: Iterable[str]) -> str:
 
 
 def in_relation(name: str) -> tuple[Dependence, str]:
-    """The relation in a name such as `paper/reorder`, and the rest of it."""
+    """The relation in a name such as `paper/reorder`, and the rest of it, without a level of macros."""
+    name = in_level(name)[1]
     for dependence in DEPENDENCES[1:]:
         if name.startswith(f"{dependence}/"):
             return dependence, name.partition("/")[2]
     return "strict", name
+
+
+def levelled(names: Iterable[str], level: MacroLevel) -> tuple[str, ...]:
+    """These transforms under a level of what is assumed of macros, where a language with macros has them.
+    Controls keep no meaning that could rest on something.
+
+    Raises:
+        UsageError: none of them is a transform of such a language, and this is not the first level.
+        CannotAudit: a plug-in is broken, or `py/MODULE:OBJECT` cannot be loaded.
+    """
+    names = tuple(names)
+    spoken = {language.name for language in every_language() if language.has_macros}
+    found = tuple(
+        level_name(name, level)
+        if spoken.intersection(languages_of(name)) and entry_of(name).kind not in ("control", "identity")
+        else name
+        for name in names
+    )
+    if level != "known" and not any(in_level(name)[0] == level for name in found):
+        raise UsageError(f"--macros {level} has no effect on {', '.join(names)}, which rewrite no C")
+    return found
 
 
 def of_network(wrap: str | None) -> tuple[str, ...]:
@@ -240,7 +268,8 @@ def languages_of(name: str) -> tuple[str, ...]:
     found = tuple(
         language.name
         for language in every_language()
-        if (entry := language.transforms.get(plain)) and (entry.related or dependence == "strict")
+        if (entry := language.transforms.get(plain))
+        and (dependence == "strict" or (entry.related and speaks(dependence, language.name)))
     )
     return found or tuple(sorted(TRANSFORMS.get(name).languages))
 
@@ -371,7 +400,9 @@ def rests_on(edit: Perturbed) -> tuple[Assumption, ...]:
     return tuple(
         row
         for id, row in language.ledger.items()
-        if id in named and (row.of_text or edit.evidence != "compiled")
+        if id in named
+        and (row.of_text or edit.evidence != "compiled")
+        and edit.evidence not in row.settled_by
     )
 
 

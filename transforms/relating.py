@@ -4,6 +4,7 @@ The option `--dependence` makes such names. So every suite, table and gate tells
 comparison pairs one with another.
 """
 
+from codeaudit.transforms.dependence.relations import speaks
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.interface import Related, Transform
 from codeaudit.transforms.language import every_language
@@ -20,6 +21,8 @@ def load(name: str, language: str = "") -> Transform:
     """
     dependence, plain = in_relation(name)
     for spoken in (language, *(one.name for one in every_language())):
+        if not speaks(dependence, spoken):
+            continue
         found = transform_for(plain, spoken)
         if isinstance(found, Related):
             return found.under(dependence)

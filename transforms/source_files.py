@@ -257,6 +257,7 @@ def perturb_file(
     *,
     only: frozenset[Choice] | None = None,
     around: frozenset[str] = frozenset(),
+    place: str = "",
 ) -> PerturbedFile:
     """One file after these transforms. Raises nothing: a file that cannot be read is declined.
 
@@ -268,6 +269,7 @@ def perturb_file(
         path: as in `SourceUnit`.
         only: the allowed pairs of a unit and a transform; `None` allows all.
         around: as in `FunctionFinder`.
+        place: where the file lies on this machine; empty if it lies nowhere.
     """
     whole = SourceUnit(path=path, name=MODULE, line=1)
     try:
@@ -280,7 +282,7 @@ def perturb_file(
         reason = str(error) if not str(error).startswith("not valid ") else NOT_PARSED
         declined = [_declined(whole, transform, reason) for transform in series.transforms]
         return PerturbedFile(data=data, records=tuple(declined), unread=str(error))
-    file_pass = _FilePass(form, decoded, path, series, only, around, lines, decoded.text)
+    file_pass = _FilePass(form, decoded, path, series, only, around, lines, decoded.text, place)
     file_pass.perturb()
     return PerturbedFile(data=decoded.write(file_pass.text), records=tuple(file_pass.left()))
 
@@ -342,6 +344,8 @@ class _FilePass:
     """The first line of each function in the unchanged file, by name."""
     text: str
     """The text so far."""
+    place: str = ""
+    """As in `perturb_file`."""
     records: list[UnitRecord] = field(default_factory=list)
     steps: dict[str, list[_Step]] = field(default_factory=dict)
     """By the name of the unit, in the order of the transforms."""
@@ -448,7 +452,15 @@ class _FilePass:
         # The id holds neither path nor line: a function that moves keeps its variant.
         drawn = text if named is None else named
         identity = hashlib.sha256(f"{name}\0{drawn}".encode()).hexdigest()[:16]
-        sample = Sample(id=identity, language=name, source=text, label=None, origin=origin, context=self.text)
+        sample = Sample(
+            id=identity,
+            language=name,
+            source=text,
+            label=None,
+            origin=origin,
+            context=self.text,
+            file=self.place,
+        )
         seed, sites = self.series.seed, self.series.sites
         try:
             (outcome,) = perturb_one(sample, transform, variants=1, seed=seed, sites=sites)

@@ -7,7 +7,7 @@ import os
 import sysconfig
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -111,7 +111,11 @@ class SourceFiles:
         try:
             language = _language(path)
             units: Units = load_target(audit_of(language.name).reader)
-            yield from units(_text(read_bytes(path), language), self._origin(path), skipped)
+            found_here = units(_text(read_bytes(path), language), self._origin(path), skipped)
+            if language.has_macros:  # its headers may be asked
+                place = str(path.absolute())
+                found_here = (replace(one, file=place) for one in found_here)
+            yield from found_here
         except SourceError as error:
             # In a folder of thousands a broken file is a count; a file that was named is the whole request.
             # A parser names the line and the fault. Reasons without them can be counted together.

@@ -8,7 +8,7 @@ import difflib
 import os
 import shutil
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -248,29 +248,37 @@ def perturb_files(
     *,
     workers: int,
     only: Mapping[str, frozenset[Choice]] | None = None,
+    home: Callable[[str], Path] | None = None,
 ) -> Iterator[FileResult]:
     """The files at these paths below `root` after the plan's transforms, in the order of the paths.
 
     `only` lists by path the allowed pairs of a unit and a transform; files without an entry are left out.
-    Nothing is written.
+    Nothing is written. `home` says where a file comes from that was copied to `root`: what lies beside it
+    there may be asked.
 
     Raises:
         RunError: a file cannot be read.
     """
     wanted = [(path, None if only is None else only.get(path)) for path in paths]
-    pending = [(path, choice) for path, choice in wanted if only is None or choice]
+    pending = [
+        (path, choice, str((root / path if home is None else home(path)).absolute()))
+        for path, choice in wanted
+        if only is None or choice
+    ]
     folders = frozenset(PurePath(path).parent.as_posix() for path in source_files(root))
     return spread(partial(_perturbed, root, folders, plan), pending, workers=workers, chunk=1, few=FEW)
 
 
 def _perturbed(
-    root: Path, folders: frozenset[str], plan: ProjectPlan, item: tuple[str, frozenset[Choice] | None]
+    root: Path, folders: frozenset[str], plan: ProjectPlan, item: tuple[str, frozenset[Choice] | None, str]
 ) -> FileResult:
-    path, only = item
+    path, only, place = item
     before = read_file(root / path)
     known = file_format(path)
     around = _around(known, root, folders, root / path, before)
-    found = perturb_file(known, before[: LARGEST + 1], path, plan.series(known), only=only, around=around)
+    found = perturb_file(
+        known, before[: LARGEST + 1], path, plan.series(known), only=only, around=around, place=place
+    )
     after = before if len(before) > LARGEST else found.data
     return FileResult(path=path, before=before, after=after, records=found.records, unread=found.unread)
 

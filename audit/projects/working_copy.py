@@ -159,7 +159,9 @@ class WorkingCopy:
         self.put({})  # the transforms must read the originals, not the perturbed files
         plan = ProjectPlan(transforms=self.drawn(seed), seed=seed, sites=self.request.sites)
         workers = self.request.workers
-        return perturb_files(self.folder, self.paths, plan, workers=workers, only=only)
+        return perturb_files(
+            self.folder, self.paths, plan, workers=workers, only=only, home=self.request.project.joinpath
+        )
 
 
 def new_bytes(files: Mapping[str, ChangedFile]) -> dict[str, bytes]:

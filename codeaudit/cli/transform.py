@@ -86,7 +86,7 @@ from codeaudit.cli.output import (
 )
 from codeaudit.cli.verify import PYTEST, command_words
 from codeaudit.edits import most_frequent
-from codeaudit.options import TABLE, RunOptions, listed, under_relation, with_mixture
+from codeaudit.options import TABLE, RunOptions, listed, under_level, under_relation, with_mixture
 from codeaudit.preparing import draw, usual_task, watched_cases, with_witnesses
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.transforms.dependence.relations import Dependence
@@ -95,10 +95,11 @@ from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.grammar import counted, first_of, with_reasons
 from codeaudit.transforms.hidden_marks import visible
 from codeaudit.transforms.language import LANGUAGES, rewritten_today
+from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.perturb import FAILED
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Perturbed, Sample, Sites
-from codeaudit.transforms.registry import entry_of, expand, one_way, related
+from codeaudit.transforms.registry import entry_of, expand, levelled, one_way, related
 
 FileSeen: TypeAlias = Callable[[FileResult], None]
 
@@ -117,6 +118,8 @@ class FilePerturbation:
     sites: Sites
     dependence: Dependence
     """The relation of the standard set; named transforms have it in their names."""
+    macros: MacroLevel
+    """Likewise the level of what is assumed of macros."""
     workers: int
 
     @property
@@ -194,7 +197,7 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
                 else:
                     _copy_file(source, target)
         counts: CountsByTransform = {}
-        results = _perturbed(request, place, _sources(place, progress), counts, progress)
+        results = _perturbed(request, place, _sources(place, progress), counts, progress, _home(sources))
         for result in _some_read(results, progress):
             seen(result)
             # An unchanged file keeps its time stamp, which build tools look at.
@@ -267,6 +270,19 @@ def _path(source: str) -> Path:
         f"{source!r} is no folder, and no file that can be perturbed in place; give --suite FILE for a suite "
         "of its samples"
     )
+
+
+def _home(sources: list[Path]) -> Callable[[str], Path]:
+    """Where a file of the copy comes from."""
+    if len(sources) == 1 and sources[0].is_dir():
+        return lambda path: sources[0] / path
+    own = {real_path(source).name: source for source in sources}
+
+    def found(path: str) -> Path:
+        first, _, rest = path.partition("/")
+        return own[first] / rest if rest else own[first]
+
+    return found
 
 
 def _check_apart(source: Path, out: Path) -> None:
@@ -342,7 +358,12 @@ def _titles() -> list[str]:
 
 
 def _perturbed(
-    request: FilePerturbation, root: Path, paths: list[str], counts: CountsByTransform, progress: RunProgress
+    request: FilePerturbation,
+    root: Path,
+    paths: list[str],
+    counts: CountsByTransform,
+    progress: RunProgress,
+    home: Callable[[str], Path] | None = None,
 ) -> Iterator[FileResult]:
     """The files at these paths below `root` after the transforms, with counts and messages."""
     known = languages(paths)
@@ -353,6 +374,7 @@ def _perturbed(
         ),
         request.dependence,
     )
+    names = names if request.transforms else levelled(names, request.macros)
     asked = meant(names, known)
     drawn = one_way(asked, request.seed, languages=known, given=request.given)
     if left_out := [name for name in asked if name not in drawn]:
@@ -361,7 +383,7 @@ def _perturbed(
     plan = ProjectPlan(transforms=drawn, seed=request.seed, sites=request.sites)
     changed = 0
     with progress.counting("perturb", len(paths), unit="files") as monitor:
-        for result in perturb_files(root, paths, plan, workers=request.workers):
+        for result in perturb_files(root, paths, plan, workers=request.workers, home=home):
             count(counts, result.records)
             changed += result.after != result.before
             yield result
@@ -433,6 +455,7 @@ def confirmed_copy(
 )
 @run_option("mixed")
 @run_option("dependence")
+@run_option("macros")
 @run_option("seed", "Decides which edits are made.")
 @path_option(
     "--out",
@@ -511,6 +534,7 @@ def transform(
     if names is not None and not expand(names):
         raise UsageError("--transform names no transform; leave it out for the standard set")
     names = under_relation(with_mixture(names, options["mixed"]), options["dependence"])
+    names = under_level(names, options["macros"])
     expanded = None if names is None else expand(names, interface=suite is not None)
     if suite is not None:
         if out is not None:
@@ -662,7 +686,7 @@ def _files(
         sources=sources,
         transforms=transforms,
         given=given,
-        **{name: options[name] for name in ("seed", "sites", "dependence", "workers")},
+        **{name: options[name] for name in ("seed", "sites", "dependence", "macros", "workers")},
     )
 
     def seen(result: FileResult) -> None:

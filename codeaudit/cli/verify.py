@@ -45,7 +45,8 @@ from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.language import LANGUAGES
-from codeaudit.transforms.registry import ALL, expand, related
+from codeaudit.transforms.levels import MacroLevel
+from codeaudit.transforms.registry import ALL, expand, levelled, related
 from codeaudit.transforms.source_files import SourceUnit
 
 PYTEST: Final = "pytest -q"
@@ -75,6 +76,7 @@ _FRAME: Final = re.compile(r"\s+at [\w.$/@-]+\.[\w$<>]+\(")
     default=ALL,
 )
 @run_option("dependence")
+@run_option("macros")
 @option("--seeds", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …")
 @run_option("seed", "The first seed.")
 @option(
@@ -140,6 +142,7 @@ def _request(
     test_command: str | None,
     transform: str,
     dependence: Dependence,
+    macros: MacroLevel,
     seeds: int,
     seed: int,
     sources: tuple[str, ...],
@@ -157,7 +160,7 @@ def _request(
             "--dependence confirmed: `verify` would judge orders by the tests that chose them; "
             "use `codeaudit transform PROJECT --dependence confirmed`"
         )
-    names = related(names, dependence)
+    names = levelled(related(names, dependence), macros)
     if keep is not None:
         # A copy inside the project would be copied and perturbed itself by the next seed.
         if real_path(keep).is_relative_to(real_path(project)):

@@ -25,6 +25,7 @@ C: Final = Language(
     standard=("rename", "rename-parameters", "reorder"),
     controls=("rename-merging", "reorder-breaking"),
     ledger=LEDGER,
+    has_macros=True,
     shown_in="codeaudit.transforms.c.ledger:shown_in",
     canonical="codeaudit.transforms.c.canonical:canonicalise",
     parse="codeaudit.transforms.c.parsing:read",

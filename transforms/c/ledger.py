@@ -8,10 +8,13 @@ keeps its place.
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, get_args
 
 from codeaudit.transforms.assumptions import Assumption, first_lines, ledger
+from codeaudit.transforms.records import Evidence
 
+DISJOINT: Final = frozenset({"analysis (fields disjoint)", "analysis (macros hygienic, fields disjoint)"})
+"""The evidences of edits under the relation `disjoint`."""
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
         Assumption(
@@ -24,6 +27,17 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             reach="place",
             example="a header has `#define ADD(n) (sum += (n))`, and the local `sum` of a function with "
             "`ADD` becomes `total`",
+            settled_by=frozenset({"analysis", "analysis (fields disjoint)"}),
+        ),
+        Assumption(
+            id="fields-disjoint",
+            assumed="Under `--dependence disjoint` fields of other names are different memory, and nobody looks at "
+            "a structure as a whole while a part of it is stored.",
+            shown="The file, or a header that is found, has a union with a field of this name.",
+            refused="Stores to such a field keep their order.",
+            reach="place",
+            example="`p->whole = 1` and `p->part = 2` change places, and a header declares both in one union",
+            settled_by=frozenset(get_args(Evidence)) - DISJOINT,
         ),
         Assumption(
             id="positions-unread",
@@ -74,7 +88,7 @@ NAMES: Final = ("macros-hygienic",)
 """Of edits that change what variables are called."""
 CODE: Final = ("macros-hygienic", "positions-unread", "text-unread", "warnings-allowed")
 """Of edits that change the code."""
-EFFECTS: Final = (*CODE, "nobody-between")
+EFFECTS: Final = (*CODE, "fields-disjoint", "nobody-between")
 """Of edits that change the order of statements."""
 LAYOUT: Final = ("macros-hygienic", "positions-unread", "text-unread")
 """Of edits that change what the text looks like."""

@@ -1,16 +1,25 @@
 """The macros that a file defines, and what they may do to the names of a function.
 
-A macro of a header is not seen. It is assumed to be hygienic, which the ledger announces
-(`macros-hygienic`): it names no local of its callers, neither makes a string of an argument nor a name of
-parts, and does not jump. Of the macros that stand in the file, and of those that the C standard describes so,
-this is looked up.
+What is known of the macros of headers depends on the level (`transforms.levels`). Under `known` they are
+looked up as those of the file are (`headers`); where a header is not found, any word may be a macro that
+nothing explains. Under `hygienic`, and for a function without a file, macros of headers are assumed to be
+hygienic, which the ledger announces (`macros-hygienic`): they name no local of their callers, neither make a
+string of an argument nor a name of parts, and do not jump. Under `unknown` any word may be a macro that does
+anything, unless its text explains it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import Final, NamedTuple
+
+from codeaudit.transforms.c import headers
+from codeaudit.transforms.c.declared import DeclaredNames
+from codeaudit.transforms.c.parsing import KEYWORDS, READER, places
+from codeaudit.transforms.interface import of_place
+from codeaudit.transforms.levels import MacroLevel
+from codeaudit.transforms.records import Evidence
 
 _DEFINE: Final = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w*)(?P<parameters>\([^()]*\))?"
@@ -34,6 +43,15 @@ _OF_MEMBERS: Final = """
 MEMBER_ARGUMENT: Final = frozenset(_OF_MEMBERS.split())
 """Macros of which an argument is the name of a member: `offsetof` by the C standard (7.19), the others by
 custom."""
+UNSEEN: Final = "word that an unseen macro may be"
+NOT_FOUND: Final = "word that a header may define that is not found"
+NOT_COMPILED: Final = "in a branch that the compiler does not read"
+NOT_READ: Final = "the compiler does not read the file"
+HYGIENIC: Final[Evidence] = "analysis (macros hygienic)"
+_TYPES: Final = frozenset({"void", "char", "short", "int", "long", "signed", "unsigned", "const", "size_t",
+                           "float", "double"})  # fmt: skip
+"""Words of types, which do nothing in a number."""
+_UNION: Final = re.compile(r"\bunion\b[^{};()=]*\{")
 _BEFORE_NO_OPERAND: Final = frozenset({".", "->", "#", "##", "struct", "union", "enum", "goto"})
 
 
@@ -47,41 +65,178 @@ class Macro:
     """The tokens of what it stands for."""
 
 
-class Macros:
-    """The macros of one text."""
+class Surroundings(NamedTuple):
+    """What is known around a function."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    text: str = ""
+    """That of its file, or its own; empty if a caller gives none."""
+    file: str = ""
+    """Where the file lies; empty if that is not known."""
+    level: MacroLevel = "known"
+
+    @classmethod
+    def of(cls, around: str, level: MacroLevel) -> "Surroundings":
+        """The surroundings that a transform has been given (`interface.Surrounded`)."""
+        return cls(*of_place(around), level)
+
+
+NOWHERE: Final = Surroundings()
+
+
+class _Definitions(Mapping[str, tuple[Macro, ...]]):
+    """The definitions of some texts by name. A name is read when it is first asked for: headers have many."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._found: dict[str, list[tuple[str | None, str]]] = {}
+        self._read: dict[str, tuple[Macro, ...]] = {}
+        for text in texts:
+            for match in _DEFINE.finditer(_COMMENT.sub(" ", text)):
+                own = self._found.setdefault(match["name"], [])
+                if (match["parameters"], match["body"]) not in own:
+                    own.append((match["parameters"], match["body"]))
+
+    def __getitem__(self, name: str) -> tuple[Macro, ...]:
+        found = self._read.get(name)
+        if found is None:
+            found = self._read[name] = tuple(_macro(*one) for one in self._found[name])
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
+
+
+def _macro(listed: str | None, text: str) -> Macro:
+    body = _STRING.sub('""', text.replace("\\\n", " ").replace("\\\r\n", " "))
+    parameters = None if listed is None else tuple(_WORD.findall(listed))
+    if listed is not None and "..." in listed:
+        parameters = (*(parameters or ()), "__VA_ARGS__")
+    return Macro(parameters, tuple(_TOKEN.findall(body)))
+
+
+class Macros:
+    """The macros of one text, at a level."""
+
+    def __init__(self, around: Surroundings, *, is_file: bool) -> None:
+        self._text = text = around.text
+        self._level = around.level
         self.complete: Final = _INCLUDE.search(text) is None
         """Whether the text includes no other file."""
         self._named_by: dict[str, frozenset[str]] = {}
+        self._is_file = is_file
+        """Whether the text is more than a function."""
+        asked = around.level == "known" and (around.file or is_file)
+        self.seen: Final = headers.seen(text, around.file) if asked else None
+        """What headers show; `None` where they are not asked."""
 
     @cached_property
     def defined(self) -> Mapping[str, tuple[Macro, ...]]:
         """By name all definitions, of which another one may hold at each place of the file."""
-        found: dict[str, tuple[Macro, ...]] = {}
-        for match in _DEFINE.finditer(_COMMENT.sub(" ", self._text)):
-            body = _STRING.sub('""', match["body"].replace("\\\n", " ").replace("\\\r\n", " "))
-            listed = match["parameters"]
-            parameters = None if listed is None else tuple(_WORD.findall(listed))
-            if listed is not None and "..." in listed:
-                parameters = (*(parameters or ()), "__VA_ARGS__")
-            found[match["name"]] = (
-                *found.get(match["name"], ()),
-                Macro(parameters, tuple(_TOKEN.findall(body))),
-            )
-        return found
+        return _Definitions([self._text, *([self.seen.definitions] if self.seen is not None else [])])
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Every word of all definitions, with the names of the macros. No variable gets one as a name."""
-        return frozenset(self.defined) | frozenset(
-            token
-            for macros in self.defined.values()
-            for macro in macros
-            for token in (*macro.body, *(macro.parameters or ()))
-            if _WORD.fullmatch(token)
+        """The names of all macros, and every word of those that the file defines or uses. No variable gets
+        one as a name."""
+        own = frozenset(_WORD.findall(self._text)) if self.seen is not None else frozenset(self.defined)
+        used = own & self.defined.keys()
+        return frozenset(self.defined).union(*map(self.named_by, used)) | frozenset(
+            token for name in used for macro in self.defined[name] for token in macro.parameters or ()
         )
+
+    @cached_property
+    def shared_fields(self) -> frozenset[str]:
+        """The words that stand in a union, as far as one is known, and the names of macros: fields of such
+        names may share their memory."""
+        known = self._text if self.seen is None else f"{self._text}\n{self.seen.declarations}"
+        text = _STRING.sub('""', _COMMENT.sub(" ", known))
+        found: set[str] = set(self.defined)
+        for match in _UNION.finditer(text):
+            found.update(_WORD.findall(text[match.end() : _end_of_braces(text, match.end())]))
+        return frozenset(found)
+
+    @cached_property
+    def declared(self) -> DeclaredNames | None:
+        """The types of what is declared around; `None` unless everything is seen."""
+        seen = self.seen
+        if seen is None or seen.missing or seen.failed or seen.read is None:
+            return None
+        return DeclaredNames(f"{self._text}\n{seen.declarations}")
+
+    # ── what is not seen ─────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def evidence(self) -> Evidence:
+        """What vouches for an edit of a function that is in no doubt: it is assumed that unseen macros are
+        hygienic, or nothing is."""
+        if self._level == "unknown" or self.seen is not None or (self._is_file and self.complete):
+            return "analysis"
+        return HYGIENIC
+
+    def doubt(self, source: str, name: str, own: frozenset[str]) -> str | None:
+        """Why a function may contain a macro that is not seen; `None` if it contains none, or if such a macro
+        is assumed to be hygienic.
+
+        Args:
+            source: the text of the function.
+            name: its name.
+            own: the names of its variables and labels.
+        """
+        seen = self.seen
+        if self._level == "hygienic" or (self._level == "known" and seen is None):
+            return None
+        if seen is not None:
+            if seen.failed:
+                return NOT_READ
+            if self._is_left_out(source, name):
+                return NOT_COMPILED
+            if not seen.missing:
+                return None
+        words = frozenset(_WORD.findall(_STRING.sub('""', _COMMENT.sub(" ", source))))
+        inside = words.union(*map(self.named_by, words & self.defined.keys()))
+        parameters = {
+            one
+            for word in inside & self.defined.keys()
+            for macro in self.defined[word]
+            for one in macro.parameters or ()
+        }
+        strange = inside - own - KEYWORDS - self.defined.keys() - self._explained - parameters - {name}
+        return (UNSEEN if seen is None else NOT_FOUND) if strange else None
+
+    @cached_property
+    def _explained(self) -> frozenset[str]:
+        """The words that are declared where no unseen macro could have them as its name: a macro of this name
+        would have changed the declaration."""
+        if self.seen is not None:
+            return _declared(self._text) | _declared(self.seen.declarations)
+        return _declared(self._text) if self.complete and self._is_file else frozenset()
+
+    @cached_property
+    def _places(self) -> tuple[tuple[str, str, bool], ...]:
+        """The name and text of each function of the file, and whether the compiler reads its end."""
+        text = self._text.encode()
+        read = self.seen.read if self.seen is not None else None
+        return tuple(
+            (
+                one.name,
+                text[one.start : one.end].decode(),
+                read is None or text.count(b"\n", 0, one.end) + 1 in read,
+            )
+            for one in places(text)
+        )
+
+    def _is_left_out(self, source: str, name: str) -> bool:
+        """Whether a function stands in a branch of an `#if` that the compiler leaves out."""
+        named = [(own, read) for one, own, read in self._places if one == name]
+        same = [read for own, read in named if own.strip() == source.strip()]
+        return not any(same or [read for _, read in named] or [True])
+
+    # ── what a macro does ────────────────────────────────────────────────────────────────────────────────
 
     def named_by(self, name: str) -> frozenset[str]:
         """The words that may stand in what a macro becomes, other macros in it included; empty for a name
@@ -138,7 +293,8 @@ class Macros:
         return (
             name in self.defined
             and all(macro.parameters is None for macro in found)
-            and self.named_by(name) <= self.defined.keys()
+            and self.named_by(name) <= self.defined.keys() | _TYPES
+            and not any(one in self.named_by(one) for one in (name, *self.named_by(name)))
             and not any(_ACTING & set(macro.body) for macro in found)
         )
 
@@ -218,7 +374,42 @@ def _closing(body: tuple[str, ...], opening: int) -> int:
     return -1
 
 
-@lru_cache(maxsize=8)
-def macros_of(text: str) -> Macros:
-    """The macros of a text. The last ones are cached, because a file has many functions."""
-    return Macros(text)
+def _end_of_braces(text: str, start: int) -> int:
+    """The place of the brace that closes the one before `start`; the end of the text without one."""
+    depth = 1
+    for match in re.compile(r"[{}]").finditer(text, start):
+        depth += 1 if match[0] == "{" else -1
+        if not depth:
+            return match.start()
+    return len(text)
+
+
+_OUTSIDE: Final = frozenset({"compound_statement", "parameter_list", "preproc_def", "preproc_function_def"})
+
+
+def _declared(text: str) -> frozenset[str]:
+    """The names that a text declares outside of functions: of variables, types, members, and so on."""
+    found: set[str] = set()
+    pending = [READER.parse(text.encode()).root_node]
+    while pending:
+        node = pending.pop()
+        if node.type in ("identifier", "type_identifier", "field_identifier"):
+            above = node.parent
+            kind = "" if above is None else above.type
+            names = kind.endswith(("declarator", "declaration", "definition", "enumerator"))
+            tagged = kind.endswith("_specifier") and above.child_by_field_name("body") is not None
+            is_type = node.type == "type_identifier" and above.child_by_field_name("type") == node
+            if node.text is not None and (names or tagged or node.type == "field_identifier") and not is_type:
+                found.add(node.text.decode())
+        elif node.type not in _OUTSIDE and not node.type.startswith("preproc_call"):
+            pending += node.named_children
+    return frozenset(found)
+
+
+def macros_of(source: str, around: Surroundings) -> Macros:
+    """The macros around a function. The last ones are cached, because a file has many functions."""
+    known = around if around.text else around._replace(text=source)
+    return _macros(known, is_file=len(known.text.split()) > len(source.split()))
+
+
+_macros = lru_cache(maxsize=8)(Macros)

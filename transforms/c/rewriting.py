@@ -21,11 +21,12 @@ from codeaudit.transforms.c.dialect import (
     SCALAR,
     WHOLE,
 )
-from codeaudit.transforms.c.identifiers.rename import evidence
-from codeaudit.transforms.c.macros import macros_of
+from codeaudit.transforms.c.identifiers.rename import doubt
+from codeaudit.transforms.c.macros import NOWHERE, Surroundings, macros_of
 from codeaudit.transforms.c.parsing import head_of, named, read_unit
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.patches import Part, Patch, Site
 from codeaudit.transforms.strategies.dialect import UNKNOWN, CodeText, TextRule
 from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
@@ -56,10 +57,10 @@ _TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 class CSource(CodeText):
     """A function with the facts that rules ask for. It does not change after its creation."""
 
-    def __init__(self, source: str, around: str) -> None:
+    def __init__(self, source: str, around: Surroundings) -> None:
         super().__init__(resolve(source), DIALECT)
-        self.macros = macros_of(around or source)
-        self.evidence = evidence(self.macros, around, source)
+        self.macros = macros_of(source, around)
+        self.evidence = self.macros.evidence
 
     # ── what may be edited at all ────────────────────────────────────────────────────────────────────────
 
@@ -78,6 +79,8 @@ class CSource(CodeText):
     @cached_property
     def obstacle_to_layout(self) -> str | None:
         """The same for a rule that keeps the tree."""
+        if (reason := doubt(self.macros, self.scopes)) is not None:
+            return reason
         if any(node.kind == "ternary_expression" and len(node.children) < 3 for node in self.unit.walk()):
             return ELVIS
         return None
@@ -478,7 +481,7 @@ def _promoted(kind: str | None) -> str | None:
 
 
 @lru_cache(maxsize=8)
-def study(source: str, around: str = "") -> CSource:
+def study(source: str, around: Surroundings = NOWHERE) -> CSource:
     """A function as a `CSource`. The last ones are cached.
 
     Raises:
@@ -494,6 +497,8 @@ class CRewriting(TextRule):
     languages: frozenset[str] = field(default=frozenset({"c"}))
     around: str = field(default="", repr=False)
     """The text of the file around the function, as far as it is known."""
+    macros: MacroLevel = "known"
+    """What is assumed of macros."""
 
     def within(self, text: str) -> Self:
         """The same rule for the functions of this text, whose macros are known."""
@@ -505,7 +510,9 @@ class CRewriting(TextRule):
         Raises:
             SourceError: the text does not parse, or is not exactly one function.
         """
-        return study(source, self.around)
+        # A control keeps no meaning that an unseen macro could change.
+        level = "hygienic" if self.kind == "control" else self.macros
+        return study(source, Surroundings.of(self.around, level))
 
     def sites(self, source: str) -> Iterable[Site | Refused]:
         """As of any rule; what only moves blanks and comments asks for less.

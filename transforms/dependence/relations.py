@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from codeaudit.transforms.records import Evidence, Kind
 
-Dependence: TypeAlias = Literal["strict", "returning", "paper", "confirmed"]
+Dependence: TypeAlias = Literal["strict", "returning", "paper", "confirmed", "disjoint"]
 """The name of a relation."""
 
 DEPENDENCES: Final[tuple[Dependence, ...]] = get_args(Dependence)
@@ -21,6 +21,7 @@ PROMISES: Final[Mapping[Dependence, str]] = {
     "returning": "same behaviour whenever the original raises nothing",
     "paper": "orders by names only, as published (SPE attention, section 3.2), which may change the meaning",
     "confirmed": "own tests ran the function in its new order and passed",
+    "disjoint": "same behaviour if fields of other names are different memory",
 }
 """What each relation promises, in one line."""
 
@@ -29,9 +30,19 @@ EVIDENCE: Final[Mapping[Dependence, Evidence]] = {
     "returning": "analysis (returning)",
     "paper": "parsed",
     "confirmed": "none",
+    "disjoint": "analysis (fields disjoint)",
 }
 """What vouches for an order under each relation. Of the paper's only that the result is a program.
 Under `confirmed` a transform only gives candidates: `executed` is for those that tests confirm."""
+
+
+SPOKEN: Final[Mapping[Dependence, frozenset[str]]] = {"disjoint": frozenset({"c", "cpp"})}
+"""The languages of a relation that only some languages have: in all others no two names are one field."""
+
+
+def speaks(dependence: Dependence, language: str) -> bool:
+    """Whether a language has a relation."""
+    return dependence not in SPOKEN or language in SPOKEN[dependence]
 
 
 def related_name(name: str, dependence: Dependence) -> str:
@@ -44,5 +55,6 @@ KINDS: Final[Mapping[Dependence, Kind]] = {
     "returning": "preserving",
     "paper": "paper",
     "confirmed": "preserving",
+    "disjoint": "preserving",
 }
 """Whether an order under each relation keeps the meaning."""

@@ -126,9 +126,15 @@ class ProgramBuilder(ABC):
         returning = self.dependence == "returning" and place.guard < 0 and not place.nested
         # The relation of the paper knows names only.
         guards = () if self.dependence == "paper" else [self.guard(node) for node in nodes]
-        relation = conflicts(effects, returning=returning, guards=guards)
+        relation = self.relation(nodes, effects, conflicts(effects, returning=returning, guards=guards))
         block = StatementBlock(tuple(statements), relation, fixed, tuple(effects))
         return block, _from_outside(total)
+
+    def relation(
+        self, nodes: Sequence[Node], effects: Sequence[Effects], found: tuple[int, ...]
+    ) -> tuple[int, ...]:
+        """The conflicts of the statements of a block that count, of those that their effects have."""
+        return found
 
     def goes_on(self, node: Node) -> bool:
         """Whether control can certainly get behind a statement. If not, no other one may move behind it,

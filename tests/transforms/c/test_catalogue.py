@@ -187,6 +187,9 @@ def test_the_evidence_says_what_is_assumed_of_macros() -> None:
     source = "int f(int a) {\n    int b = a;\n    if (b) return 1;\n    else return 2;\n}\n"
     for name in ("rename", "invert-if"):
         assert applied(name, source).evidence == "analysis (macros hygienic)"
-        assert applied(name, source, f"#include <a.h>\n{source}").evidence == "analysis (macros hygienic)"
+        assert (
+            applied(f"hygienic/{name}", source, f"#include <a.h>\n{source}").evidence
+            == "analysis (macros hygienic)"
+        )
         assert applied(name, source, f"static int c;\n{source}").evidence == "analysis"
     assert applied("insert-blank-lines", source).evidence == "parsed"

@@ -35,6 +35,11 @@ class Program(NamedTuple):
 SUM: Final = "int f(int n)\n{\n    int sum = n;\n    if (n) ADD(n);\n    return sum + (n > 1);\n}\n"
 BROKEN: Final = {
     "macros-hygienic": Program("rename", SUM, "static int sum;\n#define ADD(n) (sum += (n))\n"),
+    "fields-disjoint": Program(
+        "disjoint/reorder",
+        "int f(int n)\n{\n    both.whole = n;\n    both.part = 1;\n    return both.whole;\n}\n",
+        "static union { int whole; char part; } both;\n",
+    ),
     "positions-unread": Program("insert-blank-lines", SUM, "#define ADD(n) (sum += __LINE__)\n"),
     "text-unread": Program("flip-comparisons", SUM.replace("(n > 1)", "SIZE(n > 1 + 1)"),
                            "#define ADD(n) sum\n#define SIZE(n) ((int)sizeof(#n) + #n[0])\n"),

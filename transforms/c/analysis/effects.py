@@ -7,20 +7,26 @@ known.
 
 An event whose behaviour may be undefined, such as a dereference, a division or a signed sum, counts as one
 that raises: it keeps its order among calls, stores, exits and all other such events. So does a loop, because
-it may not end. The assumptions are `macros-hygienic` and `nobody-between` of the ledger.
+it may not end. Two uses of one pointer are one event. The assumptions are `macros-hygienic` and
+`nobody-between` of the ledger; under the relation `disjoint` also `fields-disjoint`.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from functools import cached_property
+from typing import Final, TypeAlias
 
 from codeaudit.transforms.c.analysis.scopes import OF_THE_LINKER
+from codeaudit.transforms.c.declared import OBJECT
 from codeaudit.transforms.c.dialect import FRACTIONS, INTEGRAL, POINTER, PROMOTED
 from codeaudit.transforms.c.rewriting import CSource
-from codeaudit.transforms.dependence.effects import ACTS, ANYTHING, OBSERVES, RAISES
-from codeaudit.transforms.syntax.effects import EffectCollector, ScopeFacts
+from codeaudit.transforms.dependence.effects import ACTS, ANYTHING, LOOKS_UP, OBSERVES, RAISES, STORES
+from codeaudit.transforms.syntax.effects import EffectCollector, ScopeFacts, StatePlace
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding
 
+PointerPath: TypeAlias = tuple[object, ...]
+"""How a pointer is written, for two places where it has one value if nothing between them changes it: the
+variable and the fields, or the pointer and the index."""
 _UNSIGNED: Final = frozenset(
     {"unsigned int", "unsigned long", "unsigned long long", "size_t", "uint32_t", "uint64_t", "uintptr_t",
      "uintmax_t"}
@@ -54,6 +60,35 @@ class CFacts(ScopeFacts):
                 binding = code.binding(base.unparenthesized)
                 if binding is not None and not _is_array_parameter(binding):
                     yield binding.number
+
+    @cached_property
+    def whole(self) -> frozenset[str]:
+        """The fields that the function names as a whole, and not only a part of them."""
+        return frozenset(
+            self.text(node.children[1])
+            for node in self.code.unit.walk()
+            if node.kind == "field_access"
+            and not (node.field == "object" and node.parent is not None and node.parent.operator == ".")
+        )
+
+    def kind(self, node: Node) -> str | None:
+        """The type of an expression as `CSource.type` says it, or as the declarations around the function."""
+        found, declared = self.code.type(node), self.code.macros.declared
+        if found is not None or declared is None:
+            return found
+        node = node.unparenthesized
+        call = node.kind == "method_invocation"
+        name = node.children[0] if call else node
+        if name.kind == "identifier":
+            binding = self.binding(name)
+            if binding is not None and binding.view != "outer":
+                words = None if call else self.code.declared(binding)
+                return None if words is None or "*" in words else declared.named_type(words)
+            is_macro = self.text(name) in self.code.macros.defined
+            return None if is_macro else declared.value(self.text(name))
+        if node.kind == "field_access" and self.text(node.children[1]) not in self.code.macros.defined:
+            return declared.field(self.text(node.children[1]))
+        return None
 
     def is_private(self, binding: Binding) -> bool:
         """Whether nobody but this function can reach a variable."""
@@ -111,11 +146,78 @@ def _is_array_parameter(binding: Binding) -> bool:
 class CEffectCollector(EffectCollector):
     """Collects the effects of the expressions of one statement."""
 
-    __slots__ = ("facts",)
+    __slots__ = ("_perhaps", "disjoint", "facts", "traps")
 
-    def __init__(self, facts: CFacts, guard: int = -1) -> None:
+    def __init__(self, facts: CFacts, guard: int = -1, *, disjoint: bool = False) -> None:
         super().__init__(facts, guard)
         self.facts = facts
+        self.disjoint = disjoint
+        """Whether fields of other names are different memory."""
+        self.traps: set[PointerPath] = set()
+        """Pointers that are certainly used: what is evaluated is undefined if one of them is invalid. All
+        other events that may be undefined are in the flags."""
+        self._perhaps = 0
+        """In how many operands that may not be evaluated the visit is."""
+
+    # ── pointers ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def trap(self, *paths: PointerPath | None) -> None:
+        """Record the use of a pointer, or of an element."""
+        if self._perhaps or None in paths:
+            self.flags |= RAISES
+        else:
+            self.traps.add(paths)
+
+    def path(self, node: Node) -> PointerPath | None:
+        """How a pointer or index is written; `None` for all but names, fields and numbers."""
+        node = node.unparenthesized
+        if node.kind == "identifier":
+            binding = self.names.binding(node)
+            known = binding is not None and self.facts.text(node) not in self.facts.code.macros.defined
+            return (binding.number,) if binding is not None and known else None
+        if node.kind == "decimal_integer_literal":
+            return (self.facts.text(node),)
+        if node.kind != "field_access":
+            return None
+        inner = self.path(node.children[0])
+        return None if inner is None else (*inner, node.operator, self.facts.text(node.children[1]))
+
+    # ── fields ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def field(self, node: Node, *, stored: bool) -> bool:
+        """Record a use of a field that shares its memory with no field of another name; false if it may."""
+        if not self.disjoint or not self._is_apart(node):
+            return False
+        name = self.facts.text(node.children[1])
+        (self.writes if stored else self.reads).add(StatePlace("field", f".{name}"))
+        self.flags |= STORES if stored else LOOKS_UP
+        object_ = node.children[0]
+        while node.operator == ".":
+            inner = object_.unparenthesized
+            if inner.kind == "identifier" and (binding := self.names.binding(inner)) is not None:
+                self.named(binding)
+                self.reads.add(self.names.place(binding))
+                return True
+            if inner.kind != "field_access":
+                break
+            # A part of a field changes; who reads the field as a whole sees that.
+            if (outer := self.facts.text(inner.children[1])) in self.facts.whole:
+                (self.writes if stored else self.reads).add(StatePlace("field", f".{outer}"))
+            node, object_ = inner, inner.children[0]
+        self.visit(object_)
+        if node.operator == "->":
+            self.trap(self.path(object_))
+        return True
+
+    def _is_apart(self, node: Node) -> bool:
+        """Whether neither a field nor what it is a part of is in a union or a macro, as far as is known."""
+        while node.kind == "field_access":
+            if self.facts.text(node.children[1]) in self.facts.code.macros.shared_fields:
+                return False
+            if node.operator == "->":
+                return True
+            node = node.children[0].unparenthesized
+        return True
 
     # ── variables ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -144,7 +246,18 @@ class CEffectCollector(EffectCollector):
         for child in node.children:
             self.visit(child)
 
-    _parenthesized_expression = _ternary_expression = _sequence_expression = _array_initializer = parts
+    _parenthesized_expression = _sequence_expression = _array_initializer = parts
+
+    def perhaps(self, *nodes: Node) -> None:
+        """Collect expressions that may not be evaluated."""
+        self._perhaps += 1
+        for node in nodes:
+            self.visit(node)
+        self._perhaps -= 1
+
+    def _ternary_expression(self, node: Node) -> None:
+        self.visit(node.children[0])
+        self.perhaps(*node.children[1:])
 
     def nothing(self, node: Node) -> None:
         """Collect a constant."""
@@ -187,19 +300,24 @@ class CEffectCollector(EffectCollector):
             self.write(binding)
 
     def _field_access(self, node: Node) -> None:
+        if self.field(node, stored=False):
+            return
         object_ = node.children[0]
         self.visit(object_)
         if node.operator == "->":
-            self.flags |= OBSERVES | RAISES
+            self.flags |= OBSERVES
+            self.trap(self.path(object_))
 
     def _array_access(self, node: Node) -> None:
         self.parts(node)
-        self.flags |= OBSERVES | RAISES
+        self.flags |= OBSERVES
+        self.trap(*map(self.path, node.children))
 
     def _pointer_expression(self, node: Node) -> None:
         if node.operator == "*":
             self.parts(node)
-            self.flags |= OBSERVES | RAISES
+            self.flags |= OBSERVES
+            self.trap(self.path(node.children[0]))
             return
         inner = node.children[0].unparenthesized
         if inner.kind == "identifier":
@@ -223,6 +341,10 @@ class CEffectCollector(EffectCollector):
             self.flags |= RAISES
 
     def _binary_expression(self, node: Node) -> None:
+        if node.operator in ("&&", "||"):
+            self.visit(node.children[0])
+            self.perhaps(node.children[1])
+            return
         self.parts(node)
         if not self._is_total(node.operator, *node.children):
             self.flags |= RAISES
@@ -238,24 +360,24 @@ class CEffectCollector(EffectCollector):
             case "<<" | ">>":
                 if number is None or number >= _SMALLEST_SHIFT:
                     return False
-                kind = self.facts.code.type(left)
+                kind = self.facts.kind(left)
                 return kind in _UNSIGNED if operator == "<<" else kind in INTEGRAL
             case _:
                 return True
 
     def _never_overflows(self, left: Node, right: Node) -> bool:
-        kinds = [self.facts.code.type(one) for one in (left, right)]
+        kinds = [self.facts.kind(one) for one in (left, right)]
         if all(kind in FRACTIONS for kind in kinds) or any(kind in _UNSIGNED for kind in kinds):
             # With `long long` a narrower unsigned number is no longer unsigned.
             return all(kind in _UNSIGNED | PROMOTED | FRACTIONS | {"int"} for kind in kinds)
         return all(kind in PROMOTED for kind in kinds)
 
     def _is_safe(self, node: Node) -> bool:
-        kind = self.facts.code.type(node)
+        kind = self.facts.kind(node)
         return kind in _UNSIGNED | FRACTIONS | PROMOTED
 
     def _is_integral(self, node: Node) -> bool:
-        kind = self.facts.code.type(node)
+        kind = self.facts.kind(node)
         return kind in INTEGRAL or kind == POINTER
 
     def _update_expression(self, node: Node) -> None:
@@ -267,7 +389,7 @@ class CEffectCollector(EffectCollector):
         left, right = node.children
         self.visit(right)
         self._stored(left, also_read=node.operator != "=")
-        self.given(self.facts.code.type(left), right, self._words(left))
+        self.given(self.facts.kind(left), right, self._words(left))
         operator = node.operator.removesuffix("=")
         if operator and not self._is_total(operator, left, right):
             self.flags |= RAISES
@@ -281,8 +403,9 @@ class CEffectCollector(EffectCollector):
 
     def given(self, kind: str | None, value: Node, words: str | None) -> None:
         """Record that a value is converted to a type: a fraction may not fit into a whole number."""
-        own = self.facts.code.type(value)
-        if own in INTEGRAL or own == POINTER or kind in FRACTIONS or kind == POINTER:
+        own = self.facts.kind(value)
+        whole = own in INTEGRAL or own in (POINTER, OBJECT)
+        if whole or kind in FRACTIONS or kind in (POINTER, OBJECT):
             return
         if words is not None and words == self._words(value):
             return
@@ -302,9 +425,15 @@ class CEffectCollector(EffectCollector):
                 self.read(binding)
             self.write(binding)
             return
+        if node.kind == "field_access" and self.field(node, stored=True):
+            if also_read:
+                self.field(node, stored=False)
+            return
         if node.kind == "field_access" and node.operator == ".":
             # A part of an object changes, the rest of it stays.
             self._stored(node.children[0], also_read=True)
             return
         self.visit(node)
-        self.flags |= ACTS | RAISES
+        self.flags |= ACTS
+        if node.kind not in ("field_access", "array_access", "pointer_expression"):
+            self.flags |= RAISES

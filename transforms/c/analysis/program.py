@@ -1,13 +1,22 @@
 """The program structure of one C function: what its statements do (`syntax.program`)."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts
+from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts, PointerPath
 from codeaudit.transforms.c.dialect import DIALECT
+from codeaudit.transforms.c.macros import NOWHERE, Surroundings
 from codeaudit.transforms.c.rewriting import CSource, study
 from codeaudit.transforms.dependence.blocks import StatementBlock
-from codeaudit.transforms.dependence.effects import BARRIER, ENDS_CALL, LEAVES_LOOP, RAISES, Effects
+from codeaudit.transforms.dependence.effects import (
+    BARRIER,
+    ENDS_CALL,
+    LEAVES_LOOP,
+    RAISES,
+    Effects,
+    conflicts,
+)
 from codeaudit.transforms.dependence.programs import CodeProgram
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
@@ -27,12 +36,36 @@ class CProgramBuilder(ProgramBuilder):
     callables = frozenset({"function_definition"})
 
     def __init__(self, facts: CFacts, dependence: Dependence) -> None:
-        super().__init__(facts, dependence)
+        # What is undefined is no exception that a call could do without, so no order may rest on its absence.
+        super().__init__(facts, "strict" if dependence == "returning" else dependence)
         self.facts = facts
+        self._traps: dict[int, frozenset[PointerPath]] = {}
+        """For a simple statement, by its first byte: it is undefined if and only if one of these pointers
+        is invalid."""
 
     def collector(self, guard: int) -> CEffectCollector:
         """A new collector."""
-        return CEffectCollector(self.facts, guard)
+        return CEffectCollector(self.facts, guard, disjoint=self.dependence == "disjoint")
+
+    def effects(self, reading: EffectCollector) -> Effects:
+        """As in all languages; a pointer that may be invalid counts as an exception."""
+        found = super().effects(reading)
+        assert isinstance(reading, CEffectCollector)
+        return found | Effects(flags=RAISES) if reading.traps and self.dependence != "paper" else found
+
+    def relation(
+        self, nodes: Sequence[Node], effects: Sequence[Effects], found: tuple[int, ...]
+    ) -> tuple[int, ...]:
+        """As in all languages, but for two statements that are undefined in the same cases: `a = p->x` and
+        `b = p->y`. Whichever comes first, the program stops there or both are defined."""
+        kept = list(found)
+        traps = [self._traps.get(node.start) for node in nodes]
+        for later, own in enumerate(traps):
+            for earlier in range(later if own else 0):
+                if traps[earlier] == own and found[later] >> earlier & 1:
+                    pair = [_undisturbed(effects[one]) for one in (earlier, later)]
+                    kept[later] ^= (conflicts(pair)[1] ^ 1) << earlier
+        return tuple(kept)
 
     def statement(self, node: Node, place: NestingPlace) -> tuple[tuple[int | StatementBlock, ...], Effects]:
         """As in all languages. A loop may not end, and a label may be jumped to."""
@@ -74,6 +107,8 @@ class CProgramBuilder(ProgramBuilder):
             case _:  # types, assertions of the compiler, and whatever later versions bring
                 reading.anything(node)
                 reading.flags |= BARRIER
+        if reading.traps and not reading.flags & RAISES and _acts_once(node):
+            self._traps[node.start] = frozenset(reading.traps)
         return self.effects(reading)
 
     def declaration(self, reading: EffectCollector, node: Node, *, inner: bool = False) -> None:
@@ -140,6 +175,18 @@ class CProgramBuilder(ProgramBuilder):
         return parts, effects
 
 
+def _undisturbed(effects: Effects) -> Effects:
+    """The effects of a statement where nothing is undefined."""
+    return Effects(effects.reads, effects.writes, effects.flags & ~RAISES)
+
+
+def _acts_once(node: Node) -> bool:
+    """Whether a statement stores at most one value, and so nothing before it may be undefined."""
+    kinds = ("assignment_expression", "update_expression", "variable_declarator")
+    found = [one.kind for one in node.walk()]
+    return sum(kind in kinds for kind in found) < 2 and "sequence_expression" not in found
+
+
 def _does(node: Node) -> bool:
     """Whether an expression may do something."""
     kinds = ("method_invocation", "assignment_expression", "update_expression", "block", "pointer_expression",
@@ -156,8 +203,8 @@ class CProgram(CodeProgram):
 
 
 @lru_cache(maxsize=8)
-def analyse(source: str, *, dependence: Dependence = "strict", around: str = "") -> CProgram:
-    """The program of one function; `around` is the text of its file, as far as it is known.
+def analyse(source: str, *, dependence: Dependence = "strict", around: Surroundings = NOWHERE) -> CProgram:
+    """The program of one function; `around` is what is known around it.
 
     The last programs are cached, because a transform proposes and applies to one source many times.
 

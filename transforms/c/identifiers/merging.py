@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final, Self
 
 from codeaudit.transforms.c.identifiers.rename import NOT_A_MOVE, CVariables, variables
+from codeaudit.transforms.c.macros import Surroundings
 from codeaudit.transforms.c.types import declared_type
 from codeaudit.transforms.renaming import Merging
 from codeaudit.transforms.strategies.merging import CodeMerges
@@ -24,7 +25,7 @@ class _Merges(CodeMerges):
 
 @lru_cache(maxsize=8)
 def _merges(source: str, around: str) -> _Merges:
-    return _Merges(variables(source, around))
+    return _Merges(variables(source, Surroundings.of(around, "hygienic")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

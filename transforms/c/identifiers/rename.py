@@ -11,9 +11,8 @@ Never renamed:
 - static and extern variables, whose names the linker sees, and names of types, constants and functions;
 - names in assembler and in attributes.
 
-No variable gets a name that is a word of a macro of the file. Of macros in headers it is assumed that they
-are hygienic (`c.macros`), and the evidence is `analysis (macros hygienic)`; it is `analysis` where the whole
-file is known and includes nothing.
+No variable gets a name that is a word of a macro of the file. The level says what is assumed of macros that
+the file does not define (`c.macros`).
 """
 
 import re
@@ -23,8 +22,9 @@ from functools import cached_property, lru_cache
 from typing import Final, Self
 
 from codeaudit.transforms.c.analysis.scopes import resolve
-from codeaudit.transforms.c.macros import Macros, macros_of
-from codeaudit.transforms.c.parsing import KEYWORDS, CText
+from codeaudit.transforms.c.macros import NOWHERE, Macros, Surroundings, macros_of
+from codeaudit.transforms.c.parsing import KEYWORDS, CText, name_of
+from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import RenameVariables
@@ -89,26 +89,30 @@ IN_ARGUMENT: Final = "argument of a macro that keeps its text"
 IS_MACRO: Final = "name of a macro"
 HIDDEN: Final = "beside a word that was not read"
 IN_CAPITALS: Final = "name in capitals, as macros have them"
-HYGIENIC: Final[Evidence] = "analysis (macros hygienic)"
 
 
-def evidence(macros: Macros, text: str, source: str) -> Evidence:
-    """`analysis` for a function of a file that is known and includes nothing; else it is assumed that unseen
-    macros are hygienic."""
-    is_file = len(text.split()) > len(source.split())
-    return "analysis" if is_file and macros.complete else HYGIENIC
+def doubt(macros: Macros, scopes: Scopes) -> str | None:
+    """Why a function may contain a macro that is not seen; `None` if it contains none that counts."""
+    own = {one.name for one in scopes.bindings if one.view != "outer"}
+    own |= {scopes.text(one) for one in scopes.unit.walk() if one.kind == "statement_identifier"}
+    reading = scopes.reading
+    return macros.doubt(reading.source.decode(), name_of(reading, scopes.unit), frozenset(own))
 
 
 class CVariables(CodeVariables):
     """The variables of one function of a text."""
 
     lexicon = C
-    obstacle = None
 
-    def __init__(self, source: str, around: str) -> None:
+    def __init__(self, source: str, around: Surroundings) -> None:
         super().__init__(source, resolve(source))
-        self.macros = macros_of(around or source)
-        self.evidence = evidence(self.macros, around, source)
+        self.macros = macros_of(source, around)
+        self.evidence = self.macros.evidence
+
+    @cached_property
+    def obstacle(self) -> str | None:
+        """A macro that is not seen may stand in the function."""
+        return doubt(self.macros, self.scopes)
 
     @cached_property
     def kept(self) -> Mapping[str, str]:
@@ -158,7 +162,7 @@ class CVariables(CodeVariables):
 
 
 @lru_cache(maxsize=8)
-def variables(source: str, around: str = "") -> CVariables:
+def variables(source: str, around: Surroundings = NOWHERE) -> CVariables:
     """The variables of one function, cached because a transform asks for the last functions many times.
 
     Raises:
@@ -175,6 +179,8 @@ class CRename(RenameVariables):
     languages: frozenset[str] = field(default=frozenset({"c"}))
     around: str = field(default="", repr=False)
     """The text of the file around the function, as far as it is known."""
+    macros: MacroLevel = "known"
+    """What is assumed of macros."""
 
     def within(self, text: str) -> Self:
         """The same transform for the functions of this text, whose macros are known."""
@@ -186,7 +192,7 @@ class CRename(RenameVariables):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return variables(source, self.around)
+        return variables(source, Surroundings.of(self.around, self.macros))
 
 
 RENAME: Final = CRename()

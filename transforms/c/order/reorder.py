@@ -1,13 +1,17 @@
 """`reorder` for C (`strategies.reorder`). The assumptions are those of `analysis.effects`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from codeaudit.transforms.c.analysis.program import CProgram, analyse
+from codeaudit.transforms.c.identifiers.rename import doubt
+from codeaudit.transforms.c.macros import HYGIENIC, Surroundings
 from codeaudit.transforms.c.rewriting import LABEL_INSIDE
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.records import Move
+from codeaudit.transforms.levels import MacroLevel
+from codeaudit.transforms.records import Evidence, Move
 from codeaudit.transforms.strategies.reorder import CodeOrdering, CodeReorder, CodeReorderBreaking
 
 JUMPS_BACK: Final = "setjmp or a macro of the file that jumps or names a local"
@@ -25,6 +29,14 @@ _RETURNS_TWICE: Final = frozenset(
 )
 
 
+_TOGETHER: Final[Mapping[tuple[Evidence, Evidence], Evidence]] = {
+    ("analysis", "analysis"): "analysis",
+    ("analysis", HYGIENIC): HYGIENIC,
+    ("analysis (fields disjoint)", HYGIENIC): "analysis (macros hygienic, fields disjoint)",
+}
+"""The evidence of an order, by that of its relation and that of what is known of macros."""
+
+
 class COrdering(CodeOrdering):
     """The blocks of a C function."""
 
@@ -36,7 +48,7 @@ class COrdering(CodeOrdering):
         return False
 
 
-def _ordering(source: str, around: str, dependence: Dependence = "strict") -> COrdering:
+def _ordering(source: str, around: Surroundings, dependence: Dependence = "strict") -> COrdering:
     program = analyse(source, dependence=dependence, around=around)
     return COrdering(program, program.code.scopes.bindings, _obstacle(program))
 
@@ -44,6 +56,8 @@ def _ordering(source: str, around: str, dependence: Dependence = "strict") -> CO
 def _obstacle(program: CProgram) -> str | None:
     """Why no statement may move; `None` if some may."""
     code = program.code
+    if (reason := doubt(code.macros, code.scopes)) is not None:
+        return reason
     if any(node.kind == "case_statement" for node in code.unit.walk()):
         return LABEL_INSIDE
     words = {code.text(node) for node in code.unit.walk() if node.kind == "identifier"}
@@ -62,6 +76,8 @@ class CReorder(CodeReorder):
     """Puts the statements of a C function into another legal order."""
 
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"c"}))
+    macros: MacroLevel = "known"
+    """What is assumed of macros."""
 
     def ordering(self, source: str) -> COrdering:
         """The blocks of the function.
@@ -69,14 +85,19 @@ class CReorder(CodeReorder):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return _ordering(source, self.around, self.dependence)
+        return _ordering(source, self._surroundings, self.dependence)
+
+    @property
+    def _surroundings(self) -> Surroundings:
+        return Surroundings.of(self.around, self.macros)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """As in all languages, with an evidence that says what is assumed of macros."""
         found = CodeReorder.apply(self, source, moves)
-        if isinstance(found, Refused) or found.evidence != "analysis":
+        if isinstance(found, Refused):
             return found
-        return replace(found, evidence=analyse(source, around=self.around).code.evidence)
+        own = analyse(source, dependence=self.dependence, around=self._surroundings).code.evidence
+        return replace(found, evidence=_TOGETHER.get((found.evidence, own), found.evidence))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +112,7 @@ class CReorderBreaking(CodeReorderBreaking):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return _ordering(source, self.around)
+        return _ordering(source, Surroundings.of(self.around, "hygienic"))
 
 
 REORDER: Final = CReorder()

@@ -1,0 +1,168 @@
+"""What is known of macros at each level, with headers of a small project."""
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from codeaudit.transforms.c import headers
+from codeaudit.transforms.c.identifiers.rename import IN_ARGUMENT, IN_MACRO
+from codeaudit.transforms.c.macros import NOT_COMPILED, NOT_FOUND, UNSEEN
+from codeaudit.transforms.c.order.reorder import JUMPS_BACK
+from codeaudit.transforms.c.rewriting import LOOSE_MACRO
+from codeaudit.transforms.interface import Refused, Rewritten, placed
+from codeaudit.transforms.registry import transform_for
+from tests.support.c_running import needs_gcc
+
+HEADER = """
+#define ADD(n) (sum += (n))
+#define SHOW(x) puts(#x)
+#define CHECK(p) if (!(p)) goto fail
+#define BOTH g(); h()
+#define LIMIT 1 + 2
+#define add2(n) ADD(n)
+int g(void); int h(void); int puts(const char *);
+struct pair { int first; int second; union { int whole; char part; } both; };
+"""
+CAPTURED = "int f(int n)\n{\n    int sum = 0;\n    %s(n);\n    return sum;\n}\n"
+PLAIN = "int f(int n)\n{\n    int low = n;\n    int high = n + 1;\n    g();\n    return high - low;\n}\n"
+
+
+def made(
+    name: str, function: str, folder: Path, *, before: str = '#include "own.h"\n', behind: str = ""
+) -> Rewritten | Refused:
+    """What a transform makes of the function of a file in a project."""
+    folder.joinpath("own.h").write_text(HEADER, encoding="utf-8")
+    file = folder / "a.c"
+    text = before + function + behind
+    transform = transform_for(name, "c").within(placed(text, str(file)))  # type: ignore[attr-defined]
+    moves = transform.propose(function, Random(0))
+    found: Rewritten | Refused = moves if isinstance(moves, Refused) else transform.apply(function, moves)
+    return found
+
+
+@pytest.mark.parametrize("compiler", ["gcc", ""])
+@pytest.mark.parametrize(
+    ("name", "function", "reason"),
+    [
+        ("rename", CAPTURED % "ADD", IN_MACRO),
+        ("rename", CAPTURED % "add2", IN_MACRO),
+        ("rename", "int f(int n)\n{\n    int own = n;\n    SHOW(own);\n    return 1;\n}\n", IN_ARGUMENT),
+        ("reorder", "int f(int *p)\n{\n    int a = 1;\n    CHECK(p);\n    a = *p;\n    return a;\n    fail: return a;\n}\n", JUMPS_BACK),
+        ("insert-braces", "int f(int a) { if (a) BOTH; return a; }", LOOSE_MACRO),
+        ("swap-operands", "int f(int a) { return a * LIMIT + (a + 2); }", LOOSE_MACRO),
+    ],
+)  # fmt: skip
+def test_a_macro_of_a_header_is_looked_up(
+    compiler: str, name: str, function: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = headers.shutil.which(compiler) if compiler else None
+    monkeypatch.setattr(headers, "_compiler", lambda: found)
+    headers.seen.cache_clear()
+    assert made(name, function, tmp_path) == Refused(reason)
+    assert isinstance(made(f"hygienic/{name}", function, tmp_path), Rewritten)
+    assert made(f"unknown/{name}", function, tmp_path) == Refused(UNSEEN)
+
+
+@needs_gcc
+@pytest.mark.parametrize(
+    ("name", "is_disjoint"), [("rename", False), ("reorder", False), ("disjoint/reorder", True)]
+)
+def test_the_evidence_is_that_of_the_level(name: str, is_disjoint: bool, tmp_path: Path) -> None:
+    function = PLAIN.replace("g();", "")
+    for level, more in (("", ""), ("hygienic/", "macros hygienic"), ("unknown/", "")):
+        found = made(level + name, function, tmp_path)
+        assert isinstance(found, Rewritten)
+        told = ", ".join(filter(None, (more, "fields disjoint" if is_disjoint else "")))
+        assert found.evidence == ("analysis" + (f" ({told})" if told else ""))
+
+
+def test_unknown_refuses_words_of_both_cases(tmp_path: Path) -> None:
+    for call in ("g", "G"):
+        function = PLAIN.replace("g();", f"{call}();")
+        assert made("unknown/rename", function, tmp_path) == Refused(UNSEEN)
+        assert made("unknown/insert-blank-lines", function, tmp_path) == Refused(UNSEEN)
+        # A control keeps nothing that a macro could change.
+        assert isinstance(made("rename-merging", function, tmp_path, before="#include <no.h>\n"), Rewritten)
+
+
+def test_a_header_that_is_not_found_makes_its_words_unknown(tmp_path: Path) -> None:
+    absent = '#include "own.h"\n#include <absent/none.h>\n'
+    assert isinstance(made("rename", PLAIN, tmp_path, before=absent), Rewritten), "a header declares g"
+    assert made("rename", PLAIN.replace("g()", "other()"), tmp_path, before=absent) == Refused(NOT_FOUND)
+
+
+@needs_gcc
+def test_a_branch_that_is_not_compiled_is_not_known(tmp_path: Path) -> None:
+    before = '#include "own.h"\n#ifdef NEVER\n'
+    assert made("rename", PLAIN, tmp_path, before=before, behind="#endif\n") == Refused(NOT_COMPILED)
+    assert isinstance(
+        made("rename", PLAIN, tmp_path, before="#if 1\nint g(void);\n", behind="#endif\n"), Rewritten
+    )
+
+
+@needs_gcc
+def test_fields_of_a_union_keep_their_order(tmp_path: Path) -> None:
+    apart = "void f(struct pair *p)\n{\n    p->first = 1;\n    p->second = 2;\n}\n"
+    found = made("disjoint/reorder", apart, tmp_path)
+    assert isinstance(found, Rewritten)
+    assert "= 2;\n    p->first" in found.source
+    assert isinstance(made("reorder", apart, tmp_path), Refused)
+    together = "void f(struct pair *p)\n{\n    p->both.whole = 1;\n    p->both.part = 2;\n}\n"
+    assert isinstance(made("disjoint/reorder", together, tmp_path), Refused)
+    # Whoever reads the whole sees each of its parts.
+    whole = "void f(struct pair *p, struct pair *q)\n{\n    p->own.first = 1;\n    q->own = p->own;\n}\n"
+    assert isinstance(made("disjoint/reorder", whole, tmp_path), Refused)
+
+
+def test_two_uses_of_one_pointer_are_one_event() -> None:
+    def movable(body: str) -> bool:
+        function = f"int f(struct s *p, struct s *q, char **g)\n{{\n{body}\n    return a > b;\n}}\n"
+        return not isinstance(transform_for("reorder", "c").propose(function, Random(0)), Refused)
+
+    assert movable("    char *a = p->x;\n    char *b = p->y;")
+    assert movable("    char *a = p->s->x;\n    char *b = p->s->y;")
+    assert not movable("    char *a = p->x;\n    char *b = q->y;")
+    assert not movable("    char *a = p->x;\n    char *b = *g;")
+    assert not movable("    char *a = p ? p->x : 0;\n    char *b = p->y;")
+    assert not movable("    char *a = p->x;\n    char *b = p->y + 1;")
+    assert not movable("    int a = p->x;\n    int b = p->y;"), "x may be a fraction"
+
+
+@needs_gcc
+def test_headers_say_the_types_of_fields(tmp_path: Path) -> None:
+    function = "int f(const struct pair *p)\n{\n    int a = p->first;\n    int b = p->second;\n    return a > b;\n}\n"
+    assert isinstance(made("reorder", function, tmp_path), Rewritten)
+    more = '#include "own.h"\nstruct other { double first; };\n'
+    assert isinstance(made("reorder", function, tmp_path, before=more), Refused)
+
+
+# ── what of a project's commands is used ─────────────────────────────────────────────────────────────────
+
+
+def test_only_some_flags_of_a_command_are_used(tmp_path: Path) -> None:
+    words = ["/bin/evil", "-fplugin=a.so", "@more", "-Iinc", "-I", "b", "-DX=1", "-D", "Y", "-UZ", "-std=c99", "-o", "out",
+             "-include", "all.h", "-wrapper", "sh", "-imacros", "m.h", "-D-x", "-Bhere", "-specs=s", "a.c"]  # fmt: skip
+    assert headers.kept_flags(words, tmp_path) == (
+        f"-I{tmp_path}/inc", f"-I{tmp_path}/b", "-DX=1", "-DY", "-UZ", "-std=c99", "-include", f"{tmp_path}/all.h",
+    )  # fmt: skip
+
+
+@needs_gcc
+def test_commands_of_a_project_find_its_headers(tmp_path: Path) -> None:
+    source = tmp_path / "src"
+    source.mkdir()
+    tmp_path.joinpath("inc").mkdir()
+    tmp_path.joinpath("inc/more.h").write_text(
+        "#ifdef ON\n#define STEP(n) (low += (n))\n#endif\n", encoding="utf-8"
+    )
+    before = '#include "own.h"\n#include <more.h>\n'
+    function = PLAIN.replace("g();", "STEP(n);")
+    assert made("rename", function, source, before=before) == Refused(NOT_FOUND)
+    rows = [{"directory": str(source), "file": "a.c", "command": "cc -DON=1 -I../inc -c a.c"}]
+    tmp_path.joinpath("compile_commands.json").write_text(json.dumps(rows), encoding="utf-8")
+    found = made("rename", function, source, before=f"{before}int more;\n")
+    assert isinstance(found, Rewritten)
+    assert "int low = n;" in found.source
+    assert "high" not in found.source

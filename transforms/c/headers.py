@@ -1,0 +1,302 @@
+"""What the headers of a file define, as a compiler of this machine sees it, or as they stand beside the file.
+
+A compiler is asked for the directives that remain (`gcc -E -dD`). It gets the file's text on its standard
+input and our own words: of a project's `compile_commands.json` or `compile_flags.txt` only -I, -D, -U, -std
+and -include are used. No word of a project names a program, and no file is written but in a folder of ours.
+Where there is no compiler, headers are looked for beside the file and in the folders of -I, and are read as
+texts: then the headers of the system are not found.
+
+The headers of the project are read as texts in both cases, because a compiler sees one branch of an `#if`.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Final
+
+COMPILERS: Final = ("gcc", "clang", "cc")
+SECONDS: Final = 20
+"""The longest time of one call of a compiler."""
+LARGEST: Final = 64_000_000
+"""Bytes: longer answers, and longer files of commands, are not read."""
+_HEADERS: Final = 2_000
+"""The most headers of a project that are read as texts."""
+_ABSENT: Final = 24
+"""The most headers that may be missing until nothing of the file counts as known."""
+_COMMANDS: Final = 3
+"""The most commands of one file that are looked at."""
+
+_NOT_FOUND: Final = re.compile(
+    r"fatal error: (?:'([^'\n]+)' file not found|([^\n:]+): No such file or directory)"
+)
+_MARKER: Final = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"((?: \d)*)$')
+_INCLUDED: Final = re.compile(
+    r'^[ \t]*#[ \t]*(?:include|import)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)?', re.MULTILINE
+)
+_STANDARD: Final = re.compile(r"-std=[A-Za-z0-9+:]{1,20}")
+_NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\([^()\n]*\))?(?:=[^\n\0]*)?")
+_TAKES_A_WORD: Final = ("-I", "-D", "-U", "-include")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is known of the headers of a file."""
+
+    definitions: str = ""
+    """The lines with `#define` of headers, of the command and of the compiler."""
+    declarations: str = ""
+    """The text of headers, without directives."""
+    missing: tuple[str, ...] = ()
+    """Headers that are not found."""
+    read: frozenset[int] | None = None
+    """The lines of the file of which the compiler reads something; `None` where none was asked."""
+    failed: bool = False
+    """Whether the compiler stops for another reason than a missing header."""
+
+
+@lru_cache(maxsize=16)
+def seen(text: str, file: str, tongue: str = "c") -> Seen:
+    """What the headers of a file show. The last ones are cached: a file has many functions.
+
+    Args:
+        text: that of the file.
+        file: where it lies; empty if that is not known. Then only the headers of the system are found.
+        tongue: the language, as of `gcc -x`.
+    """
+    found = [_seen(text, file, tongue, flags) for flags in _flags(file)]
+    if len(found) == 1:
+        return found[0]
+    read = [one.read for one in found if one.read is not None]
+    return Seen(
+        definitions="\n".join(one.definitions for one in found),
+        declarations="\n".join(one.declarations for one in found),
+        missing=tuple(dict.fromkeys(name for one in found for name in one.missing)),
+        read=frozenset().union(*read) if read else None,
+        failed=any(one.failed for one in found),
+    )
+
+
+def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
+    compiler = _compiler()
+    asked = None if compiler is None else _asked(compiler, text, file, tongue, flags)
+    near = tuple(_near(text, file, flags))
+    defined = "\n".join(_own(flags))
+    beside = [found for _, found in near if found is not None]
+    if asked is None:
+        missing = tuple(name for name, found in near if found is None)
+        return Seen(
+            definitions="\n".join([defined, *beside]), declarations="\n".join(beside), missing=missing
+        )
+    return Seen(
+        definitions="\n".join([asked.definitions, *beside]),
+        declarations=asked.declarations,
+        missing=asked.missing,
+        read=asked.read,
+        failed=asked.failed,
+    )
+
+
+# ── a compiler ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lru_cache(maxsize=1)
+def _compiler() -> str | None:
+    """The first compiler that is installed."""
+    return next((found for name in COMPILERS if (found := shutil.which(name))), None)
+
+
+def _asked(compiler: str, text: str, file: str, tongue: str, flags: Sequence[str]) -> Seen | None:
+    """What a compiler says; `None` where it gives no answer in time. A header that is missing is put in its
+    place as an empty one, and the compiler is asked again."""
+    with TemporaryDirectory(prefix="codeaudit-headers-") as scratch:
+        empty = Path(scratch, "absent")
+        empty.mkdir()
+        folder = Path(file).parent if file else Path(scratch)
+        # Without -E it would write a file; -w because warnings are no answer; the empty headers come last.
+        words = [compiler, "-E", "-dD", "-w", "-x", tongue, *flags, "-idirafter", str(empty), "-"]
+        missing: list[str] = []
+        while True:
+            code, out, told = _answer(words, text, folder, Path(scratch))
+            if code is None:
+                return None
+            absent = _NOT_FOUND.search(told)
+            if not code or absent is None:
+                return _read(out, tuple(missing), failed=bool(code))
+            name = absent[1] or absent[2]
+            parts = PurePosixPath(name).parts
+            missing.append(name)
+            if len(missing) > _ABSENT or ".." in parts or name.startswith("/") or (empty / name).exists():
+                return _read("", tuple(missing), failed=True)
+            (empty / name).parent.mkdir(parents=True, exist_ok=True)
+            (empty / name).touch()
+
+
+def _answer(words: Sequence[str], text: str, folder: Path, scratch: Path) -> tuple[int | None, str, str]:
+    """The exit code and the two outputs of a compiler; no code where it takes too long or says too much."""
+    # None of its variables is passed on: some of them name files that it writes.
+    around = {"PATH": os.defpath, "LC_ALL": "C", "TMPDIR": str(scratch)}
+    out, err = scratch / "out", scratch / "err"
+    with out.open("wb") as answer, err.open("wb") as told:
+        try:
+            done = subprocess.run(
+                words, input=text.encode(), stdout=answer, stderr=told, cwd=folder, env=around,
+                timeout=SECONDS, check=False, preexec_fn=_limited,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired, UnicodeEncodeError):
+            return None, "", ""
+    if out.stat().st_size > LARGEST or done.returncode < 0:
+        return None, "", ""
+    return done.returncode, out.read_text("utf-8", "replace"), err.read_text("utf-8", "replace")
+
+
+def _limited() -> None:
+    """Limit time, memory and output of a compiler: a header may be endless."""
+    import resource
+
+    for kind, most in (
+        (resource.RLIMIT_CPU, SECONDS),
+        (resource.RLIMIT_AS, 2**31),
+        (resource.RLIMIT_FSIZE, LARGEST + 1),
+    ):
+        _, hard = resource.getrlimit(kind)
+        allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (allowed, hard))
+
+
+def _read(out: str, missing: tuple[str, ...], *, failed: bool) -> Seen:
+    """Sort the lines of an answer."""
+    definitions, declarations, read = [], [], set[int]()
+    number, own = 0, False
+    for line in out.split("\n"):
+        if (marker := _MARKER.match(line)) is not None:
+            number, own = int(marker[1]), marker[2] == "<stdin>"
+            continue
+        if line.startswith(("#define ", "#undef ")):
+            # Those of the file itself are looked up in its text, where no branch is left out.
+            if not own:
+                definitions.append(line)
+        elif not own:
+            declarations.append(line)
+        elif line.strip():
+            read.add(number)
+        number += 1
+    return Seen("\n".join(definitions), "\n".join(declarations), missing, frozenset(read), failed)
+
+
+# ── texts of headers ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _near(text: str, file: str, flags: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """The headers that a file includes, by name, with the text of those that lie beside it or in a folder of
+    -I; `None` for others, and for those that a macro names."""
+    folders = [Path(flag[2:]) for flag in flags if flag.startswith("-I")]
+    pending = [(text, Path(file).parent if file else None)]
+    pending += [("\n".join(f'#include "{flag}"' for flag in flags if flag.startswith("/")), None)]
+    met: set[str] = set()
+    while pending and len(met) < _HEADERS:
+        inside, folder = pending.pop()
+        for quoted, pointed in _INCLUDED.findall(inside):
+            name = quoted or pointed
+            places = [folder, *folders] if quoted and folder is not None else folders
+            path = next((one / name for one in places if name and (one / name).is_file()), None)
+            if name.startswith("/") and Path(name).is_file():
+                path = Path(name)
+            key = name if path is None else os.path.realpath(path)
+            if key in met:
+                continue
+            met.add(key)
+            found = None if path is None else _header(path)
+            if found is not None and path is not None:
+                pending.append((found, path.parent))
+            yield name, found
+
+
+def _header(path: Path) -> str | None:
+    try:
+        return path.read_text("utf-8", "replace") if path.stat().st_size <= LARGEST else None
+    except OSError:
+        return None
+
+
+# ── flags ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _own(flags: Iterable[str]) -> Iterator[str]:
+    """What -D defines."""
+    for flag in flags:
+        if flag.startswith("-D"):
+            name, _, value = flag[2:].partition("=")
+            yield f"#define {name} {value or 1}"
+
+
+def _flags(file: str) -> tuple[tuple[str, ...], ...]:
+    """The flags for a file in its project, one set for each way in which it is compiled; one without flags
+    where no file of commands names it."""
+    if not file:
+        return ((),)
+    for folder in Path(file).parents:
+        for place in (folder, folder / "build"):
+            commands = place / "compile_commands.json"
+            if commands.is_file():
+                about = commands.stat()
+                known = _commands(str(commands), about.st_mtime_ns, about.st_size)
+                return known.get(os.path.realpath(file), ((),))
+        plain = folder / "compile_flags.txt"
+        if plain.is_file() and (told := _header(plain)) is not None:
+            return (kept_flags(told.split("\n"), folder),)
+        if (folder / ".git").exists():
+            break
+    return ((),)
+
+
+@lru_cache(maxsize=4)
+def _commands(path: str, changed: int, size: int) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """The flags of each file that a `compile_commands.json` names."""
+    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    try:
+        rows = json.loads(Path(path).read_bytes()) if size <= LARGEST else []
+    except (OSError, ValueError, RecursionError):
+        rows = []
+    for row in rows if isinstance(rows, list) else []:
+        if not isinstance(row, dict) or not isinstance(row.get("file"), str):
+            continue
+        folder = Path(path).parent / str(row.get("directory", ""))
+        words = row.get("arguments")
+        if not isinstance(words, list):
+            try:
+                words = shlex.split(str(row.get("command", "")))
+            except ValueError:
+                words = []
+        file = os.path.realpath(folder / row["file"])
+        flags = kept_flags([one for one in words if isinstance(one, str)], folder)
+        found[file] = tuple(dict.fromkeys((*found.get(file, ()), flags)))[:_COMMANDS]
+    return found
+
+
+def kept_flags(words: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """Of the words of a command only -I, -D, -U, -std and -include, with whole paths."""
+    found: list[str] = []
+    rest = iter(one.strip() for one in words)
+    for word in rest:
+        if _STANDARD.fullmatch(word):
+            found.append(word)
+            continue
+        kind = next((one for one in _TAKES_A_WORD if word.startswith(one)), None)
+        if kind is None or (kind == "-include" and word != kind):
+            continue
+        value = word[len(kind) :] or next(rest, "")
+        if kind in ("-D", "-U"):
+            if _NAME.fullmatch(value):
+                found.append(f"{kind}{value}")
+        elif value and "\0" not in value and "\n" not in value:
+            place = os.path.normpath(folder.absolute() / value)
+            found += [f"-I{place}"] if kind == "-I" else ["-include", place]
+    return tuple(found)
