@@ -85,7 +85,8 @@ class SharedOptions:
              "returning: same behaviour whenever the original raises nothing; paper: by names only, as "
              "published, which may change the meaning; confirmed: own tests pass in the new order "
              "(`transform` of a project with --test-command, which asks for the moved lines to run; `run "
-             "--execute` of samples with tests).")
+             "--execute` of samples with tests); types: TypeScript, where values have the types that its "
+             "compiler gives them (in the folder of the project, with node and the package typescript).")
     sites: Sites = option("auto", "Edits", draws=True, decides=True,
         help="Places that a transform edits. auto: all, then random subsets; all: always all; one: one.")
     variants: int = option(4, "Edits", "K", least=1, draws=True, decides=True,

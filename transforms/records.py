@@ -22,6 +22,7 @@ Evidence: TypeAlias = Literal[
     "analysis (assumed)",
     "analysis (macros hygienic)",
     "analysis (returning)",
+    "analysis (types hold)",
     "analysis",
     "parsed",
     "compiled",
@@ -32,7 +33,8 @@ Evidence: TypeAlias = Literal[
 for the edit, and a meaning-keeping variant with it is not applied. `analysis (assumed)`: the analysis, under
 what the transform's registration says that it assumes. `analysis (macros hygienic)`: the analysis, if macros
 of C that are not seen touch no name and no control of a function (the ledger of C). `analysis (returning)`:
-the analysis, for calls that raise nothing. `measured`: an independent tool agreed."""
+the analysis, for calls that raise nothing. `analysis (types hold)`: the analysis, where values have the types
+that TypeScript gives them. `measured`: an independent tool agreed."""
 
 Unit: TypeAlias = Literal["function", "module"]
 """The input of a transform: one function, or a whole text (a file or a single function)."""

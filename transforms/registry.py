@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from codeaudit.transforms.assumptions import Assumption
-from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence, related_name
+from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence, has_relation, related_name
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import (
@@ -240,7 +240,8 @@ def languages_of(name: str) -> tuple[str, ...]:
     found = tuple(
         language.name
         for language in every_language()
-        if (entry := language.transforms.get(plain)) and (entry.related or dependence == "strict")
+        if (entry := language.transforms.get(plain))
+        and (dependence == "strict" or (entry.related and has_relation(language.name, dependence)))
     )
     return found or tuple(sorted(TRANSFORMS.get(name).languages))
 

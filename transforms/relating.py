@@ -4,6 +4,7 @@ The option `--dependence` makes such names. So every suite, table and gate tells
 comparison pairs one with another.
 """
 
+from codeaudit.transforms.dependence.relations import has_relation
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.interface import Related, Transform
 from codeaudit.transforms.language import every_language
@@ -21,6 +22,6 @@ def load(name: str, language: str = "") -> Transform:
     dependence, plain = in_relation(name)
     for spoken in (language, *(one.name for one in every_language())):
         found = transform_for(plain, spoken)
-        if isinstance(found, Related):
+        if isinstance(found, Related) and has_relation(spoken, dependence):
             return found.under(dependence)
     raise UsageError(f"transform {plain!r} depends on no relation; there is no {name!r}")

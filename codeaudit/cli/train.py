@@ -37,7 +37,7 @@ from codeaudit.cli.options import (
 from codeaudit.cli.output import Terminal, keep_clean, note
 from codeaudit.cli.streams import beneath
 from codeaudit.options import default_workers
-from codeaudit.transforms.dependence.relations import DEPENDENCES
+from codeaudit.transforms.dependence.relations import DEPENDENCES, TRAINABLE
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.folders import reserved
 from codeaudit.transforms.grammar import counted
@@ -492,9 +492,9 @@ def train(
         options = {**_of_task(chosen.settings, family, task), **options}
         structure |= presets.fitting(chosen, structure, model)
         note(f"{preset}: weights in the paper {chosen.weights}")
-    if options.get("dependence") == "confirmed":
+    if options.get("dependence") not in (None, *TRAINABLE):
         raise UsageError(
-            "--dependence confirmed: masks need a relation that the analysis alone decides; "
+            f"--dependence {options['dependence']}: masks need a relation that the analysis alone decides; "
             "give strict, returning or paper"
         )
     for name in options:

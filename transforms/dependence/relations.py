@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from codeaudit.transforms.records import Evidence, Kind
 
-Dependence: TypeAlias = Literal["strict", "returning", "paper", "confirmed"]
+Dependence: TypeAlias = Literal["strict", "returning", "paper", "confirmed", "types"]
 """The name of a relation."""
 
 DEPENDENCES: Final[tuple[Dependence, ...]] = get_args(Dependence)
@@ -21,6 +21,7 @@ PROMISES: Final[Mapping[Dependence, str]] = {
     "returning": "same behaviour whenever the original raises nothing",
     "paper": "orders by names only, as published (SPE attention, section 3.2), which may change the meaning",
     "confirmed": "own tests ran the function in its new order and passed",
+    "types": "same result and same exception where values have the types that TypeScript gives them",
 }
 """What each relation promises, in one line."""
 
@@ -29,6 +30,7 @@ EVIDENCE: Final[Mapping[Dependence, Evidence]] = {
     "returning": "analysis (returning)",
     "paper": "parsed",
     "confirmed": "none",
+    "types": "analysis (types hold)",
 }
 """What vouches for an order under each relation. Of the paper's only that the result is a program.
 Under `confirmed` a transform only gives candidates: `executed` is for those that tests confirm."""
@@ -44,5 +46,14 @@ KINDS: Final[Mapping[Dependence, Kind]] = {
     "returning": "preserving",
     "paper": "paper",
     "confirmed": "preserving",
+    "types": "preserving",
 }
 """Whether an order under each relation keeps the meaning."""
+
+SPOKEN: Final[Mapping[Dependence, frozenset[str]]] = {"types": frozenset({"typescript"})}
+"""The languages of a relation that not all have."""
+
+
+def has_relation(language: str, dependence: Dependence) -> bool:
+    """Whether a relation is one of a language that has relations."""
+    return language in SPOKEN.get(dependence, (language,))
