@@ -87,7 +87,8 @@ class SharedOptions:
              "returning: same behaviour whenever the original raises nothing; paper: by names only, as "
              "published, which may change the meaning; confirmed: own tests pass in the new order "
              "(`transform` of a project with --test-command, which asks for the moved lines to run; `run "
-             "--execute` of samples with tests).")
+             "--execute` of samples with tests); types: TypeScript, where values have the types that its "
+             "compiler gives them (in the folder of the project, with node and the package typescript).")
     macros: MacroLevel = option("known", "Edits", draws=True,
         help="What is assumed of macros (C). known: those of a file and of its headers are looked up, by the "
              "compiler of this machine where there is one; of a text without a file they are assumed to be "

@@ -24,6 +24,7 @@ Evidence: TypeAlias = Literal[
     "analysis (fields disjoint)",
     "analysis (macros hygienic)",
     "analysis (returning)",
+    "analysis (types hold)",
     "analysis",
     "parsed",
     "compiled",
@@ -35,7 +36,8 @@ for the edit, and a meaning-keeping variant with it is not applied. `analysis (a
 what the transform's registration says that it assumes. `analysis (macros hygienic)`: the analysis, if macros
 of C that are not seen touch no name and no control of a function (the ledger of C). `analysis (fields
 disjoint)`: the analysis, if fields of other names are different memory. `analysis (returning)`: the analysis,
-for calls that raise nothing. `measured`: an independent tool agreed."""
+for calls that raise nothing. `analysis (types hold)`: the analysis, where values have the types that TypeScript
+gives them. `measured`: an independent tool agreed."""
 
 Unit: TypeAlias = Literal["function", "module"]
 """The input of a transform: one function, or a whole text (a file or a single function)."""

@@ -42,7 +42,7 @@ def test_a_folder_without_a_log_is_one_line(
     assert "train with --log csv" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_seal_is_measured_and_drawn(
     script: Callable[[str], ModuleType],
     tmp_path: Path,

@@ -16,6 +16,7 @@ KEPT = {
         "PYTHONPATH",
         "PYTHONPYCACHEPREFIX",
         "CODEAUDIT_DATA",
+        "NODE_PATH",
         "CUDA_VISIBLE_DEVICES",
     ),
 }

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from codeaudit.transforms.records import Evidence, Kind
 
-Dependence: TypeAlias = Literal["strict", "returning", "paper", "confirmed", "disjoint"]
+Dependence: TypeAlias = Literal["strict", "returning", "paper", "confirmed", "disjoint", "types"]
 """The name of a relation."""
 
 DEPENDENCES: Final[tuple[Dependence, ...]] = get_args(Dependence)
@@ -22,6 +22,7 @@ PROMISES: Final[Mapping[Dependence, str]] = {
     "paper": "orders by names only, as published (SPE attention, section 3.2), which may change the meaning",
     "confirmed": "own tests ran the function in its new order and passed",
     "disjoint": "same behaviour if fields of other names are different memory",
+    "types": "same result and same exception where values have the types that TypeScript gives them",
 }
 """What each relation promises, in one line."""
 
@@ -31,13 +32,17 @@ EVIDENCE: Final[Mapping[Dependence, Evidence]] = {
     "paper": "parsed",
     "confirmed": "none",
     "disjoint": "analysis (fields disjoint)",
+    "types": "analysis (types hold)",
 }
 """What vouches for an order under each relation. Of the paper's only that the result is a program.
 Under `confirmed` a transform only gives candidates: `executed` is for those that tests confirm."""
 
 
-SPOKEN: Final[Mapping[Dependence, frozenset[str]]] = {"disjoint": frozenset({"c", "cpp"})}
-"""The languages of a relation that only some languages have: in all others no two names are one field."""
+SPOKEN: Final[Mapping[Dependence, frozenset[str]]] = {
+    "disjoint": frozenset({"c", "cpp"}),
+    "types": frozenset({"typescript"}),
+}
+"""The languages of a relation that only some languages have."""
 
 
 def speaks(dependence: Dependence, language: str) -> bool:
@@ -56,5 +61,6 @@ KINDS: Final[Mapping[Dependence, Kind]] = {
     "paper": "paper",
     "confirmed": "preserving",
     "disjoint": "preserving",
+    "types": "preserving",
 }
 """Whether an order under each relation keeps the meaning."""

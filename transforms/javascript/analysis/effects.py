@@ -10,6 +10,10 @@ makes the conflict relation of them. Values that the function itself makes are k
 - `in`, `instanceof`, `delete`, items of a loop, patterns, `...`;
 - a name that is bound outside of the function, which may be a getter of the global object.
 
+Under the relation `types` the compiler of TypeScript is believed (`facts.types`): a property that it declares
+is read, or set, by name, if its object is one, and nothing else happens. To set one may add it to its object,
+and the order of the properties of an object is seen, so all that set properties keep their order.
+
 A variable that a function inside uses is seen by all unknown code. To read a variable of `let`, `const` or
 `class` before its declaration raises.
 """
@@ -27,7 +31,7 @@ from codeaudit.transforms.javascript.analysis.facts import (
     is_plain,
 )
 from codeaudit.transforms.javascript.parsing import erased
-from codeaudit.transforms.syntax.effects import OUTSIDE, EffectCollector
+from codeaudit.transforms.syntax.effects import OUTSIDE, EffectCollector, StatePlace
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding
 
@@ -35,6 +39,10 @@ _SAME: Final = frozenset({"===", "!=="})
 _EQUAL: Final = frozenset({"==", "!="})
 _ASKS: Final = frozenset({"in", "instanceof"})
 _NULLISH: Final = frozenset({"null", "undefined"})
+_ELEMENTS: Final = StatePlace("element", "")
+_FOUND: Final = StatePlace("field", "lastIndex")
+_SHAPES: Final = StatePlace("contents", "")
+"""Which properties objects have, in which order."""
 
 
 class JavaScriptEffectCollector(EffectCollector):
@@ -116,7 +124,10 @@ class JavaScriptEffectCollector(EffectCollector):
         if binding is None:
             self.anything(node)
             return
-        self.read(binding)
+        if binding.view in OUTSIDE and self.facts.is_plain(node):
+            super().read(binding)
+        else:
+            self.read(binding)
         if node.start in self.facts.unset:
             self.flags |= RAISES
 
@@ -172,7 +183,8 @@ class JavaScriptEffectCollector(EffectCollector):
         left, right = node.children
         self.visit(left)
         self.visit(right)
-        self._operate(node.operator, self.facts.kinds(left), self.facts.kinds(right))
+        if node.operator != "instanceof" or not self.facts.is_plain(node):
+            self._operate(node.operator, self.facts.kinds(left), self.facts.kinds(right))
 
     def _operate(self, operator: str, left: Kinds, right: Kinds) -> None:
         if operator in _SAME or operator in CHOOSING:
@@ -195,6 +207,13 @@ class JavaScriptEffectCollector(EffectCollector):
             if operator != "=":
                 self._operate(operator[:-1], self.facts.kinds(left), self.facts.kinds(right))
             self._set(left)
+        elif self._sets_plainly(left):
+            if operator != "=":
+                self.visit(left)
+            self.visit(right)
+            if operator != "=":
+                self._operate(operator[:-1], self.facts.kinds(left), self.facts.kinds(right))
+            self._store(left)
         else:
             self.anything(node)
 
@@ -204,6 +223,10 @@ class JavaScriptEffectCollector(EffectCollector):
             self._identifier(target)
             self.take(self.facts.kinds(target))
             self._set(target)
+        elif self._sets_plainly(target):
+            self.visit(target)
+            self.take(self.facts.kinds(target))
+            self._store(target)
         else:
             self.anything(node)
 
@@ -222,5 +245,62 @@ class JavaScriptEffectCollector(EffectCollector):
         target, name = node.part("object"), node.part("property")
         if self.facts.kinds(target) == STRING and self.facts.text(name) == "length":
             self.visit(target)
+        elif self.facts.is_plain(node):
+            self.visit(target)
+            self.look_up(self.facts.text(name))
         else:
             self.anything(node)
+
+    def _array_access(self, node: Node) -> None:
+        if self.facts.is_plain(node):
+            self.visit(node.part("object"))
+            self.visit(node.part("index"))
+            self.look_inside()
+        else:
+            self.anything(node)
+
+    def _method_invocation(self, node: Node) -> None:
+        called = erased(node.part("function"))
+        if not self.facts.is_plain(node):
+            self.anything(node)
+            return
+        self.visit(called.part("object") if called.kind == "field_access" else called)
+        for child in node.part("arguments").children:
+            self.visit(child)
+        self.look_inside()
+        if self.facts.is_writable(node):
+            self.reads.add(_FOUND)
+            self.writes.add(_FOUND)
+            self.flags |= STORES
+
+    def _object_creation_expression(self, node: Node) -> None:
+        if not self.facts.is_plain(node):
+            self.anything(node)
+
+    def _spread_element(self, node: Node) -> None:
+        if self.facts.is_plain(node):
+            self.visit(node.children[0])
+            self.look_inside()
+        else:
+            self.anything(node)
+
+    def look_inside(self) -> None:
+        """Record that something is read of what an object holds."""
+        self.reads |= {_ELEMENTS, _SHAPES}
+        self.flags |= LOOKS_UP
+
+    def look_up(self, name: str) -> None:
+        """Record that a plain property is read."""
+        self.reads.add(StatePlace("field", name))
+        self.flags |= LOOKS_UP
+
+    def _sets_plainly(self, target: Node) -> bool:
+        return target.kind == "field_access" and self.facts.is_writable(target)
+
+    def _store(self, target: Node) -> None:
+        self.visit(target.part("object"))
+        name = self.facts.text(target.part("property"))
+        self.writes |= {StatePlace("field", name), _SHAPES}
+        if name == "length":
+            self.writes.add(_ELEMENTS)
+        self.flags |= STORES

@@ -1,6 +1,7 @@
 """What is known of the values and variables of one function of JavaScript or TypeScript.
 
-Types that are written in TypeScript are not trusted: a cast may lie. A *kind* of value is what `typeof`
+Types that are written in TypeScript are not trusted, because a cast may lie; with the relation `types` they
+are. A *kind* of value is what `typeof`
 tells, with `null` apart. The kinds of a variable are those of all that the text assigns to it, in any order.
 """
 
@@ -9,6 +10,7 @@ from functools import cached_property
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.javascript.parsing import FUNCTIONS, erased
+from codeaudit.transforms.javascript.types import NONE, Types
 from codeaudit.transforms.syntax.effects import OUTSIDE, ScopeFacts
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import LOCAL_VIEWS, Binding, Scopes
@@ -76,9 +78,10 @@ def operated(operator: str, left: Kinds, right: Kinds) -> Kinds:
 class JavaScriptFacts(ScopeFacts):
     """The variables of one function with what is known of them."""
 
-    def __init__(self, scopes: Scopes, function: Node) -> None:
+    def __init__(self, scopes: Scopes, function: Node, types: Types = NONE) -> None:
         super().__init__(scopes)
         self.function = function
+        self.types = types
         self.nests = any(node.kind in FUNCTIONS for node in function.walk() if node is not function)
         named = {binding.name for binding in scopes.bindings}
         name = function.child("name")
@@ -183,9 +186,26 @@ class JavaScriptFacts(ScopeFacts):
                 empty.add(binding.number)
         return sources, empty
 
+    def is_plain(self, node: Node) -> bool:
+        """Whether a name or a property gives its value, runs no code and raises nothing, by the types."""
+        found = self.types.get((node.start, node.end))
+        return found is not None and found.is_plain
+
+    def is_writable(self, node: Node) -> bool:
+        """Whether a property may be assigned without running code or raising anything. Of a call:
+        whether it may change a regular expression."""
+        found = self.types.get((node.start, node.end))
+        return found is not None and found.is_writable
+
     def kinds(self, node: Node) -> Kinds:
         """The kinds that the value of an expression may have."""
         node = erased(node)
+        found = self._kinds(node)
+        if found is None and self.types and (typed := self.types.get((node.start, node.end))) is not None:
+            return typed.kinds
+        return found
+
+    def _kinds(self, node: Node) -> Kinds:
         match node.kind:
             case "undefined":
                 return self._undefined

@@ -23,6 +23,7 @@ from codeaudit.transforms.javascript.analysis.scopes import resolve
 from codeaudit.transforms.javascript.dialect import CONTINUING, DIALECT
 from codeaudit.transforms.javascript.narrowing import narrowing
 from codeaudit.transforms.javascript.parsing import FUNCTIONS, JAVASCRIPT, TYPESCRIPT, read_unit
+from codeaudit.transforms.javascript.types import NONE, types_of
 from codeaudit.transforms.syntax.effects import EffectCollector
 from codeaudit.transforms.syntax.program import NestingPlace, ProgramBuilder
 from codeaudit.transforms.syntax.reader import Node
@@ -87,10 +88,14 @@ class JavaScriptProgramBuilder(ProgramBuilder):
                 return None
 
     def each(self, node: Node, reading: EffectCollector) -> None:
-        """Collect the head of a loop over items, whose iterator is unknown code."""
+        """Collect the head of a loop over items, whose iterator is unknown code but for an array."""
         assert isinstance(reading, JavaScriptEffectCollector)
-        reading.flags |= ANYTHING
-        reading.anything(node.part("right"))
+        if self.facts.is_plain(node):
+            reading.visit(node.part("right"))
+            reading.look_inside()
+        else:
+            reading.flags |= ANYTHING
+            reading.anything(node.part("right"))
         left = node.part("left")
         if any(node.has(word) for word in ("let", "const", "var")):
             self._pattern(reading, left, inner=True)
@@ -99,13 +104,31 @@ class JavaScriptProgramBuilder(ProgramBuilder):
 
     def _pattern(self, reading: JavaScriptEffectCollector, name: Node, *, inner: bool = False) -> None:
         """Collect the declaration of a name, or of the names of a pattern."""
-        if name.kind != "identifier":
+        if name.kind == "object_pattern" and self.facts.types and self._is_plain(name):
+            for part in name.children:
+                reading.look_up(self.facts.text(part.child("key") or part))
+        elif name.kind == "array_pattern" and self.facts.is_plain(name):
+            reading.look_inside()
+        elif name.kind != "identifier":
             reading.anything(name)
         for _, binding in self.facts.inside(name.start, name.end):
             if binding.node is not None and name.start <= binding.start < name.end:
                 reading.declare(binding, inner=inner)
             elif name.kind == "identifier":
                 reading.write(binding)  # `var a; var a;`
+
+    def _is_plain(self, pattern: Node) -> bool:
+        """Whether a pattern only reads plain properties of an object."""
+        parts = pattern.children
+        return bool(parts) and all(
+            (part.kind == "shorthand_property_identifier_pattern" and self.facts.is_plain(part))
+            or (
+                part.kind == "pair_pattern"
+                and part.part("value").kind == "identifier"
+                and self.facts.is_plain(part.part("key"))
+            )
+            for part in parts
+        )
 
     def _switch(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects]:
         reading = self.collector(place.guard)
@@ -214,7 +237,8 @@ def analyse(
     scopes = resolve(source, language)
     _, found = read_unit(source, language)
     try:
-        facts = JavaScriptFacts(scopes, found.function)
+        types = types_of(source) if dependence == "types" and language == TYPESCRIPT else NONE
+        facts = JavaScriptFacts(scopes, found.function, types)
         builder = JavaScriptProgramBuilder(facts, dependence, language)
         root = builder.unit(found.function)
     except RecursionError as error:

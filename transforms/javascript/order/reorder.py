@@ -4,12 +4,14 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.javascript.analysis.program import JavaScriptProgram, analyse
 from codeaudit.transforms.javascript.identifiers.rename import unreadable
 from codeaudit.transforms.javascript.parsing import JAVASCRIPT, read_unit
+from codeaudit.transforms.javascript.types import need_compiler
 from codeaudit.transforms.strategies.reorder import CodeOrdering, CodeReorder, CodeReorderBreaking
 from codeaudit.transforms.syntax.reader import Node
 
@@ -57,6 +59,16 @@ class JavaScriptReorder(CodeReorder):
 
     languages: frozenset[str] = field(default_factory=lambda: frozenset({JAVASCRIPT}))
     language: str = JAVASCRIPT
+
+    def under(self, dependence: Dependence) -> Self:
+        """As of any language; types need a compiler.
+
+        Raises:
+            CannotAudit: there is none.
+        """
+        if dependence == "types":
+            need_compiler()
+        return CodeReorder.under(self, dependence)
 
     def ordering(self, source: str) -> JavaScriptOrdering:
         """The blocks of the function.
