@@ -227,6 +227,11 @@ _RULES: Final[Mapping[str, str]] = {
         char $A = 'a';\n$A += $c;\n$store\nkind($A + 1);\nkind($A);\nkind($t ? $A : 0);
         var $A = $t ? 1 : 'c';\nkind($A);\nvar $B = (byte) 3;\nkind($B);
         Integer $A = 127, $B = 127;\nkind($t ? $A : $B);\nkind($A == $B);
+        other.f = $c;\nint $A = (other.f) - $known;\n$store\nlog("p" + $A); | total = 2 * (other.f) - $known;\n$store | total += (other.f) + $known;\n$store
+        total = 3 * ((other.f) - $known);\n$store | char $A = (char) $int++;\nint $B = $int;\n$store\nlog("c" + $A + $B); | int $A = -$int++;\nint $B = $int;\n$store\nlog("c" + $A + $B);
+        total = $c;\nint $A = $t ? 5 : null;\n$store\nlog("u" + $A); | if (picked($t)) $store else $store | while (picked(total > 3)) {\ntotal = 0;\n$store\n}
+        class $B {\nfinal int kept;\nfinal IntSupplier later;\n$B(int first) {\nthis.kept = first;\nthis.later = () -> kept + 1;\n}\n}\n$store\nlog("l" + new $B($c).later.getAsInt());
+        String $A = "" + $c;\n$store\nlog("i" + ($A == "1")); | String $A = "t" + $text;\nString $B = $A;\n$store\nlog("i" + ($A == $B) + ($B == "tab"));
         kind($t ? 1 : 2.0);\ndouble $D = $t ? $c + 16777217 : 0.5f;\n$D = ($t ? $c + 16777217L : 0.5f);\n$store\nkind($D);\nkind($t ? (Integer) 1 : (Object) 2);\nkind($t ? $c : $long);
         int $A = $c;\nkind($A + 0L);\nkind($A);\n$A++;\nkind($A);
         final int $A = 3;\nbyte $B = $A;\nkind($B);\nswitch ($c) { case $A: $store break; default: log("o"); }
@@ -243,6 +248,7 @@ _RULES: Final[Mapping[str, str]] = {
         Object $D = new Duo($t ? null : new Node($c), $c);\nif ($D instanceof Duo(Node $A, var $B)) {\nObject $C = $A.value;\n$store\nlog("r" + $C);\n}
         Duo $D = new Duo($t ? null : new Node($c), null);\nif ($D instanceof Duo(var $A, Integer $B)) {\n$store\nint $C = $B;\n$store\nlog("r" + $C);\n}
         int $A = "abcb".indexOf('b', $c, $c);\n$store\ntotal += $A;
+        record $B(int left) {\n$B(int left) {\nthrow new Node(left);\n}\n}\ntry {\nlog("r" + new $B($c).left());\n} catch (Node $A) {\nlog("n" + $A.v);\n$store\n}
         String $A = "abcb";\n$store\nint $B = $A.indexOf("b", $c, $c);\n$store\nlog("i" + $B);
         Shape $A = $t ? new Square($c) : new Dot();\nint $B = switch ($A) {\ncase Square(int $C) when $C > 3 -> $c;\ncase Square $D -> $D.side();\ncase Dot $E -> $c;\n};\n$store\nlog("s" + $B);
         switch ($object) {\ncase String $A when $A.length() > 1 -> { $store }\ncase Integer $A -> { $int = $A; }\ncase null -> $store\ndefault -> { $simple }\n}
@@ -413,6 +419,7 @@ static final long THIRD = 3L;
 _MEMBERS: Final = """\
 static int varied(int... all) { return log("varied" + all.length); }
 static int varied(long one, int two) { return log("long" + one); }
+@SuppressWarnings("unchecked") static <T> T picked(Object one) { return (T) one; }
 """
 
 

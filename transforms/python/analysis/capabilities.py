@@ -24,6 +24,7 @@ from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.mentions import (
     Mentions,
     bindings,
+    mentions_by,
     mentions_in,
     mentions_of,
     told,
@@ -91,6 +92,8 @@ class Sees(Flag):
     """Where a function stops halfway, because the memory ends or somebody interrupts."""
     SIGNS = auto()
     """The sign of a number, also that of a NaN."""
+    IDENTITY = auto()
+    """Which of two equal objects one is."""
 
     @property
     def variables(self) -> bool:
@@ -152,13 +155,13 @@ class _Denied(Mapping[str, int]):
     def __contains__(self, id: object) -> bool:
         return bool(self._shown(id))
 
-    def __getitem__(self, id: str) -> int:
+    def __getitem__(self, id: object) -> int:
         if what := self._shown(id):
             return _first_line(self._file, what)
         raise KeyError(id)
 
     def __iter__(self) -> Iterator[str]:
-        return filter(self.__contains__, _DENYING)
+        return (id for id in dict.fromkeys(DENIED.values()) if id in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -203,6 +206,10 @@ class Reach(Enum):
     """The function that mentions it."""
     FILE = "file"
     """Every function of the file that mentions it."""
+    BINDINGS = "bindings"
+    """What the names of the file that mentions it stand for; nothing else of them."""
+    IDENTITY = "identity"
+    """Whether two equal objects of the file that mentions it are one; nothing else of them."""
 
 
 class Way(NamedTuple):
@@ -288,6 +295,16 @@ WAYS: Final[Sequence[Way]] = (
     Way("objects that are stored or found by name", Sees.FUNCTIONS, Reach.DEFINITIONS,
         "builtins cloudpickle copyreg dill doctest gc importlib inspect joblib marshal pickle pkgutil runpy"
         " shelve"),
+    # ── what names stand for ─────────────────────────────────────────────────────────────────────────
+    Way("namespaces by which names are bound", Sees.MODULE, Reach.BINDINGS,
+        "globals() vars() locals() exec() eval() __builtins__()"),
+    Way("insides of functions and modules", Sees.MODULE, Reach.BINDINGS,
+        "__code__ __defaults__ __kwdefaults__ __globals__ __dict__ f_globals modules"),
+    # ── which object it is ───────────────────────────────────────────────────────────────────────────
+    Way("comparisons of objects", Sees.IDENTITY, Reach.IDENTITY,
+        "id() is_() is_not() assertIs() assertIsNot()"),
+    Way("methods that tell objects apart", Sees.IDENTITY, Reach.IDENTITY,
+        "object.__eq__ object.__ne__ object.__hash__ object.__repr__"),
     # ── parts of names ───────────────────────────────────────────────────────────────────────────────
     Way("a name that is put together", _ANY, Reach.FILE, "+f_ +co_ +tb_ +gi_ +cr_ +ag_"),
 )  # fmt: skip
@@ -327,7 +344,9 @@ def _spelled(reach: Reach) -> _Spelled:
 
 HERE: Final = _spelled(Reach.HERE)
 FILE: Final = _spelled(Reach.FILE)
+IDENTITY: Final = _spelled(Reach.IDENTITY)
 _DEFINITIONS: Final = _spelled(Reach.DEFINITIONS)
+_BINDINGS: Final = _spelled(Reach.BINDINGS)
 STATES: Final = frozenset(word for word, sees in FILE.words.items() if sees == Sees.OBJECT)
 """Methods that give the attributes of an object in their order; `shown` asks for them."""
 
@@ -604,6 +623,35 @@ def patched_in(found: Mentions) -> Set[str]:
         if place is not None and len(call.args) > place and told(call.args[place]) is None:
             names.add(ANY_NAME)
     return names
+
+
+_SETTERS: Final = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
+"""They bind an attribute that their second argument names."""
+
+
+def replaced_names(nodes: NodesByKind) -> Iterator[str]:
+    """The names to which a text may bind something else than its statements show; `ANY_NAME` for any."""
+    yield from patched_in(mentions_by(nodes))
+    namespaces, insides = _BINDINGS.builtins.keys(), _BINDINGS.words.keys()
+    called = {id(call.func) for call in nodes(ast.Call)}
+    # `put = setattr` hides the calls.
+    if any(
+        one.id in namespaces or (one.id in _SETTERS and id(one) not in called) for one in nodes(ast.Name)
+    ) or any(alias.name in namespaces | insides | _SETTERS for alias in nodes(ast.alias)):
+        yield ANY_NAME
+    for node in nodes(ast.Attribute):
+        if node.attr in insides or (node.attr in namespaces and last_name(node.value) == "builtins"):
+            yield ANY_NAME
+        elif not isinstance(node.ctx, ast.Load):
+            yield node.attr
+    for call in nodes(ast.Call):
+        match last_name(call.func), call.args:
+            case setter, [_, ast.Constant(value=str(name)), *_] if setter in _SETTERS:
+                yield name
+            case setter, [ast.Name(id="self"), *_] if setter in _SETTERS:
+                pass
+            case setter, _ if setter in _SETTERS:
+                yield ANY_NAME
 
 
 # ── names and namespaces ─────────────────────────────────────────────────────────────────────────────────

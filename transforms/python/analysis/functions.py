@@ -8,7 +8,7 @@ to itself does not count.
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -23,24 +23,15 @@ from codeaudit.transforms.dependence.effects import (
     STORES,
 )
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
-from codeaudit.transforms.python.analysis.capabilities import patched_in
+from codeaudit.transforms.python.analysis.capabilities import replaced_names
 from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.knowledge import CONTAINERS, PLAIN
 from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, Bindings, QuietFunction, ShownLooks
-from codeaudit.transforms.python.analysis.mentions import mentions_by
-from codeaudit.transforms.python.parsing import FunctionNode, last_name
+from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.walking import below
 
-_NAMESPACES: Final = frozenset({"globals", "vars", "locals", "exec", "eval", "__builtins__"})
-"""By these, a text may bind any of its names, and those of builtins."""
-_INSIDES: Final = frozenset({
-    "__code__", "__defaults__", "__kwdefaults__", "__globals__", "__dict__", "f_globals", "modules",
-})  # fmt: skip
-"""Attributes by which a text may change a function, or a name of its module."""
-_SETTERS: Final = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
-"""They bind an attribute that their second argument names."""
 _RECEIVERS: Final = frozenset({"self", "cls"})
 
 
@@ -185,30 +176,3 @@ def _leaves(body: list[ast.stmt]) -> bool:
             return bool(otherwise) and _leaves(then) and _leaves(otherwise)
         case _:
             return False
-
-
-def replaced_names(nodes: NodesByKind) -> Iterator[str]:
-    """The names to which a text may bind something else than its statements show; `*` for any name."""
-    yield from patched_in(mentions_by(nodes))
-    called = {id(call.func) for call in nodes(ast.Call)}
-    # `put = setattr` hides the calls.
-    if any(
-        one.id in _NAMESPACES or (one.id in _SETTERS and id(one) not in called) for one in nodes(ast.Name)
-    ):
-        yield "*"
-    for alias in nodes(ast.alias):
-        if alias.name in _NAMESPACES | _INSIDES | _SETTERS:
-            yield "*"
-    for node in nodes(ast.Attribute):
-        if node.attr in _INSIDES or (node.attr in _NAMESPACES and last_name(node.value) == "builtins"):
-            yield "*"
-        elif not isinstance(node.ctx, ast.Load):
-            yield node.attr
-    for call in nodes(ast.Call):
-        match last_name(call.func), call.args:
-            case setter, [_, ast.Constant(value=str(told)), *_] if setter in _SETTERS:
-                yield told
-            case setter, [ast.Name(id="self"), *_] if setter in _SETTERS:
-                pass
-            case setter, _ if setter in _SETTERS:
-                yield "*"

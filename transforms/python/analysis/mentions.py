@@ -32,15 +32,23 @@ _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-
 """A letter of a text that is written as a number."""
 _NAMED_LETTER: Final = re.compile(r"\\N\{")
 """One that is written by its name."""
-_MADE: Final = {
-    "join": re.compile(r"[\"']\.join\(\s*[\[(]\s*\w{0,2}[\"']"),
-    "%s": re.compile(r"%s[^\"'\n]*[\"']{1,3}\s*%\s*\(?\s*\w{0,2}[\"']"),
-    "{": re.compile(
-        r"[\"'](?:(?<=\b[fF].)|(?<=\b[fF][rR].)|(?<=\b[rR][fF].))(?:\"\")?[^\"'\n]*\{\s*\w{0,2}[\"']"
+_INTO: Final = r"[\"']{1,3}\s*%\s*\(?\s*\w{0,2}[\"']"
+_MADE: Final = (
+    ("join", re.compile(r"[\"']\.join\(\s*[\[(]\s*\w{0,2}[\"']")),
+    # The result is a name, or has a field: `"{0.%s_locals}" % "f"`.
+    ("%s", re.compile(rf"%s(?:(?<=[\w.:%\"']%s)[\w.:%]*|[^\"'\n]*\}}[^\"'\n]*){_INTO}")),
+    ("{", re.compile(rf"\{{[^\"'\n]*%s[^\"'\n]*{_INTO}")),
+    # `f"{'a' if test else 'b'}"` is no constant.
+    (
+        "{",
+        re.compile(
+            r"[\"'](?:(?<=\b[fF].)|(?<=\b[fF][rR].)|(?<=\b[rR][fF].))(?:\"\")?[^\"'\n]*"
+            r"\{\s*\w{0,2}[\"'](?![^\"'\n]*[\"']\s*if\b)"
+        ),
     ),
-}
+)
 """A text that others are put into: `"".join(["f_", "locals"])`, `"%s_locals" % "f"`, `f"{'f_'}locals"`; each
-by what stands in it. A search that begins with a plain sign is the fastest.
+with what stands in it. A search that begins with a plain sign is the fastest.
 """
 _BLANKS: Final = "".join(one if re.match(r"\w", one) else " " for one in map(chr, range(128)))
 """Blanks for the signs of ASCII that belong to no word."""
@@ -59,7 +67,7 @@ def words_of(file: str) -> Set[str] | None:
     """
     if "\\N" in file and _NAMED_LETTER.search(file):
         return None
-    if any(sign in file and made.search(file) for sign, made in _MADE.items()):
+    if any(sign in file and made.search(file) for sign, made in _MADE):
         return None
     plain = normalised(file)
     # To split takes half as long as to find words.

@@ -11,14 +11,15 @@ from itertools import pairwise
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.capabilities import IDENTITY
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import bound_in
 
-_SHOWING: Final = frozenset({"id", "is_", "is_not", "assertIs", "assertIsNot"})
+_SHOWING: Final = IDENTITY.builtins.keys()
 """Functions that compare objects, or tell which object one is."""
-_OF_OBJECT: Final = frozenset({"__eq__", "__ne__", "__hash__", "__repr__"})
+_OF_OBJECT: Final = IDENTITY.paths["object"].keys()
 """Methods that tell which object one is if they are those of `object`: `object.__eq__(x, y)`."""
 _WORD: Final = re.compile(rf"\bis(?:_|_not)?\b|\bid\b|assertIs|{'|'.join(_OF_OBJECT)}")
 _SMALL: Final = range(-5, 257)

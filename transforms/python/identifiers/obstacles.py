@@ -15,9 +15,9 @@ from codeaudit.transforms.python.analysis.capabilities import (
     looks_at_variables,
     may_look,
     named_in_texts,
+    replaced_names,
 )
 from codeaudit.transforms.python.analysis.classes import BUILTIN_CLASSES as PLAIN_CLASSES
-from codeaudit.transforms.python.analysis.functions import replaced_names
 from codeaudit.transforms.python.analysis.kinds import nodes_in
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, Scope

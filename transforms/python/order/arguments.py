@@ -20,7 +20,7 @@ from typing import Final
 from codeaudit.transforms.dependence.effects import Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
-from codeaudit.transforms.python.analysis.functions import replaced_names
+from codeaudit.transforms.python.analysis.capabilities import replaced_names
 from codeaudit.transforms.python.analysis.kinds import nodes_in
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.modules import REGISTERING, SILENT
