@@ -423,6 +423,8 @@ class Task(ABC):
     """Transforms of samples, no rewritings of code, that every run of the task adds: `swap-sides`."""
     leaves_out: Mapping[str, str] = field(default_factory=dict)
     """Families of transforms that a run takes only where the user names them, each with the reason."""
+    prose: bool = False
+    """Whether words in the code say what is wanted, so that transforms of the kind `prose` fit."""
     beside: bool = False
     """Whether a query has more than a source: a second unit, candidates, or a query in words. `prepare` puts
     them into the sample (`Sample.other`, `candidates`, `text`)."""

@@ -806,6 +806,12 @@ def draw(
                     f"(codeaudit list suites {name.partition('/')[2]})"
                 )
         transforms = suite.with_noise_floor(names, languages, controls=controls)
+    if not task.prose and (words := [name for name in transforms if kind_of(name) == "prose"]):
+        fitting = [name for name, one in TASKS.working() if one.prose]
+        raise UsageError(
+            f"{', '.join(words)}: words that say what to write are no part of task {task.name!r}; "
+            f"take --task {' or '.join(fitting)}"
+        )
     transforms = suite.with_controls_of(task, transforms, controls=options.controls)
     transforms = (*transforms, *task.adds, *of_network(options.wrap))
     return DrawnInputs(

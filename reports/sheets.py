@@ -43,7 +43,10 @@ KIND_WORDS: Final[dict[Kind, str]] = {
     "swap": "swaps the pair",
     "network": "permutes the network",
     "network-control": "breaks the network",
+    "prose": "other words (assumed)",
 }
+ALONE: Final[frozenset[Kind]] = frozenset({"paper", "prose"})
+"""The kinds of edits that may be all that a run has."""
 
 STEPS: Final = (1, 4, 16, 64, 256)
 """Numbers of queries for which the table of a search has a column."""
@@ -210,7 +213,7 @@ def _models(summary: Summary) -> Sheet:
 def _kept(model: ModelSummary) -> bool:
     """Whether there is something to say about edits that keep the meaning."""
     kinds = {row.kind for row in model.by_transform}
-    return "preserving" in kinds or "paper" not in kinds
+    return "preserving" in kinds or not kinds & ALONE
 
 
 def _model_row(model: ModelSummary, best: bool) -> tuple[Cell, ...]:

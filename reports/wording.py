@@ -7,7 +7,8 @@ from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN
 from codeaudit.reports.records import NOTHING, UNITS, Estimate, Excess, ModelSummary, Rate, Score, Test
 from codeaudit.transforms.dependence.relations import KINDS, PROMISES, Dependence
 from codeaudit.transforms.grammar import counted
-from codeaudit.transforms.registry import in_relation
+from codeaudit.transforms.prose import UNPROVED
+from codeaudit.transforms.registry import in_relation, kind_of
 
 ABSENT: Final = "-"
 """Shown in place of a missing number."""
@@ -377,8 +378,12 @@ def reading(model: ModelSummary, told_as: Phrases = CHANGES) -> str:
 
 
 def relations(names: Iterable[str]) -> Iterator[str]:
-    """Return a sentence for each relation other than the strict one under which a transform was made."""
+    """Return a sentence for each relation other than the strict one under which a transform was made, and one
+    for transforms of words."""
     by_relation: dict[Dependence, list[str]] = {}
+    names = tuple(names)
+    if words := [name for name in names if kind_of(name) == "prose"]:
+        yield f"{', '.join(words)}: {UNPROVED}; they count in no other rate."
     for name in names:
         by_relation.setdefault(in_relation(name)[0], []).append(name)
     for dependence, found in by_relation.items():
