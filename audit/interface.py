@@ -118,8 +118,8 @@ Expectation: TypeAlias = Literal["same", "other", "unknown"]
 """Whether the right answer stays the same under a perturbation, becomes another one, or may do either."""
 
 
-SameAnswer: TypeAlias = Callable[[Answer, Answer], bool]
-"""A rule by which two answers count as the same."""
+SameAnswer: TypeAlias = Callable[[Answer, Answer], bool | None]
+"""A rule by which two answers count as the same; `None` if it does not decide."""
 
 
 class Model(Protocol):

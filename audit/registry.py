@@ -138,6 +138,7 @@ TASKS = Tasks(
             "say how likely a text is, token by token (bits per byte)",
         ),
     },
+    forms={"judge": "codeaudit.audit.judging:load"},
     group="codeaudit.tasks",
     expects=Task,
     project=True,

@@ -86,6 +86,10 @@ class SharedOptions:
              "published, which may change the meaning; confirmed: own tests pass in the new order "
              "(`transform` of a project with --test-command, which asks for the moved lines to run; `run "
              "--execute` of samples with tests).")
+    judge: str | None = option(None, "What is asked", "SPEC", retyped=True,
+        help="A model that judges if two answers say the same, for --task summarisation. It sees each pair "
+             "in both orders, and its own noise is measured. Its -M arguments are those of the model "
+             "behind the last --model.")
     sites: Sites = option("auto", "Edits", draws=True, decides=True,
         help="Places that a transform edits. auto: all, then random subsets; all: always all; one: one.")
     variants: int = option(4, "Edits", "K", least=1, draws=True, decides=True,

@@ -16,6 +16,7 @@ from codeaudit.reports.records import (
     Excess,
     Group,
     HeldOut,
+    JudgeNoise,
     Metric,
     ModelSummary,
     Paired,
@@ -705,9 +706,21 @@ def _criteria(summary: Summary) -> Sheet:
         rows=tuple(rows),
         legend=(
             "the first rule is that of all other tables.",
+            *([_of_judge(summary.judge)] if summary.judge else []),
             *([BEYOND] if any(map(wording.is_noisy, summary.models)) else []),
         ),
         stacked=2,
+    )
+
+
+def _of_judge(found: JudgeNoise) -> str:
+    def told(rate: Rate) -> str:
+        return f"{wording.percent(rate.rate)} ({rate.count:,}/{rate.total:,})" if rate.total else ABSENT
+
+    return (
+        f"judge {wording.plain(found.model)} was shown {counted(found.pairs, 'pair')} of different answers, "
+        f"each in both orders. In the other order it said another thing of {told(found.swapped)}; asked the "
+        f"same again, of {told(found.changed)}. Undecided, and in no rate: {found.undecided:,}."
     )
 
 
