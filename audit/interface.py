@@ -436,6 +436,8 @@ class Task(ABC):
     finding: str = ""
     """The answer that reports something, of two: `vulnerable`. Edits that lose it, or bring it, are counted
     apart. Empty: neither of them does."""
+    told: str = ""
+    """What reports say of how answers are graded, if a reader must know; a sentence without its full stop."""
     words: Mapping[str, str] = field(default_factory=dict)
     """Words of models, and of columns of labels, with the word of this task that each means
     (`--label-map`)."""

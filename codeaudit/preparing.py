@@ -344,8 +344,10 @@ class DrawnInputs:
 
     @property
     def told_errors(self) -> tuple[str, ...]:
-        """A sentence on the labels of each known data set among the samples, where a run tells them."""
-        return told_errors(name for one in self.selections for name in one.data_sets)
+        """How answers are graded, if a reader must know, and a sentence on the labels of each known data set
+        among the samples, where a run tells them."""
+        own = (f"{self.task.name}: {self.task.told}.",) if self.task.told else ()
+        return own + told_errors(name for one in self.selections for name in one.data_sets)
 
     @property
     def has_more(self) -> bool:

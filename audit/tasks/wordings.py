@@ -434,6 +434,21 @@ REPAIR: Final[Wordings] = {
     ),
 }
 
+TRANSLATION_MATCH: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Write the {language} code below in {text} instead; what it does stays the same. Reply with the "
+            "translated code in one fence and with nothing else.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "{code}\n\nPort this {unit} to {text}, without any change of what it does. Answer with one "
+            "fence. No additional text."
+        )
+    ),
+}
+
 TRANSLATION: Final[Wordings] = {
     "reworded": Wording(
         template=(
