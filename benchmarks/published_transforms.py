@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.tasks.solutions import Solutions
@@ -47,7 +47,7 @@ class _Replace(ast.NodeTransformer):
     def __init__(self, node: ast.AST, new: ast.AST | list[ast.stmt]) -> None:
         self._node, self._new = node, new
 
-    def visit(self, node: ast.AST) -> object:
+    def visit(self, node: ast.AST) -> Any:
         """The node, or what stands in its place."""
         return self._new if node is self._node else self.generic_visit(node)
 
