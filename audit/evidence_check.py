@@ -199,7 +199,8 @@ def _judged(cases: Sequence[Case], judge: Judge, findings: FindingCounts) -> Ite
 
 
 def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
-    return isinstance(outcome, Perturbed) and outcome.kind not in KEEPS_TEXT
+    # Execution says nothing of words: with other ones the code is the same.
+    return isinstance(outcome, Perturbed) and outcome.kind not in KEEPS_TEXT and outcome.kind != "prose"
 
 
 def _lifted(outcome: Perturbed, evidence: Evidence) -> Perturbed:

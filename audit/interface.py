@@ -118,8 +118,8 @@ Expectation: TypeAlias = Literal["same", "other", "unknown"]
 """Whether the right answer stays the same under a perturbation, becomes another one, or may do either."""
 
 
-SameAnswer: TypeAlias = Callable[[Answer, Answer], bool]
-"""A rule by which two answers count as the same."""
+SameAnswer: TypeAlias = Callable[[Answer, Answer], bool | None]
+"""A rule by which two answers count as the same; `None` if it does not decide."""
 
 
 class Model(Protocol):
@@ -423,6 +423,8 @@ class Task(ABC):
     """Transforms of samples, no rewritings of code, that every run of the task adds: `swap-sides`."""
     leaves_out: Mapping[str, str] = field(default_factory=dict)
     """Families of transforms that a run takes only where the user names them, each with the reason."""
+    prose: bool = False
+    """Whether words in the code say what is wanted, so that transforms of the kind `prose` fit."""
     beside: bool = False
     """Whether a query has more than a source: a second unit, candidates, or a query in words. `prepare` puts
     them into the sample (`Sample.other`, `candidates`, `text`)."""
@@ -434,6 +436,8 @@ class Task(ABC):
     finding: str = ""
     """The answer that reports something, of two: `vulnerable`. Edits that lose it, or bring it, are counted
     apart. Empty: neither of them does."""
+    told: str = ""
+    """What reports say of how answers are graded, if a reader must know; a sentence without its full stop."""
     words: Mapping[str, str] = field(default_factory=dict)
     """Words of models, and of columns of labels, with the word of this task that each means
     (`--label-map`)."""

@@ -85,6 +85,8 @@ class SolvedExample(NamedTuple):
 
     source: str
     answer: str
+    other: str = ""
+    """The second unit, for a task about pairs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,12 +288,25 @@ def _shown(language: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> 
     known = next((one for one in (language, DEFAULT, *examples) if one in examples), "")
     record = find_language(known)
     tag = record.fence if record else ""
-    return "\n\n".join(f"{_fenced(one.source, tag)}\nAnswer: {one.answer}" for one in examples.get(known, ()))
+    return "\n\n".join(
+        "\n".join(
+            [*(_fenced(text, tag) for text in filter(None, (one.source, one.other))), f"Answer: {one.answer}"]
+        )
+        for one in examples.get(known, ())
+    )
 
 
 def _of_examples(examples: Mapping[str, tuple[SolvedExample, ...]]) -> list[object]:
     return (
-        [sorted((language, list(map(list, some))) for language, some in examples.items())] if examples else []
+        # Without the empty `other` of an example that has none: the digests of such prompts stay.
+        [
+            sorted(
+                (language, [[*one[:2], *filter(None, one[2:])] for one in some])
+                for language, some in examples.items()
+            )
+        ]
+        if examples
+        else []
     )
 
 

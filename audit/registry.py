@@ -117,6 +117,14 @@ TASKS = Tasks(
             "codeaudit.audit.tasks.translation:TRANSLATION",
             "write a program in another language so that it passes the tests there (pass@1)",
         ),
+        "repair-match": Entry(
+            "codeaudit.audit.tasks.matching:REPAIR_MATCH",
+            "give the published fix of a function; nothing runs (exact match)",
+        ),
+        "translation-match": Entry(
+            "codeaudit.audit.tasks.matching:TRANSLATION_MATCH",
+            "give a data set's text of a function in another language; nothing runs (exact match)",
+        ),
         "next-line": Entry(
             "codeaudit.audit.tasks.next_line:NEXT_LINE",
             "write the next line of a function (exact match)",
@@ -138,6 +146,7 @@ TASKS = Tasks(
             "say how likely a text is, token by token (bits per byte)",
         ),
     },
+    forms={"judge": "codeaudit.audit.judging:load"},
     group="codeaudit.tasks",
     expects=Task,
     project=True,

@@ -386,13 +386,15 @@ def _windows(cases: Iterable[Case], most: int) -> Iterator[list[Case]]:
         yield window
 
 
-def first_answers(wanted: Sequence[Query], setup: AuditSetup) -> dict[Query, Prediction]:
-    """The answers to distinct queries, from memory or from the model.
+def first_answers(
+    wanted: Sequence[Query], setup: AuditSetup, *, again: bool = False
+) -> dict[Query, Prediction]:
+    """The answers to distinct queries, from memory or from the model; `again` if all of them are repeats.
 
     Raises:
         ModelError: the model cannot answer at all, or gives another number of answers than queries.
     """
-    answers = _recalled(wanted, setup, again=False)
+    answers = _recalled(wanted, setup, again=again)
     rest = [query for query in wanted if query not in answers]
     if isinstance(setup.model, AnswersInAnyOrder) and not _later(setup.model):
         with closing(_Rolling(setup, setup.model)) as rolling:

@@ -10,10 +10,11 @@ import re
 import shlex
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 from os import cpu_count
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -24,6 +25,7 @@ from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.integrity import bound, read_key
 from codeaudit.audit.interface import AnswersInAnyOrder, Model, RecordedAnswers, Task
+from codeaudit.audit.judging import SAME_SUMMARY, Judge, TakesJudge
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.batches import BatchRecords
 from codeaudit.audit.models.endpoints.ledger import Ledger, read_ledger
@@ -98,7 +100,8 @@ from codeaudit.preparing import (
 )
 from codeaudit.prompting import prompt_of
 from codeaudit.repeating import Counted, Remaining, RepeatStages, after_first, fixed, is_hosted
-from codeaudit.reports.records import ModelHeader, RunHeader, Summary
+from codeaudit.reports.records import JudgeNoise, ModelHeader, RunHeader, Summary
+from codeaudit.reports.statistics.intervals import rate_of
 from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.retyping import words
@@ -129,6 +132,8 @@ DISTRIBUTIONS: Final[Mapping[str, str]] = {
     **{name: name for name in ("torch", "numpy", "scipy", "tokenizers", "safetensors", "pyarrow")},
 }
 """Distributions whose versions may decide a number, by the name under which every manifest records them."""
+JUDGED_AT_ONCE: Final = 32
+"""Samples whose answers a judge is asked about together."""
 DECISIVE: Final = (
     "task",
     "seed",
@@ -138,6 +143,7 @@ DECISIVE: Final = (
     "attack",
     "corpus",
     "models",
+    "judge",
     "shard",
     "label_map",
     "asked_again",
@@ -166,6 +172,8 @@ class PreparedRun:
     progress: RunProgress
     key: bytes | None = field(default=None, repr=False)
     """Signs the manifest."""
+    judge: Model | None = None
+    """The model of `--judge`."""
 
 
 def audit_models(
@@ -217,6 +225,7 @@ def audit_models(
             command=tuple(command),
             progress=progress,
             key=key,
+            judge=found.judge,
         )
         return _finished(job), folder
 
@@ -301,7 +310,11 @@ def _finished(job: PreparedRun) -> Summary:
             summary = carry_out(
                 job,
                 lambda model: ModelMemory(
-                    cache=cache, fingerprint=answers_scope(model.fingerprint, job.task), run=name
+                    cache=cache,
+                    fingerprint=answers_scope(
+                        model.fingerprint, SAME_SUMMARY if model is job.judge else job.task
+                    ),
+                    run=name,
                 ),
                 asked,
             )
@@ -574,6 +587,7 @@ def _manifest(job: PreparedRun) -> Manifest:
         "corpus": dict(job.inputs.about),
         **({"label_map": dict(job.task.words)} if job.task.words else {}),
         "models": [_facts(model) for model in job.models],
+        **({"judge": _facts(job.judge)} if job.judge is not None else {}),
         "usage": [],
         "options": options.to_json(job.specs),
         **({"shard": {**asdict(options.part), "seeds": list(job.inputs.seeds)}} if options.shard else {}),
@@ -602,6 +616,8 @@ def versions() -> dict[str, str]:
 def _with_usage(job: PreparedRun, manifest: Manifest) -> Manifest:
     """The manifest with the usage of each model in this process, after that of earlier ones."""
     meters = [(model.name, meter_of(model)) for model in job.models]
+    if job.judge is not None:
+        meters.append((f"{job.judge.name} (judge)", meter_of(job.judge)))
     used = [{"model": name, **meter.usage} for name, meter in meters if meter is not None and meter.usage]
     return _with_spent(job, {**manifest, "usage": [*manifest["usage"], *used]})
 
@@ -649,12 +665,47 @@ def carry_out(job: PreparedRun, remember: Remember, repeated: dict[str, Mapping[
             (seed, _audited(job, remember, table, replies, seed, one, stages))
             for seed, one in written.items()
         )
-        summary = summarise(trials, task=job.task, header=_header(job, draws))
+        summary = _summarised(job, remember, trials, _header(job, draws))
     repeated |= {model: one.about(held) for model, one in stages.items()}
     if not job.options.attacks:
         return summary
     with job.folder.replacing(ATTACKS) as place, TableWriter(place, ATTACK_COLUMNS, about) as table:
         return with_attacks(summary, _attacked(job, remember, table))
+
+
+def _summarised(
+    job: PreparedRun,
+    remember: Remember,
+    trials: Iterable[tuple[int, Iterator[Audited]]],
+    header: RunHeader,
+) -> Summary:
+    """The summary; a judge is asked about the answers on the way."""
+    if job.judge is None or not isinstance(job.task, TakesJudge):
+        return summarise(trials, task=job.task, header=header)
+    setup = replace(
+        _setup(job, job.judge, remember, NoMonitor()), task=SAME_SUMMARY, memory=remember(job.judge)
+    )
+    judge = Judge(setup)
+
+    def heard(audited: Iterator[Audited]) -> Iterator[Audited]:
+        while window := list(islice(audited, JUDGED_AT_ONCE)):
+            judge.hear(window)
+            yield from window
+
+    task = job.task.judged_by(job.judge.name, judge.same)
+    with usage_noted(job.judge, job.progress):
+        summary = summarise(((seed, heard(one)) for seed, one in trials), task=task, header=header)
+    said = judge.record
+    return replace(
+        summary,
+        judge=JudgeNoise(
+            model=job.judge.name,
+            pairs=said.pairs,
+            undecided=judge.undecided,
+            swapped=rate_of(Counter({(1, 1): said.swapped, (0, 1): said.answered - said.swapped}), seed=0),
+            changed=rate_of(Counter({(1, 1): said.changed, (0, 1): said.asked_twice - said.changed}), seed=0),
+        ),
+    )
 
 
 def _try_endpoints(job: PreparedRun, remember: Remember) -> None:

@@ -570,7 +570,7 @@ def _asked(manifest: Manifest, summary: Summary) -> Iterator[str]:
     samples = max((model.samples for model in summary.models), default=0)
     names = wording.listed([wording.plain(model.model) for model in summary.models])
     kinds = {row.transform: row.kind for model in summary.models for row in model.by_transform}
-    kept = [name for name, kind in kinds.items() if kind in ("preserving", "paper")]
+    kept = [name for name, kind in kinds.items() if kind in ("preserving", "paper", "prose")]
     changed = [name for name, kind in kinds.items() if kind == "control"]
     edits = f"before and after {wording.listed(kept)}" if kept else "as they are"
     if changed:

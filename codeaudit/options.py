@@ -94,6 +94,10 @@ class SharedOptions:
              "compiler of this machine where there is one; of a text without a file they are assumed to be "
              "hygienic. hygienic: all that the file does not define are assumed to be. unknown: any word "
              "that the text does not explain may be a macro.")
+    judge: str | None = option(None, "What is asked", "SPEC", retyped=True,
+        help="A model that judges if two answers say the same, for --task summarisation. It sees each pair "
+             "in both orders, and its own noise is measured. Its -M arguments are those of the model "
+             "behind the last --model.")
     sites: Sites = option("auto", "Edits", draws=True, decides=True,
         help="Places that a transform edits. auto: all, then random subsets; all: always all; one: one.")
     variants: int = option(4, "Edits", "K", least=1, draws=True, decides=True,

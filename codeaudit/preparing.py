@@ -35,6 +35,7 @@ from codeaudit.audit.interface import (
     Task,
     as_label,
 )
+from codeaudit.audit.judging import TakesJudge
 from codeaudit.audit.labels import (
     NamedLabels,
     SeenLabels,
@@ -115,7 +116,12 @@ def check_names(options: RunOptions, given: Mapping[str, Model], *, corpus_given
     specs = [spec for spec in options.model if spec not in given]
     for spec in specs:
         catalogue.check(spec)
-    check_arguments(options.arguments, options.model, given, options.base_url)
+    judges = () if options.judge is None else (options.judge,)
+    for spec in judges:
+        catalogue.check(spec)
+        if options.shard is not None:
+            raise UsageError("--judge sees whole runs; leave out --shard")
+    check_arguments(options.arguments, (*options.model, *judges), given, options.base_url)
     names = [_name_of(options, place) for place in range(1, len(options.model) + 1)]
     for spec, name in (one for number, one in enumerate(names) if one in names[:number]):
         # Two vendors may offer one model.
@@ -125,7 +131,7 @@ def check_names(options: RunOptions, given: Mapping[str, Model], *, corpus_given
     # With given models only what must have an effect is checked: the batch size has one on each of them, and
     # a note about a device would be useless, because the caller put the model on its device.
     named = [name for name in options.model_options if name in BINDING or not given]
-    catalogue.check_options(specs if options.model else catalogue.bundled(), named)
+    catalogue.check_options([*(specs if options.model else catalogue.bundled()), *judges], named)
 
 
 def _name_of(options: RunOptions, place: int) -> tuple[str, str]:
@@ -338,8 +344,10 @@ class DrawnInputs:
 
     @property
     def told_errors(self) -> tuple[str, ...]:
-        """A sentence on the labels of each known data set among the samples, where a run tells them."""
-        return told_errors(name for one in self.selections for name in one.data_sets)
+        """How answers are graded, if a reader must know, and a sentence on the labels of each known data set
+        among the samples, where a run tells them."""
+        own = (f"{self.task.name}: {self.task.told}.",) if self.task.told else ()
+        return own + told_errors(name for one in self.selections for name in one.data_sets)
 
     @property
     def has_more(self) -> bool:
@@ -645,6 +653,8 @@ class LoadedRun:
     task: Task
     models: tuple[Model, ...]
     inputs: Inputs
+    judge: Model | None = None
+    """The model of `--judge`."""
 
 
 def load_all(
@@ -689,7 +699,21 @@ def load_all(
             f"{', '.join(fakes)}: a fake solves no problem, so every answer fails, and none counts as "
             "another one"
         )
-    return LoadedRun(specs=specs, task=task, models=models, inputs=inputs)
+    judge = None
+    if options.judge is not None:
+        if not isinstance(task, TakesJudge):
+            raise UsageError(f"--judge: whether two answers to {task.name!r} are the same needs no judge")
+        place = len(specs) + 1
+        (judge,) = load_models(
+            replace(options, wrap=None),
+            (options.judge,),
+            given,
+            engine,
+            spending=spending,
+            sends=sends,
+            places=(place,),
+        )
+    return LoadedRun(specs=specs, task=task, models=models, inputs=inputs, judge=judge)
 
 
 def _unread_languages(specs: Sequence[str], task: str, language: str, others: Iterable[str]) -> Iterator[str]:
@@ -806,6 +830,12 @@ def draw(
                     f"(codeaudit list suites {name.partition('/')[2]})"
                 )
         transforms = suite.with_noise_floor(names, languages, controls=controls)
+    if not task.prose and (words := [name for name in transforms if kind_of(name) == "prose"]):
+        fitting = [name for name, one in TASKS.working() if one.prose]
+        raise UsageError(
+            f"{', '.join(words)}: words that say what to write are no part of task {task.name!r}; "
+            f"take --task {' or '.join(fitting)}"
+        )
     transforms = suite.with_controls_of(task, transforms, controls=options.controls)
     transforms = (*transforms, *task.adds, *of_network(options.wrap))
     return DrawnInputs(

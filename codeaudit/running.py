@@ -157,6 +157,9 @@ def run(asked: RunArguments) -> Run:
         Also measure sensitivity, with transforms that change the meaning.
     label_map
         What words of models and of the column of labels mean: `{"vulnerable": 1, "safe": 0}`.
+    judge
+        A model, by its SPEC, that judges if two answers say the same (task `"summarisation"`). It sees each
+        pair in both orders, and its own noise is measured.
     prompt
         Names of prompts or files, in a list: each model of texts is asked with each.
     attack, budget

@@ -20,7 +20,7 @@ from codeaudit.reports.records import (
     Rate,
     Summary,
 )
-from codeaudit.reports.sheets import Cell, Sheet, numbers, sheets, words
+from codeaudit.reports.sheets import ALONE, Cell, Sheet, numbers, sheets, words
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Kind
 
@@ -111,7 +111,7 @@ def _edits(summary: Summary) -> list[_Edit]:
         names = dict.fromkeys(one.family for model in summary.models for one in model.by_family)
         tables = [{one.family: _found(one, model) for one in model.by_family} for model in summary.models]
         single = [_Edit(name, tuple(table.get(name, _Found()) for table in tables)) for name in names]
-    others: tuple[Kind, ...] = ("paper", "swap", "network")
+    others: tuple[Kind, ...] = ("paper", "swap", "network", "prose")
     return [*single, *(edit for kind in others for edit in _of_kind(summary, kind))]
 
 
@@ -331,7 +331,7 @@ def _warnings(model: ModelSummary, told_as: wording.Phrases) -> Iterator[str]:
     """What forbids to read the rates of a model as they stand."""
     name, noise = wording.plain(model.model), wording.unsteady(model)
     kinds = {row.kind for row in model.by_transform}
-    if not model.violations.total and ("preserving" in kinds or "paper" not in kinds):
+    if not model.violations.total and ("preserving" in kinds or not kinds & ALONE):
         yield f"{wording.reading(model, told_as)}."
     # A model that ignores its input keeps every answer, too. Its low rate is no robustness.
     elif wording.ignores(model) and model.sensitivity.count:

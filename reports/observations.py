@@ -248,14 +248,15 @@ def judged_by(one: Observation, same: SameAnswer) -> Observation:
 
     def changed(before: Answer | None, after: Answer | None) -> bool:
         # Of a judged pair both are there.
-        return before is not None and after is not None and not same(before, after)
+        return before is not None and after is not None and same(before, after) is False
 
     def judged(pair: Pair) -> Pair:
-        if pair.changed is None:
+        if pair.changed is None or one.answer is None or pair.answer is None:
             return pair
         again = () if pair.kind == "identity" else repeats
         apart = sum(changed(repeat, pair.answer) for repeat in again)
-        return replace(pair, changed=changed(one.answer, pair.answer), apart=apart)
+        found = same(one.answer, pair.answer)
+        return replace(pair, changed=None if found is None else not found, apart=apart)
 
     within = sum(changed(before, after) for before, after in combinations([one.answer, *repeats], 2))
     return replace(one, pairs=tuple(map(judged, one.pairs)), within=within)

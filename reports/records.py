@@ -807,6 +807,21 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeNoise:
+    """How far a model can be trusted that judged if two answers say the same (`--judge`)."""
+
+    model: str
+    pairs: int
+    """Pairs of different answers that it was shown, in both orders."""
+    undecided: int
+    """Those on which its two answers differ, or that it did not answer; they count in no rate."""
+    swapped: Rate
+    """Of the pairs that it answered in both orders: about which it said another thing in the other order."""
+    changed: Rate
+    """Of the pairs that it was asked again in the same order: about which it said another thing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """The results of a run: the content of `summary.json`."""
 
@@ -831,6 +846,8 @@ class Summary:
     """What is known of wrong labels of the data sets among the samples, a sentence for each."""
     prompts: tuple[PromptEffect, ...] = ()
     """Of each model that was asked with several prompts."""
+    judge: JudgeNoise | None = None
+    """Of the model that judged answers; `None` without one."""
     statistics: Comparison = field(default_factory=Comparison)
 
     @property

@@ -16,6 +16,7 @@ from codeaudit.reports.records import (
     Excess,
     Group,
     HeldOut,
+    JudgeNoise,
     Metric,
     ModelSummary,
     Paired,
@@ -43,7 +44,10 @@ KIND_WORDS: Final[dict[Kind, str]] = {
     "swap": "swaps the pair",
     "network": "permutes the network",
     "network-control": "breaks the network",
+    "prose": "other words (assumed)",
 }
+ALONE: Final[frozenset[Kind]] = frozenset({"paper", "prose"})
+"""The kinds of edits that may be all that a run has."""
 
 STEPS: Final = (1, 4, 16, 64, 256)
 """Numbers of queries for which the table of a search has a column."""
@@ -210,7 +214,7 @@ def _models(summary: Summary) -> Sheet:
 def _kept(model: ModelSummary) -> bool:
     """Whether there is something to say about edits that keep the meaning."""
     kinds = {row.kind for row in model.by_transform}
-    return "preserving" in kinds or "paper" not in kinds
+    return "preserving" in kinds or not kinds & ALONE
 
 
 def _model_row(model: ModelSummary, best: bool) -> tuple[Cell, ...]:
@@ -702,9 +706,21 @@ def _criteria(summary: Summary) -> Sheet:
         rows=tuple(rows),
         legend=(
             "the first rule is that of all other tables.",
+            *([_of_judge(summary.judge)] if summary.judge else []),
             *([BEYOND] if any(map(wording.is_noisy, summary.models)) else []),
         ),
         stacked=2,
+    )
+
+
+def _of_judge(found: JudgeNoise) -> str:
+    def told(rate: Rate) -> str:
+        return f"{wording.percent(rate.rate)} ({rate.count:,}/{rate.total:,})" if rate.total else ABSENT
+
+    return (
+        f"judge {wording.plain(found.model)} was shown {counted(found.pairs, 'pair')} of different answers, "
+        f"each in both orders. In the other order it said another thing of {told(found.swapped)}; asked the "
+        f"same again, of {told(found.changed)}. Undecided, and in no rate: {found.undecided:,}."
     )
 
 

@@ -8,7 +8,8 @@ from codeaudit.reports.records import NOTHING, UNITS, Estimate, Excess, ModelSum
 from codeaudit.transforms.dependence.relations import KINDS, PROMISES, Dependence
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.levels import ASSUMED_OF_MACROS, MacroLevel, in_level
-from codeaudit.transforms.registry import in_relation
+from codeaudit.transforms.prose import UNPROVED
+from codeaudit.transforms.registry import in_relation, kind_of
 
 ABSENT: Final = "-"
 """Shown in place of a missing number."""
@@ -379,7 +380,7 @@ def reading(model: ModelSummary, told_as: Phrases = CHANGES) -> str:
 
 def relations(names: Iterable[str]) -> Iterator[str]:
     """Return a sentence for each relation other than the strict one, and for each level of macros other than
-    `known`, under which a transform was made."""
+    `known`, under which a transform was made, and one for transforms of words."""
     names = tuple(names)
     by_level: dict[MacroLevel, list[str]] = {}
     for name in names:
@@ -388,6 +389,8 @@ def relations(names: Iterable[str]) -> Iterator[str]:
         if level != "known":
             yield f"{', '.join(found)}: {ASSUMED_OF_MACROS[level]}."
     by_relation: dict[Dependence, list[str]] = {}
+    if words := [name for name in names if kind_of(name) == "prose"]:
+        yield f"{', '.join(words)}: {UNPROVED}; they count in no other rate."
     for name in names:
         by_relation.setdefault(in_relation(name)[0], []).append(name)
     for dependence, found in by_relation.items():

@@ -50,7 +50,7 @@ def load(name: str, language: str = "") -> "Mixed":
     if not all(asked) or any(part.startswith(f"{MIXED}/") for part in asked):
         raise UsageError(f"transform {name!r} must be {MIXED}/NAME{JOINT}NAME, with transforms or families")
     for part in expand(asked):
-        if kind_of(part) in ("control", "identity"):
+        if kind_of(part) in ("control", "identity", "prose"):
             raise UsageError(f"{part!r} cannot be mixed; only transforms that keep the meaning can be")
     every = [one.name for one in every_language()]
     parts: tuple[Transform, ...] = ()

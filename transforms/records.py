@@ -7,18 +7,22 @@ Records are immutable and contain the records that they were made from. An outco
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-Kind: TypeAlias = Literal["preserving", "paper", "control", "identity", "swap", "network", "network-control"]
+Kind: TypeAlias = Literal[
+    "preserving", "paper", "control", "identity", "swap", "network", "network-control", "prose"
+]
 """`preserving` keeps the meaning, `control` changes it, `identity` is the unchanged input again. `paper` is
 an order by names only, as published: it should keep the answer, may change the meaning, and counts in no rate
 but its own. `swap` shows the two units of a pair in the other order and counts in no rate but its own.
 `network` permutes the model and not the text, `network-control` breaks the model; they count in
-no rate but their own, too."""
+no rate but their own, too. `prose` rewrites words that say what code is for; that they still mean the same is
+assumed and never shown, and it counts in no rate but its own."""
 
 KEEPS_TEXT: Final[frozenset[Kind]] = frozenset({"identity", "swap", "network", "network-control"})
 """The kinds whose text is the unchanged input."""
 
 Evidence: TypeAlias = Literal[
     "none",
+    "assumed",
     "analysis (assumed)",
     "analysis (macros hygienic, fields disjoint)",
     "analysis (fields disjoint)",
@@ -32,7 +36,8 @@ Evidence: TypeAlias = Literal[
     "measured",
 ]
 """How it is known that the meaning was kept (for a control: changed), weakest first. `none`: nothing vouches
-for the edit, and a meaning-keeping variant with it is not applied. `analysis (assumed)`: the analysis, under
+for the edit, and a meaning-keeping variant with it is not applied. `assumed`: nothing was
+shown but that only words changed (`prose`). `analysis (assumed)`: the analysis, under
 what the transform's registration says that it assumes. `analysis (macros hygienic)`: the analysis, if macros
 of C that are not seen touch no name and no control of a function (the ledger of C). `analysis (fields
 disjoint)`: the analysis, if fields of other names are different memory. `analysis (returning)`: the analysis,

@@ -331,7 +331,7 @@ def expand(
                 for family in families(languages)
                 if name in (ALL, family.name)
                 for member, entry in family.transforms.items()
-                if entry.kind == "preserving"
+                if entry.kind in ("preserving", "prose")
                 and not (entry.interface and (name == ALL or not interface))
                 and not (entry.assumes and name == ALL)
             ]

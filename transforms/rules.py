@@ -23,9 +23,10 @@ from codeaudit.transforms.records import Kind, Move, Unit
 OVERLAP: Final = "edits overlap"
 OTHER_TREE: Final = "syntax tree would change"
 
-Proof: TypeAlias = Literal["tree", "analysis", "assumption"]
+Proof: TypeAlias = Literal["tree", "analysis", "assumption", "words"]
 """How a result is shown to be right. `tree`: its syntax tree must equal that of the source. `analysis`: the
 rule only finds sites where the edit is right. `assumption`: the same, if what its registration assumes holds.
+`words`: the code must stay the same, and nothing is shown about the words around it.
 """
 
 

@@ -22,6 +22,7 @@ from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora import clones
 from codeaudit.audit.corpora.calls import asserted_calls
+from codeaudit.audit.corpora.translations import as_target
 from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, big_vul, function, sven, truth
 from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.java.language import JAVA
@@ -370,6 +371,22 @@ def _quixbugs(row: Row) -> Row | str:
     }
 
 
+def _refinement(row: Row) -> Row | str:
+    """The mended method, with the faulty one as the other side of its fix."""
+    source, wrong = (_text(row.get(column)).strip() for column in ("fixed", "buggy"))
+    if not source or not wrong:
+        return "row without source"
+    return {**row, "source": source, "language": JAVA.name, OTHER_SIDE: wrong}
+
+
+def _translated_pair(row: Row) -> Row | str:
+    """The method of Java, with what it is in C#."""
+    source, other = (_text(row.get(column)).strip() for column in ("java", "cs"))
+    if not source or not other:
+        return "row without source"
+    return {**row, "source": source, "language": JAVA.name, **as_target("c#", other)}
+
+
 def _mxeval(row: Row) -> Row | str:
     """A row of MBXP, or of the other data sets of its authors. In some languages few rows have a solution."""
     solution, name = _text(row.get("canonical_solution")), _text(row.get("entry_point"))
@@ -534,6 +551,26 @@ DATA_SETS: Final[Sequence[DataSet]] = (
         licence="MIT",
         known_errors="40 classic algorithms with one wrong line each, so models may know them",
         read=_quixbugs,
+    ),
+    DataSet(
+        name="CodeXGLUE code refinement",
+        place="google/code_x_glue_cc_code_refinement (configurations small, medium)",
+        columns=("buggy", "fixed"),
+        licence="C-UDA (CodeXGLUE); the code, that of each project",
+        known_errors="methods of commits whose message speaks of a fix, with abstracted names and without "
+        "tests: the fix may be one of several, or none",
+        told=True,
+        read=_refinement,
+    ),
+    DataSet(
+        name="CodeXGLUE code translation",
+        place="google/code_x_glue_cc_code_to_code_trans",
+        columns=("java", "cs"),
+        licence="C-UDA (CodeXGLUE); the code, that of each project",
+        known_errors="methods of equal names in projects that exist in both languages, without tests: they "
+        "may do different things",
+        told=True,
+        read=_translated_pair,
     ),
     DataSet(
         name="HumanEval-X",
@@ -747,6 +784,8 @@ DATA_SETS: Final[Sequence[DataSet]] = (
     ),
 )
 """In this order: the first one whose columns a row has counts."""
+PAIRED: Final = tuple(one for one in DATA_SETS if one.read in (_refinement, _translated_pair))
+"""Those for which `--columns source=COLUMN` chooses one of their texts for another task."""
 COLUMNS: Final[Collection[str]] = frozenset(
     column for one in DATA_SETS for column in (*one.columns, *one.others)
 )
@@ -767,17 +806,6 @@ WITHOUT_CODE: Final[Mapping[Collection[str], str]] = {
         "stop_tokens",
     ): "rows of MultiPL-E have no solutions, and codeaudit rewrites code: add a "
     "column canonical_solution that goes on where the prompt ends",
-    (
-        "java",
-        "cs",
-    ): "it has translations of CodeXGLUE without tests, which codeaudit does not grade: name one of its "
-    "columns for another task, such as --columns source=java,language=java",
-    (
-        "buggy",
-        "fixed",
-    ): "it has pairs of CodeXGLUE code refinement, methods of Java with abstracted names "
-    "and without tests, which codeaudit does not grade: name one of its columns for another task, such as "
-    "--columns source=buggy,language=java",
     (
         "instance_id",
         "base_commit",

@@ -157,7 +157,9 @@ def samples_of(
         recognised = recognised or is_known(renamed)
         if not recognised:
             names.update(dict.fromkeys(name for name in given if name is not None))
-        data_set = native.data_set_of(renamed)
+        # Of a table that names its column of code by itself, another set of columns means nothing.
+        own = "source" in columns and "source" not in given and native.data_set_of(given) in native.PAIRED
+        data_set = None if own else native.data_set_of(renamed)
         if data_set is not None and isinstance(skipped, LeftOut):
             skipped.data_sets.add(data_set.name)
         for row in native.native(renamed, data_set):

@@ -44,6 +44,11 @@ def translated(
         yield place, {**row, _TARGETS: others} if others else row
 
 
+def as_target(language: str, text: str) -> dict[str, object]:
+    """A column for a row that has the same unit in another language, without tests."""
+    return {_TARGETS: (TranslationTarget(language=language, head="", tests="", solution=text),)}
+
+
 _PARTS: Final = ("declaration", "test", "canonical_solution")
 
 

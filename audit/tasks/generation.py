@@ -24,6 +24,8 @@ Which variants are asked about:
 
 - A meaning-keeping variant must be solvable: the whole rewritten reference still passes its own tests.
 - A variant must keep the docstring, because it says what the function is for.
+- Other words in the docstring (`prose`) leave the code as it is, so tests say nothing of the edit. That they
+  ask for the same is assumed.
 - A control counts if no known continuation passes: neither the rewritten reference, nor the rest of the
   original behind the part that is shown now. An answer that passed before and fails now shows that the
   model saw the change. If one of the two passes, there is no verdict.
@@ -31,7 +33,7 @@ Which variants are asked about:
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeGuard
 
 from codeaudit.audit.interface import Expectation, FreeText
 from codeaudit.audit.prompt_cut import HALF, askable_variants, body_of, cut_of, shown
@@ -102,7 +104,7 @@ class Generation(Solving):
         """
         tests = label_of(sample)
         control = perturbed.kind == "control"
-        if perturbed.kind in KEEPS_TEXT:
+        if perturbed.kind in KEEPS_TEXT or perturbed.kind == "prose":
             return "same"
         if tests is None or (not control and _loses_text(sample, perturbed)):
             return "unknown"
@@ -127,14 +129,14 @@ class Generation(Solving):
             for one in askable_variants(sample, outcomes)
         ]
         # Execution of many programs at once is faster; `_proved` then finds the results in the cache.
-        variants = [one for one in chosen if isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT]
+        variants = [one for one in chosen if _is_executed(one)]
         _outcomes(sample, tests, [text for one in variants for text in _references(sample, one)])
         return tuple(self._proved(sample, one) for one in chosen)
 
     def _proved(self, sample: Sample, outcome: Outcome) -> Outcome:
         """A variant with evidence from its tests, or not applied if it must keep the meaning and fails
         them."""
-        if not isinstance(outcome, Perturbed) or outcome.kind in KEEPS_TEXT:
+        if not _is_executed(outcome):
             return outcome
         found = self.expects(sample, replace(outcome, evidence="none"))
         if outcome.kind == "preserving" and found != "same":
@@ -142,6 +144,11 @@ class Generation(Solving):
         if outcome.kind == "control" and found != "other":
             return outcome
         return replace(outcome, evidence="executed")
+
+
+def _is_executed(outcome: Outcome) -> TypeGuard[Perturbed]:
+    """Whether the tests of a variant say something of it: of other words for the same code they do not."""
+    return isinstance(outcome, Perturbed) and outcome.kind not in KEEPS_TEXT and outcome.kind != "prose"
 
 
 def _references(sample: Sample, perturbed: Perturbed) -> tuple[str, ...]:
@@ -174,6 +181,7 @@ GENERATION: Final = Generation(
     answers=FreeText(),
     score_name="pass@1",
     noun="problems",
+    prose=True,
     labels=labels_by_tests,
     wordings=wordings.GENERATION,
     prompt=ContinuationPrompt(

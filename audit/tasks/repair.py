@@ -39,6 +39,7 @@ from codeaudit.transforms.oracle.tested import trial
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 NO_FIX: Final = "no second side of a fix: HumanEvalPack and QuixBugs have columns for it"
+BY_MATCH: Final = "without any, --task repair-match grades by exact match"
 NO_FAULT: Final = "the unit with the fault passes its tests, so they do not show the fault"
 FAILS_OTHERWISE: Final = "the rewritten unit does not fail its tests as the original does"
 NOT_WRITTEN: Final = "the function is not in the answer"
@@ -58,7 +59,7 @@ class Repair(Solving):
         if (reason := unrunnable(sample.language)) is not None:
             return reason
         if not sample.tests:
-            return NO_TESTS
+            return f"{NO_TESTS}; {BY_MATCH}" if sample.other_side else NO_TESTS
         if not sample.other_side:
             return NO_FIX
         if not audit_of(sample.language).body:

@@ -143,7 +143,9 @@ def keep_results(request: LabelRequest) -> None:
 class AsksOfSome(Protocol):
     """A task that says which variants it asks about."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As `Task.name`."""
 
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
         """The outcomes of a sample; variants that it does not ask about become `NotApplied`."""

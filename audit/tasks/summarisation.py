@@ -9,18 +9,19 @@ The score is smoothed BLEU-4, sentence by sentence, as CodeXGLUE averages it (Li
 add chrF (Popović 2015) and ROUGE-L (Lin 2004), both over the corpus as means of its samples.
 
 When two summaries count as the same, no rule knows for certain. So violations are counted by each of two
-rules, and both are reported:
+rules, and by a third one if a judge is named; all are reported:
 
 - `same words`: equal words in equal order. Case, blanks and punctuation do not count. It is the rule of
   verdicts, gates and searches.
 - `chrF of at least 70 %`: the mean of chrF in both directions.
+- `judge MODEL`, with `--judge`: what another model says (`codeaudit.audit.judging`).
 
 A control changes the meaning, and a summary in one sentence may fit both. So a good model need not react.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
@@ -66,6 +67,15 @@ _QUOTES: Final = "\"'`*_> \t"
 class Summarisation(Task):
     """The type of `SUMMARISATION`."""
 
+    judge: str = ""
+    """The model that judges if two summaries say the same; empty without one."""
+    says_same: SameAnswer | None = field(default=None, compare=False, repr=False)
+    """What it says."""
+
+    def judged_by(self, name: str, same: SameAnswer) -> "Summarisation":
+        """As `TakesJudge.judged_by`."""
+        return replace(self, judge=name, says_same=same)
+
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample without its documentation, and the summary as its label; or why it is no example."""
         found = described(sample)
@@ -88,8 +98,9 @@ class Summarisation(Task):
 
     @property
     def criteria(self) -> Mapping[str, SameAnswer]:
-        """Both rules by which two summaries count as the same, that of verdicts first."""
-        return {"same words": _same_words, NEARLY: _near}
+        """The rules by which two summaries count as the same, that of verdicts first."""
+        found: dict[str, SameAnswer] = {"same words": _same_words, NEARLY: _near}
+        return found if self.says_same is None else {**found, f"judge {self.judge}": self.says_same}
 
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """Smoothed BLEU-4 of a summary."""

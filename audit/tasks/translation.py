@@ -47,6 +47,7 @@ NO_TARGET: Final = (
     "no target: its columns are target_language, target_prompt and target_test; or take HumanEval-X in two "
     "languages"
 )
+NOT_TESTED: Final = "a translation without tests: --task translation-match grades it by exact match"
 NO_HEAD: Final = "target_prompt does not end with the head of a function"
 NO_OWN: Final = "no tests in the language of the unit, which a control has to fail: column test"
 FAILS_OWN: Final = "the unit fails its own tests, so no control is judged"
@@ -68,9 +69,12 @@ class Translation(Solving):
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
-        chosen = next((one for one in sample.targets if unrunnable(one.language) is None), None)
+        targets = [one for one in sample.targets if one.tests]
+        if sample.targets and not targets:
+            return NOT_TESTED
+        chosen = next((one for one in targets if unrunnable(one.language) is None), None)
         if chosen is None:
-            reasons = (unrunnable(one.language) for one in sample.targets)
+            reasons = (unrunnable(one.language) for one in targets)
             return next(filter(None, reasons), NO_TARGET)
         name = opened_name(chosen.head, chosen.language)
         if name is None:

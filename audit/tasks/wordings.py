@@ -215,6 +215,69 @@ def _thinking_of_pairs(question: str, form: str) -> Wording:
     )
 
 
+def _pairs(same: str, different: str) -> Mapping[str, tuple[SolvedExample, ...]]:
+    """Solved pairs: two ways to write one function, and two functions that look alike."""
+    return {
+        "python": (
+            SolvedExample(
+                "def f(values):\n    return [one for one in values if one]",
+                same,
+                "def f(items):\n    return list(filter(None, items))",
+            ),
+            SolvedExample(
+                "def f(a, b):\n    return a if a < b else b",
+                different,
+                "def f(a, b):\n    return a if a > b else b",
+            ),
+        ),
+        "java": (
+            SolvedExample(
+                "int f(int[] a) {\n    int t = 0;\n    for (int x : a) {\n        t += x;\n    }\n"
+                "    return t;\n}",
+                same,
+                "int f(int[] v) {\n    int s = 0;\n    for (int i = 0; i < v.length; i++) {\n"
+                "        s += v[i];\n    }\n    return s;\n}",
+            ),
+            SolvedExample(
+                "int f(int a, int b) {\n    return a < b ? a : b;\n}",
+                different,
+                "int f(int a, int b) {\n    return a > b ? a : b;\n}",
+            ),
+        ),
+        "javascript": (
+            SolvedExample(
+                "function f(text) {\n  return text.length === 0;\n}",
+                same,
+                "function f(word) {\n  return !(word.length !== 0);\n}",
+            ),
+            SolvedExample(
+                "function f(a, b) {\n  return a < b ? a : b;\n}",
+                different,
+                "function f(a, b) {\n  return a > b ? a : b;\n}",
+            ),
+        ),
+        "c": (
+            SolvedExample(
+                "int f(int a, int b) {\n    return a < b ? a : b;\n}",
+                same,
+                "int f(int x, int y) {\n    if (x < y) {\n        return x;\n    }\n    return y;\n}",
+            ),
+            SolvedExample(
+                "int f(int a, int b) {\n    return a < b ? a : b;\n}",
+                different,
+                "int f(int a, int b) {\n    return a > b ? a : b;\n}",
+            ),
+        ),
+    }
+
+
+def _solved_pairs(question: str, same: str, different: str) -> Wording:
+    return Wording(
+        template=f"{question}\n\n{{examples}}\n\nNow these two. Write the answer alone.\n\n{_PAIR}",
+        examples=_pairs(same, different),
+    )
+
+
 EQUIVALENCE: Final[Wordings] = {
     "reworded": Wording(
         template=(
@@ -227,6 +290,12 @@ EQUIVALENCE: Final[Wordings] = {
             "A colleague rewrote a {language} {unit}. Does the new one behave exactly as the old one? Write "
             f"one word: same, or different.\n\n{_PAIR}"
         )
+    ),
+    "few-shot": _solved_pairs(
+        "Do these two {language} programs do the same for every input? Answer with one word: same or "
+        "different. Solved examples, each with two programs:",
+        "same",
+        "different",
     ),
     "reasoning": _thinking_of_pairs(
         "Do these two {language} programs do the same for every input, or something different?",
@@ -246,6 +315,12 @@ CLONE_DETECTION: Final[Wordings] = {
             "You look for copies in a {language} project. Is the second {unit} a clone of the first one, of "
             f"any type (1 to 4)? Write one word: clone, or different.\n\n{_PAIR}"
         )
+    ),
+    "few-shot": _solved_pairs(
+        "Do these two {language} functions implement the same functionality? Answer with one word: clone or "
+        "different. Solved examples, each with two functions:",
+        "clone",
+        "different",
     ),
     "reasoning": _thinking_of_pairs(
         "Are these two {language} functions clones, or do they do something different?",
@@ -430,6 +505,21 @@ REPAIR: Final[Wordings] = {
         template=(
             "{code}\n\nThe last {unit} of this {language} code is wrong. Write it again, corrected, with the "
             "same head. Answer with one fence. No additional text."
+        )
+    ),
+}
+
+TRANSLATION_MATCH: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Write the {language} code below in {text} instead; what it does stays the same. Reply with the "
+            "translated code in one fence and with nothing else.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "{code}\n\nPort this {unit} to {text}, without any change of what it does. Answer with one "
+            "fence. No additional text."
         )
     ),
 }

@@ -96,7 +96,7 @@ class Explanations:
     """Violations that the model does not show any more."""
 
 
-EXPLAINED: Final[tuple[Kind, ...]] = ("preserving", "paper")
+EXPLAINED: Final[tuple[Kind, ...]] = ("preserving", "paper", "prose")
 """The kinds of transforms whose changed answers are violations."""
 
 

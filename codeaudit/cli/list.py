@@ -316,6 +316,8 @@ def promise(entry: TransformEntry) -> str:
     if entry.kind == "preserving":
         seen = ", changes what callers see" if entry.interface else ""
         return "keeps the meaning" + seen + (f", if {entry.assumes}" if entry.assumes else "")
+    if entry.kind == "prose":
+        return f"changes words alone; assumed: {entry.assumes}"
     return "changes the meaning" if entry.kind == "control" else "changes nothing"
 
 

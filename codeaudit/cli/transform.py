@@ -536,6 +536,11 @@ def transform(
     names = under_relation(with_mixture(names, options["mixed"]), options["dependence"])
     names = under_level(names, options["macros"])
     expanded = None if names is None else expand(names, interface=suite is not None)
+    if names and not expanded:
+        raise UsageError(
+            f"--transform {','.join(names)}: a copy of files keeps what callers can read; name single "
+            "transforms of the family if nobody reads it"
+        )
     if suite is not None:
         if out is not None:
             raise UsageError("give --out for a perturbed copy or --suite for a suite, not both")

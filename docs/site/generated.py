@@ -89,9 +89,10 @@ def _families(name: str) -> Iterator[str]:
     for family in LANGUAGES.get(name).families:
         of_kind = {
             kind: ", ".join(
-                f"`{own}`{'†' if entry.interface else ''}{'‡' if entry.assumes else ''}"
+                f"`{own}`{'§' if entry.kind == 'prose' else ''}"
+                f"{'†' if entry.interface else ''}{'‡' if entry.assumes else ''}"
                 for own, entry in family.transforms.items()
-                if entry.kind == kind
+                if (entry.kind == "control") == (kind == "control")
             )
             for kind in ("preserving", "control")
         }

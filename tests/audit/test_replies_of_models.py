@@ -40,8 +40,10 @@ def test_there_are_25_of_each_of_twelve_kinds_over_all_tasks() -> None:
         "equivalence",
         "input-prediction",
         "repair",
+        "repair-match",
         "summarisation",
         "translation",
+        "translation-match",
         "vulnerability-detection",
     }
 

@@ -114,7 +114,7 @@ def test_numbers_with_decimals_are_shares_unless_said_otherwise() -> None:
 
 def test_options_that_lead_elsewhere_are_typed_again() -> None:
     """A security promise: whoever marks an option changes this list knowingly."""
-    assert sorted(marked("retyped")) == ["address", "cache", "sign_key"]
+    assert sorted(marked("retyped")) == ["address", "cache", "judge", "sign_key"]
     assert set(marked("may_hold_secrets")) == {"base_url", "proxy"}
     assert [name for name, one in TABLE.items() if not one.entry.kept] == ["proxy"]
     assert [name for name, one in TABLE.items() if not one.entry.repeated] == ["out"]

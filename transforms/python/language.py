@@ -12,6 +12,7 @@ from codeaudit.transforms.python import (
     layout,
     notes,
     order,
+    prose,
     strings,
 )
 from codeaudit.transforms.python.ledger import LEDGER
@@ -32,6 +33,7 @@ PYTHON: Final = Language(
         layout.FAMILY,
         notes.FAMILY,
         assumed.FAMILY,
+        prose.FAMILY,
     ),
     standard=("reorder", "rename", "rename-parameters"),
     controls=("reorder-breaking", "rename-merging"),

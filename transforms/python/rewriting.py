@@ -23,7 +23,7 @@ from codeaudit.transforms.python.analysis.capabilities import (
 )
 from codeaudit.transforms.python.comments import marks_section
 from codeaudit.transforms.python.contexts import editable_nodes
-from codeaudit.transforms.python.parsing import compiled, parse
+from codeaudit.transforms.python.parsing import compiled, content, parse
 from codeaudit.transforms.python.source import PythonSource, PythonToken, read
 from codeaudit.transforms.rules import OTHER_TREE, SiteRule
 
@@ -76,7 +76,8 @@ class PythonRule(SiteRule):
     """A rule about a Python text.
 
     The evidence is `compiled` if the proof is an equal syntax tree (the compiler is then given the same
-    program), else `analysis`: the rule's own reasoning, or `analysis (assumed)`.
+    program), `assumed` if only words changed, else `analysis`: the rule's own reasoning, or
+    `analysis (assumed)`.
     """
 
     trusts_names: ClassVar[bool] = True
@@ -128,6 +129,10 @@ class PythonRule(SiteRule):
             return Refused(NOT_COMPILED)
         if compiled(tree) is None:
             return Refused(NOT_COMPILED)
+        if self.proof == "words":
+            if content(text) != content(source):
+                return Refused(OTHER_TREE)
+            return Rewritten(source=text, evidence="assumed")
         if self.proof != "tree":
             assumed = self.proof == "assumption"
             return Rewritten(source=text, evidence="analysis (assumed)" if assumed else "analysis")

@@ -402,11 +402,15 @@ def test_a_known_table_without_code_gets_a_remedy(row: Row, remedy: str, tmp_pat
     assert "--columns" not in str(raised.value), "no column holds code"
 
 
-def test_pairs_without_tests_name_a_column_for_another_task(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"code refinement.*--columns source=buggy,language=java$"):
-        read([REFINEMENT], tmp_path)
+def test_pairs_without_tests_are_read_for_tasks_by_exact_match(tmp_path: Path) -> None:
+    (sample,) = read([REFINEMENT], tmp_path)[0]
+    assert (sample.language, sample.source, sample.other_side) == (
+        "java",
+        REFINEMENT["fixed"],
+        REFINEMENT["buggy"],
+    )
     (sample,) = read([REFINEMENT], tmp_path, source="buggy", language="java")[0]
-    assert sample.language == "java"
+    assert sample.source == REFINEMENT["buggy"], "a column that is named comes first"
 
 
 def test_solutions_beside_such_problems_are_read(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from codeaudit.audit.tasks.translation import (
     NOT_WRITTEN,
     TRANSLATION,
 )
-from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
 from codeaudit.transforms.records import NotApplied, Perturbed, Sample
@@ -132,11 +131,6 @@ def test_tests_in_the_language_of_the_unit_judge_controls(test: str, reason: str
         assert isinstance(found, Perturbed)
         assert TRANSLATION.expects(one, found) == "other"
         assert told == []
-
-
-def test_pairs_without_tests_are_told(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="translations of CodeXGLUE without tests"):
-        prepared([{"id": "0", "java": "int f() { return 1; }", "cs": "int F() { return 1; }"}], tmp_path)
 
 
 @node

@@ -291,9 +291,14 @@ def _is_outermost(code: PythonSource, node: FunctionNode) -> bool:
     return not any(isinstance(above, FunctionNode) for above in code.ancestors(node))
 
 
+def is_read(code: PythonSource) -> bool:
+    """Whether a text, or the file around it, may read docstrings or annotations."""
+    return not (_READERS.isdisjoint(_words(code.text)) and _READERS.isdisjoint(_words(code.around)))
+
+
 def _reader(code: PythonSource, node: FunctionNode) -> str | None:
     """Why the notes of a function stay; `None` if nothing reads them."""
-    if not _READERS.isdisjoint(_words(code.text)) or not _READERS.isdisjoint(_words(code.around)):
+    if is_read(code):
         return READ
     # A foreign decorator may use the annotations, as that of a command line or a web server does.
     known = all(_decorator(one) in _DECORATORS for one in node.decorator_list)

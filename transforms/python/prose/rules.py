@@ -1,0 +1,82 @@
+"""Other words in docstrings. What is edited, and what is assumed, stands in `codeaudit.transforms.prose`."""
+
+import ast
+import tokenize
+from collections.abc import Iterator
+from typing import Final
+
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.prose import EVERY, NO_WORDS, Edits
+from codeaudit.transforms.python.layout.lexemes import docstring
+from codeaudit.transforms.python.notes.rules import READ, is_read
+from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
+
+IN_PARTS: Final = "docstring written in parts"
+
+
+def _rule(name: str) -> PythonRule:
+    edits, _ = EVERY[name]
+
+    def find(code: PythonSource) -> Iterator[Site | Refused]:
+        return _places(code, edits)
+
+    return PythonRule(name, find, NO_WORDS, kind="prose", proof="words", nameless=True)
+
+
+def _places(code: PythonSource, edits: Edits) -> Iterator[Site | Refused]:
+    """The places of all docstrings of functions in a text."""
+    names = frozenset(_names(code.tree))
+    for node in code.nodes():
+        text = docstring(node) if isinstance(node, FunctionNode) else None
+        if text is None:
+            continue
+        if is_read(code):
+            yield Refused(READ)
+            continue
+        start, end = code.start(text.value), code.end(text.value)
+        inside = [one for one in code.significant if start <= one.start < end]
+        if len(inside) != 1 or inside[0].type != tokenize.STRING:
+            yield Refused(IN_PARTS)
+            continue
+        whole = code.source[start:end].decode()
+        # The quotes, and a letter before them, are no words: each stands beside what is none.
+        quotes = 3 if whole.endswith(('"""', "'''")) else 1
+        opening = len(whole) - len(whole.lstrip("rRuU")) + quotes
+        words = whole[opening : len(whole) - quotes]
+        shift = start + opening
+        for options in edits(words, names):
+            if options:
+                patches = tuple(
+                    (
+                        Patch(
+                            shift + len(words[: one.start].encode()),
+                            shift + len(words[: one.end].encode()),
+                            (one.text,),
+                        ),
+                    )
+                    for one in options
+                )
+                line = code.line(text) + words[: options[0].start].count("\n")
+                yield Site(patches, "words", line)
+
+
+def _names(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Name(id=name) | ast.arg(arg=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name))
+            ):
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case _:
+                pass
+
+
+PROSE_CASE: Final = _rule("prose-case")
+PROSE_SPACING: Final = _rule("prose-spacing")
+PROSE_TYPOS: Final = _rule("prose-typos")
+PROSE_PARAPHRASE: Final = _rule("prose-paraphrase")
