@@ -273,7 +273,8 @@ def _draw(found: Item, measured: MadeItem, folder: Path) -> Iterator[Path]:
 
     for style, colours in STYLES.items():
         # equal data make equal files
-        with matplotlib.rc_context({"svg.hashsalt": "codeaudit", **_colours(colours)}):
+        settings: Any = {"svg.hashsalt": "codeaudit", **_colours(colours)}
+        with matplotlib.rc_context(settings):
             if found.matrix:
                 figure = _pictures(found, measured)
             else:

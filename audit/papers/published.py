@@ -144,7 +144,7 @@ class Scale:
     epochs: int = 0
     """Of the paper, for the forecast."""
     minutes: Mapping[str, float] = field(default_factory=dict)
-    """Of two cores, measured, by the name of an item."""
+    """Of two cores, estimated from parts that were measured, by the name of an item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,7 @@ class Examples:
     def batches(self, size: int, rng: Random) -> "Iterator[Examples]":
         """All in a random order."""
         order = torch.tensor(rng.sample(range(len(self.labels)), len(self.labels)))
-        for some in order.split(size):
+        for some in order.split(size):  # type: ignore[no-untyped-call]
             yield Examples(self.name, self.inputs[some], self.labels[some])
 
     def some(self, chosen: slice) -> "Examples":
@@ -103,42 +103,39 @@ def make(kind: str, settings: Mapping[str, Any], seed: int) -> nn.Module:
     """A classifier with random weights and without dropout."""
     torch.manual_seed(seed)
     width, layers, heads, inner = (settings[name] for name in ("width", "layers", "heads", "inner"))
-    shared: dict[str, Any] = {"attn_implementation": "eager"}
-    bert = {
+    shared: dict[str, Any] = {
+        "attn_implementation": "eager",
+        "num_labels": KINDS if kind == "vit" else len(PACKAGES),
+    }
+    encoder: dict[str, Any] = {
         "hidden_size": width,
         "num_hidden_layers": layers,
         "num_attention_heads": heads,
         "intermediate_size": inner,
+        **shared,
     }
     module: nn.Module
     if kind == "vit":
         module = transformers.ViTForImageClassification(
-            transformers.ViTConfig(
-                image_size=settings["side"], patch_size=settings["patch"], num_labels=KINDS, **bert, **shared
-            )
+            transformers.ViTConfig(image_size=settings["side"], patch_size=settings["patch"], **encoder)
         )
     elif kind == "bert":
+        words = settings["vocabulary"]
         module = transformers.BertForSequenceClassification(
-            transformers.BertConfig(
-                vocab_size=settings["vocabulary"],
-                max_position_embeddings=512,
-                num_labels=len(PACKAGES),
-                **bert,
-                **shared,
-            )
+            transformers.BertConfig(vocab_size=words, max_position_embeddings=512, **encoder)
         )
     else:
         module = transformers.GPT2ForSequenceClassification(
             transformers.GPT2Config(
                 vocab_size=settings["vocabulary"], n_embd=width, n_layer=layers, n_head=heads, n_inner=inner,
-                n_positions=1024, bos_token_id=0, eos_token_id=0, pad_token_id=0,
-                num_labels=len(PACKAGES), **shared,
+                n_positions=1024, bos_token_id=0, eos_token_id=0, pad_token_id=0, **shared,
             )
         )  # fmt: skip
     for layer in module.modules():
         if isinstance(layer, nn.Dropout):
             layer.p = 0.0
-    return module.eval()
+    module.eval()  # type: ignore[no-untyped-call]
+    return module
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +195,7 @@ def learn(
             with torch.autocast(torch.device(device).type, torch.bfloat16, enabled=settings["half"]):
                 logits = module(**batch.given(device)).logits
             loss = nn.functional.cross_entropy(logits.float(), batch.labels.to(device))
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             found.losses.append(float(loss.detach()))
             if test is not None and (step + 1) % max(1, steps // 10) == 0:
@@ -346,7 +343,8 @@ def costs(bench: Bench) -> Iterator[PaperTrial]:
         def step() -> None:
             module.zero_grad()
             logits = module(**data.given(device)).logits
-            nn.functional.cross_entropy(logits, data.labels.to(device)).backward()
+            loss = nn.functional.cross_entropy(logits, data.labels.to(device))
+            loss.backward()  # type: ignore[no-untyped-call]
 
         with (
             FlopCounterMode(display=False) as counter,

@@ -17,7 +17,7 @@ SSIM has a Gaussian window of 11 x 11 and PSNR a peak of 1; low is private. F-SI
 face recognition network, which is not at hand, and faces.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -251,7 +251,8 @@ def trained(row: Protection, shape: Shape) -> tuple[Client, nn.Module]:
     for _ in range(shape.steps):
         some = torch.randint(0, shape.train, (BATCH,), generator=generator, device=shape.device)
         optimiser.zero_grad()
-        F.cross_entropy(passed(client, server, images[some], row, generator), kinds[some]).backward()
+        loss = F.cross_entropy(passed(client, server, images[some], row, generator), kinds[some])
+        loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         schedule.step()
     return client, server
@@ -264,7 +265,7 @@ def accuracy(client: Client, server: nn.Module, row: Protection, shape: Shape) -
     images, kinds = shape.pictures(shape.tested, 1)
     parts = [
         passed(client, server, part, row, generator).argmax(1) == kind
-        for part, kind in zip(images.split(BATCH), kinds.split(BATCH), strict=True)
+        for part, kind in zip(_batches(images), _batches(kinds), strict=True)
     ]
     return float(torch.cat(parts).float().mean())
 
@@ -323,12 +324,13 @@ def attacked(client: Client, row: Protection, shape: Shape, *, positional: bool)
     for _ in range(shape.attack_steps):
         some = torch.randint(0, shape.train, (BATCH,), generator=generator, device=shape.device)
         optimiser.zero_grad()
-        F.mse_loss(model(seen(images[some])), images[some]).backward()
+        loss = F.mse_loss(model(seen(images[some])), images[some])
+        loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         schedule.step()
     images, _ = shape.pictures(shape.tested, 4)
     with torch.no_grad():
-        return torch.cat([model(seen(part)) for part in images.split(BATCH)])
+        return torch.cat([model(seen(part)) for part in _batches(images)])
 
 
 def ssim(one: Tensor, other: Tensor) -> float:
@@ -392,6 +394,11 @@ def table(bench: Bench) -> Iterator[PaperTrial]:
 
 ORIGINAL: Final = "the pictures"
 """The row of what an attack wants to get back."""
+
+
+def _batches(tensor: Tensor) -> Sequence[Tensor]:
+    found: Sequence[Tensor] = tensor.split(BATCH)  # type: ignore[no-untyped-call]
+    return found
 
 
 def _shown(images: Tensor) -> list[list[float]]:

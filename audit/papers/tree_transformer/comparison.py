@@ -70,7 +70,7 @@ def _splits(bench: Bench) -> Splits[Sample]:
     """
 
     def drawn(split: str) -> list[Sample]:
-        limit = bench.settings[split]
+        limit = bench.settings[split] or None
         (found,) = select(corpus(f"{bench.data}:{split}"), FUNCTION_NAME.prepare, limit=limit, seeds=[0])
         return [sample for sample in found.samples if sample.label is not None]
 

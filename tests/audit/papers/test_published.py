@@ -31,7 +31,7 @@ def test_published_values_stand_in_columns_of_the_table(found: Item) -> None:
 
 
 @pytest.mark.parametrize(
-    "found", [one for one in ALL if one.of and not one.drawn and not one.series], ids=lambda one: one.name
+    "found", [one for one in ALL if one.of and one.x and not one.series], ids=lambda one: one.name
 )
 def test_a_figure_shows_columns_of_its_table(found: Item) -> None:
     heads = [head for head, _, _ in item(found.of).heads]

@@ -271,7 +271,7 @@ def test_features_of_the_bundled_network_are_told(tmp_path: Path, monkeypatch: p
     table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     asked = bench(tmp_path, ["return"], table, model="code-checkpoint", functions=12, features=10)
     (told,) = features.explained(asked)
-    assert told.scores["read"] > 0.9
+    assert told.scores["announced"] > 0.9
     assert "return total" in " ".join(told.notes)
     *found, whole = features.pairs(replace(asked, name="pairs", rows=[*features.PAIRS, features.ALL]))
     scores = [one.scores["(d)"] for one in found]

@@ -32,7 +32,7 @@ from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.training import trainer
 from codeaudit.audit.training.trainer import Trained, TrainingProgress, train
 from codeaudit.cli.main import main
-from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.records import Origin, Sample
 
 TINY = StreamRecipe(
@@ -452,3 +452,24 @@ def test_train_and_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     capsys.readouterr()
     assert main(["run", "--task", "function-name", "--model", str(out), "--corpus", str(corpus)]) == 3
     assert "made for the task 'code-modelling'" in capsys.readouterr().err
+
+
+def test_several_continuations_are_drawn() -> None:
+    """The same ones each time, other ones than those of another number; near temperature 0 the likeliest."""
+    prompt = query("def total(items):\n    result = 0\n    for item in items:\n", "next-line")
+    model = catalogue.load("code-checkpoint", Settings(device="cpu"), {})
+    (likeliest,) = model.predict([prompt])
+    found = []
+    for temperature in ("1.5", "1.5", "0.001"):
+        given = {"samples": "4", "temperature": temperature}
+        drawing = catalogue.load("code-checkpoint", Settings(device="cpu"), given)
+        assert drawing.fingerprint != model.fingerprint
+        (drawn,) = drawing.predict([prompt])
+        assert isinstance(drawn, Predicted)
+        found.append(drawn.draws)
+    assert found[0] == found[1]
+    assert len(set(found[0])) > 1
+    assert isinstance(likeliest, Predicted)
+    assert set(found[2]) == {likeliest.answer}
+    with pytest.raises(UsageError, match="'spe-checkpoint' is no language model, so it has no -M samples"):
+        catalogue.load("spe-checkpoint", Settings(device="cpu"), {"samples": "4"})

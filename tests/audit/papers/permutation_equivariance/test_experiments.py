@@ -78,5 +78,5 @@ def test_rows_in_another_order_are_put_back() -> None:
         plain, turned = (split.protections({"radius": 0.2}, name + plus) for plus in ("", "+"))
         answers = [split.passed(client, server, images, row, shape.generator(3)) for row in (plain, turned)]
         if name == "SL":
-            assert torch.allclose(*answers, atol=1e-5)
+            assert torch.allclose(answers[0], answers[1], atol=1e-5)
         assert answers[1].shape == (8, split.KINDS)
