@@ -28,7 +28,10 @@ ASSUMED_OF_MACROS: Final[Mapping[MacroLevel, str]] = {
 def in_level(name: str) -> tuple[MacroLevel, str]:
     """The level in a name such as `unknown/rename`, and the rest of it."""
     first, slash, rest = name.partition("/")
-    return (cast("MacroLevel", first), rest) if slash and first in MACRO_LEVELS[1:] else ("known", name)
+    for level in MACRO_LEVELS[1:] if slash else ():
+        if level == first:
+            return level, rest
+    return "known", name
 
 
 def level_name(name: str, level: MacroLevel) -> str:

@@ -41,8 +41,8 @@ shown but that only words changed (`prose`). `analysis (assumed)`: the analysis,
 what the transform's registration says that it assumes. `analysis (macros hygienic)`: the analysis, if macros
 of C that are not seen touch no name and no control of a function (the ledger of C). `analysis (fields
 disjoint)`: the analysis, if fields of other names are different memory. `analysis (returning)`: the analysis,
-for calls that raise nothing. `analysis (types hold)`: the analysis, where values have the types that TypeScript
-gives them. `measured`: an independent tool agreed."""
+for calls that raise nothing. `analysis (types hold)`: the analysis, where values have the types that
+TypeScript gives them. `measured`: an independent tool agreed."""
 
 Unit: TypeAlias = Literal["function", "module"]
 """The input of a transform: one function, or a whole text (a file or a single function)."""

@@ -39,9 +39,7 @@ class DeclaredNames:
 
     def named_type(self, words: str) -> str | None:
         """The same for the words of a type."""
-        return self._resolved(
-            " ".join(sorted(one for one in words.split() if one not in ("const", "register")))
-        )
+        return self._resolved(" ".join(sorted(one for one in words.split() if one != "const")))
 
     def _common(self, found: set[str | None] | None) -> str | None:
         kinds = {self._resolved(one) for one in found or (None,)}
@@ -81,6 +79,8 @@ class DeclaredNames:
     def _note(self, table: dict[str, set[str | None]], node: "TreeNode") -> None:
         kind = node.child_by_field_name("type")
         base = None if kind is None else _base(kind)
+        if any(one.type == "bitfield_clause" for one in node.children):
+            base = "int"  # as in operations
         for declarator in node.children_by_field_name("declarator"):
             name, wrapping = _unwrapped(declarator)
             if name is None:

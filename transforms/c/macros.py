@@ -26,8 +26,9 @@ _DEFINE: Final = re.compile(
     r"(?P<body>(?:[^\n\\]|\\.|\\\r?\n)*)$",
     re.MULTILINE | re.DOTALL,
 )
-_COMMENT: Final = re.compile(r"/\*.*?\*/|//(?:\\\r?\n|[^\n])*", re.DOTALL)
 _STRING: Final = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
+_COMMENT: Final = re.compile(rf"({_STRING.pattern})|/\*.*?\*/|//(?:\\\r?\n|[^\n])*", re.DOTALL)
+"""A comment, or a string, in which no comment begins."""
 _INCLUDE: Final = re.compile(r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)\b", re.MULTILINE)
 _TOKEN: Final = re.compile(r"[A-Za-z_]\w*|##?|->|\.\.\.|\S")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
@@ -90,7 +91,7 @@ class _Definitions(Mapping[str, tuple[Macro, ...]]):
         self._found: dict[str, list[tuple[str | None, str]]] = {}
         self._read: dict[str, tuple[Macro, ...]] = {}
         for text in texts:
-            for match in _DEFINE.finditer(_COMMENT.sub(" ", text)):
+            for match in _DEFINE.finditer(_uncommented(text)):
                 own = self._found.setdefault(match["name"], [])
                 if (match["parameters"], match["body"]) not in own:
                     own.append((match["parameters"], match["body"]))
@@ -109,6 +110,11 @@ class _Definitions(Mapping[str, tuple[Macro, ...]]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._found
+
+
+def _uncommented(text: str) -> str:
+    """A text with blanks in place of its comments."""
+    return _COMMENT.sub(lambda found: found[1] or " ", text)
 
 
 def _macro(listed: str | None, text: str) -> Macro:
@@ -154,7 +160,7 @@ class Macros:
         """The words that stand in a union, as far as one is known, and the names of macros: fields of such
         names may share their memory."""
         known = self._text if self.seen is None else f"{self._text}\n{self.seen.declarations}"
-        text = _STRING.sub('""', _COMMENT.sub(" ", known))
+        text = _STRING.sub('""', _uncommented(known))
         found: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
             found.update(_WORD.findall(text[match.end() : _end_of_braces(text, match.end())]))
@@ -197,7 +203,7 @@ class Macros:
                 return NOT_COMPILED
             if not seen.missing:
                 return None
-        words = frozenset(_WORD.findall(_STRING.sub('""', _COMMENT.sub(" ", source))))
+        words = frozenset(_WORD.findall(_STRING.sub('""', _uncommented(source))))
         inside = words.union(*map(self.named_by, words & self.defined.keys()))
         parameters = {
             one
@@ -395,9 +401,10 @@ def _declared(text: str) -> frozenset[str]:
         node = pending.pop()
         if node.type in ("identifier", "type_identifier", "field_identifier"):
             above = node.parent
-            kind = "" if above is None else above.type
-            names = kind.endswith(("declarator", "declaration", "definition", "enumerator"))
-            tagged = kind.endswith("_specifier") and above.child_by_field_name("body") is not None
+            if above is None:
+                continue
+            names = above.type.endswith(("declarator", "declaration", "definition", "enumerator"))
+            tagged = above.type.endswith("_specifier") and above.child_by_field_name("body") is not None
             is_type = node.type == "type_identifier" and above.child_by_field_name("type") == node
             if node.text is not None and (names or tagged or node.type == "field_identifier") and not is_type:
                 found.add(node.text.decode())

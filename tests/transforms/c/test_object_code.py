@@ -12,7 +12,7 @@ import pytest
 from codeaudit.transforms.c.language import C
 from codeaudit.transforms.c.parsing import places
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.interface import Refused, Rewritten, is_surrounded
+from codeaudit.transforms.interface import Refused, Rewritten, is_surrounded, placed
 from codeaudit.transforms.registry import transform_for
 from tests.support.c_running import needs_gcc, object_code
 from tests.transforms.c.random_programs import PRELUDE, program
@@ -27,12 +27,12 @@ SAME = [
 """The transforms of names and of layout, which change no instruction."""
 
 
-def rewritten(text: str, name: str, seed: int) -> tuple[str, int]:
-    """A file with each function rewritten, and how many were."""
+def rewritten(text: str, name: str, seed: int, file: str = "") -> tuple[str, int]:
+    """A file with each function rewritten, and how many were; what lies beside `file` is known."""
     source, count = text.encode(), 0
     transform = transform_for(name, "c")
     if is_surrounded(transform):
-        transform = transform.within(text)
+        transform = transform.within(placed(text, file))
     for place in reversed(list(places(source))):
         own = source[place.start : place.end].decode()
         try:
@@ -73,7 +73,7 @@ def test_real_functions_compile_to_the_same_code() -> None:
         flags = ("-I", str(path.parent.resolve()))
         if (before := object_code(text, "-O2", *flags)) is None:
             continue
-        after, count = rewritten(text, "rename-parameters", 0)
+        after, count = rewritten(text, "rename-parameters", 0, str(path.resolve()))
         assert object_code(after, "-O2", *flags) == before, path
         compared += count
     assert compared
