@@ -34,12 +34,18 @@ JAVA: Final = LanguageFeatures(
     operators=r">>>=|>>>|&&|\|\||\+\+|--|::|",
     nodes="codeaudit.audit.papers.tree_transformer.nodes:java_nodes",
 )
+C: Final = LanguageFeatures(
+    lines="codeaudit.transforms.c.analysis.program:analyse",
+    operators=r"&&|\|\||\+\+|--|",
+    nodes="codeaudit.audit.papers.tree_transformer.nodes:c_nodes",
+)
 
 LANGUAGE_FEATURES: Final[Registry[LanguageFeatures]] = Registry(
     "language",
     {
         "python": Entry(f"{__name__}:PYTHON", "functions of Python files"),
         "java": Entry(f"{__name__}:JAVA", "methods of Java files"),
+        "c": Entry(f"{__name__}:C", "functions of C files"),
     },
     group="codeaudit.language_features",
     expects=LanguageFeatures,

@@ -98,6 +98,7 @@ _LINE_OPTIONS: Final = frozenset(
         *("mask_mode", "all_heads", "line_positions", "sign", "dependence"),
     }
 )
+_FLAW_OPTIONS: Final = _LINE_OPTIONS - {"rarest_label"} | {"pairwise", "locate"}
 _TERM_OPTIONS: Final = frozenset({"size", "readout", "implied", "labels"})
 
 FAMILIES: Final = (
@@ -107,7 +108,8 @@ FAMILIES: Final = (
         networks=("spe", "symc", "vanilla", "renamer", "code"),
         tasks={
             "function-name": _LINE_OPTIONS,
-            "error-detection": _LINE_OPTIONS - {"rarest_label"} | {"pairwise", "locate"},
+            "error-detection": _FLAW_OPTIONS,
+            "vulnerability-detection": _FLAW_OPTIONS,
         },
         encoders=("spe", "symc", "vanilla"),
     ),

@@ -18,6 +18,7 @@ SUMMARIES: Final[Mapping[str, str]] = {
     "native": "in the words of the language: a Java method in camelCase, a Python function in snake_case",
     "few-shot": "with solved examples before the code",
     "reasoning": "the model may think first; its last line is the answer",
+    "yes-no": "a choice of YES and NO, as PrimeVul's authors ask (Ding et al. 2024, arXiv 2403.18624)",
     "spe": "the words of the SPE paper, appendix B (function names); there `plain` has them, too",
 }
 """What each prompt is, for lists."""
@@ -191,6 +192,12 @@ VULNERABILITY_DETECTION: Final[Wordings] = {
         template=(
             "You review the security of {language} code. Here is a {unit}. Write on the first line and "
             "nothing else: vulnerable, with its CWE in brackets if you know it, or safe.\n\n{code}"
+        )
+    ),
+    "yes-no": Wording(
+        template=(
+            "Look for security flaws in this {language} {unit}. Is there at least one? Write one word and "
+            "nothing else: YES if there is, NO if there is none.\n\n{code}"
         )
     ),
     "few-shot": _solved(

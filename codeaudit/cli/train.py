@@ -399,13 +399,13 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
     "--pairwise",
     type=Real(min=0),
     metavar="WEIGHT",
-    help="error-detection: of the loss that a bug has a higher logit than its fix.  [default: 0]",
+    help="detection of flaws: of the loss that a bug has a higher logit than its fix.  [default: 0]",
 )
 @click.option(
     "--locate",
     type=Real(min=0),
     metavar="WEIGHT",
-    help="error-detection: of the loss that the tokens of a bug have the highest logits.  [default: 0]",
+    help="detection of flaws: of the loss that the tokens of a bug have the highest logits.  [default: 0]",
 )
 @click.option("--sign", type=click.Choice(["1", "-1"]), help="symc: whether far (1) or near (-1) lines gain.")
 @click.option(

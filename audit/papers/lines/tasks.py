@@ -21,6 +21,7 @@ from codeaudit.audit.papers.lines.words import readable_languages
 from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks.error_detection import BUGGY, CLEAN, ERROR_DETECTION
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.tasks.vulnerability_detection import SAFE, VULNERABILITY_DETECTION, VULNERABLE
 from codeaudit.audit.training.splits import NAMES, Splits, content, held_out
 from codeaudit.audit.training.trainer import Integers
 from codeaudit.transforms.errors import CorpusError
@@ -29,7 +30,7 @@ from codeaudit.transforms.records import Sample
 THRESHOLDS: Final = tuple(round(-4 + step / 10, 1) for step in range(51))
 """Logits between which validation chooses."""
 MARK: Final = "<buggy>"
-"""The label of a function with a bug. No word of code is spelled so."""
+"""The label of a function with a flaw. No word of code is spelled so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +98,17 @@ class Naming:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """Bugs: one label, chosen where its logit is above 0, which is a probability of a half.
+    """Flaws: one label, chosen where its logit is above 0, which is a probability of a half.
 
     A threshold tuned for F1 would call everything buggy as long as a network knows little: that reaches two
     thirds on balanced data.
     """
 
-    name: str = ERROR_DETECTION.name
+    name: str
+    flaw: str
+    """The word for a function with a flaw."""
+    sound: str
+    """The word for one without."""
     thresholds: tuple[float, ...] = (0.0,)
     """No choice."""
     pooling: Pooling = "votes"
@@ -115,7 +120,7 @@ class Detection:
 
     def truth(self, label: Answer | None) -> tuple[str, ...] | None:
         """As `Naming.truth`."""
-        return {BUGGY: (MARK,), CLEAN: ()}.get(label) if isinstance(label, str) else None
+        return {self.flaw: (MARK,), self.sound: ()}.get(label) if isinstance(label, str) else None
 
     def labels(self, truths: Collection[tuple[str, ...]], *, rarest: int) -> tuple[str, ...]:
         """The one label.
@@ -124,7 +129,9 @@ class Detection:
             CorpusError: all functions are buggy, or all clean.
         """
         if len(set(truths)) < 2:
-            raise CorpusError("a detector needs functions with bugs and functions without; there is one kind")
+            raise CorpusError(
+                f"a detector needs {self.flaw} functions and {self.sound} ones; there is one kind"
+            )
         return (MARK,)
 
     def decide(self, logits: Tensor, threshold: float) -> Tensor:
@@ -137,17 +144,18 @@ class Detection:
 
     def answer(self, chosen: Sequence[str]) -> Answer:
         """As `Naming.answer`."""
-        return BUGGY if chosen else CLEAN
+        return self.flaw if chosen else self.sound
 
     def shown(self, label: str) -> str:
         """As `Naming.shown`."""
-        return BUGGY
+        return self.flaw
 
 
 LineTask: TypeAlias = Naming | Detection
 NAMING: Final = Naming()
-DETECTION: Final = Detection()
-TASKS: Final[Mapping[str, LineTask]] = {task.name: task for task in (NAMING, DETECTION)}
+DETECTION: Final = Detection(ERROR_DETECTION.name, BUGGY, CLEAN)
+VULNERABILITIES: Final = Detection(VULNERABILITY_DETECTION.name, VULNERABLE, SAFE)
+TASKS: Final[Mapping[str, LineTask]] = {task.name: task for task in (NAMING, DETECTION, VULNERABILITIES)}
 
 
 FEWEST_FILES: Final = 40
@@ -204,9 +212,11 @@ def _remedy(name: str, task: Task, train: Corpus, count: int) -> str:
     """What to do if a split is empty; `count` examples could be divided."""
     if count:
         return f"; all {count} are in other splits: give --{name} SPEC" if name != NAMES[0] else ""
-    if task.name == DETECTION.name:
+    if isinstance(TASKS[task.name], Detection):
+        kind = "reported:" if task.name == VULNERABILITIES.name else ""
         return (
-            f": none has a label; --corpus bugs:{train.spec} seeds bugs, --columns label=NAME names a column"
+            f": none has a label; --corpus bugs:{kind}{train.spec} seeds bugs, "
+            "--columns label=NAME names a column"
         )
     return ""
 

@@ -25,7 +25,7 @@ from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.registration import load_target
 
 if TYPE_CHECKING:
-    from codeaudit.transforms.syntax.reader import Node
+    from codeaudit.transforms.syntax.reader import Node, ParsedText
 
 EMPTY: Final = "<empty>"
 """The value of nodes that have none."""
@@ -315,13 +315,28 @@ def java_nodes(source: str) -> tuple[object, Callable[[Any], Branch]]:
     from codeaudit.transforms.java.parsing import read as read_java  # not loaded to read Python
 
     reading = read_java(source)
+    return _only(reading), lambda node: _branch(node, reading.source)
+
+
+def c_nodes(source: str) -> tuple[object, Callable[[Any], Branch]]:
+    """As `java_nodes`, for a function of C.
+
+    Raises:
+        SourceError: the text is not C.
+    """
+    from codeaudit.transforms.c.parsing import read as read_c  # not loaded to read Python
+
+    reading = read_c(source)
+    return _only(reading), lambda node: _branch(node, reading.source)
+
+
+def _only(reading: "ParsedText") -> "Node":
+    """The one function of a text, without the file around it; of several parts the whole file."""
     members = reading.root.children
-    # The one method, without the file around it; of several members the whole file.
-    root = members[0] if len(members) == 1 else reading.root
-    return root, lambda node: _java_branch(node, reading.source)
+    return members[0] if len(members) == 1 else reading.root
 
 
-def _java_branch(node: "Node", source: bytes) -> Branch:
+def _branch(node: "Node", source: bytes) -> Branch:
     kind, children = node.kind, node.children
     if kind in _OPERATORS:
         return Branch(f"{kind} {node.operator}", EMPTY, children)

@@ -65,8 +65,17 @@ def python(number: int, *, bug: bool) -> str:
     return f"def {verb}_{noun}({noun}, x{number}):\n    first = {noun}\n    {verb}({value})\n    return first + x{number}\n"
 
 
+def c(number: int, *, bug: bool) -> str:
+    noun, verb = NOUNS[number % 8], VERBS[number // 8 % 8]
+    value = "NULL" if bug else "self"
+    return f"int {verb}_{noun}(int {noun}, int x{number}) {{\n    int first = {noun};\n    {verb}({value});\n    return first + x{number};\n}}"
+
+
+MADE = {"java": java, "python": python, "c": c}
+
+
 def rows(language: str = "java", count: int = 64) -> list[dict[str, object]]:
-    made = java if language == "java" else python
+    made = MADE[language]
     return [
         {
             "source": made(number, bug=bug),
@@ -367,13 +376,25 @@ SMALL += ["--epochs", "12", "--rate", "0.02", "--patience", "30", "--workers", "
 
 @pytest.mark.weekly
 @pytest.mark.thinned(1)
-@pytest.mark.parametrize("language", ["java", "python"])
+@pytest.mark.parametrize(
+    ("language", "task", "words"),
+    [
+        ("java", "error-detection", ("clean", "buggy")),
+        ("python", "error-detection", ("clean", "buggy")),
+        ("c", "vulnerability-detection", ("safe", "vulnerable")),
+    ],
+)
 def test_a_detector_is_trained_and_audited(
-    tmp_path: Path, language: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    language: str,
+    task: str,
+    words: tuple[str, str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     table = written(tmp_path / "bugs.jsonl", rows(language))
-    common = ["--task", "error-detection", "--corpus", table, "--out", "made", "--cache", "cache"]
+    common = ["--task", task, "--corpus", table, "--out", "made", "--cache", "cache"]
     assert main(["train", "spe", *common, *SMALL]) == 0
     card = json.loads(Path("made/model-card.json").read_text(encoding="utf-8"))
     assert card["languages"] == [language]
@@ -386,17 +407,15 @@ def test_a_detector_is_trained_and_audited(
     assert card["scores"]["test"]["pairs_right"] > 0.9
 
     model = LineModel.load("made", device="cpu")
-    made = java if language == "java" else python
-    queries = [
-        Query(task="error-detection", language=language, source=made(99, bug=bug)) for bug in (False, True)
-    ]
+    made = MADE[language]
+    queries = [Query(task=task, language=language, source=made(99, bug=bug)) for bug in (False, True)]
     clean, buggy = model.predict(queries)
     assert isinstance(clean, Predicted)
     assert isinstance(buggy, Predicted)
-    assert (clean.answer, buggy.answer) == ("clean", "buggy")
-    assert buggy.scores[0][0] == "buggy"
+    assert (clean.answer, buggy.answer) == words
+    assert buggy.scores[0][0] == words[1]
     assert buggy.margin == abs(buggy.scores[0][1])
-    other = Query(task="error-detection", language="x86", source="nop")
+    other = Query(task=task, language="x86", source="nop")
     assert model.predict([other]) == [Failed(reason=f"not {language.title()}")]
 
     assert (
@@ -419,7 +438,7 @@ def test_a_detector_is_trained_and_audited(
     )
     summary = json.loads(Path("run/summary.json").read_text(encoding="utf-8"))
     (found,) = summary["models"]
-    assert summary["task"] == "error-detection"
+    assert summary["task"] == task
     assert found["score"]["name"] == "f1"
     assert found["score"]["original"] == pytest.approx(card["scores"]["test"]["f1"])
     assert found["pairs"]["total"] > 0

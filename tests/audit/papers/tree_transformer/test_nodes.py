@@ -117,6 +117,18 @@ def test_statements_in_different_bodies_are_told_apart() -> None:
     assert "orelse" not in second.types
 
 
+def test_a_c_function_node_by_node() -> None:
+    found = read("int MASK(char *a) { return *a < 1 ? -1 : MASK(a + 1); }", "c")
+    assert isinstance(found, Tree)
+    named = [(kind, value) for kind, value in zip(found.types, found.values, strict=True) if value != EMPTY]
+    assert named == [
+        ("primitive_type", "int"), ("identifier", FUNCTION), ("primitive_type", "char"), ("identifier", "a"),
+        ("identifier", "a"), ("decimal_integer_literal", "1"), ("decimal_integer_literal", "-1"),
+        ("identifier", FUNCTION), ("identifier", "a"), ("decimal_integer_literal", "1"),
+    ]  # fmt: skip
+    assert "binary_expression <" in found.types
+
+
 def test_a_java_method_node_by_node() -> None:
     found = tree('static int MASK(int a) { return a < 1 ? -a : this.MASK(a) + s("two words"); }', "java")
     nodes = shown(found)
