@@ -1,7 +1,7 @@
 """Random functions of C without undefined behaviour: every variable holds 0 to 255, every index is masked."""
 
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
 _UNARY: Final = ("!{}", "-{}", "~{}", "({})", "+{}")
 _BINARY: Final = ("{} + {}", "{} - {}", "{} & {}", "{} | {}", "{} ^ {}", "{} == {}", "{} != {}", "{} < {}", "{} >= {}", "{} > {}",
@@ -12,6 +12,19 @@ PRELUDE: Final = (
     'static int say(int n) { printf("<%d>", n & 255); return n & 7; }\n'
     "struct pair { int x; int y; };\nstatic int shared = 3;\n#define TWICE(n) ((n) + (n))\n#define LIMIT 40\n"
 )
+
+
+class Made(NamedTuple):
+    """A function with the file around it, and the statements that call it."""
+
+    before: str
+    unit: str
+    behind: str
+    calls: str
+
+    def file(self, unit: str) -> str:
+        """The file with another text of the function."""
+        return f"{self.before}{unit}{self.behind}"
 
 
 class _Maker:
@@ -183,3 +196,8 @@ class _Maker:
 def program(seed: int) -> str:
     """A function `f` of two numbers."""
     return _Maker(seed).program()
+
+
+def made(seed: int) -> Made:
+    """The same with the file around it."""
+    return Made(PRELUDE, program(seed), "", CALLS)

@@ -4,14 +4,10 @@ The numbers are those of a list of traps. What a program prints must stay; an ed
 Each trap has an edit by hand that looks right and is not: so what is printed shows the difference.
 """
 
-from random import Random
 from typing import Final, NamedTuple
 
 import pytest
 
-from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.interface import Refused, Rewritten, is_surrounded
-from codeaudit.transforms.registry import transform_for
 from tests.support.cpp_running import NO_CODE, Program, needs_gpp, outputs
 
 
