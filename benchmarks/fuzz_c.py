@@ -4,8 +4,8 @@
     python benchmarks/fuzz_c.py --dialect c --log c.log --report         what the log shows
     python benchmarks/fuzz_c.py --dialect cpp --transform reorder --pairs 500
 
-The functions are those of `tests/transforms/c/random_programs.py`. Each is run on twelve inputs, and what it
-prints is compared. That the originals have no undefined behaviour is checked by gcc's sanitizers. A pair is
+The functions are those of `random_programs.py` and `random_cpp.py` in `tests/transforms/c`. Each is run on
+twelve inputs, and what it prints is compared. That the originals have no undefined behaviour is checked by gcc's sanitizers. A pair is
 a function and a transform; a variant that does not compile is a difference. With differences the exit code
 is 1.
 """
@@ -26,7 +26,7 @@ from codeaudit.transforms.registry import expand
 from tests.support import c_running, cpp_running
 from tests.support.c_running import NO_CODE
 from tests.support.campaigns import CampaignLog, Chunk, engine
-from tests.transforms.c import random_programs
+from tests.transforms.c import random_cpp, random_programs
 from tests.transforms.c.random_programs import Made
 from tests.transforms.c.test_traps import variants
 
@@ -46,9 +46,7 @@ class Case(NamedTuple):
 
 def run_c(cases: Sequence[Case], *flags: str) -> list[list[str]]:
     """What the original and the variants of each case print."""
-    rows = [
-        c_running.Versions([one.made.unit, *one.texts], one.made.calls, one.made.before) for one in cases
-    ]
+    rows = [c_running.Versions([one.made.unit, *one.texts], one.made.calls, one.made.before) for one in cases]
     try:
         return c_running.outputs(rows, *flags)
     except (AssertionError, subprocess.TimeoutExpired):
@@ -79,7 +77,10 @@ class Dialect(NamedTuple):
     run: Callable[..., list[list[str]]]
 
 
-DIALECTS: Final = {"c": Dialect(random_programs.made, run_c)}
+DIALECTS: Final = {
+    "c": Dialect(random_programs.made, run_c),
+    "cpp": Dialect(random_cpp.made, run_cpp),
+}
 
 
 def worked(first: int, dialect: str, names: Sequence[str], seeds: int) -> Chunk:
@@ -111,9 +112,15 @@ def worked(first: int, dialect: str, names: Sequence[str], seeds: int) -> Chunk:
             if told != before:
                 different.append(f"{name}\n{case.made.unit}\n----\n{text}\n{told[:300]}\n{before[:300]}")
     return Chunk(
-        campaign=dialect, engine=engine("c"), seed=0, first=first, programs=CHUNK,
-        seconds=round(time.process_time() - began, 2), tallies=tallies, different=different,
-    )  # fmt: skip
+        campaign=dialect,
+        engine=engine("c"),
+        seed=0,
+        first=first,
+        programs=CHUNK,
+        seconds=round(time.process_time() - began, 2),
+        tallies={name: dict(one) for name, one in tallies.items()},
+        different=different,
+    )
 
 
 def main() -> int:
@@ -125,7 +132,9 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=1000, help="variants to run (default: 1000)")
     parser.add_argument("--transform", default="", help="names or families, with commas between")
     parser.add_argument("--variants", type=int, default=1, help="seeds of each transform")
-    parser.add_argument("--first", type=int, help="the number of the first function (default: behind the log)")
+    parser.add_argument(
+        "--first", type=int, help="the number of the first function"
+    )
     asked = parser.parse_args()
     language = find_language(asked.dialect)
     preserving = [name for name, entry in language.transforms.items() if entry.kind == "preserving"]

@@ -27,7 +27,9 @@ class Made(NamedTuple):
         return f"{self.before}{unit}{self.behind}"
 
 
-class _Maker:
+class Maker:
+    """Draws a function."""
+
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.known: list[str] = ["a", "b"]
@@ -195,7 +197,7 @@ class _Maker:
 
 def program(seed: int) -> str:
     """A function `f` of two numbers."""
-    return _Maker(seed).program()
+    return Maker(seed).program()
 
 
 def made(seed: int) -> Made:
