@@ -352,8 +352,12 @@ def _multipl_e(row: Row) -> Row | str:
     language = by_ending(f".{kind}")
     named = kind if language is None else language.name
     source = _text(row.get("prompt")) + _text(row.get("canonical_solution"))
+    tests = _text(row.get("tests")).lstrip()
+    if tests.startswith("}"):  # in C++ they begin with the brace that ends the function
+        tests = tests.removeprefix("}")
+        source = source if re.search(r"^\}\s*\Z", source, re.MULTILINE) else f"{source.rstrip()}\n}}\n"
     name = re.sub(r"^\w+?_\d+_", "", _text(row.get("name")))
-    return {**row, "source": source, "language": named, "name": name, TESTS: _text(row.get("tests")) or None}
+    return {**row, "source": source, "language": named, "name": name, TESTS: tests or None}
 
 
 def _quixbugs(row: Row) -> Row | str:
