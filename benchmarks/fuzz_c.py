@@ -5,9 +5,9 @@
     python benchmarks/fuzz_c.py --dialect cpp --transform reorder --pairs 500
 
 The functions are those of `random_programs.py` and `random_cpp.py` in `tests/transforms/c`. Each is run on
-twelve inputs, and what it prints is compared. That the originals have no undefined behaviour is checked by gcc's sanitizers. A pair is
-a function and a transform; a variant that does not compile is a difference. With differences the exit code
-is 1.
+twelve inputs, and what it prints is compared. gcc's sanitizers check that no original has undefined
+behaviour. A pair is a function and a transform; a variant that does not compile is a difference. With
+differences the exit code is 1.
 """
 
 import argparse
@@ -132,9 +132,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=1000, help="variants to run (default: 1000)")
     parser.add_argument("--transform", default="", help="names or families, with commas between")
     parser.add_argument("--variants", type=int, default=1, help="seeds of each transform")
-    parser.add_argument(
-        "--first", type=int, help="the number of the first function"
-    )
+    parser.add_argument("--first", type=int, help="the number of the first function")
     asked = parser.parse_args()
     language = find_language(asked.dialect)
     preserving = [name for name, entry in language.transforms.items() if entry.kind == "preserving"]
