@@ -4,11 +4,16 @@ The numbers are those of a list of traps. What a program prints must stay; an ed
 Each trap has an edit by hand that looks right and is not: so what is printed shows the difference.
 """
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import pytest
 
+from codeaudit.transforms.c.cpp.language import RECORD as CPP
 from tests.support.cpp_running import NO_CODE, Program, needs_gpp, outputs
+from tests.transforms.c.test_traps import variants
+
+PRESERVING: Final = [name for name, entry in CPP.transforms.items() if entry.kind == "preserving"]
 
 
 class Trap(NamedTuple):
@@ -409,3 +414,38 @@ def test_each_trap_shows_what_a_wrong_edit_changes(traps: dict[str, Trap], stand
         assert before != NO_CODE, name
         assert "ended" not in before, name
         assert after != before, name
+
+
+def made(trap: Trap, names: Sequence[str], seeds: range) -> dict[str, str]:
+    """The variants of a trap, with the transforms that made them."""
+    unit = trap.unit.strip()
+    return {
+        text: name
+        for name in names
+        for text in sorted(variants(name, unit, trap.program(trap.unit).file, seeds, CPP.name))
+    }
+
+
+@needs_gpp
+@pytest.mark.parametrize(
+    ("part", "seeds"),
+    [(5, range(1)), pytest.param(1, range(3), marks=pytest.mark.slow)],
+    ids=["some", "all"],
+)
+@pytest.mark.parametrize(("traps", "standard"), [(TRAPS, "gnu++17"), (IN_20, "gnu++20")], ids=["17", "20"])
+def test_the_traps_keep_their_meaning(traps: dict[str, Trap], standard: str, part: int, seeds: range) -> None:
+    rows = [
+        (name, trap, made(trap, PRESERVING[number % part :: part], seeds))
+        for number, (name, trap) in enumerate(traps.items())
+    ]
+    programs = [trap.program(unit) for _, trap, texts in rows for unit in (trap.unit, *texts)]
+    told = iter(outputs(programs, f"-std={standard}", "-fwrapv"))
+    for name, _, texts in rows:
+        before = next(told)
+        for text, transform in texts.items():
+            assert next(told) == before, f"{name}: {transform}\n{text}"
+
+
+def test_most_traps_are_renamed() -> None:
+    renamed = [name for name, trap in TRAPS.items() if made(trap, ["rename-parameters"], range(1))]
+    assert len(renamed) > 0.7 * len(TRAPS), set(TRAPS) - set(renamed)
