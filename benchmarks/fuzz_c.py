@@ -46,7 +46,9 @@ class Case(NamedTuple):
 
 def run_c(cases: Sequence[Case], *flags: str) -> list[list[str]]:
     """What the original and the variants of each case print."""
-    rows = [c_running.Versions([one.made.unit, *one.texts], one.made.calls, one.made.before) for one in cases]
+    rows = [
+        c_running.Versions([one.made.unit, *one.texts], one.made.calls, one.made.prelude) for one in cases
+    ]
     try:
         return c_running.outputs(rows, *flags)
     except (AssertionError, subprocess.TimeoutExpired):
@@ -62,7 +64,7 @@ def run_c(cases: Sequence[Case], *flags: str) -> list[list[str]]:
 def run_cpp(cases: Sequence[Case], *flags: str) -> list[list[str]]:
     """What the original and the variants of each case print."""
     programs = [
-        cpp_running.Program(one.made.file(unit), one.made.calls)
+        cpp_running.Program(f"{one.made.before}{unit}{one.made.behind}", one.made.calls, one.made.prelude)
         for one in cases
         for unit in (one.made.unit, *one.texts)
     ]

@@ -24,19 +24,29 @@ class Program(NamedTuple):
 
     file: str
     calls: str
+    prelude: str = ""
+    """What stands before the file; programs share it, with its variables."""
 
-    def text(self, number: int) -> str:
+    def text(self, number: int, used: str) -> str:
         """The program without its headers in the namespace of this number; its macros end with it."""
         forgotten = "".join(f"#undef {name}\n" for name in _DEFINED.findall(self.file))
         body = _INCLUDE.sub("", self.file)
-        return f"namespace v{number} {{\n{body}\nstatic void run() {{\n{self.calls}\n}}\n{forgotten}}}\n"
+        return (
+            f"namespace v{number} {{\n{used}{body}\nstatic void run() {{\n{self.calls}\n}}\n{forgotten}}}\n"
+        )
 
 
 def _made(programs: Sequence[Program]) -> str:
     headers = dict.fromkeys(line for one in programs for line in _INCLUDE.findall(one.file))
-    bodies = "".join(one.text(number) for number, one in enumerate(programs))
+    places = {one.prelude: f"p{place}" for place, one in enumerate(programs) if one.prelude}
+    parts = [f"namespace {name} {{\n{prelude}}}\n" for prelude, name in places.items()]
+    for number, one in enumerate(programs):
+        used = f"using namespace {places[one.prelude]};\n" if one.prelude else ""
+        parts.append(one.text(number, used))
     runs = "".join(f"v{number}::run(); std::putchar({ord(_BETWEEN)});" for number in range(len(programs)))
-    return f"#include <cstdio>\n{''.join(headers)}using std::printf;\n{bodies}int main() {{ {runs} }}\n"
+    return (
+        f"#include <cstdio>\n{''.join(headers)}using std::printf;\n{''.join(parts)}int main() {{ {runs} }}\n"
+    )
 
 
 def outputs(programs: Sequence[Program], *flags: str) -> list[str]:

@@ -364,7 +364,7 @@ class _CppMaker(Maker):
             body = re.sub(r"return ([^;]*);", rf"{{ {target} = (\1) & 255; return; }}", body)
         unit = f"{self.form.head}\n{{\n{body.replace(_RETURN, 'return')}}}\n"
         return Made(
-            _PRELUDE + self.form.before, unit, self.form.behind, _CALL.format(self.form.made, self.form.call)
+            _PRELUDE, self.form.before, unit, self.form.behind, _CALL.format(self.form.made, self.form.call)
         )
 
 

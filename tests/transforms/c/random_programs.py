@@ -17,6 +17,8 @@ PRELUDE: Final = (
 class Made(NamedTuple):
     """A function with the file around it, and the statements that call it."""
 
+    prelude: str
+    """Begins the file. Several versions of the file may share it."""
     before: str
     unit: str
     behind: str
@@ -24,7 +26,7 @@ class Made(NamedTuple):
 
     def file(self, unit: str) -> str:
         """The file with another text of the function."""
-        return f"{self.before}{unit}{self.behind}"
+        return f"{self.prelude}{self.before}{unit}{self.behind}"
 
 
 class Maker:
@@ -202,4 +204,4 @@ def program(seed: int) -> str:
 
 def made(seed: int) -> Made:
     """The same with the file around it."""
-    return Made(PRELUDE, program(seed), "", CALLS)
+    return Made(PRELUDE, "", program(seed), "", CALLS)
