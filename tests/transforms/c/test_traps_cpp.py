@@ -55,7 +55,7 @@ TRAPS: Final = {
         "static Num operator+(Num a, Num b) { return Num{a.v * 2 + b.v}; }\nstatic bool operator&&(Num a, Num b) { return say(b.v) == a.v; }\n",
     ),
     "2 destructors": Trap(
-        "int f(int n) { Loud a(n); Loud b(2); { Loud c(3); int k = n; k++; say(k); } if (n) Loud d(4); return n + b.n; }",
+        "int f(int n) { Loud a(n); Loud b(2); { Loud c(3); int k = n; k++; say(k); } if (n) { Loud d(4); } return n + b.n; }",
         P + "f(1))); " + P + "f(0)));",
         ("Loud a(n); Loud b(2);", "Loud b(2); Loud a(n);"),
         LOUD + SAY,
@@ -85,6 +85,13 @@ TRAPS: Final = {
         P + "f(0)));",
         ("a < b > (c)", "a < (b > (c))"),
         "typedef int type;\ntemplate <int N> int pick(int c) { return N * 100 + c; }\n",
+    ),
+    "6 arguments of templates": Trap(
+        "int f(int c) { const int b = 2; int a = 3; int r = pick<b>(c); type * t; t = &r; r = pick<2>(c) + pick<(3 > b)>(c); array<int, b> d{ { a, 5 } }; "
+        "for (int a : d.cells) r += a; return *t + pick<b>(c) + sizeof(array<type, b + 1>) / sizeof(type); }",
+        P + "f(1)));",
+        ("pick<b>(c) + sizeof", "pick<2 + (b > 1)>(c) + sizeof"),
+        "typedef int type;\ntemplate <int N> int pick(int c) { return N * 100 + c; }\ntemplate <class T, int N> struct array { T cells[N]; };\n",
     ),
     "7 another name of an object": Trap(
         "int f(int n) { int x = n; int &r = x; r = 5; int y = x; auto &[a, b] = both; a = 7; y += both.a; b = y; int cells[2] = { 1, 2 }; "
@@ -312,7 +319,7 @@ TRAPS: Final = {
         "enum class Color { red, blue, green };\nenum old { one, two };\n",
     ),
     "names with a place": Trap(
-        "    int f(int n) { int v = n; int k = outer::v + Box::v; v += this->v; { using outer::w; v += w; } namespace o = outer; k += o::v; auto at = &Box::v; k += this->*at; return v * 1000 + k; }",
+        "    int f(int n) { int v = n; int k = outer::v + Box::v; v += this->v; { using outer::w; v += w; } namespace o = outer; k += o::v; return v * 1000 + k; }",
         "Box box; " + P + "box.f(3)));",
         ("outer::v + Box::v", "v + Box::v"),
         "namespace outer { static int v = 2; static int w = 3; }\nstruct Box {\n    int v = 4;\n",
@@ -352,6 +359,36 @@ TRAPS: Final = {
         "    int operator*() { return 40; } Fun *operator->() { say(7); return this; } int operator-() { return 5; } Fun *self() { return this; }\n"
         "    int *operator+(int n) { static int k; k = say(n); return &k; } int operator~() { return 6; } };\n",
     ),
+    "results that are the variable": Trap(
+        "int f(int n) { int a = 1; int b = 2; int c = 3; int d = 4; keep(++a); a = n; poke(); int w = a; keep(b += 1); b = n; poke(); int x = b; keep(c = 2); c = n; poke(); int y = c; "
+        "int &r = --d; r = 9; int z = d; return w + x * 10 + y * 100 + z * 1000; }",
+        P + "f(3)));",
+        ("poke(); int w = a;", "int w = a; poke();"),
+        "static int *kept;\nstatic void keep(int &n) { kept = &n; }\nstatic void poke() { *kept += 5; }\n",
+    ),
+    "references in results and lambdas": Trap(
+        "int f(int n) { int a = 1; int b = 2; int c = 3; auto at = [&]() -> int & { return a; }; at() = n; b = a; auto of = [&r = c] { r++; return r; }; of(); b += c; "
+        "int *p = n ? &a : &b; *p = 7; c = a; int (&d)[2] = pairs; d[0] = n; b += pairs[0]; (n > 2 ? b : c) = 5; (a, c) += 2; return a + b * 10 + c * 100; }",
+        P + "f(3))); " + P + "f(0)));",
+        ("at() = n; b = a;", "b = a; at() = n;"),
+        "static int pairs[2];\n",
+    ),
+    "overloads by const and by kind of value": Trap(
+        "int f(int n) { int a = n; Two two; const Two &same = two; int r = two.get() + same.get() * 10; r += which(a) + which(a + 0) * 10 + which(3) * 100; r += which((a)) + which(two.n); "
+        "r += which(static_cast<Two &&>(two)); unsigned u = 3; r += u > 2 ? which(-1) : which(+a); return r + which(!!a) + which(a, a) ; }",
+        P + "f(3)));",
+        ("which(a) + which(a + 0)", "which(a + 0) + which(a + 0)"),
+        "struct Two { int n = 1; int get() { return 1; } int get() const { return 2; } };\nstatic int which(int &) { return 1; }\nstatic int which(int &&) { return 2; }\nstatic int which(Two &&) { return 3; }\n"
+        "static int which(bool) { return 4; }\nstatic int which(int &, const int &) { return 5; }\nstatic int which(const int &, int &&) { return 6; }\n",
+    ),
+    "types of what is built in": Trap(
+        "int f(short s, unsigned char c, bool k, long n, float q) { g(s); g(s + 0); g(-c); g(~c); g(c << 1); g(k); g(+k); g(!k); g(k & k); g(k == 1); g(n + s); g(q * s); g(q == s); g(s ? c : n); g(s ? s : s); "
+        "g(c += 1); g(c++); g(s = 3); g((s, n)); g(sizeof s); g('a' + 0); g(1 ? k : k); g(k && k); g(s < n || k); g(c - 'a'); g(0); g(0L); g(10u); g(1.f); return s == 3 ? c : 1; }",
+        P + "f(1, 2, true, 4, 1.5f)));",
+        ("g(s); g(s + 0)", "g(s + 0); g(s + 0)"),
+        "".join(f'static void g({kind}) {{ printf("{place} "); }}\n' for place, kind in
+                enumerate(("int", "char", "unsigned", "short", "bool", "const char *", "double", "long", "float", "unsigned char", "unsigned long"))),
+    ),
     "range for": Trap(
         "int f(int n) { int r = 0; int cells[3] = { 1, n, 3 }; for (int c : cells) { if (c == n) continue; r += c; cells[2] = 9; } for (const auto &c : Loud2{n}) { r += c; n = 7; } "
         "for (auto &&c : cells) c++; for (int i = 0; int c : { 4, 5 }) r += c * ++i; return r + cells[0] + n; }",
@@ -367,7 +404,7 @@ TRAPS: Final = {
         "Meters(const Meters &) = default; Meters &operator=(const Meters &) = default; };\n",
     ),
     "names of types beside names of variables": Trap(
-        "int f(int node) { struct node n{ node }; class Local { int x; public: Local(int x) : x(x) {} int get() const { return x; } } x(n.node); enum kind { node2 }; using k = int; k m = x.get(); "
+        "int f(int node) { struct node n{ node }; struct Local { int x; } x{ n.node }; enum kind { node2 }; using k = int; k m = x.x; "
         "typedef int t; t u = m; u += node2; return u * 10 + node + sizeof(struct node); }",
         P + "f(3)));",
         ("struct node n{ node }", "node n{ node }"),
@@ -390,7 +427,7 @@ IN_20: Final = {
         "    std::coroutine_handle<promise_type> at; bool next() { at.resume(); return !at.done(); } int now() { return at.promise().value; } ~Steps() { at.destroy(); }\n};\n",
     ),
     "concepts": Trap(
-        "template <class T> requires (sizeof(T) > 1) auto f(T n) -> decltype(n + 1) { T k = n; k += 2; auto g = []<class U>(U x) { return x + 1; }; if (k > 3) k = g(k); return k; }",
+        "template <class T> requires (sizeof(T) > 1) auto f(T n) -> decltype(n + 1) { T k = n; k += 2; auto g = [](auto x) { return x + 1; }; if (k > 3) k = g(k); return k; }",
         P + "f(3))); " + P + "f(1L)));",
         ("k > 3", "k < 3"),
     ),

@@ -35,8 +35,8 @@ _COROUTINE: Final = frozenset({"co_await_expression", "co_yield_statement", "co_
 NUMBER: Final = "number"
 """The type of a number of which no more is known."""
 _COMPARING: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})
-_VALUE_OF: Final = frozenset({"expression_statement", "return_statement", "throw_statement", "update_expression",
-                              "unary_expression", "sizeof_expression", "alignof_expression", "decltype",
+_VALUE_OF: Final = frozenset({"expression_statement", "return_statement", "throw_statement", "unary_expression",
+                               "sizeof_expression", "alignof_expression", "decltype",
                               "new_declarator", "delete_expression", "array_declarator"})  # fmt: skip
 """Kinds of nodes that use a number or a pointer in them as a value, or not at all."""
 _HEADS: Final = LOOPS | {"if_statement", "switch_expression"}
@@ -345,9 +345,15 @@ class CppSource(CSource):
             case "binary_expression":
                 return kinds[0] is not None and not (literal and POINTER in kinds)
             case "assignment_expression":
-                return kinds[0] not in (None, POINTER) if literal else (
-                    kinds[0] is not None or (here is parent.children[0] and parent.operator == "=")
-                )
+                if literal:
+                    return kinds[0] not in (None, POINTER)
+                if here is not parent.children[0]:
+                    return kinds[0] is not None
+                # What is assigned is the result, too: `keep(x = 1)` knows where `x` is.
+                return (kinds[0] is not None or parent.operator == "=") and self.is_used_by_value(parent)
+            case "update_expression":
+                postfix = self.source[parent.start : parent.start + 2] not in (b"++", b"--")
+                return not literal and (postfix or self.is_used_by_value(parent))
             case "variable_declarator":
                 binding = self.binding(self.name_of(parent))
                 plain = binding is not None and self.is_plain(binding)
@@ -431,6 +437,15 @@ def _plain_return(code: CppSource, node: Node) -> bool:
     return parent.kind != "return_statement" or (code.type(node) is not None and not code.in_nameless_function(node))
 
 
+def _not_passed(code: CppSource, node: Node) -> bool:
+    """No jump passes a declaration that gets a value, which would not compile ([stmt.dcl])."""
+    if node.kind != "local_variable_declaration":
+        return True
+    if any(one.kind in ("labeled_statement", "goto_statement") for one in code.unit.walk()):
+        return False
+    return node.parent is None or node.parent.kind != "switch_block_statement_group"
+
+
 FITTING: Final[Mapping[str, Callable[[CppSource, Node], bool]]] = {
     "split-conditions": lambda code, node: node.kind != "if_statement" or _known_condition(code, node),
     "else-to-return": lambda code, node: node.kind != "if_statement" or _nothing_lives(code, node),
@@ -443,6 +458,7 @@ FITTING: Final[Mapping[str, Callable[[CppSource, Node], bool]]] = {
     "star-to-arrow": lambda code, node: node.kind != "field_access" or _pointer(code, node),
     "index-to-pointer": lambda code, node: node.kind != "array_access" or _operands_known(code, node),
     "pointer-to-index": lambda code, node: node.kind != "pointer_expression" or _sum(code, node),
+    "join-initialisers": _not_passed,
     "insert-parentheses": _plain_return,
     "remove-parentheses": _plain_return,
 }
