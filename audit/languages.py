@@ -77,6 +77,11 @@ C: Final = LanguageAudit(
     documentation="codeaudit.audit.corpora.documentation:of_comments",
     body="codeaudit.audit.corpora.c_files:last_function",
 )
+CPP: Final = LanguageAudit(
+    reader="codeaudit.audit.corpora.c_files:functions_of_cpp",
+    unit_name="codeaudit.audit.corpora.c_files:function_name_in_cpp",
+    documentation="codeaudit.audit.corpora.documentation:of_comments",
+)
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")
 
 LANGUAGE_AUDITS: Final[Registry[LanguageAudit]] = Registry(
@@ -88,6 +93,7 @@ LANGUAGE_AUDITS: Final[Registry[LanguageAudit]] = Registry(
         "javascript": Entry(f"{__name__}:JAVASCRIPT", "functions of JavaScript files"),
         "typescript": Entry(f"{__name__}:TYPESCRIPT", "functions of TypeScript files"),
         "c": Entry(f"{__name__}:C", "functions of C files"),
+        "cpp": Entry(f"{__name__}:CPP", "functions of C++ files"),
     },
     group="codeaudit.language_audits",
     expects=LanguageAudit,

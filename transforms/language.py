@@ -240,6 +240,7 @@ LANGUAGES: Final[Registry[Language]] = Registry(
             "codeaudit.transforms.javascript.typescript:TYPESCRIPT", "functions of TypeScript files"
         ),
         "c": Entry("codeaudit.transforms.c.language:C", "functions of C files"),
+        "cpp": Entry("codeaudit.transforms.c.cpp.language:RECORD", "functions of C++ files"),
     },
     group="codeaudit.languages",
     expects=Language,

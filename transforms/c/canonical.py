@@ -1,12 +1,16 @@
 """The canonical form of a C function (`strategies.canonical`)."""
 
+from dataclasses import replace
+from functools import partial
+
 from codeaudit.transforms.c.analysis.program import analyse
 from codeaudit.transforms.c.identifiers.rename import variables
 from codeaudit.transforms.c.order.reorder import REORDER
+from codeaudit.transforms.c.parsing import CPP, C
 from codeaudit.transforms.strategies.canonical import canonical_form
 
 
-def canonicalise(source: str) -> str:
+def canonicalise(source: str, language: str = C) -> str:
     """The canonical form of one function.
 
     It has the meaning of the source; comments above a statement move with it. Two functions that differ by a
@@ -18,6 +22,15 @@ def canonicalise(source: str) -> str:
     Raises:
         SourceError: the source does not parse, or is nested too deeply.
     """
-    if REORDER.ordering(source).obstacle:
+    if replace(REORDER, language=language).ordering(source).obstacle:
         return source
-    return canonical_form(source, analyse, variables)
+    return canonical_form(source, partial(analyse, language=language), partial(variables, language=language))
+
+
+def canonicalise_cpp(source: str) -> str:
+    """As `canonicalise`, for C++.
+
+    Raises:
+        SourceError: as there.
+    """
+    return canonicalise(source, CPP)

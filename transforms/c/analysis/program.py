@@ -1,10 +1,12 @@
 """The program structure of one C function: what its statements do (`syntax.program`)."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts
 from codeaudit.transforms.c.dialect import DIALECT
+from codeaudit.transforms.c.parsing import CPP, C
 from codeaudit.transforms.c.rewriting import CSource, study
 from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.effects import BARRIER, ENDS_CALL, LEAVES_LOOP, RAISES, Effects
@@ -25,10 +27,16 @@ class CProgramBuilder(ProgramBuilder):
 
     flow = DIALECT.flow
     callables = frozenset({"function_definition"})
+    facts_of: Callable[[CSource], CFacts] = CFacts
 
     def __init__(self, facts: CFacts, dependence: Dependence) -> None:
         super().__init__(facts, dependence)
         self.facts = facts
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why no statement may move, beyond what macros do; `None` if some may."""
+        return None
 
     def collector(self, guard: int) -> CEffectCollector:
         """A new collector."""
@@ -153,10 +161,13 @@ class CProgram(CodeProgram):
     def __init__(self, source: str, code: CSource, root: StatementBlock, builder: CProgramBuilder) -> None:
         super().__init__(source, code.reading.comments, root, builder.rows)
         self.code = code
+        self.obstacle = builder.obstacle
 
 
 @lru_cache(maxsize=8)
-def analyse(source: str, *, dependence: Dependence = "strict", around: str = "") -> CProgram:
+def analyse(
+    source: str, *, dependence: Dependence = "strict", around: str = "", language: str = C
+) -> CProgram:
     """The program of one function; `around` is the text of its file, as far as it is known.
 
     The last programs are cached, because a transform proposes and applies to one source many times.
@@ -164,9 +175,12 @@ def analyse(source: str, *, dependence: Dependence = "strict", around: str = "")
     Raises:
         SourceError: the text is not C, is not one function, or is nested too deeply.
     """
-    code = study(source, around)
+    code = study(source, around, language)
+    builds = CProgramBuilder
+    if language == CPP:
+        from codeaudit.transforms.c.cpp.program import CppProgramBuilder as builds
     try:
-        builder = CProgramBuilder(CFacts(code), dependence)
+        builder = builds(builds.facts_of(code), dependence)
         root = builder.unit(code.unit)
     except RecursionError as error:
         raise SourceError("the text is nested too deeply; give a smaller function") from error

@@ -24,7 +24,9 @@ from typing import Final, Self
 
 from codeaudit.transforms.c.analysis.scopes import resolve
 from codeaudit.transforms.c.macros import Macros, macros_of
-from codeaudit.transforms.c.parsing import KEYWORDS, CText
+from codeaudit.transforms.c.cpp import reading as cpp
+from codeaudit.transforms.c.parsing import CPP, KEYWORDS, CText
+from codeaudit.transforms.c.parsing import C as OF_C
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import RenameVariables
@@ -80,6 +82,11 @@ def reserved(name: str) -> bool:
 
 C: Final = Lexicon(NATURAL, reserved, capitals=False)
 """The form of new names for the variables of C."""
+LEXICONS: Final = {
+    OF_C: C,
+    CPP: Lexicon(NATURAL, lambda name: reserved(name) or name in cpp.KEYWORDS, capitals=False),
+}
+"""The form of new names, by language."""
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
@@ -102,11 +109,12 @@ def evidence(macros: Macros, text: str, source: str) -> Evidence:
 class CVariables(CodeVariables):
     """The variables of one function of a text."""
 
-    lexicon = C
     obstacle = None
 
-    def __init__(self, source: str, around: str) -> None:
-        super().__init__(source, resolve(source))
+    def __init__(self, source: str, around: str, language: str) -> None:
+        self.language: Final = language
+        self.lexicon = LEXICONS[language]
+        super().__init__(source, resolve(source, language))
         self.macros = macros_of(around or source)
         self.evidence = evidence(self.macros, around, source)
 
@@ -154,17 +162,17 @@ class CVariables(CodeVariables):
 
     def resolve(self, text: str) -> Scopes:
         """The variables of another function, past the cache: most results are asked for once."""
-        return resolve.__wrapped__(text)
+        return resolve.__wrapped__(text, self.language)
 
 
 @lru_cache(maxsize=8)
-def variables(source: str, around: str = "") -> CVariables:
+def variables(source: str, around: str = "", language: str = OF_C) -> CVariables:
     """The variables of one function, cached because a transform asks for the last functions many times.
 
     Raises:
         SourceError: the source does not parse or is not one function.
     """
-    return CVariables(source, around)
+    return CVariables(source, around, language)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +180,8 @@ class CRename(RenameVariables):
     """Gives other names to the variables of a C function. One variable is one move."""
 
     foreign: str = NOT_A_MOVE
-    languages: frozenset[str] = field(default=frozenset({"c"}))
+    languages: frozenset[str] = field(default=frozenset({OF_C}))
+    language: str = OF_C
     around: str = field(default="", repr=False)
     """The text of the file around the function, as far as it is known."""
 
@@ -186,7 +195,7 @@ class CRename(RenameVariables):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return variables(source, self.around)
+        return variables(source, self.around, self.language)
 
 
 RENAME: Final = CRename()

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from codeaudit.transforms.c.analysis.program import CProgram, analyse
+from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.c.rewriting import LABEL_INSIDE
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.interface import Refused, Rewritten
@@ -36,14 +37,18 @@ class COrdering(CodeOrdering):
         return False
 
 
-def _ordering(source: str, around: str, dependence: Dependence = "strict") -> COrdering:
-    program = analyse(source, dependence=dependence, around=around)
+def _ordering(
+    source: str, around: str, language: str, dependence: Dependence = "strict"
+) -> COrdering:
+    program = analyse(source, dependence=dependence, around=around, language=language)
     return COrdering(program, program.code.scopes.bindings, _obstacle(program))
 
 
 def _obstacle(program: CProgram) -> str | None:
     """Why no statement may move; `None` if some may."""
     code = program.code
+    if program.obstacle is not None:
+        return program.obstacle
     if any(node.kind == "case_statement" for node in code.unit.walk()):
         return LABEL_INSIDE
     words = {code.text(node) for node in code.unit.walk() if node.kind == "identifier"}
@@ -61,7 +66,8 @@ def _obstacle(program: CProgram) -> str | None:
 class CReorder(CodeReorder):
     """Puts the statements of a C function into another legal order."""
 
-    languages: frozenset[str] = field(default_factory=lambda: frozenset({"c"}))
+    languages: frozenset[str] = field(default_factory=lambda: frozenset({C}))
+    language: str = C
 
     def ordering(self, source: str) -> COrdering:
         """The blocks of the function.
@@ -69,21 +75,22 @@ class CReorder(CodeReorder):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return _ordering(source, self.around, self.dependence)
+        return _ordering(source, self.around, self.language, self.dependence)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """As in all languages, with an evidence that says what is assumed of macros."""
         found = CodeReorder.apply(self, source, moves)
         if isinstance(found, Refused) or found.evidence != "analysis":
             return found
-        return replace(found, evidence=analyse(source, around=self.around).code.evidence)
+        return replace(found, evidence=analyse(source, around=self.around, language=self.language).code.evidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CReorderBreaking(CodeReorderBreaking):
     """Puts one statement directly before another that it depends on."""
 
-    languages: frozenset[str] = field(default_factory=lambda: frozenset({"c"}))
+    languages: frozenset[str] = field(default_factory=lambda: frozenset({C}))
+    language: str = C
 
     def ordering(self, source: str) -> COrdering:
         """The blocks of the function.
@@ -91,7 +98,7 @@ class CReorderBreaking(CodeReorderBreaking):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return _ordering(source, self.around)
+        return _ordering(source, self.around, self.language)
 
 
 REORDER: Final = CReorder()
