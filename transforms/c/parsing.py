@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp import reading as cpp
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
 from codeaudit.transforms.syntax.reader import EMPTY, Extent, Grammar, Node, ParsedText, TreeReader, blanked
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from tree_sitter import Tree
 
 C: Final = "c"
-CPP: Final = cpp.CPP
 TITLES: Final = {C: "C", CPP: "C++"}
 FUNCTION: Final = "function_definition"
 

@@ -178,7 +178,9 @@ def analyse(
     code = study(source, around, language)
     builds = CProgramBuilder
     if language == CPP:
-        from codeaudit.transforms.c.cpp.program import CppProgramBuilder as builds
+        from codeaudit.transforms.c.cpp.program import CppProgramBuilder
+
+        builds = CppProgramBuilder
     try:
         builder = builds(builds.facts_of(code), dependence)
         root = builder.unit(code.unit)

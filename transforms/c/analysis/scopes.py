@@ -257,5 +257,7 @@ def resolve(source: str, language: str = C) -> Scopes:
     reading, function = read_unit(source, language)
     rules = CScopes
     if language == CPP:
-        from codeaudit.transforms.c.cpp.scopes import CppScopes as rules
+        from codeaudit.transforms.c.cpp.scopes import CppScopes
+
+        rules = CppScopes
     return resolved(rules, reading, function, "function")

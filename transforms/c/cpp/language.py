@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, Final
 
 from codeaudit.transforms.c import language
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.ledger import LEDGER, RESTS_ON
-from codeaudit.transforms.c.cpp.reading import CPP
 from codeaudit.transforms.language import Language, TransformFamily
 
 _NAMED: Final = "C"

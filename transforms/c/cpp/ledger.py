@@ -26,8 +26,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         ),
         Assumption(
             id="names-of-code-unread",
-            assumed="No program acts on the names that compilers give to lambdas and local classes, nor on the "
-            "size of its own code.",
+            assumed="No program acts on the names that compilers give to lambdas and local classes.",
             shown="The file uses `typeid`.",
             sign=r"\btypeid\b",
             refused="No transform that rests on this edits the file.",

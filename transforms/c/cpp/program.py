@@ -1,8 +1,8 @@
 """The effects of C++ statements, and the program structure of one function.
 
-As in C (`analysis.effects`, `analysis.program`), with more that may be a call: an operator whose operands are
-not certainly numbers and pointers, a conversion from or to anything else, the declaration of an object and its
-end. A call may do anything, and may throw. A variable is private only if every use of it uses its value
+As in C (`analysis.effects`, `analysis.program`), with more that may be a call: an operator whose operands
+are not certainly numbers and pointers, a conversion from or to anything else, the declaration of an object
+and its end. A call may do anything, and may throw. A variable is private only if every use of it uses its value
 (`CppSource.addressed`): arguments may be taken by reference.
 """
 
@@ -183,7 +183,9 @@ class CppProgramBuilder(CProgramBuilder):
                 for child in node.children:
                     reading.visit(child)
                 reading.flags |= ENDS_CALL | ANYTHING
-            case "expression_statement" | "return_statement" | "local_variable_declaration" | "goto_statement":
+            case (
+                "expression_statement" | "return_statement" | "local_variable_declaration" | "goto_statement"
+            ):
                 return super().simple(node, place)
             case "break_statement" | "continue_statement":
                 return super().simple(node, place)

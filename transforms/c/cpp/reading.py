@@ -1,8 +1,8 @@
 """How trees of C++ are read: as those of C (`c.parsing`), with the nodes that only C++ has.
 
-Not read, beyond what is not read in C: bodies that are a `try` block, `= default` and `= delete`, classes with
-functions inside of functions, and lambdas with parameters for types. Of a `template` the unit is the function;
-the text before it belongs to the sample and keeps its names.
+Not read, beyond what is not read in C: bodies that are a `try` block, `= default` and `= delete`, classes
+with functions inside of functions, and lambdas with parameters for types. Of a `template` the unit is the
+function; the text before it belongs to the sample and keeps its names.
 """
 
 import re
@@ -12,8 +12,6 @@ from codeaudit.transforms.syntax.reader import Node, blanked
 
 if TYPE_CHECKING:
     from tree_sitter import Node as TreeNode
-
-CPP: Final = "cpp"
 
 TRY_BODY: Final = "try block in place of the body"
 LAMBDA_TEMPLATE: Final = "lambda with parameters for types"
@@ -169,7 +167,8 @@ def strange(function: Node) -> str | None:
 
 _MACRO_LINES: Final = re.compile(
     rb"^[ \t]*([A-Z][A-Z0-9_]{2,})[ \t]*(?:\([\w \t,]*\)[ \t]*)?$|"
-    rb"\b(?:class|struct)[ \t]+([A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)(?=[ \t]+\w+[ \t]*(?:final\b[ \t]*)?(?:[:{\n]))",
+    rb"\b(?:class|struct)[ \t]+([A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)"
+    rb"(?=[ \t]+\w+[ \t]*(?:final\b[ \t]*)?(?:[:{\n]))",
     re.MULTILINE,
 )
 """Words in capitals that are a line, or that stand before the name of a class."""

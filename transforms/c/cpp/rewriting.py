@@ -16,7 +16,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final, Self
 
-from codeaudit.transforms.c.cpp.reading import CASTS, CONSTEXPR_IF, CPP, DECLARING, head_of
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.cpp.reading import CASTS, CONSTEXPR_IF, DECLARING
 from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTER, WHOLE
 from codeaudit.transforms.c.rewriting import CSource, is_declared_here, promoted
 from codeaudit.transforms.c.types import declared_type, number_type
@@ -24,7 +25,6 @@ from codeaudit.transforms.strategies.dialect import UNKNOWN
 from codeaudit.transforms.syntax.flow import LOOPS
 from codeaudit.transforms.syntax.reader import EMPTY, Node
 from codeaudit.transforms.syntax.scopes import Binding
-from codeaudit.transforms.syntax.text import Precedence
 
 ALTERNATIVE: Final = "operator that is a word or of C++20"
 CONSTANT: Final = "function that a compiler may evaluate"
@@ -35,9 +35,10 @@ _COROUTINE: Final = frozenset({"co_await_expression", "co_yield_statement", "co_
 NUMBER: Final = "number"
 """The type of a number of which no more is known."""
 _COMPARING: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})
-_VALUE_OF: Final = frozenset({"expression_statement", "return_statement", "throw_statement", "unary_expression",
-                               "sizeof_expression", "alignof_expression", "decltype",
-                              "new_declarator", "delete_expression", "array_declarator"})  # fmt: skip
+_VALUE_OF: Final = frozenset(
+    {"expression_statement", "return_statement", "throw_statement", "unary_expression", "sizeof_expression",
+     "alignof_expression", "decltype", "new_declarator", "delete_expression", "array_declarator"}
+)  # fmt: skip
 """Kinds of nodes that use a number or a pointer in them as a value, or not at all."""
 _HEADS: Final = LOOPS | {"if_statement", "switch_expression"}
 
@@ -160,7 +161,7 @@ class CppSource(CSource):
         return {one.number: self._find_value(one) for one in self.scopes.bindings}
 
     def value_type(self, binding: Binding) -> str | None:
-        """The type of the value of a variable, which may be `const` or a reference: a number, or `pointer`."""
+        """The type of the value of a variable, `const` or a reference or not: a number, or `pointer`."""
         return self._values[binding.number]
 
     def _find_value(self, binding: Binding) -> str | None:
@@ -173,8 +174,11 @@ class CppSource(CSource):
         return number_type(" ".join(one for one in behind.split() if one != "const") or before)
 
     def pointee(self, node: Node) -> str | None:
-        """The type of the number to which a variable points."""
+        """The type of the number to which an expression points."""
         node = node.unparenthesized
+        if node.kind in ("binary_expression", "update_expression"):
+            base = next((one for one in node.children if self.type(one) == POINTER), None)
+            return None if base is None else self.pointee(base)
         binding = self.binding(node)
         text = None if binding is None else declared_type(self.scopes, binding, references=True)
         if text is None or text.count("*") != 1:
@@ -239,7 +243,9 @@ class CppSource(CSource):
         kinds = [one.kind for one in node.walk() if one.kind.startswith("abstract_")]
         if kinds:
             return POINTER if set(kinds) == {"abstract_pointer_declarator"} else None
-        return number_type(" ".join(one for one in self.text(node).removeprefix("std::").split() if one != "const"))
+        return number_type(
+            " ".join(one for one in self.text(node).removeprefix("std::").split() if one != "const")
+        )
 
     def _type_of_operation(self, node: Node) -> str | None:
         left, right = map(self.type, node.children)
@@ -312,7 +318,9 @@ class CppSource(CSource):
     def addressed(self) -> frozenset[int]:
         """The variables of which somebody else may know where they are."""
         found = set(super().addressed)
-        by_start = {one.start: one for one in self.unit.walk() if one.kind in ("identifier", "type_identifier")}
+        by_start = {
+            one.start: one for one in self.unit.walk() if one.kind in ("identifier", "type_identifier")
+        }
         for binding in self.scopes.bindings:
             if binding.captured and binding.view != "outer":
                 found.add(binding.number)
@@ -327,8 +335,7 @@ class CppSource(CSource):
         return self.value_type(binding) is not None and self.declared(binding) is not None
 
     def is_used_by_value(self, node: Node, *, literal: bool = False) -> bool:
-        """Whether what uses an expression can only use its value; `literal`: and takes another number, too.
-        """
+        """Whether what uses an expression can only use its value; `literal`: and takes any number."""
         here, parent = node, node.parent
         while parent is not None and (
             parent.kind == "parenthesized_expression"
@@ -373,7 +380,9 @@ class CppSource(CSource):
             case "field_access":
                 return parent.operator == "->"
             case "cast_expression":
-                return (self.type(parent) is not None or self.text(parent.part("type")) == "void") and not literal
+                return (
+                    self.type(parent) is not None or self.text(parent.part("type")) == "void"
+                ) and not literal
             case "ternary_expression":
                 return here.field == "condition"
             case kind if kind in _HEADS:
@@ -434,7 +443,9 @@ def _plain_return(code: CppSource, node: Node) -> bool:
         return False  # `(f)(x)` does not look for `f` where the type of `x` is
     if parent.kind == "variable_declarator":
         return parent.parent is None or "decltype" not in code.text(parent.parent).split("=")[0]
-    return parent.kind != "return_statement" or (code.type(node) is not None and not code.in_nameless_function(node))
+    return parent.kind != "return_statement" or (
+        code.type(node) is not None and not code.in_nameless_function(node)
+    )
 
 
 def _not_passed(code: CppSource, node: Node) -> bool:

@@ -6,7 +6,13 @@ argument of a template, as in `array<int, n>`, may be a variable. A name behind 
 
 from typing import Final
 
-from codeaudit.transforms.c.analysis.scopes import A_FUNCTION, IS_A_TYPE, OF_THE_LINKER, TYPE_OR_VARIABLE, CScopes
+from codeaudit.transforms.c.analysis.scopes import (
+    A_FUNCTION,
+    IS_A_TYPE,
+    OF_THE_LINKER,
+    TYPE_OR_VARIABLE,
+    CScopes,
+)
 from codeaudit.transforms.c.cpp.reading import head_of
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import ScopeFrame, View
@@ -38,7 +44,10 @@ class CppScopes(CScopes):
         """Visit the declarator of the function."""
         for child in node.children:
             if node is not head:
-                if child.kind.endswith("declarator") or child.kind in ("qualified_identifier", "operator_cast"):
+                if child.kind.endswith("declarator") or child.kind in (
+                    "qualified_identifier",
+                    "operator_cast",
+                ):
                     self._head(child, head)
                 else:
                     self.visit(child)
@@ -219,7 +228,9 @@ class CppScopes(CScopes):
     def visit_template_argument_list(self, node: Node) -> None:
         """Visit arguments of a template: a word alone may be a variable."""
         for child in node.children:
-            kind = child.child("type") if child.kind == "type_descriptor" and len(child.children) == 1 else None
+            kind = (
+                child.child("type") if child.kind == "type_descriptor" and len(child.children) == 1 else None
+            )
             if kind is not None and self._is_known(kind):
                 self.use(kind, "read")
             else:

@@ -37,9 +37,7 @@ class COrdering(CodeOrdering):
         return False
 
 
-def _ordering(
-    source: str, around: str, language: str, dependence: Dependence = "strict"
-) -> COrdering:
+def _ordering(source: str, around: str, language: str, dependence: Dependence = "strict") -> COrdering:
     program = analyse(source, dependence=dependence, around=around, language=language)
     return COrdering(program, program.code.scopes.bindings, _obstacle(program))
 
@@ -82,7 +80,9 @@ class CReorder(CodeReorder):
         found = CodeReorder.apply(self, source, moves)
         if isinstance(found, Refused) or found.evidence != "analysis":
             return found
-        return replace(found, evidence=analyse(source, around=self.around, language=self.language).code.evidence)
+        return replace(
+            found, evidence=analyse(source, around=self.around, language=self.language).code.evidence
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
