@@ -7,8 +7,8 @@ from typing import Final
 from codeaudit.audit.corpora.functions import cut_out, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.prompt_cut import NO_FUNCTION, FunctionBody, body_in_braces
-from codeaudit.transforms.c.cpp.reading import own_name
-from codeaudit.transforms.c.parsing import CPP, FUNCTION, C, name_of, places, read, read_unit
+from codeaudit.transforms.c.cpp.reading import function_in, own_name
+from codeaudit.transforms.c.parsing import CPP, C, name_of, places, read, read_unit
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
 from codeaudit.transforms.records import Sample
 
@@ -54,17 +54,27 @@ def function_name_in_cpp(source: str) -> str | None:
     return function_name(source, CPP)
 
 
-def last_function(source: str) -> FunctionBody | str:
+def last_function(source: str, language: str = C) -> FunctionBody | str:
     """The function at the end of a text, to be cut; or the reason why there is none.
 
     Raises:
         SourceError: the text does not parse.
     """
-    reading = read(source)
-    parts = reading.root.children
-    if not parts or parts[-1].kind != FUNCTION or not (name := name_of(reading, parts[-1])):
+    reading = read(source, language)
+    whole = next(iter(reading.root.children[-1:]), None)
+    function = None if whole is None else function_in(whole)
+    if whole is None or function is None or not (name := name_of(reading, function, language)):
         return NO_FUNCTION
-    return body_in_braces(reading, name, parts[-1], parts[-1])
+    return body_in_braces(reading, name, whole, function)
+
+
+def last_function_of_cpp(source: str) -> FunctionBody | str:
+    """As `last_function`, for C++.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    return last_function(source, CPP)
 
 
 def _unfit(source: str, language: str) -> str | None:

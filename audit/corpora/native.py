@@ -316,8 +316,6 @@ def _humaneval_x(row: Row) -> Row | str:
     solution, test = _text(row.get("canonical_solution")), _text(row.get("test"))
     if kind == PYTHON.name or toolchain(kind) is not None:
         return {**row, "source": prompt + solution, "language": kind, TESTS: test or None}
-    if kind in LANGUAGES and kind != JAVA.name:
-        return {**row, "source": prompt + solution, "language": kind}
     if kind != JAVA.name:
         return f"row in {without_engine(name=kind) or kind}{NO_ENGINE}"
     # The declaration is the prompt without its comment, up to the opened body of the method.
