@@ -7,8 +7,9 @@ from typing import Final
 from codeaudit.audit.corpora.functions import cut_out, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.prompt_cut import NO_FUNCTION, FunctionBody, body_in_braces
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import function_in, own_name
-from codeaudit.transforms.c.parsing import CPP, C, name_of, places, read, read_unit
+from codeaudit.transforms.c.parsing import C, name_of, places, read, read_unit
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
 from codeaudit.transforms.records import Sample
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 from functools import partial
 
 from codeaudit.transforms.c.analysis.program import analyse
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.identifiers.rename import variables
 from codeaudit.transforms.c.order.reorder import REORDER
-from codeaudit.transforms.c.parsing import CPP, C
+from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.strategies.canonical import canonical_form
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import ClassVar, Final
 
-from codeaudit.transforms.c.parsing import CPP, C, name_of, read_unit
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.parsing import C, name_of, read_unit
 from codeaudit.transforms.c.parsing import places as functions
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
 from codeaudit.transforms.patches import line_starts

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Final, Self
 
 from codeaudit.transforms.c.analysis.scopes import resolve
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.dialect import (
     ARITHMETIC,
     DIALECT,
@@ -23,7 +24,7 @@ from codeaudit.transforms.c.dialect import (
 )
 from codeaudit.transforms.c.identifiers.rename import evidence
 from codeaudit.transforms.c.macros import macros_of
-from codeaudit.transforms.c.parsing import CPP, C, head_of, named, read_unit
+from codeaudit.transforms.c.parsing import C, head_of, named, read_unit
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.patches import Part, Patch, Site

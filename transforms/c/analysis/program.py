@@ -5,8 +5,9 @@ from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.dialect import DIALECT
-from codeaudit.transforms.c.parsing import CPP, C
+from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.c.rewriting import CSource, study
 from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.effects import BARRIER, ENDS_CALL, LEAVES_LOOP, RAISES, Effects
@@ -123,8 +124,9 @@ class CProgramBuilder(ProgramBuilder):
         reading.anything(node)
 
     def compound(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects] | None:
-        """`switch`."""
-        return self._switch(node, place) if node.kind == "switch_expression" else None
+        """`switch`; one whose labels stand elsewhere is no statement that is known here."""
+        is_known = node.kind == "switch_expression" and node.part("body").kind == "switch_block"
+        return self._switch(node, place) if is_known else None
 
     def _switch(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects]:
         reading = self.collector(place.guard)

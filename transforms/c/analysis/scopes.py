@@ -7,7 +7,8 @@ is known from the end of its declarator on (6.2.1), so `int x = x;` reads itself
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.c.parsing import CPP, C, named, read_unit
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.parsing import C, named, read_unit
 from codeaudit.transforms.errors import UnknownSyntaxError
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import ScopeFrame, Scopes, ScopeWalk, View, resolved

@@ -2,8 +2,8 @@
 
 As in C (`analysis.effects`, `analysis.program`), with more that may be a call: an operator whose operands
 are not certainly numbers and pointers, a conversion from or to anything else, the declaration of an object
-and its end. A call may do anything, and may throw. A variable is private only if every use of it uses its value
-(`CppSource.addressed`): arguments may be taken by reference.
+and its end. A call may do anything, and may throw. A variable is private only if every use of it uses its
+value (`CppSource.addressed`): arguments may be taken by reference.
 """
 
 from typing import Final

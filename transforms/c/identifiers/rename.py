@@ -23,9 +23,10 @@ from functools import cached_property, lru_cache
 from typing import Final, Self
 
 from codeaudit.transforms.c.analysis.scopes import resolve
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp import reading as cpp
 from codeaudit.transforms.c.macros import Macros, macros_of
-from codeaudit.transforms.c.parsing import CPP, KEYWORDS, CText
+from codeaudit.transforms.c.parsing import KEYWORDS, CText
 from codeaudit.transforms.c.parsing import C as OF_C
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.records import Evidence
