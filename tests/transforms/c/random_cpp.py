@@ -164,7 +164,12 @@ class _CppMaker(Maker):
             return super().assignment()
         name, number, loud = (random.choice(one) for one in (self.known, self.visible_ints, self.louds))
         options = [
-            f"change({number});", f"keep({random.choice(('a', 'shared', 'cells[2]'))});", "poke();", f"num += Num({name});", "num++;", "++num;",
+            f"change({number});",
+            f"change(++{number});",
+            f"change({number} = {name});",
+            f"keep(a = {name});",
+            f"keep(a ^= 3);",
+            f"keep({random.choice(('a', 'shared', 'cells[2]'))});", "poke();", f"num += Num({name});", "num++;", "++num;",
             f"num = {name};", f"num = Num({name});", f"{loud}.bump();", f"loud = {loud};", f"outer::deep = {name} & 63;", f"Loud({name} & 15);",
             f"delete new Loud({name});", f"seq[{name} & 1] = {name};", f"{name} = fail({name});", f"[&, k = {name}] {{ {number} = k & 255; }}();",
             f"std::printf(\"x%d\", int({name}));", f"num = Num({name}) + num;", f"{name}++, {name} = {name} & 255;", f"static_cast<void>(say({name}));",

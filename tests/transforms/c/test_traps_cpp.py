@@ -370,7 +370,7 @@ TRAPS: Final = {
         "int f(int n) { int a = 1; int b = 2; int c = 3; auto at = [&]() -> int & { return a; }; at() = n; b = a; auto of = [&r = c] { r++; return r; }; of(); b += c; "
         "int *p = n ? &a : &b; *p = 7; c = a; int (&d)[2] = pairs; d[0] = n; b += pairs[0]; (n > 2 ? b : c) = 5; (a, c) += 2; return a + b * 10 + c * 100; }",
         P + "f(3))); " + P + "f(0)));",
-        ("at() = n; b = a;", "b = a; at() = n;"),
+        ("*p = 7; c = a;", "c = a; *p = 7;"),
         "static int pairs[2];\n",
     ),
     "overloads by const and by kind of value": Trap(
@@ -388,6 +388,93 @@ TRAPS: Final = {
         ("g(s); g(s + 0)", "g(s + 0); g(s + 0)"),
         "".join(f'static void g({kind}) {{ printf("{place} "); }}\n' for place, kind in
                 enumerate(("int", "char", "unsigned", "short", "bool", "const char *", "double", "long", "float", "unsigned char", "unsigned long"))),
+    ),
+    "bool is a number of its own": Trap(
+        "int f(bool k, int n) { bool m = n > 1; m |= n; m += 1; m = m + k; k &= m; n += 1; k = !k; k = k ^ m; char c = 'a'; c += 1; c = c + n; int r = -m + (m << 3); if (m == 1) r++; if (k != m) r += 2; return r * 10 + k + n + c; }",
+        P + "f(true, 3))); " + P + "f(false, 0)));",
+        ("m += 1; m = m + k;", "++m; m = m + k;"),
+    ),
+    "parentheses that mean something": Trap(
+        "template <class... T> int f(T... all) { int n = (all + ...); Box q((Box())); Box w{(n, 2)}; auto g = [](auto... x) { return (x * ...) + sizeof...(x); }; int k = pick<(3 > 2)>((n, 4)); "
+        "auto &&r = (n); r += 2; int s = sizeof(n) * (k) - (-n); void *p = (&q); Box *z = new (p) Box((7)); bool b = (n < k) > (2); return n * 100 + q.v + w.v + g(all...) + s + (z)->v + (*z).v + b; }",
+        P + "f(1, 2, 3)));",
+        ("Box q((Box()));", "Box q(Box());"),
+        "#include <new>\nstruct Box { int v; Box(int v) : v(v) {} Box() : v(9) {} };\ntemplate <int N> int pick(int c) { return N * 100 + c; }\n",
+    ),
+    "attributes": Trap(
+        "[[nodiscard]] int f(int n [[maybe_unused]]) { int r [[maybe_unused]] = 0; switch (n) { case 1: r = 1; [[fallthrough]]; case 2: r += 2; break; [[likely]] case 3: r = 9; break; default: r = 4; } "
+        "if (n > 2) [[unlikely]] { r += 10; } else [[likely]] r += 20; [[maybe_unused]] auto g = [n]() noexcept { return n; }; return r + g(); }",
+        "for (int i = 0; i < 5; i++) " + P + "f(i)));",
+        ("[[fallthrough]];", "break;"),
+    ),
+    "objects in loops and branches": Trap(
+        "int f(int n) { int r = 0; for (int i = 0; i < n; i++) { Loud a(i); if (i == 1) continue; if (i == 3) break; r += a.n; } do { Loud b(r); if (r > 3) continue; r += 2; } while (r++ < 5); while (r < 20) { Loud c(r); r += 7; } "
+        "if (n > 2) { Loud d(1); return r; } else { Loud e(2); r++; } Loud g(3); if (n == 1) { r += 5; } else if (n == 2) { Loud h(4); r += g.n; } say(r); return r; }",
+        "for (int i = 0; i < 5; i++) " + P + "f(i)));",
+        ("else { Loud e(2); r++; } Loud g(3);", "Loud e(2); r++; Loud g(3);"),
+        LOUD + SAY,
+    ),
+    "objects in a switch and under jumps": Trap(
+        "int f(int n) { int r = 0; Loud a(9); switch (n) { case 0: { Loud b(1); r = 1; break; } case 1: r = 2; break; default: { Loud c(3); r = 3; } } again: { Loud d(r); r++; if (r < 4) goto again; } "
+        "for (;;) { Loud e(r); if (r++ > 4) goto out; } out: say(r); return r; }",
+        "for (int i = 0; i < 3; i++) " + P + "f(i)));",
+        ("{ Loud d(r); r++; if (r < 4) goto again; }", "Loud d(r); r++; if (r < 4) goto again;"),
+        LOUD + SAY,
+    ),
+    "results that are objects": Trap(
+        "Loud f(int n, Loud a, const Loud &b) { Loud c(3); if (n == 1) return a; if (n == 2) { return b; } if (n == 3) return n > 2 ? c : a; Loud d = n == 4 ? Loud(5) : c; a = 6; if (n == 5) { return static_cast<Loud &&>(d); } else { return { n }; } }",
+        "Loud b(8); for (int i = 1; i < 7; i++) " + P + "f(i, Loud(i), b).n));",
+        ("if (n == 1) return a;", "if (n == 1) { Loud e = a; return e; }"),
+        LOUD,
+    ),
+    "names of loops and references that live longer": Trap(
+        "int f(int n) { int r = 0; pair all[2] = { { 1, 2 }, { 3, n } }; for (auto [a, b] : all) { r += a * b; a = 9; } for (auto &[a, b] : all) { b += a; int c = b; r += c; } const int &k = r + 1; int &&m = n + 2; r = 0; m++; const auto &[x, y] = all[1]; all[1].y = 50; "
+        "int const *p = &k; r += *p; { int a = x; int b = a; r += b; } return r + k + m + y; }",
+        P + "f(3)));",
+        ("const int &k = r + 1; int &&m = n + 2; r = 0;", "r = 0; const int &k = r + 1; int &&m = n + 2;"),
+        "struct pair { int x, y; };\n",
+    ),
+    "virtual calls and names of bases": Trap(
+        "    int f(int n) override { int k = v; int w = this->Base::v; v = n; Base::v = k; k += Base::f(1); k += g(2) + tell(); Base &b = *this; b.v = 7; w += Base::v + v; return k * 100 + w + total++; }",
+        "Derived d; " + P + "d.f(3))); Base &b = d; " + P + "b.f(4)));",
+        ("b.v = 7; w += Base::v + v;", "w += Base::v + v; b.v = 7;"),
+        SAY + "struct Base { int v = 1; static int total; virtual ~Base() {} virtual int f(int n) { return say(v + n); } int g(int n) { v += n; return v; } virtual int tell() { return 5; } };\nint Base::total = 7;\n"
+        "struct Derived : Base {\n    int v = 2; int tell() override { return v; }\n",
+        "\n};",
+    ),
+    "a destructor": Trap(
+        "    ~Box() { int k = n; n = 0; { Loud a(k); int b = a.n; k += b; } if (k > 2) { say(k); } else if (!k) { return; } say(n); delete p; p = nullptr; }",
+        "{ Box a{1}; Box b{2}; Box c{0}; }",
+        ("int k = n; n = 0;", "n = 0; int k = n;"),
+        LOUD + SAY + "struct Box {\n    int n; Loud *p = new Loud(7);\n    Box(int n) : n(n) {}\n",
+        "\n};",
+    ),
+    "a conversion": Trap(
+        "    explicit operator int() const && noexcept(true) { int k = n; const int m = k + 1; seen = m; k = seen; return k * 10 + m; }",
+        P + "Box{3})); " + P + "Box{4}));",
+        ("seen = m; k = seen;", "k = seen; seen = m;"),
+        "struct Box {\n    int n; mutable int seen = 0;\n    Box(int n) : n(n) {}\n",
+        "\n};",
+    ),
+    "a subscript and its neighbours": Trap(
+        "    int &operator[](int at) { int k = at % 3; if (k < 0) { k += 3; } count++; int &r = cells[k]; r += 0; return (cells[k]); }\n",
+        "Box box; box[1] = 4; box[-1] += 2; " + P + "box[1] + box[2] * 10 + box.count * 100));",
+        ("int &r = cells[k]; r += 0;", "int r = cells[k]; r += 0; return cells[0];"),
+        "struct Box {\n    int cells[3] = { 1, 2, 3 }; int count = 0;\n",
+        "\n};",
+    ),
+    "strings with a kind": Trap(
+        "int f(int n) { const wchar_t *w = L\"ab\" \"cd\"; const char16_t *u = u\"x\" u\"yz\"; const char *s = \"a?\" \"?/n\"; auto c = L'a'; auto d = u8'b'; auto e = '\\0'; n += sizeof(L\"abc\") + sizeof c + sizeof d + sizeof e + sizeof(\"ab\" \"c\"); "
+        "printf(\"%s\" \"%d\", s, n); return n + w[3] + u[2] + (c == L'a') + (d < 'c'); }",
+        P + "f(1)));",
+        ("L\"ab\" \"cd\"", "L\"abce\""),
+    ),
+    "unions, bit-fields and casts": Trap(
+        "int f(int n) { union { int i; unsigned char c[4]; } u; struct { unsigned a : 3; int b : 4; } s = { 5, 2 }; u.i = n; u.c[0] = 7; int k = u.i; s.a += 4; s.b = s.a; const int m = 3; const_cast<int &>(seen) = k; k += seen; "
+        "long w = reinterpret_cast<unsigned char &>(k); Base *b = &derived; if (Derived *d = dynamic_cast<Derived *>(b)) { w += d->n; } w += static_cast<char>(300 + m) + int(2.9) + unsigned(-1) % 5; return int(w) + s.a * 10 + s.b * 100 + k; }",
+        P + "f(3)));",
+        ("u.c[0] = 7; int k = u.i;", "int k = u.i; u.c[0] = 7;"),
+        "static int seen;\nstruct Base { virtual ~Base() {} };\nstruct Derived : Base { int n = 4; };\nstatic Derived derived;\n",
     ),
     "range for": Trap(
         "int f(int n) { int r = 0; int cells[3] = { 1, n, 3 }; for (int c : cells) { if (c == n) continue; r += c; cells[2] = 9; } for (const auto &c : Loud2{n}) { r += c; n = 7; } "
