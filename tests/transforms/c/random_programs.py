@@ -14,7 +14,9 @@ PRELUDE: Final = (
 )
 
 
-class _Maker:
+class Maker:
+    """Makes one function."""
+
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.known: list[str] = ["a", "b"]
@@ -182,4 +184,4 @@ class _Maker:
 
 def program(seed: int) -> str:
     """A function `f` of two numbers."""
-    return _Maker(seed).program()
+    return Maker(seed).program()
