@@ -80,6 +80,7 @@ C: Final = LanguageAudit(
 CPP: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.c_files:functions_of_cpp",
     unit_name="codeaudit.audit.corpora.c_files:function_name_in_cpp",
+    probes="codeaudit.audit.projects.probes.c:CPP_PROBES",
     documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")

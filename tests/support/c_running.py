@@ -89,5 +89,7 @@ def object_code(text: str, *flags: str) -> bytes | None:
     with TemporaryDirectory() as folder:
         Path(folder, "a.c").write_text(text, encoding="utf-8")
         return (
-            Path(folder, "a.o").read_bytes() if _compile(folder, "gcc", "-c", *flags, "-o", "a.o", "a.c") else None
+            Path(folder, "a.o").read_bytes()
+            if _compile(folder, "gcc", "-c", *flags, "-o", "a.o", "a.c")
+            else None
         )
