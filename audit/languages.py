@@ -82,6 +82,7 @@ CPP: Final = LanguageAudit(
     unit_name="codeaudit.audit.corpora.c_files:function_name_in_cpp",
     body="codeaudit.audit.corpora.c_files:last_function_of_cpp",
     bugs="codeaudit.transforms.c.defects:DEFECTS_OF_CPP",
+    probes="codeaudit.audit.projects.probes.c:CPP_PROBES",
     documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")

@@ -4,8 +4,8 @@
     python benchmarks/fuzz_c.py --dialect c --log c.log --report         what the log shows
     python benchmarks/fuzz_c.py --dialect cpp --transform reorder --pairs 500
 
-The functions are those of `random_programs.py` and `random_cpp.py` in `tests/transforms/c`. Each is run on
-twelve inputs, and what it prints is compared. gcc's sanitizers check that no original has undefined
+The functions are those of `random_programs.py` and `random_programs_cpp.py` in `tests/transforms/c`. Each is
+run on twelve inputs, and what it prints is compared. gcc's sanitizers check that no original has undefined
 behaviour. A pair is a function and a transform; a variant that does not compile is a difference. With
 differences the exit code is 1.
 """
@@ -26,7 +26,7 @@ from codeaudit.transforms.registry import expand
 from tests.support import c_running, cpp_running
 from tests.support.c_running import NO_CODE
 from tests.support.campaigns import CampaignLog, Chunk, engine
-from tests.transforms.c import random_cpp, random_programs
+from tests.transforms.c import random_programs, random_programs_cpp
 from tests.transforms.c.random_programs import Made
 from tests.transforms.c.test_traps import variants
 
@@ -81,7 +81,7 @@ class Dialect(NamedTuple):
 
 DIALECTS: Final = {
     "c": Dialect(random_programs.made, run_c),
-    "cpp": Dialect(random_cpp.made, run_cpp),
+    "cpp": Dialect(random_programs_cpp.made, run_cpp),
 }
 
 

@@ -49,6 +49,17 @@ def _made(programs: Sequence[Program]) -> str:
     )
 
 
+def _run(path: Path) -> str:
+    """What a program prints, or how it ended if that is not at its end."""
+    try:
+        done = subprocess.run(
+            [path], capture_output=True, text=True, errors="replace", check=False, timeout=60
+        )
+    except subprocess.TimeoutExpired:
+        return "ended by its time"
+    return f"ended by {done.returncode}: {done.stderr[-200:]}" if done.returncode else done.stdout
+
+
 def outputs(programs: Sequence[Program], *flags: str) -> list[str]:
     """What each program prints, or `NO_CODE`, or how it ended. If one fails, the halves are tried."""
     assert GPP is not None
@@ -58,17 +69,9 @@ def outputs(programs: Sequence[Program], *flags: str) -> list[str]:
         Path(folder, "a.cpp").write_text(_made(programs), encoding="utf-8")
         words = [GPP, "-w", *flags, "-o", "a.out", "a.cpp"]
         if not subprocess.run(words, cwd=folder, capture_output=True, check=False).returncode:
-            done = subprocess.run(
-                [str(Path(folder, "a.out"))],
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-                timeout=60,
-            )
-            if not done.returncode:
-                return done.stdout.split(_BETWEEN)[:-1]
-            told = f"ended by {done.returncode}: {done.stderr[-200:]}"
+            told = _run(Path(folder, "a.out"))
+            if told.endswith(_BETWEEN):
+                return told.split(_BETWEEN)[:-1]
         else:
             told = NO_CODE
     if len(programs) == 1:

@@ -29,6 +29,7 @@ TITLES: Final = {C: "C", CPP: "C++"}
 FUNCTION: Final = "function_definition"
 
 OLD_HEAD: Final = "head in the style before C89"
+NO_PARAMETERS: Final = "text that looks like a function and has no parameters"
 DIRECTIVE: Final = "directive inside the function"
 SPLICED: Final = "line joined by a backslash or a trigraph"
 INNER: Final = "function inside a function"
@@ -464,7 +465,7 @@ def _strange_in_cpp(reading: CText, function: Node) -> str | None:
     if (reason := cpp.strange(function)) is not None:
         return reason
     if function.child("body") is None or cpp.head_of(function) is None:
-        return OLD_HEAD
+        return NO_PARAMETERS
     for node in function.walk():
         if node.kind.startswith(_DIRECTIVES):
             return DIRECTIVE

@@ -23,7 +23,9 @@ WORDS = "/*\nAdd the squares of numbers.\n*/\n"
 BEFORE = "#include<stdio.h>\n#include<vector>\nusing namespace std;\n"
 HEAD = "int squares(vector<int> numbers){\n"
 FIRST = "    int total=0;\n    int i=0;\n"
-REST = "    for (;i<numbers.size();i++) {\n        total+=numbers[i]*numbers[i];\n    }\n    return total;\n}\n"
+REST = (
+    "    for (;i<numbers.size();i++) {\n        total+=numbers[i]*numbers[i];\n    }\n    return total;\n}\n"
+)
 X = {
     "task_id": "CPP/7",
     "prompt": WORDS + BEFORE + HEAD,

@@ -23,7 +23,7 @@ from codeaudit.transforms.c.rewriting import CSource, is_declared_here, promoted
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.strategies.dialect import UNKNOWN
 from codeaudit.transforms.syntax.flow import LOOPS
-from codeaudit.transforms.syntax.reader import EMPTY, Node
+from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
 from codeaudit.transforms.syntax.scopes import Binding
 
 ALTERNATIVE: Final = "operator that is a word or of C++20"
@@ -53,7 +53,7 @@ DIALECT_OF_CPP: Final = replace(
         },
     ),
     flow=replace(DIALECT.flow, nested=DIALECT.flow.nested | {"lambda_expression"}),
-    types=DIALECT.types | {"class_specifier", "alias_declaration"},
+    types=DIALECT.types | {"class_specifier", "alias_declaration", "using_declaration"},
     left_alone=DIALECT.left_alone
     | {"lambda_expression", "template_argument_list", "user_defined_literal", "static_assert_declaration",
        "class_specifier", "using_declaration", "alias_declaration", "requires_clause", "requires_expression",
@@ -81,8 +81,7 @@ class CppSource(CSource):
         found = super().obstacle
         if found is not None:
             return found
-        head = self.source[: self.unit.part("body").start].decode()
-        if _CONSTEXPR.search(head):
+        if is_evaluated(self.reading, self.unit):
             return CONSTANT
         for node in self.unit.walk():
             if node.kind in _COROUTINE:
@@ -140,6 +139,11 @@ class CppSource(CSource):
             return True
         kind = self.unit.child("type")
         return kind is None or kind.kind in ("placeholder_type_specifier", "decltype")
+
+    @property
+    def gives_number(self) -> bool:
+        """Whether the result of the function is a number."""
+        return self._result in ARITHMETIC
 
     @property
     def turns_share_variables(self) -> bool:
@@ -391,6 +395,11 @@ class CppSource(CSource):
                 return kind in _VALUE_OF and not literal
 
 
+def is_evaluated(reading: ParsedText, function: Node) -> bool:
+    """Whether a compiler may evaluate a function, as far as the text before its body says so."""
+    return _CONSTEXPR.search(reading.source[: function.part("body").start].decode()) is not None
+
+
 def _is_special(node: Node) -> bool:
     """Whether a statement or a condition is one that rules do not know."""
     if node.kind in (DECLARING, CONSTEXPR_IF):
@@ -434,6 +443,18 @@ def _sum(code: CppSource, node: Node) -> bool:
     return inner.kind != "binary_expression" or _operands_known(code, inner)
 
 
+def _plain_target(code: CppSource, node: Node) -> bool:
+    """What takes the value of a `?:` takes a number or a pointer, by value."""
+    parent = node.parent
+    while parent is not None and parent.kind == "parenthesized_expression":
+        parent = parent.parent
+    if parent is not None and parent.kind == "return_statement":
+        return code.gives_number
+    return (
+        parent is None or parent.kind != "assignment_expression" or code.type(parent.children[0]) is not None
+    )
+
+
 def _plain_return(code: CppSource, node: Node) -> bool:
     """Parentheses in `return (x);` may make a reference of the result, and keep `x` from being moved."""
     parent = node.parent
@@ -463,6 +484,7 @@ FITTING: Final[Mapping[str, Callable[[CppSource, Node], bool]]] = {
     "for-to-while": lambda code, node: node.kind != "for_statement" or _nothing_lives(code, node),
     "do-to-while-true": lambda code, node: node.kind != "do_statement" or _nothing_lives(code, node),
     "if-to-ternary": lambda code, node: node.kind != "if_statement" or _known_condition(code, node),
+    "ternary-to-if": lambda code, node: node.kind != "ternary_expression" or _plain_target(code, node),
     "not-to-zero": lambda code, node: node.kind != "unary_expression" or _operands_known(code, node),
     "zero-to-not": lambda code, node: node.kind != "binary_expression" or _operands_known(code, node),
     "arrow-to-star": lambda code, node: node.kind != "field_access" or _pointer(code, node),
