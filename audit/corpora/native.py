@@ -514,7 +514,7 @@ DATA_SETS: Final[Sequence[DataSet]] = (
     ),
     DataSet(
         name="HumanEvalPack",
-        place="bigcode/humanevalpack (configurations python, js, java)",
+        place="bigcode/humanevalpack (configurations python, js, java, cpp)",
         columns=("task_id", "declaration", "canonical_solution", "buggy_solution", "test"),
         others=("prompt", "import", "test_setup", "entry_point"),
         licence="MIT",
