@@ -20,7 +20,7 @@ _DEFINE: Final = re.compile(
 _COMMENT: Final = re.compile(r"/\*.*?\*/|//(?:\\\r?\n|[^\n])*", re.DOTALL)
 _STRING: Final = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
 _INCLUDE: Final = re.compile(r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)\b", re.MULTILINE)
-_TOKEN: Final = re.compile(r"[A-Za-z_]\w*|##?|->|\.\.\.|\S")
+_TOKEN: Final = re.compile(r"[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|##?|->|\.\.\.|\S")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
 TEXT_OF_ARGUMENT: Final = frozenset(

@@ -147,6 +147,7 @@ KEPT: Final = (
     ("not-to-zero", "bool f(T a) { return !a; }"),
     ("zero-to-not", "bool f(T a) { return a == 0; }"),
     ("else-to-return", "void f(int a) { if (a) { return; } else { Lock l(m); g(); } h(); }"),
+    ("else-to-return", "void f(int a) { if (a) { goto end; } if (a < 3) return; else { int b = 1; g(b); } end: h(); }"),
     ("for-to-while", "void f(int a) { for (; a; a--) { Lock l(m); g(); } }"),
     ("do-to-while-true", "void f(int a) { do { Lock l; g(); } while (a); }"),
     ("split-initialisers", "int f(T b) { const int a = 1; auto c = a; int& d = b.x; T e = b; return c; }"),

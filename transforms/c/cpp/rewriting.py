@@ -425,6 +425,14 @@ def _both(*rules: Callable[[CppSource, Node], bool]) -> Callable[[CppSource, Nod
     return lambda code, node: all(rule(code, node) for rule in rules)
 
 
+def _moves_up(code: CppSource, node: Node) -> bool:
+    """What stands in an `else` may stand behind its `if`: no destructor runs later, and no jump comes to pass a
+    declaration there."""
+    other = node.child("alternative")
+    declares = other is not None and bool(code.declares(other.children))
+    return _nothing_lives(code, node) and not (declares and code.closed is not None)
+
+
 def _operands_known(code: CppSource, node: Node) -> bool:
     return all(code.type(one) is not None for one in node.children)
 
@@ -480,7 +488,7 @@ def _not_passed(code: CppSource, node: Node) -> bool:
 
 FITTING: Final[Mapping[str, Callable[[CppSource, Node], bool]]] = {
     "split-conditions": lambda code, node: node.kind != "if_statement" or _known_condition(code, node),
-    "else-to-return": lambda code, node: node.kind != "if_statement" or _nothing_lives(code, node),
+    "else-to-return": lambda code, node: node.kind != "if_statement" or _moves_up(code, node),
     "for-to-while": lambda code, node: node.kind != "for_statement" or _nothing_lives(code, node),
     "do-to-while-true": lambda code, node: node.kind != "do_statement" or _nothing_lives(code, node),
     "if-to-ternary": lambda code, node: node.kind != "if_statement" or _known_condition(code, node),
