@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 import checkout  # noqa: F401 - `tests` is found
 
-from codeaudit.transforms.language import find_language
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.registry import expand
 from tests.support import c_running, cpp_running
 from tests.support.c_running import NO_CODE
@@ -136,7 +136,7 @@ def main() -> int:
     parser.add_argument("--variants", type=int, default=1, help="seeds of each transform")
     parser.add_argument("--first", type=int, help="the number of the first function")
     asked = parser.parse_args()
-    language = find_language(asked.dialect)
+    language = LANGUAGES.get(asked.dialect)
     preserving = [name for name, entry in language.transforms.items() if entry.kind == "preserving"]
     names = (
         list(expand(asked.transform.split(","), languages=[asked.dialect])) if asked.transform else preserving

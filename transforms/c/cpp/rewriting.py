@@ -267,7 +267,7 @@ class CppSource(CSource):
         if left == right:
             return left
         kinds = {left, right}
-        wide = next((kind for kind in ("long double", "double", "float") if kind in kinds), None)
+        wide: str | None = next((kind for kind in ("long double", "double", "float") if kind in kinds), None)
         if wide is None and "int" in kinds and kinds <= WHOLE:
             wide = left if right == "int" else right
         return wide or NUMBER
