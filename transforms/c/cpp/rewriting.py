@@ -426,8 +426,8 @@ def _both(*rules: Callable[[CppSource, Node], bool]) -> Callable[[CppSource, Nod
 
 
 def _moves_up(code: CppSource, node: Node) -> bool:
-    """What stands in an `else` may stand behind its `if`: no destructor runs later, and no jump comes to pass a
-    declaration there."""
+    """What stands in an `else` may stand behind its `if`: no destructor runs later, and no jump comes to pass
+    a declaration there."""
     other = node.child("alternative")
     declares = other is not None and bool(code.declares(other.children))
     return _nothing_lives(code, node) and not (declares and code.closed is not None)
