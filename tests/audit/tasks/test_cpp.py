@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ MULTI = {
 }
 
 
-def problem(folder: Path, row: dict[str, object]) -> Sample:
+def problem(folder: Path, row: Mapping[str, object]) -> Sample:
     labels(None, GENERATION, cache=folder)
     path = folder / "rows.jsonl"
     path.write_text(json.dumps(row) + "\n", "utf-8")
