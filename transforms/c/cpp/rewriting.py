@@ -34,6 +34,8 @@ _CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b|CONSTEXPR|CONSTEVAL
 _COROUTINE: Final = frozenset({"co_await_expression", "co_yield_statement", "co_return_statement"})
 NUMBER: Final = "number"
 """The type of a number of which no more is known."""
+_SMALL: Final = frozenset({"int8_t", "int16_t", "uint8_t", "uint16_t", "unsigned short"})
+"""Types that may become `int` in an operation."""
 _COMPARING: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _VALUE_OF: Final = frozenset(
     {"expression_statement", "return_statement", "throw_statement", "update_expression", "unary_expression",
@@ -262,13 +264,11 @@ class CppSource(CSource):
             if node.operator not in ("+", "-"):
                 return None
             return POINTER if left != right else "ptrdiff_t"
-        left, right = promoted(left), promoted(right)
-        if node.operator in ("<<", ">>"):
-            return left
-        if left == right:
+        left, right = (NUMBER if one in _SMALL else promoted(one) for one in (left, right))
+        if node.operator in ("<<", ">>") or left == right:
             return left
         kinds = {left, right}
-        wide = next((kind for kind in ("long double", "double", "float") if kind in kinds), None)
+        wide: str | None = next((kind for kind in ("long double", "double", "float") if kind in kinds), None)
         if wide is None and "int" in kinds and kinds <= WHOLE:
             wide = left if right == "int" else right
         return wide or NUMBER
@@ -423,8 +423,8 @@ def _both(*rules: Callable[[CppSource, Node], bool]) -> Callable[[CppSource, Nod
 
 
 def _moves_up(code: CppSource, node: Node) -> bool:
-    """What stands in an `else` may stand behind its `if`: no destructor runs later, and no jump comes to pass a
-    declaration there."""
+    """What stands in an `else` may stand behind its `if`: no destructor runs later, and no jump comes to pass
+    a declaration there."""
     other = node.child("alternative")
     declares = other is not None and bool(code.declares(other.children))
     return _nothing_lives(code, node) and not (declares and code.closed is not None)
