@@ -217,7 +217,7 @@ class CppSource(CSource):
                 inner = self.type(parts[0])
                 if inner is None or node.operator not in ("!", "-", "+", "~"):
                     return None
-                return "bool" if node.operator == "!" else promoted(inner)
+                return "bool" if node.operator == "!" else _in_operation(inner)
             case "update_expression":
                 return self.type(parts[0])
             case "assignment_expression":
@@ -264,7 +264,7 @@ class CppSource(CSource):
             if node.operator not in ("+", "-"):
                 return None
             return POINTER if left != right else "ptrdiff_t"
-        left, right = (NUMBER if one in _SMALL else promoted(one) for one in (left, right))
+        left, right = map(_in_operation, (left, right))
         if node.operator in ("<<", ">>") or left == right:
             return left
         kinds = {left, right}
@@ -390,6 +390,11 @@ class CppSource(CSource):
                 return here.field in ("condition", "init", "update")
             case kind:
                 return kind in _VALUE_OF and not literal
+
+
+def _in_operation(kind: str | None) -> str | None:
+    """The type that a number has in an operation."""
+    return NUMBER if kind in _SMALL else promoted(kind)
 
 
 def is_evaluated(reading: ParsedText, function: Node) -> bool:
