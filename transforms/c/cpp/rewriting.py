@@ -34,6 +34,8 @@ _CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b|CONSTEXPR|CONSTEVAL
 _COROUTINE: Final = frozenset({"co_await_expression", "co_yield_statement", "co_return_statement"})
 NUMBER: Final = "number"
 """The type of a number of which no more is known."""
+_SMALL: Final = frozenset({"int8_t", "int16_t", "uint8_t", "uint16_t", "unsigned short"})
+"""Types that may become `int` in an operation."""
 _COMPARING: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _VALUE_OF: Final = frozenset(
     {"expression_statement", "return_statement", "throw_statement", "unary_expression", "sizeof_expression",
@@ -214,7 +216,7 @@ class CppSource(CSource):
                 inner = self.type(parts[0])
                 if inner is None or node.operator not in ("!", "-", "+", "~"):
                     return None
-                return "bool" if node.operator == "!" else promoted(inner)
+                return "bool" if node.operator == "!" else _in_operation(inner)
             case "update_expression":
                 return self.type(parts[0])
             case "assignment_expression":
@@ -261,10 +263,8 @@ class CppSource(CSource):
             if node.operator not in ("+", "-"):
                 return None
             return POINTER if left != right else "ptrdiff_t"
-        left, right = promoted(left), promoted(right)
-        if node.operator in ("<<", ">>"):
-            return left
-        if left == right:
+        left, right = map(_in_operation, (left, right))
+        if node.operator in ("<<", ">>") or left == right:
             return left
         kinds = {left, right}
         wide: str | None = next((kind for kind in ("long double", "double", "float") if kind in kinds), None)
@@ -393,6 +393,11 @@ class CppSource(CSource):
                 return here.field in ("condition", "init", "update")
             case kind:
                 return kind in _VALUE_OF and not literal
+
+
+def _in_operation(kind: str | None) -> str | None:
+    """The type that a number has in an operation."""
+    return NUMBER if kind in _SMALL else promoted(kind)
 
 
 def is_evaluated(reading: ParsedText, function: Node) -> bool:
