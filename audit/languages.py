@@ -81,6 +81,14 @@ C: Final = LanguageAudit(
     documentation="codeaudit.audit.corpora.documentation:of_comments",
     body="codeaudit.audit.corpora.c_files:last_function",
 )
+CPP: Final = LanguageAudit(
+    reader="codeaudit.audit.corpora.c_files:functions_of_cpp",
+    unit_name="codeaudit.audit.corpora.c_files:function_name_in_cpp",
+    body="codeaudit.audit.corpora.c_files:last_function_of_cpp",
+    bugs="codeaudit.transforms.c.defects:DEFECTS_OF_CPP",
+    probes="codeaudit.audit.projects.probes.c:CPP_PROBES",
+    documentation="codeaudit.audit.corpora.documentation:of_comments",
+)
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")
 
 LANGUAGE_AUDITS: Final[Registry[LanguageAudit]] = Registry(
@@ -92,6 +100,7 @@ LANGUAGE_AUDITS: Final[Registry[LanguageAudit]] = Registry(
         "javascript": Entry(f"{__name__}:JAVASCRIPT", "functions of JavaScript files"),
         "typescript": Entry(f"{__name__}:TYPESCRIPT", "functions of TypeScript files"),
         "c": Entry(f"{__name__}:C", "functions of C files"),
+        "cpp": Entry(f"{__name__}:CPP", "functions of C++ files"),
     },
     group="codeaudit.language_audits",
     expects=LanguageAudit,

@@ -1,13 +1,14 @@
-"""How many C functions each transform changes, and whether their object code stays the same.
+"""How many functions of C or C++ each transform changes, and whether their object code stays the same.
 
     python benchmarks/c_functions.py FILE|FOLDER ... [--transform NAME,...] [--snippets]
     python benchmarks/c_functions.py FILE|FOLDER ... --transform hygienic/rename,unknown/disjoint/reorder
     python benchmarks/c_functions.py FILE|FOLDER ... --transform NAME,... --object-code [-- -DNAME ...]
+    python benchmarks/c_functions.py --language cpp FILE|FOLDER ...
 
 Functions of 3 to 60 lines count, one variant each. With `--snippets` the file around a function is not known,
-as in data sets of functions. With `--object-code` each file is compiled by gcc at -O0 and -O2 before and
-after all of its functions are rewritten by one transform; where the bytes differ, one half after the other is
-tried, until the function is found. What stands behind `--` is given to gcc.
+as in data sets of functions. With `--object-code` each file, but no header of C++, is compiled by gcc at -O0
+and -O2 before and after all of its functions are rewritten by one transform; where the bytes differ, one half
+after the other is tried, until the function is found. What stands behind `--` is given to gcc.
 """
 
 import argparse
@@ -19,20 +20,23 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from codeaudit.transforms.c.language import C
-from codeaudit.transforms.c.parsing import CFunction, places
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.parsing import C, CFunction, places
 from codeaudit.transforms.errors import NOT_PARSED, SourceError, UnknownSyntaxError
 from codeaudit.transforms.interface import Refused, Transform, is_surrounded, placed
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.registry import transform_for
 
 LEVELS = ("-O0", "-O2")
 Edit = tuple[CFunction, str]
 
 
-def files(named: Sequence[Path]) -> Iterator[tuple[Path, str]]:
-    """Each C file with its text."""
+def files(named: Sequence[Path], language: str) -> Iterator[tuple[Path, str]]:
+    """Each file of the language with its text; in folders of C++ those that end with `.h`, too."""
+    endings = (".c",) if language == C else (*LANGUAGES.get(language).endings, ".h")
     for path in named:
-        for one in sorted(path.rglob("*.c")) if path.is_dir() else [path]:
+        found = (one for one in path.rglob("*") if one.suffix in endings and one.is_file())
+        for one in sorted(found) if path.is_dir() else [path]:
             try:
                 yield one, one.read_text(encoding="utf-8")
             except UnicodeDecodeError:
@@ -51,7 +55,7 @@ def edited(transform: Transform, text: str) -> str | Refused:
     return found if isinstance(found, Refused) else found.source
 
 
-def compiled(path: Path, text: str, flags: Sequence[str]) -> list[bytes | None]:
+def compiled(path: Path, text: str, flags: Sequence[str], compiler: str) -> list[bytes | None]:
     """The object code of a text in the place of a file, at each level; `None` where it does not compile."""
     found: list[bytes | None] = []
     with TemporaryDirectory() as folder:
@@ -59,7 +63,7 @@ def compiled(path: Path, text: str, flags: Sequence[str]) -> list[bytes | None]:
         source.write_text(text, encoding="utf-8")
         for level in LEVELS:
             words = [
-                "gcc",
+                compiler,
                 "-c",
                 "-w",
                 level,
@@ -76,20 +80,27 @@ def compiled(path: Path, text: str, flags: Sequence[str]) -> list[bytes | None]:
 
 
 def differing(
-    path: Path, text: str, edits: Sequence[Edit], before: list[bytes | None], flags: Sequence[str]
+    path: Path,
+    text: str,
+    edits: Sequence[Edit],
+    before: list[bytes | None],
+    flags: Sequence[str],
+    compiler: str,
 ) -> list[str]:
     """The functions whose edits change the object code, with what happens."""
     source = text.encode()
     for place, new in sorted(edits, key=lambda edit: -edit[0].start):
         source = source[: place.start] + new.encode() + source[place.end :]
-    after = compiled(path, source.decode(), flags)
+    after = compiled(path, source.decode(), flags, compiler)
     if after == before:
         return []
     if len(edits) == 1:
         return [f"{path}: {edits[0][0].name} {'does not compile' if None in after else 'differs'}"]
     half = len(edits) // 2
     return [
-        one for part in (edits[:half], edits[half:]) for one in differing(path, text, part, before, flags)
+        one
+        for part in (edits[:half], edits[half:])
+        for one in differing(path, text, part, before, flags, compiler)
     ]
 
 
@@ -101,21 +112,30 @@ def main() -> int:
     parser.add_argument("--transform", default="rename,rename-parameters,reorder", help="names, or `all`")
     parser.add_argument("--snippets", action="store_true", help="the file around a function is not known")
     parser.add_argument("--object-code", action="store_true", help="compare what gcc makes")
+    parser.add_argument("--language", choices=(C, CPP), default=C)
     words = sys.argv[1:]
     at = words.index("--") if "--" in words else len(words)
     asked, flags = parser.parse_args(words[:at]), words[at + 1 :]
-    names = list(C.transforms) if asked.transform == "all" else asked.transform.split(",")
+    names = (
+        list(LANGUAGES.get(asked.language).transforms)
+        if asked.transform == "all"
+        else asked.transform.split(",")
+    )
     functions, compared = 0, 0
     changed: Counter[str] = Counter()
     reasons: dict[str, Counter[str]] = {name: Counter() for name in names}
     wrong: list[str] = []
-    for path, text in files(asked.place):
+    language, compiler = asked.language, "gcc" if asked.language == C else "g++"
+    for path, text in files(asked.place, language):
         source = text.encode()
-        found = [one for one in places(source) if 3 <= source.count(b"\n", one.start, one.end) + 1 <= 60]
+        found = [
+            one for one in places(source, language) if 3 <= source.count(b"\n", one.start, one.end) + 1 <= 60
+        ]
         functions += len(found)
-        before: list[bytes | None] = compiled(path, text, flags) if asked.object_code else [None]
+        comparing = asked.object_code and (language == C or not path.suffix.startswith(".h"))
+        before: list[bytes | None] = compiled(path, text, flags, compiler) if comparing else [None]
         for name in names:
-            transform = transform_for(name, "c")
+            transform = transform_for(name, language)
             if is_surrounded(transform) and not asked.snippets:
                 transform = transform.within(placed(text, str(path.absolute())))
             edits: list[Edit] = []
@@ -128,7 +148,7 @@ def main() -> int:
             changed[name] += len(edits)
             if edits and None not in before:
                 compared += len(edits)
-                wrong += differing(path, text, edits, before, flags)
+                wrong += differing(path, text, edits, before, flags, compiler)
     print(f"{functions} functions")
     for name in names:
         why = ", ".join(f"{count} × {reason}" for reason, count in reasons[name].most_common(6))

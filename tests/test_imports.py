@@ -46,6 +46,7 @@ HOMES = {
     "tree_sitter_javascript": ("transforms/javascript/parsing.py",),
     "tree_sitter_typescript": ("transforms/javascript/parsing.py",),
     "tree_sitter_c": ("transforms/c/parsing.py",),
+    "tree_sitter_cpp": ("transforms/c/parsing.py",),
     "javalang": ("transforms/java/witnesses.py",),
 }
 

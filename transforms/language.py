@@ -244,6 +244,7 @@ LANGUAGES: Final[Registry[Language]] = Registry(
             "codeaudit.transforms.javascript.typescript:TYPESCRIPT", "functions of TypeScript files"
         ),
         "c": Entry("codeaudit.transforms.c.language:C", "functions of C files"),
+        "cpp": Entry("codeaudit.transforms.c.cpp.language:RECORD", "functions of C++ files"),
     },
     group="codeaudit.languages",
     expects=Language,
@@ -251,6 +252,8 @@ LANGUAGES: Final[Registry[Language]] = Registry(
 
 _log: Final = logging.getLogger(__name__)
 
+OTHER_NAMES: Final[Mapping[str, str]] = {"c++": "cpp", "cxx": "cpp"}
+"""By the name that data sets give a language, in small letters, ours."""
 DEFAULT: Final = "python"
 """The language of a text about which nothing else is known."""
 
@@ -294,7 +297,6 @@ def warn_of_broken_languages() -> None:
 # ── languages without an engine ──────────────────────────────────────────────────────────────────────────
 
 _OTHERS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    "C++": (("cpp", "c++", "cxx"), (".cpp", ".cc", ".cxx", ".hpp", ".hh")),
     "C#": (("c#", "csharp", "cs"), (".cs",)),
     "Go": (("go", "golang"), (".go",)),
     "Kotlin": (("kotlin",), (".kt", ".kts")),
@@ -315,7 +317,7 @@ def without_engine(*, name: str = "", ending: str = "") -> str | None:
     A name that is not well-known is its own title; of an unknown ending nothing is known.
     """
     if name:
-        if name.lower() in LANGUAGES:
+        if OTHER_NAMES.get(name.lower(), name.lower()) in LANGUAGES:
             return None
         return next((title for title, (names, _) in _OTHERS.items() if name.lower() in names), name)
     if not ending or by_ending(ending) is not None:

@@ -1,4 +1,4 @@
-"""Reads the functions of a C file, each as a separate text."""
+"""Reads the functions of a C or C++ file, each as a separate text."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,57 +7,82 @@ from typing import Final
 from codeaudit.audit.corpora.functions import cut_out, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.prompt_cut import NO_FUNCTION, FunctionBody, body_in_braces
-from codeaudit.transforms.c.language import C
-from codeaudit.transforms.c.parsing import FUNCTION, name_of, places, read, read_unit
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.cpp.reading import function_in, own_name
+from codeaudit.transforms.c.parsing import C, name_of, places, read, read_unit
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
 from codeaudit.transforms.records import Sample
 
 UNREAD: Final = "function that cannot be read alone"
+UNNAMED: Final = "constructor, destructor or operator"
 
 
-def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
-    """Every function of a suitable length. The raw label is the name.
+def functions(text: str, path: str, left_out: Counter[str], language: str = C) -> Iterator[Sample]:
+    """Every function of a suitable length. The raw label is the name, in C++ without the classes around it.
 
     A file need not parse as a whole: words that only headers explain may stand anywhere in it. Functions with
-    directives in them, with a head in the style before C89, and without statements are left out.
+    directives in them, with a head in the style before C89, and without statements are left out; so are
+    constructors, destructors and operators.
     """
     source = text.encode()
-    for place in places(source):
+    for place in places(source, language):
         own, line = cut_out(source, place.start, place.end)
-        reason = _unfit(own)
+        name = place.name if language == C else own_name(place.name)
+        reason = UNNAMED if name is None else _unfit(own, language)
         if reason is None:
-            yield raw_sample(own, language=C.name, label=place.name, path=path, line=line, context=text)
+            yield raw_sample(own, language=language, label=name or "", path=path, line=line, context=text)
         else:
             left_out[reason] += 1
 
 
-def function_name(source: str) -> str | None:
+def functions_of_cpp(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
+    """As `functions`, for C++."""
+    return functions(text, path, left_out, CPP)
+
+
+def function_name(source: str, language: str = C) -> str | None:
     """The name of the only function in a text; `None` for any other text."""
     try:
-        reading, function = read_unit(source)
+        reading, function = read_unit(source, language)
     except SourceError:
         return None
-    return name_of(reading, function) or None
+    found = name_of(reading, function, language)
+    return (found if language == C else own_name(found)) or None
 
 
-def last_function(source: str) -> FunctionBody | str:
+def function_name_in_cpp(source: str) -> str | None:
+    """As `function_name`, for C++; `None` for constructors, destructors and operators, too."""
+    return function_name(source, CPP)
+
+
+def last_function(source: str, language: str = C) -> FunctionBody | str:
     """The function at the end of a text, to be cut; or the reason why there is none.
 
     Raises:
         SourceError: the text does not parse.
     """
-    reading = read(source)
-    parts = reading.root.children
-    if not parts or parts[-1].kind != FUNCTION or not (name := name_of(reading, parts[-1])):
+    reading = read(source, language)
+    whole = next(iter(reading.root.children[-1:]), None)
+    function = None if whole is None else function_in(whole)
+    if whole is None or function is None or not (name := name_of(reading, function, language)):
         return NO_FUNCTION
-    return body_in_braces(reading, name, parts[-1], parts[-1])
+    return body_in_braces(reading, name, whole, function)
 
 
-def _unfit(source: str) -> str | None:
+def last_function_of_cpp(source: str) -> FunctionBody | str:
+    """As `last_function`, for C++.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    return last_function(source, CPP)
+
+
+def _unfit(source: str, language: str) -> str | None:
     if (reason := unfit_size(source, "function")) is not None:
         return reason
     try:
-        _, function = read_unit(source)
+        _, function = read_unit(source, language)
     except UnknownSyntaxError as error:
         return str(error)
     except SourceError:

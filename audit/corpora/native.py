@@ -353,8 +353,12 @@ def _multipl_e(row: Row) -> Row | str:
     language = by_ending(f".{kind}")
     named = kind if language is None else language.name
     source = _text(row.get("prompt")) + _text(row.get("canonical_solution"))
+    tests = _text(row.get("tests")).lstrip()
+    if tests.startswith("}"):  # in C++ they begin with the brace that ends the function
+        tests = tests.removeprefix("}")
+        source = source if re.search(r"^\}\s*\Z", source, re.MULTILINE) else f"{source.rstrip()}\n}}\n"
     name = re.sub(r"^\w+?_\d+_", "", _text(row.get("name")))
-    return {**row, "source": source, "language": named, "name": name, TESTS: _text(row.get("tests")) or None}
+    return {**row, "source": source, "language": named, "name": name, TESTS: tests or None}
 
 
 def _quixbugs(row: Row) -> Row | str:
@@ -527,7 +531,7 @@ DATA_SETS: Final[Sequence[DataSet]] = (
     ),
     DataSet(
         name="HumanEvalPack",
-        place="bigcode/humanevalpack (configurations python, js, java)",
+        place="bigcode/humanevalpack (configurations python, js, java, cpp)",
         columns=("task_id", "declaration", "canonical_solution", "buggy_solution", "test"),
         others=("prompt", "import", "test_setup", "entry_point"),
         licence="MIT",

@@ -101,7 +101,8 @@ CORPORA: Final[Registry[OpensCorpus]] = Registry(
 """By the NAME of a SPEC."""
 
 _PATHS: Final[Mapping[str, str]] = {
-    "PATH": "functions of a Python, Java, JavaScript, TypeScript or C file, or of all of them in a folder",
+    "PATH": "functions of a Python, Java, JavaScript, TypeScript, C or C++ file, or of all of them "
+    "in a folder",
     "PATH.jsonl[.gz]": "rows with a column `source`, `code`, `asm` or `hex`, or of a known data set "
     "(--verbose lists them); --columns names others; PATH:SPLIT takes one split; "
     "without a column `split` one of groups (`leak_group`, `split_group`, `group`) decides",

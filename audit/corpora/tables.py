@@ -33,6 +33,7 @@ from codeaudit.transforms.language import (
     LANGUAGES,
     LOOKS,
     NO_ENGINE,
+    OTHER_NAMES,
     by_ending,
     every_language,
     is_well_known,
@@ -144,7 +145,7 @@ def samples_of(
                 other = without_engine(name=wanted) if wanted == columns.get("language") else None
                 if wanted not in given and other not in (None, wanted):
                     raise CorpusError(f"the rows of {place!r} are in {other}{NO_ENGINE}; {rewritten_today()}")
-                if wanted not in given and wanted != every:
+                if wanted not in given and (wanted != columns.get("language") or every is None):
                     hint = nearest_or_all(wanted, known)
                     if wanted == columns.get("language"):
                         hint += f"; or a language: {', '.join(LANGUAGES)}"
@@ -238,7 +239,8 @@ def _check_no_suite(place: str, names: Collection[str]) -> None:
 def _language_of_all(columns: Mapping[str, str], row: Row) -> str | None:
     """The language that `--columns language=java` means if the table has no column of that name."""
     named = columns.get("language")
-    return named if named in LANGUAGES and named not in row else None
+    known = None if named is None or named in row else OTHER_NAMES.get(named.lower(), named)
+    return known if known in LANGUAGES else None
 
 
 def names_language(row: Row) -> bool:
@@ -561,7 +563,7 @@ def _numeric(value: object) -> float | None:
 
 def _language(row: Row, file: str | None) -> str:
     if named := _text(row.get("language")):
-        return named.lower()
+        return OTHER_NAMES.get(named.lower(), named.lower())
     if file and (language := by_ending(PurePosixPath(file).suffix)) is not None:
         return language.name
     if file and (title := without_engine(ending=PurePosixPath(file).suffix)) is not None:

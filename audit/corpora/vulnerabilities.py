@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from textwrap import dedent
 from typing import Final, TypeAlias
 
-from codeaudit.transforms.language import by_ending, without_engine
+from codeaudit.transforms.language import OTHER_NAMES, by_ending, without_engine
 
 Row: TypeAlias = Mapping[str, object]
 
@@ -21,7 +21,7 @@ OTHER_SIDE: Final = "\0other side"
 """A key that no column has: the other side of the fix of a row's source."""
 C: Final = "c"
 """The language of a set that names none."""
-_NAMES: Final[Mapping[str, str]] = {"c++": "cpp", "cxx": "cpp", "py": "python", "js": "javascript"}
+_NAMES: Final[Mapping[str, str]] = {**OTHER_NAMES, "py": "python", "js": "javascript"}
 _NAME: Final = re.compile(r"(\w+)\s*\(")
 
 

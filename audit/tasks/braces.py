@@ -20,6 +20,14 @@ _DECLARED: Final = re.compile(
     r"^(?:async\s+)?(?:function\*?\s+|const\s+|let\s+|var\s+|class\s+)([\w$]+)", re.M
 )
 """A name that a line at the margin declares."""
+_ARGUMENTS: Final = r"<[^<>\n;(){}=]*(?:<[^<>\n;(){}=]*>[^<>\n;(){}=]*)*>"
+# Each repeated part begins otherwise: others would take forever on a line of stars.
+_BEFORE: Final = (
+    r"^[ \t]*(?!(?:return|else|do|case|default|throw|await|yield|goto|new|delete|typeof|co_\w+)\b)"
+    rf"(?:[\w$*]|::)(?:[\w$*& \t]|::|{_ARGUMENTS})*(?:(?<=[ \t*&>])|\n[ \t]*)"
+)
+"""What stands before the name of a function where it is defined: its type, and no word that begins a
+statement which calls it."""
 _CLOSES: Final = re.compile(r"^\}")
 MOST_CLOSED: Final = 20
 """Braces at the margin that may end the function. Each costs a parse; functions with helpers have fewer."""
@@ -69,9 +77,7 @@ def _opened(prompt: str, language: str) -> FunctionBody | None:
 
 def _defines(text: str, name: str) -> bool:
     """Whether a text defines the function again."""
-    # One repeated class before the name: nested repetitions would take forever on a line of stars.
-    before = r"^[ \t]*[\w$*][\w$* \t]*(?:[ \t*]|\n[ \t]*)"
-    return re.search(rf"{before}{re.escape(name)}\s*[=(:<]", text, re.MULTILINE) is not None
+    return re.search(rf"{_BEFORE}{re.escape(name)}\s*[=(:<]", text, re.MULTILINE) is not None
 
 
 def _definition(text: str, name: str, language: str, *, fenced: bool) -> str:

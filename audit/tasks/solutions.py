@@ -203,7 +203,7 @@ def _tree(text: str) -> ast.Module | None:
         return None
 
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 """Counts up whenever programs are executed otherwise."""
 FILE: Final = "solutions.sqlite"
 _PASSES: Final = "passes"

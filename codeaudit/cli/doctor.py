@@ -60,6 +60,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "tree-sitter-javascript": Part(module="tree_sitter_javascript", adds="JavaScript"),
     "tree-sitter-typescript": Part(module="tree_sitter_typescript", adds="TypeScript"),
     "tree-sitter-c": Part(module="tree_sitter_c", adds="C"),
+    "tree-sitter-cpp": Part(module="tree_sitter_cpp", adds="C++"),
     "javalang": Part(module="javalang", adds="the second reader that checks variants of Java"),
     "iced-x86": Part(module="iced_x86", adds="x86-64 assembly and programs"),
     "unicorn": Part(

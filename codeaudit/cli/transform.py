@@ -513,7 +513,8 @@ def transform(
 ) -> int:
     """Write a perturbed copy of files or folders, or a suite of perturbed samples.
 
-    A folder gives a copy of it in which files of Python, Java, JavaScript, TypeScript and C are perturbed;
+    A folder gives a copy of it in which files of Python, Java, JavaScript, TypeScript, C and C++ are
+    perturbed;
     every other file, and each byte that no transform touched, stays as it is. A file gives a file. SRC itself
     is only read.
 

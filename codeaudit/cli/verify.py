@@ -189,7 +189,7 @@ BUILDS: Final = {
     "Makefile": "make -s test",
 }
 """A usual test command by the file of a build; the first that is there counts."""
-USUAL: Final = {"java": "mvn -o -q test", "c": "make -s test"}
+USUAL: Final = {"java": "mvn -o -q test", "c": "make -s test", "cpp": "make -s test"}
 """The same by the language of a project without such a file; of others `npm test`."""
 
 

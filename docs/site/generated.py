@@ -26,6 +26,8 @@ from codeaudit.transforms.assumptions import Reach
 from codeaudit.transforms.language import LANGUAGES, TransformEntry
 from codeaudit.transforms.suites import SUITE, SUITES
 
+ANCHORS: Final = {"cpp": "c-11-to-23"}
+"""Headings of the page of promises that are not the name of the language."""
 MARK: Final = re.compile(
     r"^<!-- generated: (?P<what>[\w-]+) ?(?P<of>.*?) -->$"
     r"(?:\n(?:(?!<!-- generated)[^\n]*\n)*?<!-- /generated -->$)?",
@@ -122,7 +124,8 @@ def _further(name: str, entry: TransformEntry, language: str) -> str:
         f"Its control is `{entry.twin}`." if entry.twin else "",
         "It is part of a default run." if name in (*record.standard, *record.controls) else "",
         "`--dependence` chooses what it promises." if entry.related else "",
-        f"It [rests on](../promises.md#{language}) {', '.join(f'`{id}`' for id in entry.rests_on)}."
+        f"It [rests on](../promises.md#{ANCHORS.get(language, language)}) "
+        f"{', '.join(f'`{id}`' for id in entry.rests_on)}."
         if entry.rests_on
         else "",
     ]

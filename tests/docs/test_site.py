@@ -66,7 +66,7 @@ def test_the_overview_names_every_transform(generated: ModuleType) -> None:
 def test_the_readme_is_short_and_covers_what_there_is(generated: ModuleType) -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     assert len(text.splitlines()) <= 200
-    order = ("python", "java", "javascript", "typescript", "c", "x86", "algebra")
+    order = ("python", "java", "javascript", "typescript", "c", "cpp", "x86", "algebra")
     assert sorted(order) == sorted(LANGUAGES.built_in)
     counts = [
         tuple(sum(entry.kind == kind for entry in LANGUAGES.get(name).transforms.values())

@@ -1,4 +1,4 @@
-"""Compiles C with gcc: many versions of a function in one program that is run, and object code of a file."""
+"""Compiles C and C++ with gcc: many versions of a function in one program that is run, and object code of a file."""
 
 import shutil
 import subprocess
@@ -25,9 +25,12 @@ class Versions(NamedTuple):
     calls: str
     prelude: str = ""
 
+    compiler: str = "gcc"
+    """`g++` for C++."""
+
     def text(self, number: int) -> str:
         """The program with all versions, whose entry has this number."""
-        parts = [_HEAD, self.prelude]
+        parts = [_HEAD if self.compiler == "gcc" else f'extern "C" {{\n{_HEAD}}}\n', self.prelude]
         for place, function in enumerate(self.functions):
             parts.append(
                 f"\n#define f f_{place}_of_{number}\n{function}\n"
@@ -38,10 +41,10 @@ class Versions(NamedTuple):
         return "".join(parts)
 
 
-def _compile(folder: str, *words: str) -> bool:
-    assert GCC is not None
+def _compile(folder: str, compiler: str, *words: str) -> bool:
+    version = "-std=gnu11" if compiler == "gcc" else "-std=gnu++17"
     return not subprocess.run(
-        [GCC, "-w", "-std=gnu11", *words], cwd=folder, capture_output=True, check=False
+        [compiler, "-w", version, *words], cwd=folder, capture_output=True, check=False
     ).returncode
 
 
@@ -50,15 +53,17 @@ def outputs(rows: Sequence[Versions], *flags: str) -> list[list[str]]:
     told by `NO_CODE`."""
     with TemporaryDirectory() as folder:
         names = []
+        compiler = rows[0].compiler
+        ending = "c" if compiler == "gcc" else "cpp"
         for number, row in enumerate(rows):
-            names.append(f"a{number}.c")
+            names.append(f"a{number}.{ending}")
             Path(folder, names[-1]).write_text(row.text(number), encoding="utf-8")
         main = "".join(f"void entry_{number}(void);" for number in range(len(rows)))
         calls = "".join(f"entry_{number}();" for number in range(len(rows)))
-        Path(folder, "main.c").write_text(
+        Path(folder, f"main.{ending}").write_text(
             f"{main} int main(void) {{ {calls} return 0; }}\n", encoding="utf-8"
         )
-        if not _compile(folder, *flags, "-o", "a.out", "main.c", *names):
+        if not _compile(folder, compiler, *flags, "-o", "a.out", f"main.{ending}", *names):
             if len(rows) == 1 and len(rows[0].functions) == 1:
                 return [[NO_CODE]]
             # Each alone tells which one it is.
@@ -84,5 +89,7 @@ def object_code(text: str, *flags: str) -> bytes | None:
     with TemporaryDirectory() as folder:
         Path(folder, "a.c").write_text(text, encoding="utf-8")
         return (
-            Path(folder, "a.o").read_bytes() if _compile(folder, "-c", *flags, "-o", "a.o", "a.c") else None
+            Path(folder, "a.o").read_bytes()
+            if _compile(folder, "gcc", "-c", *flags, "-o", "a.o", "a.c")
+            else None
         )

@@ -1,12 +1,18 @@
 """The canonical form of a C function (`strategies.canonical`)."""
 
+from dataclasses import replace
+from functools import partial
+
 from codeaudit.transforms.c.analysis.program import analyse
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.identifiers.rename import variables
+from codeaudit.transforms.c.macros import Surroundings
 from codeaudit.transforms.c.order.reorder import REORDER
+from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.strategies.canonical import canonical_form
 
 
-def canonicalise(source: str) -> str:
+def canonicalise(source: str, language: str = C) -> str:
     """The canonical form of one function.
 
     It has the meaning of the source; comments above a statement move with it. Two functions that differ by a
@@ -18,6 +24,16 @@ def canonicalise(source: str) -> str:
     Raises:
         SourceError: the source does not parse, or is nested too deeply.
     """
-    if REORDER.ordering(source).obstacle:
+    if replace(REORDER, language=language).ordering(source).obstacle:
         return source
-    return canonical_form(source, analyse, variables)
+    around = Surroundings(language=language)
+    return canonical_form(source, partial(analyse, around=around), partial(variables, around=around))
+
+
+def canonicalise_cpp(source: str) -> str:
+    """As `canonicalise`, for C++.
+
+    Raises:
+        SourceError: as there.
+    """
+    return canonicalise(source, CPP)

@@ -1,11 +1,13 @@
-"""The seeded bugs of C (`strategies.defects`), beyond the controls of the catalogue: also those that make a
-program read or write what it may not.
+"""The seeded bugs of C and C++ (`strategies.defects`), beyond the controls of the catalogue: also those that
+make a program read or write what it may not.
 """
 
 from collections.abc import Callable
+from dataclasses import replace as changed
 from typing import Final
 
-from codeaudit.transforms.c.dialect import WHOLE
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.dialect import INTEGRAL, WHOLE
 from codeaudit.transforms.c.rewriting import CRewriting, CSource
 from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.strategies.defects import DefectKinds, defect, defects, is_check, taken_out
@@ -50,6 +52,35 @@ KINDS: Final = DefectKinds(
 """What people mistake in C."""
 
 
+def _is_count(code: CodeText, node: Node) -> bool:
+    """Whether it is certainly a whole number, and no character, which a text may be added to."""
+    return code.type(node) in INTEGRAL - {"char", "bool"}
+
+
+def _calculates_in_cpp(code: CodeText, node: Node) -> bool:
+    """As in C; bits and shifts only of numbers, because `<<` writes to streams."""
+    left, right = node.children
+    if node.operator in ("+", "-"):
+        return _is_count(code, right)
+    if node.operator in ("*", "%"):
+        return _is_count(code, left) or _is_count(code, right)
+    return _is_count(code, left) and _is_count(code, right)
+
+
+def _compares_in_cpp(code: CodeText, node: Node) -> bool:
+    """Whether a class may not be without the other comparison: one side is a number or a pointer."""
+    return node.operator in ("==", "!=") or any(code.type(one) is not None for one in node.children)
+
+
+KINDS_OF_CPP: Final = changed(
+    KINDS,
+    calculates=_calculates_in_cpp,
+    compares=_compares_in_cpp,
+    fixed=KINDS.fixed | {"template_argument_list"},
+)
+"""What people mistake in C++."""
+
+
 def _call(code: CodeText, node: Node) -> tuple[str, list[Node]] | None:
     """The name and the arguments of a call."""
     if node.kind != "method_invocation" or node.children[-1].kind != "argument_list":
@@ -61,9 +92,11 @@ def _call(code: CodeText, node: Node) -> tuple[str, list[Node]] | None:
 def _one_too_many(code: CodeText, node: Node) -> Site | None:
     """`memcpy(to, from, n)` with one byte more; `malloc(n + 1)` without the one."""
     found = _call(code, node)
-    if found is None or found[0] not in _SIZED or len(found[1]) <= _SIZED[found[0]]:
+    if found is None:
         return None
-    name, arguments = found
+    name, arguments = found[0].removeprefix("std::"), found[1]
+    if name not in _SIZED or len(arguments) <= _SIZED[name]:
+        return None
     size = arguments[_SIZED[name]]
     if name not in _ALLOCATING:
         return code.site(node, "size one off", replace(size, span(size), " + 1"))
@@ -74,8 +107,16 @@ def _one_too_many(code: CodeText, node: Node) -> Site | None:
 
 def _freed(code: CodeText, node: Node) -> str | None:
     """The variable that a statement frees."""
-    found = _call(code, node.children[0]) if node.kind == "expression_statement" and node.children else None
-    if found is None or found[0] != "free" or len(found[1]) != 1 or found[1][0].kind != "identifier":
+    inner = node.children[0] if node.kind == "expression_statement" and node.children else None
+    if inner is not None and inner.kind == "delete_expression" and inner.children[-1].kind == "identifier":
+        return code.text(inner.children[-1])
+    found = None if inner is None else _call(code, inner)
+    if (
+        found is None
+        or found[0].removeprefix("std::") != "free"
+        or len(found[1]) != 1
+        or found[1][0].kind != "identifier"
+    ):
         return None
     return code.text(found[1][0])
 
@@ -137,19 +178,25 @@ def _null(code: CodeText, condition: Node) -> bool:
     return (
         condition.kind == "binary_expression"
         and condition.operator == "=="
-        and "NULL" in code.text(condition)
+        and any(one in code.text(condition) for one in ("NULL", "nullptr"))
     )
 
 
-DEFECTS: Final = tuple(
-    CRewriting.of(one)
-    for one in (
-        *defects(KINDS),
+def _all(kinds: DefectKinds) -> tuple[CRewriting, ...]:
+    made = (
+        *defects(kinds),
         defect("size-unchecked", each("if_statement")(_of_checks(_bounds)), "no check of a size"),
         defect("null-unchecked", each("if_statement")(_of_checks(_null)), "no check for NULL"),
         defect("size-off-by-one", _one_too_many, "no call with a size"),
         defect("freed-early", _freed_early, "nothing is freed behind a use"),
         defect("freed-twice", _freed_twice, "nothing is freed"),
     )
-)
+    return tuple(map(CRewriting.of, made))
+
+
+DEFECTS: Final = _all(KINDS)
 """Of C."""
+DEFECTS_OF_CPP: Final = tuple(
+    changed(one, language=CPP, languages=frozenset({CPP})) for one in _all(KINDS_OF_CPP)
+)
+"""Of C++."""

@@ -8,11 +8,11 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final
+from functools import lru_cache, partial
+from typing import ClassVar, Final
 
-from codeaudit.transforms.c.language import C
-from codeaudit.transforms.c.parsing import name_of, read_unit
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.parsing import C, name_of, read_unit
 from codeaudit.transforms.c.parsing import places as functions
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
 from codeaudit.transforms.patches import line_starts
@@ -35,30 +35,40 @@ _CPP: Final = re.compile(
 class DecodedC(DecodedFile):
     """A C file's text with what it takes to write it back."""
 
+    language: ClassVar[str] = C
+
     def compiles(self, text: str) -> bool:
         """Whether the same functions are found in the text as in the file."""
-        return _names(text) == _names(self.text)
+        return _names(text, self.language) == _names(self.text, self.language)
+
+
+class DecodedCpp(DecodedC):
+    """A C++ file's text."""
+
+    language: ClassVar[str] = CPP
 
 
 @lru_cache(maxsize=8)
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(one.name for one in functions(text.encode()))
+def _names(text: str, language: str) -> tuple[str, ...]:
+    return tuple(one.name for one in functions(text.encode(), language))
 
 
 @lru_cache(maxsize=4)
-def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[FunctionLocation, ...]:
+def places(
+    text: str, around: frozenset[str] = frozenset(), /, *, language: str = C
+) -> tuple[FunctionLocation, ...]:
     """The functions of a text, in its order.
 
     Raises:
-        SourceError: the text is one of C++.
+        SourceError: the text is one of C++, and the language C.
     """
-    if _CPP.search(_TEXTS.sub(" ", text)) is not None:
+    if language == C and _CPP.search(_TEXTS.sub(" ", text)) is not None:
         raise SourceError(OF_CPP)
     source = text.encode()
     starts = line_starts(source)
     seen: Counter[str] = Counter()
     found = []
-    for one in functions(source):
+    for one in functions(source, language):
         seen[one.name] += 1  # each branch of an `#if` may have one
         found.append(
             FunctionLocation(
@@ -67,54 +77,63 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
                 last=bisect_right(starts, one.end - 1),
                 start=one.start,
                 end=one.end,
-                obstacle=_obstacle(source[one.start : one.end].decode(), one.name),
+                obstacle=_obstacle(source[one.start : one.end].decode(), one.name, language),
             )
         )
     return tuple(found)
 
 
-def _obstacle(own: str, name: str) -> str | None:
+def _obstacle(own: str, name: str, language: str) -> str | None:
     try:
-        reading, function = read_unit(own)
+        reading, function = read_unit(own, language)
     except UnknownSyntaxError as error:
         return str(error)
     except SourceError:
         return UNREAD
-    return None if name_of(reading, function) == name else UNREAD
+    return None if name_of(reading, function, language) == name else UNREAD
 
 
-def function_context(source: str) -> FunctionContext:
+def function_context(source: str, language: str = C) -> FunctionContext:
     """The last function of a text, and the text around it.
 
     Raises:
         SourceError: the text holds one function, which cannot be read.
     """
     try:
-        read_unit(source)
+        read_unit(source, language)
     except NoFunctionError:
         pass
     except SourceError:
-        if len(_names(source)) < 2:
+        if len(_names(source, language)) < 2:
             raise
     else:
         return FunctionContext("", source, "")
-    found = list(functions(source.encode()))
+    found = list(functions(source.encode(), language))
     if not found:
         return FunctionContext("", source, "", NO_FUNCTION)
     one, text = found[-1], source.encode()
     before, own, after = (
         piece.decode() for piece in (text[: one.start], text[one.start : one.end], text[one.end :])
     )
-    return FunctionContext(before, own, after, _obstacle(own, one.name))
+    return FunctionContext(before, own, after, _obstacle(own, one.name, language))
 
 
-def _is_one(text: str, wrapper: str) -> bool:
+def _is_one(text: str, wrapper: str, language: str = C) -> bool:
     try:
-        read_unit.__wrapped__(text)
+        read_unit.__wrapped__(text, language)
     except SourceError:
         return False
     return True
 
 
-C_FILES: Final = FileFormat(language=C.name, decode=DecodedC.read, places=places, is_one=_is_one)
+function_context_of_cpp = partial(function_context, language=CPP)
+
+C_FILES: Final = FileFormat(language=C, decode=DecodedC.read, places=places, is_one=_is_one)
 """Files that end with `.c` or `.h`."""
+CPP_FILES: Final = FileFormat(
+    language=CPP,
+    decode=DecodedCpp.read,
+    places=partial(places, language=CPP),
+    is_one=partial(_is_one, language=CPP),
+)
+"""Files that end with `.cc`, `.cpp`, `.hpp` and the like."""

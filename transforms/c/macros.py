@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from codeaudit.transforms.c import headers
 from codeaudit.transforms.c.declared import DeclaredNames
-from codeaudit.transforms.c.parsing import KEYWORDS, READER, places
+from codeaudit.transforms.c.parsing import KEYWORDS, READER, C, places
 from codeaudit.transforms.interface import of_place
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.records import Evidence
@@ -30,7 +30,7 @@ _STRING: Final = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
 _COMMENT: Final = re.compile(rf"({_STRING.pattern})|/\*.*?\*/|//(?:\\\r?\n|[^\n])*", re.DOTALL)
 """A comment, or a string, in which no comment begins."""
 _INCLUDE: Final = re.compile(r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)\b", re.MULTILINE)
-_TOKEN: Final = re.compile(r"[A-Za-z_]\w*|##?|->|\.\.\.|\S")
+_TOKEN: Final = re.compile(r"[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|##?|->|\.\.\.|\S")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
 TEXT_OF_ARGUMENT: Final = frozenset(
@@ -74,11 +74,12 @@ class Surroundings(NamedTuple):
     file: str = ""
     """Where the file lies; empty if that is not known."""
     level: MacroLevel = "known"
+    language: str = C
 
     @classmethod
-    def of(cls, around: str, level: MacroLevel) -> "Surroundings":
+    def of(cls, around: str, level: MacroLevel, language: str) -> "Surroundings":
         """The surroundings that a transform has been given (`interface.Surrounded`)."""
-        return cls(*of_place(around), level)
+        return cls(*of_place(around), level, language)
 
 
 NOWHERE: Final = Surroundings()
@@ -136,7 +137,8 @@ class Macros:
         self._named_by: dict[str, frozenset[str]] = {}
         self._is_file = is_file
         """Whether the text is more than a function."""
-        asked = around.level == "known" and (around.file or is_file)
+        # What headers of C++ declare is not read here: their macros are assumed to be hygienic.
+        asked = around.level == "known" and around.language == C and (around.file or is_file)
         self.seen: Final = headers.seen(text, around.file) if asked else None
         """What headers show; `None` where they are not asked."""
 

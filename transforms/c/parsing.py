@@ -11,10 +11,12 @@ joined by a backslash, and functions inside of functions.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.cpp import reading as cpp
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
 from codeaudit.transforms.syntax.reader import EMPTY, Extent, Grammar, Node, ParsedText, TreeReader, blanked
 
@@ -22,9 +24,12 @@ if TYPE_CHECKING:
     from tree_sitter import Node as TreeNode
     from tree_sitter import Tree
 
+C: Final = "c"
+TITLES: Final = {C: "C", CPP: "C++"}
 FUNCTION: Final = "function_definition"
 
 OLD_HEAD: Final = "head in the style before C89"
+NO_PARAMETERS: Final = "text that looks like a function and has no parameters"
 DIRECTIVE: Final = "directive inside the function"
 SPLICED: Final = "line joined by a backslash or a trigraph"
 INNER: Final = "function inside a function"
@@ -48,6 +53,8 @@ _LIKE_AN_ATTRIBUTE: Final = re.compile(
 _ATTRIBUTES: Final = frozenset({b"__attribute__", b"__attribute", b"__declspec"})
 _STARS: Final = re.compile(rb"\w\s*(\*[\s*]*)(?=[),])")
 """The stars at the end of a type that stands where an argument does."""
+_EMPTY_VALUE: Final = re.compile(rb"=\s*\{\s*\}(?=\s*[,)])")
+"""The value of a parameter that the grammar of C++ does not know."""
 _NAME_FIRST: Final = re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:(?!\*/).)*\*/)*([A-Za-z_]\w*)\s*\(", re.DOTALL)
 _PLACEHOLDER: Final = b"int "
 _MOST_BLANKED: Final = 12
@@ -61,30 +68,46 @@ def _load() -> object:
     return tree_sitter_c.language()
 
 
-READER: Final = TreeReader(
-    Grammar(
-        load=_load,
-        aliases={
-            "call_expression": "method_invocation",
-            "char_literal": "character_literal",
-            "comma_expression": "sequence_expression",
-            "compound_statement": "block",
-            "conditional_expression": "ternary_expression",
-            "declaration": "local_variable_declaration",
-            "field_expression": "field_access",
-            "init_declarator": "variable_declarator",
-            "initializer_list": "array_initializer",
-            "number_literal": "decimal_integer_literal",
-            "parameter_list": "formal_parameters",
-            "subscript_expression": "array_access",
-            "switch_statement": "switch_expression",
-        },
-        fields={"initializer": "init", "argument": "object"},
-        dropped=frozenset({"else_clause"}),
-        literals=frozenset({"string_literal", "character_literal"}),
-    )
+def _load_cpp() -> object:
+    import tree_sitter_cpp
+
+    return tree_sitter_cpp.language()
+
+
+_GRAMMAR: Final = Grammar(
+    load=_load,
+    aliases={
+        "call_expression": "method_invocation",
+        "char_literal": "character_literal",
+        "comma_expression": "sequence_expression",
+        "compound_statement": "block",
+        "conditional_expression": "ternary_expression",
+        "declaration": "local_variable_declaration",
+        "field_expression": "field_access",
+        "init_declarator": "variable_declarator",
+        "initializer_list": "array_initializer",
+        "number_literal": "decimal_integer_literal",
+        "parameter_list": "formal_parameters",
+        "subscript_expression": "array_access",
+        "switch_statement": "switch_expression",
+    },
+    fields={"initializer": "init", "argument": "object"},
+    dropped=frozenset({"else_clause"}),
+    literals=frozenset({"string_literal", "character_literal"}),
 )
+_GRAMMAR_OF_CPP: Final = replace(
+    _GRAMMAR,
+    load=_load_cpp,
+    aliases={**_GRAMMAR.aliases, **cpp.ALIASES},
+    fields={**_GRAMMAR.fields, "indices": "index"},
+    dropped=_GRAMMAR.dropped | {"subscript_argument_list"},
+    literals=_GRAMMAR.literals | cpp.LITERALS,
+)
+READER: Final = TreeReader(_GRAMMAR)
 """The reader of C."""
+READERS: Final = {C: READER, CPP: TreeReader(_GRAMMAR_OF_CPP)}
+_WORDS_OF: Final = {C: KEYWORDS, CPP: cpp.KEYWORDS}
+"""The words that are never overwritten, by language."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,37 +119,41 @@ class CText(ParsedText):
 
 
 @lru_cache(maxsize=8)
-def read(text: str) -> CText:
+def read(text: str, language: str = C) -> CText:
     """Parse a text: a file, or some functions.
 
     The last results are cached, so callers must not change their nodes.
 
     Raises:
-        SourceError: the text is not C that can be read here.
+        SourceError: the text is not in the language, as far as it can be read here.
     """
-    source = _encoded(text)
-    if (headless := _headless(source)) is not None:
+    source = _encoded(text, language)
+    if language == C and (headless := _headless(source)) is not None:
         return headless
-    tree, hidden = _parsed(source)
+    tree, hidden = _parsed(source, language)
     if tree.root_node.has_error:
-        raise SourceError(f"not valid C: {READER.first_error(source)}")
-    return _reading(source, tree, hidden)
+        raise SourceError(f"not valid {TITLES[language]}: {READERS[language].first_error(source)}")
+    return _reading(source, tree, hidden, language=language)
 
 
 @lru_cache(maxsize=8)
-def read_unit(text: str) -> tuple[CText, Node]:
-    """Parse one function, which stands alone in its text but for comments.
+def read_unit(text: str, language: str = C) -> tuple[CText, Node]:
+    """Parse one function, which stands alone in its text but for comments, and in C++ for its `template`.
 
     Raises:
-        SourceError: the text is not C, or is something else.
+        SourceError: the text is not in the language, or is something else.
     """
-    reading = read(text)
+    reading = read(text, language)
     parts = [one for one in reading.root.children if one.kind != EMPTY]
-    if len(parts) != 1 or parts[0].kind != FUNCTION:
+    function = parts[0] if len(parts) == 1 else None
+    if function is not None and language == CPP:
+        function = cpp.function_in(function)
+    if function is None or function.kind != FUNCTION:
         raise NoFunctionError("the text is not one function; give one function at a time")
-    if (reason := _strange(reading, parts[0])) is not None:
+    reason = _strange(reading, function) if language == C else _strange_in_cpp(reading, function)
+    if reason is not None:
         raise UnknownSyntaxError(reason)
-    return reading, parts[0]
+    return reading, function
 
 
 def named(node: Node) -> Node | None:
@@ -137,7 +164,7 @@ def named(node: Node) -> Node | None:
         if inner is None:
             inner = node.first(
                 "identifier", "parenthesized_declarator", "pointer_declarator", "array_declarator",
-                "function_declarator",
+                "function_declarator", "reference_declarator", "variadic_declarator",
             )  # fmt: skip
         if inner is None:
             return None
@@ -145,8 +172,10 @@ def named(node: Node) -> Node | None:
     return node
 
 
-def name_of(reading: ParsedText, function: Node) -> str:
+def name_of(reading: ParsedText, function: Node, language: str = C) -> str:
     """The name of a function."""
+    if language == CPP:
+        return cpp.name_of(reading.source, function)
     found = named(function.part("declarator"))
     return reading.text(found) if found is not None else ""
 
@@ -171,28 +200,33 @@ class CFunction:
     name: str
 
 
-def places(source: bytes) -> Iterator[CFunction]:
-    """The functions of a file, which need not parse as a whole. Functions in `#if` are among them."""
-    pending = [READER.parse(source).root_node]
+def places(source: bytes, language: str = C) -> Iterator[CFunction]:
+    """The functions of a file, which need not parse as a whole. Functions in `#if` are among them, and in C++
+    those of classes. A function begins at its `template`."""
+    seen = source if language == C else cpp.without_macro_lines(source)
+    root = READERS[language].parse(seen).root_node
+    pending = [(root, root)]
     while pending:
-        node = pending.pop()
+        node, whole = pending.pop()
         if node.type == FUNCTION:
             body = node.child_by_field_name("body")
-            name = _first_name(node)
+            name = _first_name(node) if language == C else cpp.tree_name(node, source)
             if body is not None and name is not None:
-                yield CFunction(node.start_byte, node.end_byte, name)
+                yield CFunction(whole.start_byte, node.end_byte, name)
         elif node.type != "compound_statement":
-            pending += reversed(node.named_children)
+            is_head = node.type == "template_declaration"
+            inside = whole if is_head and whole.type == "template_declaration" else node
+            pending += [(one, inside if is_head else one) for one in reversed(node.named_children)]
 
 
-def statements(source: str) -> int | None:
+def statements(source: str, language: str = C) -> int | None:
     """The number of statements in a text, blocks and labels aside; `None` where it does not parse."""
     try:
-        nodes = read(source).root.walk()
+        nodes = read(source, language).root.walk()
     except SourceError:
         return None
     return sum(
-        (node.kind.endswith("_statement") and node.kind != "labeled_statement")
+        (node.kind.endswith("_statement") and node.kind not in ("labeled_statement", "attributed_statement"))
         or node.kind == "switch_expression"
         or (
             node.kind == "local_variable_declaration"
@@ -203,17 +237,32 @@ def statements(source: str) -> int | None:
     )
 
 
+def statements_of_cpp(source: str) -> int | None:
+    """As `statements`, for C++."""
+    return statements(source, CPP)
+
+
+def read_cpp(text: str) -> CText:
+    """As `read`, for C++.
+
+    Raises:
+        SourceError: as there.
+    """
+    return read(text, CPP)
+
+
 # ── blanks in place of words ─────────────────────────────────────────────────────────────────────────────
 
 
-def _parsed(source: bytes) -> tuple["Tree", tuple[Extent, ...]]:
+def _parsed(source: bytes, language: str = C) -> tuple["Tree", tuple[Extent, ...]]:
     """The tree of a text, with blanks in place of words where it has none without."""
-    tree, hidden = READER.parse(source), list[Extent]()
+    reader = READERS[language]
+    tree, hidden = reader.parse(source), list[Extent]()
     seen = source
     while tree.root_node.has_error and len(hidden) < _MOST_BLANKED:
-        for start, end in _candidates(seen, tree.root_node):
+        for start, end in _candidates(seen, tree.root_node, _WORDS_OF[language]):
             other = seen[:start] + blanked(seen[start:end]) + seen[end:]
-            found = READER.parse(other)
+            found = reader.parse(other)
             if not found.root_node.has_error or _first_fault(found.root_node) > _first_fault(tree.root_node):
                 seen, tree = other, found
                 hidden.append((start, end))
@@ -239,7 +288,7 @@ def _fault(root: "TreeNode") -> "TreeNode | None":
     return None
 
 
-def _candidates(seen: bytes, root: "TreeNode") -> Iterator[Extent]:
+def _candidates(seen: bytes, root: "TreeNode", keywords: frozenset[str]) -> Iterator[Extent]:
     """What may be overwritten at and before the first error, the likeliest first: a word that a header may
     define to be nothing, in the head of a function with what stands in parentheses behind it, and the stars
     of a type that is an argument, as in `va_arg(list, char *)`."""
@@ -251,6 +300,8 @@ def _candidates(seen: bytes, root: "TreeNode") -> Iterator[Extent]:
     stop = min(len(seen), max(fault.end_byte, at + 1) + 200)
     for stars in _STARS.finditer(seen, begin, stop):
         yield stars.span(1)
+    for value in _EMPTY_VALUE.finditer(seen, begin, stop):
+        yield value.span()
     in_head = _is_in_head(fault)
     head = seen.find(b"{", begin)
     words = []
@@ -260,7 +311,7 @@ def _candidates(seen: bytes, root: "TreeNode") -> Iterator[Extent]:
         begins_head = (
             in_head and found.start() < head and seen[found.end() :].lstrip()[:1] not in (b"(", b",", b")")
         )
-        if own not in KEYWORDS and (like or begins_head):
+        if own not in keywords and (like or begins_head):
             words.append((not like, found.start() if begins_head else abs(found.start() - at), found))
     for _, _, found in sorted(words, key=lambda one: one[:2])[:6]:
         rest = seen[found.end() :]
@@ -271,6 +322,9 @@ def _candidates(seen: bytes, root: "TreeNode") -> Iterator[Extent]:
         ):  # among statements `CHECK(x)` is code, whatever it expands to
             end = _closing(seen, found.end() + len(rest) - len(rest.lstrip()))
             if end is not None:
+                comma = seen[: found.start()].rstrip()
+                if in_head and comma.endswith(b",") and seen[end:].lstrip()[:1] == b">":
+                    yield len(comma) - 1, end  # the last one of `template <…>`
                 yield found.start(), end
 
 
@@ -298,13 +352,13 @@ def _closing(text: bytes, opening: int) -> int | None:
 # ── trees ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _encoded(text: str) -> bytes:
+def _encoded(text: str, language: str) -> bytes:
     try:
         source = text.encode()
     except UnicodeEncodeError as error:
-        raise SourceError("not valid C: a character without an encoding") from error
+        raise SourceError(f"not valid {TITLES[language]}: a character without an encoding") from error
     if b"\0" in source:
-        raise SourceError("not valid C: a zero character")
+        raise SourceError(f"not valid {TITLES[language]}: a zero character")
     return source
 
 
@@ -335,8 +389,12 @@ def _headless(source: bytes) -> CText | None:
     return reading
 
 
-def _reading(source: bytes, tree: "Tree", hidden: tuple[Extent, ...], shift: int = 0) -> CText:
-    walked = READER.walk(tree, shift)
+def _reading(
+    source: bytes, tree: "Tree", hidden: tuple[Extent, ...], shift: int = 0, language: str = C
+) -> CText:
+    walked = READERS[language].walk(tree, shift)
+    if language == CPP:
+        cpp.prepare(walked.root, source)
     for node in list(walked.root.walk()):
         if node.kind == "expression_statement" and not node.children:
             node.kind = EMPTY
@@ -397,6 +455,22 @@ def _strange(reading: CText, function: Node) -> str | None:
             and node.children[0].operator == "&"
         ):
             return LABEL_VALUE
+    return None
+
+
+def _strange_in_cpp(reading: CText, function: Node) -> str | None:
+    """The same for C++."""
+    if _TRIGRAPH.search(reading.source):
+        return SPLICED
+    if (reason := cpp.strange(function)) is not None:
+        return reason
+    if function.child("body") is None or cpp.head_of(function) is None:
+        return NO_PARAMETERS
+    for node in function.walk():
+        if node.kind.startswith(_DIRECTIVES):
+            return DIRECTIVE
+        if node.kind == FUNCTION and node is not function:
+            return INNER
     return None
 
 

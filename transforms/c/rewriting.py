@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Final, Self
 
 from codeaudit.transforms.c.analysis.scopes import resolve
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.dialect import (
     ARITHMETIC,
     DIALECT,
@@ -23,12 +24,12 @@ from codeaudit.transforms.c.dialect import (
 )
 from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import NOWHERE, Surroundings, macros_of
-from codeaudit.transforms.c.parsing import head_of, named, read_unit
+from codeaudit.transforms.c.parsing import C, head_of, named, read_unit
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.patches import Part, Patch, Site
-from codeaudit.transforms.strategies.dialect import UNKNOWN, CodeText, TextRule
+from codeaudit.transforms.strategies.dialect import UNKNOWN, CodeText, Dialect, TextRule
 from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
 from codeaudit.transforms.syntax.scopes import Binding
 from codeaudit.transforms.syntax.text import span
@@ -57,8 +58,8 @@ _TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 class CSource(CodeText):
     """A function with the facts that rules ask for. It does not change after its creation."""
 
-    def __init__(self, source: str, around: Surroundings) -> None:
-        super().__init__(resolve(source), DIALECT)
+    def __init__(self, source: str, around: Surroundings, dialect: Dialect = DIALECT) -> None:
+        super().__init__(resolve(source, around.language), dialect)
         self.macros = macros_of(source, around)
         self.evidence = self.macros.evidence
 
@@ -106,8 +107,12 @@ class CSource(CodeText):
             for node in super().nodes
             if not any(start <= node.start and node.end <= end for start, end in hidden)
             and not self._may_be_cast(node)
-            and not (node.kind == "identifier" and _is_declared_here(node))
+            and not (node.kind == "identifier" and is_declared_here(node))
         )
+
+    def seen_by(self, rule: str) -> Self:
+        """The function as a rule sees it."""
+        return self
 
     def is_macro(self, name: str) -> bool:
         """Whether a name is a macro of the file, or one that keeps the text of its argument."""
@@ -255,7 +260,7 @@ class CSource(CodeText):
         match node.kind:
             case "identifier":
                 binding = self.binding(node)
-                return None if binding is None or _is_declared_here(node) else self.type_of_variable(binding)
+                return None if binding is None or is_declared_here(node) else self.type_of_variable(binding)
             case "decimal_integer_literal":
                 return self._type_of_number(node)
             case "character_literal":
@@ -263,7 +268,7 @@ class CSource(CodeText):
             case "unary_expression":
                 if node.operator == "!":
                     return "int"
-                return _promoted(self.type(node.children[0])) if node.operator in ("-", "+", "~") else None
+                return promoted(self.type(node.children[0])) if node.operator in ("-", "+", "~") else None
             case "binary_expression":
                 return self._type_of_operation(node)
             case "sizeof_expression":
@@ -276,7 +281,7 @@ class CSource(CodeText):
     def _type_of_operation(self, node: Node) -> str | None:
         if node.operator in _TRUTHS:
             return "int"
-        left, right = (_promoted(self.type(one)) for one in node.children)
+        left, right = (promoted(self.type(one)) for one in node.children)
         if node.operator in ("<<", ">>"):
             return left if left in WHOLE else None
         return left if left == right and left in WHOLE | {"double"} else None
@@ -376,7 +381,7 @@ class CSource(CodeText):
 
     def is_value(self, node: Node) -> bool:
         """Whether a name or number may become an operand: no declarator, and its address is not taken."""
-        if _is_declared_here(node):
+        if is_declared_here(node):
             return False
         here, parent = node, node.parent
         while parent is not None and parent.kind == "parenthesized_expression":
@@ -455,7 +460,7 @@ class CSource(CodeText):
         return isinstance(value, int)
 
 
-def _is_declared_here(node: Node) -> bool:
+def is_declared_here(node: Node) -> bool:
     """Whether a name is the one that a declaration declares."""
     parent = node.parent
     if parent is None:
@@ -472,7 +477,7 @@ def _stays_small(node: Node) -> bool:
     return len(node.children) == 1 and node.children[0].kind == "decimal_integer_literal"
 
 
-def _promoted(kind: str | None) -> str | None:
+def promoted(kind: str | None) -> str | None:
     """The type that a value has in an operation."""
     return "int" if kind in PROMOTED else kind
 
@@ -487,6 +492,10 @@ def study(source: str, around: Surroundings = NOWHERE) -> CSource:
     Raises:
         SourceError: the text does not parse, or is not exactly one function.
     """
+    if around.language == CPP:
+        from codeaudit.transforms.c.cpp.rewriting import CppSource
+
+        return CppSource(source, around)
     return CSource(source, around)
 
 
@@ -494,7 +503,8 @@ def study(source: str, around: Surroundings = NOWHERE) -> CSource:
 class CRewriting(TextRule):
     """A rule about one C function."""
 
-    languages: frozenset[str] = field(default=frozenset({"c"}))
+    languages: frozenset[str] = field(default=frozenset({C}))
+    language: str = C
     around: str = field(default="", repr=False)
     """The text of the file around the function, as far as it is known."""
     macros: MacroLevel = "known"
@@ -512,7 +522,7 @@ class CRewriting(TextRule):
         """
         # A control keeps no meaning that an unseen macro could change.
         level = "hygienic" if self.kind == "control" else self.macros
-        return study(source, Surroundings.of(self.around, level))
+        return study(source, Surroundings.of(self.around, level, self.language))
 
     def sites(self, source: str) -> Iterable[Site | Refused]:
         """As of any rule; what only moves blanks and comments asks for less.
@@ -522,7 +532,7 @@ class CRewriting(TextRule):
         """
         code = self.study(source)
         obstacle = code.obstacle if self.proof == "analysis" else code.obstacle_to_layout
-        return self.find(code) if obstacle is None else (Refused(obstacle),)
+        return self.find(code.seen_by(self.name)) if obstacle is None else (Refused(obstacle),)
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
         """As of any rule, with an evidence that says what is assumed of macros."""
@@ -537,6 +547,6 @@ class CRewriting(TextRule):
         Raises:
             SourceError: the text does not parse, or is something else.
         """
-        resolve.__wrapped__(text)
-        reading, _ = read_unit(text)
+        resolve.__wrapped__(text, self.language)
+        reading, _ = read_unit(text, self.language)
         return reading

@@ -24,12 +24,15 @@ _OF_THE_LIBRARY: Final = frozenset(
 )  # fmt: skip
 """Types of whole numbers of the library."""
 _SPECIFIERS: Final = frozenset({"type_qualifier", "storage_class_specifier"})
-_TYPES: Final = frozenset({"primitive_type", "sized_type_specifier", "type_identifier", "struct_specifier"})
+_TYPES: Final = frozenset(
+    {"primitive_type", "sized_type_specifier", "type_identifier", "struct_specifier", "qualified_identifier"}
+)
 
 
-def declared_type(scopes: Scopes, binding: Binding) -> str | None:
+def declared_type(scopes: Scopes, binding: Binding, *, references: bool = False) -> str | None:
     """The type of a local or parameter in one spelling, such as `unsigned long` or `char *`; with `const` and
-    `volatile` of the variable or of what it points to. `None` for arrays, functions, and types with a body.
+    `volatile` of the variable or of what it points to. `None` for arrays, functions, and types with a body,
+    and for references of C++ unless they stand for what they refer to.
 
     A type that a header defines is its name.
     """
@@ -46,7 +49,7 @@ def declared_type(scopes: Scopes, binding: Binding) -> str | None:
         if child.kind in _TYPES:
             if child.child("body") is not None:
                 return None
-            words += scopes.text(child).split()
+            words += scopes.text(child).removeprefix("std::").split()
         elif child.kind in _SPECIFIERS:
             text = scopes.text(child)
             if text not in ("auto", "register", "restrict"):
@@ -56,7 +59,9 @@ def declared_type(scopes: Scopes, binding: Binding) -> str | None:
     here: Node | None = node.child("declarator") if node.kind == "variable_declarator" else node
     stars: list[str] = []
     while here is not None and here.kind != "identifier":
-        if here.kind not in ("pointer_declarator", "parenthesized_declarator"):
+        if here.kind not in ("pointer_declarator", "parenthesized_declarator") and not (
+            references and here.kind == "reference_declarator"
+        ):
             return None
         if here.kind == "pointer_declarator":
             stars = [
@@ -65,7 +70,7 @@ def declared_type(scopes: Scopes, binding: Binding) -> str | None:
                 *stars,
             ]
         here = here.child("declarator") or here.first(
-            "identifier", "pointer_declarator", "parenthesized_declarator"
+            "identifier", "pointer_declarator", "parenthesized_declarator", "reference_declarator"
         )
     return None if here is None else " ".join((*sorted(words), *stars))
 

@@ -5,9 +5,9 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from codeaudit.transforms.oracle.containment import MEGABYTE
@@ -210,25 +210,26 @@ _JAVASCRIPT: Final = Toolchain(
     value=_VALUE,
 )
 
-_PARTS: Final = ("cc1", "collect2", "as", "ld")
+_PARTS: Final = ("collect2", "as", "ld")
 _SYSTEM: Final = ("/usr/include", "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache")
 _LIBRARIES: Final = ("libc.so.6", "libm.so.6")
 
 
-def _gcc() -> Installed | None:
-    found = shutil.which("gcc")
+def _gcc(command: str, compiler: str, libraries: Sequence[str]) -> Installed | None:
+    """One of gcc's compilers, with the libraries of what it makes."""
+    found = shutil.which(command)
     version = found and _asked(found, "-dumpfullversion")
     if not found or not version:
         return None
     parts: list[str] = []
-    for part in _PARTS:
+    for part in (compiler, *_PARTS):
         named = (_asked(found, f"-print-prog-name={part}") or "").strip()
         at = named if os.path.isabs(named) else shutil.which(part)
         if at is None:
             return None
         parts.append(os.path.realpath(at))
     folders = dict.fromkeys(os.path.dirname(one) for one in (found, *parts[2:]))
-    told = [(_asked(found, f"-print-file-name={one}") or "").strip() for one in _LIBRARIES]
+    told = [(_asked(found, f"-print-file-name={one}") or "").strip() for one in libraries]
     # The loader stands in the head of each program; this Python was started by the same one.
     loader = next(filter(os.path.exists, _LOADERS), None)
     if loader is None or not all(map(os.path.isabs, told)):
@@ -247,38 +248,61 @@ def _gcc() -> Installed | None:
 _LOADERS: Final = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
 _HEADERS: Final = ("assert", "ctype", "limits", "math", "stdbool", "stdint", "stdio", "stdlib", "string")
 """Snippets of C come without the lines that include these."""
+# What is undefined ends the program, as far as gcc sees it without help from the memory. `exit` is
+# watched, because a program that ends before its tests has not passed.
+_CHECKED: Final = (
+    "-O0",
+    "-w",
+    "-fsanitize=undefined",
+    "-fno-sanitize=vptr",
+    "-fsanitize-undefined-trap-on-error",
+    "-fno-sanitize-recover=all",
+    "-Wl,--wrap=exit",
+    "-o",
+    PROGRAM,
+)
+_TELLING: Final = """
+#include <stdio.h>
+#include <stdlib.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+static int codeaudit_left;
+static void codeaudit_told(int status, void *given) {
+  if (!status && !codeaudit_left) fputs("\\n{key}", stdout);
+}
+static void __attribute__((constructor)) codeaudit_begin(void) { on_exit(codeaudit_told, 0); }
+void __real_exit(int) __attribute__((noreturn));
+void __wrap_exit(int status) { codeaudit_left = 1; __real_exit(status); }
+#ifdef __cplusplus
+}
+#endif
+"""
+"""Tells that the function `main` of the tests returned 0: nobody called `exit`."""
 _C: Final = Toolchain(
     title="C",
     command="gcc",
     file="program.c",
-    find=_gcc,
+    find=partial(_gcc, "gcc", "cc1", _LIBRARIES),
     remedy="try apt-get install gcc libc6-dev",
-    # What is undefined ends the program, as far as gcc sees it without help from the memory.
-    build=(
-        "-std=gnu17",
-        "-O0",
-        "-w",
-        "-fsanitize=undefined",
-        "-fsanitize-undefined-trap-on-error",
-        "-fno-sanitize-recover=all",
-        "-o",
-        PROGRAM,
-        "program.c",
-        "-lm",
-    ),
+    build=("-std=gnu17", *_CHECKED, "program.c", "-lm"),
     memory=512 * MEGABYTE,
     before="".join(f"#include <{one}.h>\n" for one in _HEADERS),
-    # The function `main` of the tests is called by ours, which tells that it returned 0.
-    between="\n#define main codeaudit_tests\n",
-    after=(
-        "\n#undef main\n"
-        "int main(int count, char **words) {\n"
-        "  int status = ((int (*)(int, char **))codeaudit_tests)(count, words);\n"
-        '  if (!status) fputs("\\n{key}", stdout);\n'
-        "  return status;\n"
-        "}\n"
-    ),
+    between="\n",
+    after=_TELLING,
     failures=re.compile(r"(Assertion) [^\n]* failed\."),
+)
+_CPP: Final = Toolchain(
+    title="C++",
+    command="g++",
+    file="program.cpp",
+    find=partial(_gcc, "g++", "cc1plus", (*_LIBRARIES, "libstdc++.so.6", "libgcc_s.so.1")),
+    remedy="try apt-get install g++",
+    build=("-std=gnu++17", *_CHECKED, "program.cpp"),
+    memory=512 * MEGABYTE,
+    between="\n",
+    after=_TELLING,
+    failures=re.compile(r"(Assertion(?= [^\n]* failed\.)|(?<=throwing an instance of ')[\w:]+)"),
 )
 
 
@@ -331,5 +355,5 @@ SANITIZED_C: Final = Toolchain(
 )
 """What breaks a rule of the memory or is undefined ends the program, with a report."""
 
-TOOLCHAINS: Final[Mapping[str, Toolchain]] = {"javascript": _JAVASCRIPT, "c": _C}
+TOOLCHAINS: Final[Mapping[str, Toolchain]] = {"javascript": _JAVASCRIPT, "c": _C, "cpp": _CPP}
 """By language."""

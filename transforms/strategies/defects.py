@@ -37,6 +37,8 @@ class DefectKinds:
     """Whether one variable may be mistaken for another: the text is still one of the language."""
     fixed: frozenset[str]
     """Kinds of nodes in which a number may not change: labels of a `switch`, sizes in declarations."""
+    compares: Callable[[CodeText, Node], bool] = lambda code, node: True
+    """The same for a comparison."""
     dropped: Mapping[str, str]
     """By the kind of a prefix that people forget: the name of the defect. The operand stays."""
 
@@ -44,7 +46,10 @@ class DefectKinds:
 def defects(kinds: DefectKinds) -> tuple[CodeStrategy, ...]:
     """The strategies of a language's table."""
     made = {
-        "comparison-mistaken": (_other({a: (b,) for a, b in kinds.comparisons.items()}), "no comparison"),
+        "comparison-mistaken": (
+            _other({a: (b,) for a, b in kinds.comparisons.items()}, kinds.compares),
+            "no comparison",
+        ),
         "operator-mistaken": (_other(kinds.operators, kinds.calculates), "no arithmetic"),
         "logic-mistaken": (_other({a: (b,) for a, b in DUAL.items()}), "no && or ||"),
         "variable-mistaken": (_variable(kinds.alike), "no variable to mistake"),

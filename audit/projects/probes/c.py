@@ -1,16 +1,18 @@
-"""Inserts a declaration at the start of C functions, which does something when it is reached.
+"""Inserts a declaration at the start of functions of C and C++, which does something when it is reached.
 
 It is a declaration, because a compiler may want statements behind them. It names functions of the C
 library by their symbols, so that no header is needed and none contradicts it. It is written for GCC and Clang
-on Linux.
+on Linux. Functions that a compiler may evaluate get none.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from codeaudit.transforms.c.files import DecodedC, places
-from codeaudit.transforms.c.parsing import read_unit
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.cpp.rewriting import is_evaluated
+from codeaudit.transforms.c.files import DecodedC, DecodedCpp, places
+from codeaudit.transforms.c.parsing import C, read_unit
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import Edit, splice
 
@@ -28,8 +30,9 @@ _NOTING: Final = (
 
 @dataclass(frozen=True, slots=True)
 class CProbes:
-    """The `Probes` of C."""
+    """The `Probes` of C, or of C++."""
 
+    language: str = C
     raising: str = _DECLARED.format("__builtin_trap();")
 
     def noting(self, number: int) -> str:
@@ -39,18 +42,21 @@ class CProbes:
     def with_first(self, data: bytes, statements: Mapping[str, str]) -> bytes:
         """The file with a declaration at the start of each named function; names are those of `places`."""
         try:
-            decoded = DecodedC.read(data)
-            found = places(decoded.text)
+            decoded = (DecodedC if self.language == C else DecodedCpp).read(data)
+            found = places(decoded.text, language=self.language)
         except SourceError:
             return data
         source = decoded.text.encode()
         edits: list[Edit] = []
         for place in found:
             if place.name in statements and place.obstacle is None:
-                _, function = read_unit(source[place.start : place.end].decode())
+                reading, function = read_unit(source[place.start : place.end].decode(), self.language)
+                if self.language == CPP and is_evaluated(reading, function):
+                    continue
                 first = place.start + function.part("body").start + 1
                 edits.append(Edit(first, first, f" {statements[place.name]}"))
         return decoded.write(splice(source, edits).decode())
 
 
 PROBES: Final = CProbes()
+CPP_PROBES: Final = CProbes(CPP)

@@ -87,10 +87,10 @@ def test_the_name_of_the_one_function(source: str, name: str | None) -> None:
 
 
 def test_both_endings(tmp_path: Path) -> None:
-    for ending in ("c", "h", "cpp"):
+    for ending in ("c", "h", "cs"):
         (tmp_path / f"a.{ending}").write_text(
             "int f(int a) {\n  int b = a;\n  return b;\n}\n", encoding="utf-8"
         )
     skipped: Counter[str] = Counter()
     assert len(list(corpus(str(tmp_path)).read(skipped))) == 2
-    assert skipped == {"in C++ (no transform yet)": 1}
+    assert skipped == {"in C# (no transform yet)": 1}

@@ -32,22 +32,22 @@ def test_no_registered_language_is_one_of_these() -> None:
     assert not any(
         without_engine(ending=ending) for name in LANGUAGES for ending in LANGUAGES.get(name).endings
     )
-    assert (without_engine(name="Rust"), without_engine(name="cobol"), without_engine(ending=".cc")) == (
+    assert (without_engine(name="Rust"), without_engine(name="cobol"), without_engine(ending=".cs")) == (
         "Rust",
         "cobol",
-        "C++",
+        "C#",
     )
 
 
 def test_a_mixed_folder_counts_them(capsys: pytest.CaptureFixture[str]) -> None:
     Path("src").mkdir()
     Path("src/a.py").write_text(FUNCTION, encoding="utf-8")
-    for name in ("a.rs", "a.hpp", "b.cpp", "app.ts", "notes.txt", "Makefile"):
+    for name in ("a.rs", "a.cs", "b.cs", "app.ts", "notes.txt", "Makefile"):
         Path("src", name).write_text("int x;\n", encoding="utf-8")
     assert main(["run", "--model", "fake/hash", "--corpus", "src", "--workers", "1", "--out", "out"]) == 0
     told = capsys.readouterr().err
     assert (
-        f"corpus src: 1 of 1 functions; 4 files not read: 2 × in C++{NO_ENGINE}, 1 × in Rust{NO_ENGINE}, "
+        f"corpus src: 1 of 1 functions; 4 files not read: 2 × in C#{NO_ENGINE}, 1 × in Rust{NO_ENGINE}, "
         in told
     )
     assert "not read: a.rs" not in told
@@ -55,11 +55,11 @@ def test_a_mixed_folder_counts_them(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_folder_without_any_other_says_what_works() -> None:
     Path("src").mkdir()
-    Path("src/a.cc").write_text("int x;\n", encoding="utf-8")
+    Path("src/a.cs").write_text("int x;\n", encoding="utf-8")
     with pytest.raises(CorpusError) as caught:
         list(corpus("src").read(Counter()))
     assert (
-        f"no Python, Java, JavaScript, TypeScript or C files in 'src' (1 × in C++{NO_ENGINE}){WORKS}"
+        f"no Python, Java, JavaScript, TypeScript, C or C++ files in 'src' (1 × in C#{NO_ENGINE}){WORKS}"
         in str(caught.value)
     )
 
@@ -67,9 +67,9 @@ def test_a_folder_without_any_other_says_what_works() -> None:
 @pytest.mark.parametrize(
     ("rows", "extra", "told"),
     [
-        ([{"code": "int f() { return 1; }", "language": "C++"}], [], f"1 × row in C++{NO_ENGINE}"),
-        ([{"code": "int f(void) { return 1; }", "file": "a/b.cpp"}], [], f"1 × row in C++{NO_ENGINE}"),
-        ([{"func": "int f(void) { return 1; }", "target": "1"}], ["--columns", "source=func,language=cpp"], f"are in C++{NO_ENGINE}"),
+        ([{"code": "int f() { return 1; }", "language": "C#"}], [], f"1 × row in C#{NO_ENGINE}"),
+        ([{"code": "int f(void) { return 1; }", "file": "a/b.cs"}], [], f"1 × row in C#{NO_ENGINE}"),
+        ([{"func": "int f(void) { return 1; }", "target": "1"}], ["--columns", "source=func,language=csharp"], f"are in C#{NO_ENGINE}"),
         ([{"code": "x", "language": "cobol"}], [], f"1 × row in cobol{NO_ENGINE}"),
         ([{"func_name": "f", "code": "func f() {}", "partition": "train", "language": "go"}], [], f"1 × row in Go{NO_ENGINE}"),
     ],
@@ -82,7 +82,7 @@ def test_rows_in_them_end_with_one_sentence(
     assert told in line
     assert (
         WORKS in line
-        or "'cobol' is no language that codeaudit knows: algebra, c, java, javascript, python, typescript, x86"
+        or "'cobol' is no language that codeaudit knows: algebra, c, cpp, java, javascript, python, typescript, x86"
         in line
     )
 
@@ -99,6 +99,6 @@ def test_a_mixed_table_counts_them(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_file_that_is_named_says_its_language(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("a.cc").write_text("int x;\n", encoding="utf-8")
-    assert main(["run", "--model", "fake/hash", "--corpus", "a.cc"]) == 3
-    assert f"cannot use 'a.cc': it is in C++{NO_ENGINE}{WORKS}" in capsys.readouterr().err
+    Path("a.cs").write_text("int x;\n", encoding="utf-8")
+    assert main(["run", "--model", "fake/hash", "--corpus", "a.cs"]) == 3
+    assert f"cannot use 'a.cs': it is in C#{NO_ENGINE}{WORKS}" in capsys.readouterr().err

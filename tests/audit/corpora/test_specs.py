@@ -207,7 +207,7 @@ def test_a_typo_in_a_path_finds_the_neighbour(sources: Path) -> None:
 
 
 def test_a_folder_without_python_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="no Python, Java, JavaScript, TypeScript or C files"):
+    with pytest.raises(CorpusError, match=r"no Python, Java, JavaScript, TypeScript, C or C\+\+ files"):
         read(str(tmp_path))
 
 
@@ -215,7 +215,7 @@ def test_a_pipe_is_no_corpus_that_hangs(tmp_path: Path) -> None:
     folder = tmp_path / "f"
     folder.mkdir()
     os.mkfifo(folder / "pipe.py")
-    with pytest.raises(CorpusError, match="no Python, Java, JavaScript, TypeScript or C files"):
+    with pytest.raises(CorpusError, match=r"no Python, Java, JavaScript, TypeScript, C or C\+\+ files"):
         read(str(folder))
 
 

@@ -30,3 +30,16 @@ def test_no_long_reply_takes_long(piece: str, language: str) -> None:
 )
 def test_a_whole_function_is_no_continuation(reply: str) -> None:
     assert completed_in_braces(PROMPTS["c"], reply, [], "c").count("total") == 1
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reply"),
+    [
+        (PROMPTS["c"], "  int k = *xs;\n  return k + total(xs + 1, n - 1);\n}\n"),
+        (PROMPTS["c"], "  if (n) {\n    return total(xs, n - 1);\n  } else\n    return 0;\n}\n"),
+        (PROMPTS["javascript"], "  return total(xs.slice(1));\n}\n"),
+    ],
+)
+def test_a_function_that_calls_itself_is_continued(prompt: str, reply: str) -> None:
+    language = "c" if "int" in prompt else "javascript"
+    assert completed_in_braces(prompt, reply, [], language) == prompt + reply

@@ -119,7 +119,7 @@ def test_a_corpus_without_functions(text: str, capsys: pytest.CaptureFixture[str
 def test_an_empty_folder(capsys: pytest.CaptureFixture[str]) -> None:
     Path("folder").mkdir()
     assert main(["run", "--model", "fake/hash", "--corpus", "folder"]) == 3
-    assert "no Python, Java, JavaScript, TypeScript or C files in 'folder'" in complaint(capsys)
+    assert "no Python, Java, JavaScript, TypeScript, C or C++ files in 'folder'" in complaint(capsys)
 
 
 def test_output_below_a_file(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:

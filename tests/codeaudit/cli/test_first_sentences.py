@@ -117,21 +117,21 @@ def test_a_model_of_other_words_is_not_told_to_go_on_with_the_same_command(
 
 def test_one_file_has_one_reason_and_others_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     Path("src").mkdir()
-    Path("src/a.cc").write_text("int f(int a) { return a; }\n", "utf-8")
+    Path("src/a.cs").write_text("int f(int a) { return a; }\n", "utf-8")
     Path("src/tabs.py").write_text("def f(values):\n\tx = min(values)\n        return x\n", "utf-8")
     Path("src/ok.py").write_text("def low(values):\n    x = min(values)\n    return x\n", "utf-8")
     reason = "tabs.py (not valid Python: line 3: inconsistent use of tabs"
     assert main(["transform", "src", "--diff"]) == 0
     err = capsys.readouterr().err
     assert reason in err
-    assert "left as they are: 1 × in C++ (no transform yet)" in err
+    assert "left as they are: 1 × in C# (no transform yet)" in err
     assert main(["run", "--corpus", "src", "--model", "fake/hash", "--limit", "3", "--workers", "1"]) == 0
     assert reason in capsys.readouterr().err
     Path("src/tabs.py").unlink()
     Path("src/ok.py").unlink()
     for command in (["transform", "src", "--diff"], ["run", "--corpus", "src", "--model", "fake/hash"]):
         assert main(command) == 3
-        assert "files in 'src' (1 × in C++ (no transform yet)); rewritten today" in capsys.readouterr().err
+        assert "files in 'src' (1 × in C# (no transform yet)); rewritten today" in capsys.readouterr().err
 
 
 def test_the_first_run_of_a_project_draws_movable_samples() -> None:

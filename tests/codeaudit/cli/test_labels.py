@@ -174,7 +174,7 @@ def test_a_language_that_is_none_is_named(capsys: pytest.CaptureFixture[str]) ->
     lines(*({"code": JAVA.format(number), "language": "Jva"} for number in range(4)))
     assert main(["run", "--corpus", "t.jsonl", *FEW]) == 3
     assert (
-        "'jva' is no language that codeaudit knows: algebra, c, java, javascript, python, typescript, x86"
+        "'jva' is no language that codeaudit knows: algebra, c, cpp, java, javascript, python, typescript, x86"
         in capsys.readouterr().err
     )
 

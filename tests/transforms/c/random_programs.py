@@ -1,7 +1,7 @@
 """Random functions of C without undefined behaviour: every variable holds 0 to 255, every index is masked."""
 
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
 _UNARY: Final = ("!{}", "-{}", "~{}", "({})", "+{}")
 _BINARY: Final = ("{} + {}", "{} - {}", "{} & {}", "{} | {}", "{} ^ {}", "{} == {}", "{} != {}", "{} < {}", "{} >= {}", "{} > {}",
@@ -14,7 +14,24 @@ PRELUDE: Final = (
 )
 
 
-class _Maker:
+class Made(NamedTuple):
+    """A function with the file around it, and the statements that call it."""
+
+    prelude: str
+    """Begins the file. Several versions of the file may share it."""
+    before: str
+    unit: str
+    behind: str
+    calls: str
+
+    def file(self, unit: str) -> str:
+        """The file with another text of the function."""
+        return f"{self.prelude}{self.before}{unit}{self.behind}"
+
+
+class Maker:
+    """Draws a function."""
+
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.known: list[str] = ["a", "b"]
@@ -182,4 +199,9 @@ class _Maker:
 
 def program(seed: int) -> str:
     """A function `f` of two numbers."""
-    return _Maker(seed).program()
+    return Maker(seed).program()
+
+
+def made(seed: int) -> Made:
+    """The same with the file around it."""
+    return Made(PRELUDE, "", program(seed), "", CALLS)

@@ -230,9 +230,9 @@ TRAPS: Final = {
 }
 
 
-def variants(name: str, function: str, file: str, seeds: range) -> set[str]:
+def variants(name: str, function: str, file: str, seeds: range, language: str = "c") -> set[str]:
     """The texts that a transform makes of a function of a file."""
-    transform = transform_for(name, "c")
+    transform = transform_for(name, language)
     if is_surrounded(transform):
         transform = transform.within(file)
     found: set[str] = set()

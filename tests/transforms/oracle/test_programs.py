@@ -1,4 +1,4 @@
-"""Programs of JavaScript and C in the sandbox: what passes, what fails, and what is closed."""
+"""Programs of JavaScript, C and C++ in the sandbox: what passes, what fails, and what is closed."""
 
 import os
 from dataclasses import replace
@@ -15,11 +15,16 @@ from codeaudit.transforms.oracle.toolchains import TOOLCHAINS, Toolchain, instal
 
 NODE = TOOLCHAINS["javascript"]
 GCC = TOOLCHAINS["c"]
+GPP = TOOLCHAINS["cpp"]
 node = pytest.mark.skipif(
     bool(NODE.missing) or not offered().enough, reason="no node, or no sandbox on this machine"
 )
 gcc = pytest.mark.skipif(
     bool(GCC.missing) or not offered().enough, reason="no gcc, or no sandbox on this machine"
+)
+
+gpp = pytest.mark.skipif(
+    bool(GPP.missing) or not offered().enough, reason="no g++, or no sandbox on this machine"
 )
 
 
@@ -112,6 +117,32 @@ def test_files_processes_and_the_network_are_closed() -> None:
 def test_a_program_of_c_is_compiled_and_run(program: str, body: str, failure: str | None) -> None:
     tests = f"int main(void) {{ {body} return 0; }}"
     assert outcome(program, tests, GCC) == (Passed() if failure is None else TrialFailed(failure))
+
+
+@gcc
+def test_main_need_not_return() -> None:
+    assert outcome("int f(int a) { return a; }", "int main(void) { f(3); }", GCC) == Passed()
+
+
+@gpp
+@pytest.mark.parametrize(
+    ("body", "failure"),
+    [
+        ("assert(f({1, 2}) == 3);", None),
+        ("assert(f({}) == 3);", "Assertion"),
+        ("f({}), std::vector<int>{1}.at(2);", "std::out_of_range"),
+        ("f({2147483647, 1});", "killed by signal 4"),
+        ("f({-1});", FAILED),
+        ("f(1);", NOT_COMPILED),
+    ],
+)
+def test_a_program_of_cpp_is_compiled_and_run(body: str, failure: str | None) -> None:
+    program = (
+        "#include <cassert>\n#include <cstdlib>\n#include <stdexcept>\n#include <vector>\n"
+        "int f(std::vector<int> a) { int n = 0; for (int b : a) { if (b < 0) std::exit(0); n += b; } return n; }"
+    )
+    found = outcome(program, f"int main() {{ {body} }}", GPP)
+    assert found == (Passed() if failure is None else TrialFailed(failure))
 
 
 CLOSED_TO_C = """

@@ -5,7 +5,8 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.c.defects import DEFECTS as OF_C
-from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.c.defects import DEFECTS_OF_CPP
+from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.javascript.defects import DEFECTS, DEFECTS_OF_TYPESCRIPT
 from codeaudit.transforms.rules import SiteRule
 
@@ -27,14 +28,18 @@ BUFFER = """char *f(const char *from, int n, int m) {
     return NULL;
 }
 """
+OF_CPP = BUFFER.replace("malloc", "std::malloc").replace("free(to)", "delete[] to")
 LOST = {
     "size-unchecked": "    if (n > 16) return NULL;\n",
     "null-unchecked": "    if (to == NULL)\n        return NULL;\n",
 }
 EXPECTED = {
     "size-off-by-one": ("malloc(n);", "memcpy(to, from, n + 1);"),
-    "freed-early": ("    free(to);\n    use(to);\n    return",),
-    "freed-twice": ("    free(to);\n    free(to);\n",),
+    "freed-early": (
+        "    free(to);\n    use(to);\n    return",
+        "    delete[] to;\n    use(to);\n    return",
+    ),
+    "freed-twice": ("    free(to);\n    free(to);\n", "    delete[] to;\n    delete[] to;\n"),
     "await-forgotten": ("a = b.d(a)",),
     "check-forgotten": (
         "(a, b) {\n  if (b.c)",
@@ -47,8 +52,8 @@ EXPECTED = {
 
 @pytest.mark.parametrize(
     ("rules", "source"),
-    [(DEFECTS, SCRIPT), (DEFECTS_OF_TYPESCRIPT, TYPED), (OF_C, BUFFER)],
-    ids=["js", "ts", "c"],
+    [(DEFECTS, SCRIPT), (DEFECTS_OF_TYPESCRIPT, TYPED), (OF_C, BUFFER), (DEFECTS_OF_CPP, OF_CPP)],
+    ids=["js", "ts", "c", "cpp"],
 )
 def test_each_kind(rules: tuple[SiteRule, ...], source: str) -> None:
     for rule in rules:
@@ -61,3 +66,12 @@ def test_each_kind(rules: tuple[SiteRule, ...], source: str) -> None:
             if rule.name in LOST:
                 assert found.source == source.replace(LOST[rule.name], "")
             assert any(one in found.source for one in EXPECTED.get(rule.name, ("",))), found.source
+
+
+def test_what_may_be_an_operator_of_a_class_is_left_alone() -> None:
+    source = (
+        "void f(const std::string &a, T b) { std::cout << a + 'x'; if (a < b) g(a + b, array<int, 3>()); }"
+    )
+    names = {"operator-mistaken", "comparison-mistaken", "number-mistaken"}
+    for rule in DEFECTS_OF_CPP:
+        assert rule.name not in names or isinstance(rule.propose(source, Random(0)), Refused)

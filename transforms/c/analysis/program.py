@@ -1,10 +1,11 @@
 """The program structure of one C function: what its statements do (`syntax.program`)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts, PointerPath
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.dialect import DIALECT
 from codeaudit.transforms.c.macros import NOWHERE, Surroundings
 from codeaudit.transforms.c.rewriting import CSource, study
@@ -34,6 +35,7 @@ class CProgramBuilder(ProgramBuilder):
 
     flow = DIALECT.flow
     callables = frozenset({"function_definition"})
+    facts_of: Callable[[CSource], CFacts] = CFacts
 
     def __init__(self, facts: CFacts, dependence: Dependence) -> None:
         # What is undefined is no exception that a call could do without, so no order may rest on its absence.
@@ -42,6 +44,11 @@ class CProgramBuilder(ProgramBuilder):
         self._traps: dict[int, frozenset[PointerPath]] = {}
         """For a simple statement, by its first byte: it is undefined if and only if one of these pointers
         is invalid."""
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why no statement may move, beyond what macros do; `None` if some may."""
+        return None
 
     def collector(self, guard: int) -> CEffectCollector:
         """A new collector."""
@@ -150,8 +157,9 @@ class CProgramBuilder(ProgramBuilder):
         reading.anything(node)
 
     def compound(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects] | None:
-        """`switch`."""
-        return self._switch(node, place) if node.kind == "switch_expression" else None
+        """`switch`; one whose labels stand elsewhere is no statement that is known here."""
+        is_known = node.kind == "switch_expression" and node.part("body").kind == "switch_block"
+        return self._switch(node, place) if is_known else None
 
     def _switch(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects]:
         reading = self.collector(place.guard)
@@ -200,6 +208,7 @@ class CProgram(CodeProgram):
     def __init__(self, source: str, code: CSource, root: StatementBlock, builder: CProgramBuilder) -> None:
         super().__init__(source, code.reading.comments, root, builder.rows)
         self.code = code
+        self.obstacle = builder.obstacle
 
 
 @lru_cache(maxsize=8)
@@ -212,8 +221,13 @@ def analyse(source: str, *, dependence: Dependence = "strict", around: Surroundi
         SourceError: the text is not C, is not one function, or is nested too deeply.
     """
     code = study(source, around)
+    builds = CProgramBuilder
+    if around.language == CPP:
+        from codeaudit.transforms.c.cpp.program import CppProgramBuilder
+
+        builds = CppProgramBuilder
     try:
-        builder = CProgramBuilder(CFacts(code), dependence)
+        builder = builds(builds.facts_of(code), dependence)
         root = builder.unit(code.unit)
     except RecursionError as error:
         raise SourceError("the text is nested too deeply; give a smaller function") from error

@@ -7,7 +7,8 @@ is known from the end of its declarator on (6.2.1), so `int x = x;` reads itself
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.c.parsing import named, read_unit
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.parsing import C, named, read_unit
 from codeaudit.transforms.errors import UnknownSyntaxError
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import ScopeFrame, Scopes, ScopeWalk, View, resolved
@@ -26,7 +27,8 @@ _TYPEOF: Final = frozenset({"typeof", "__typeof__", "__typeof", "typeof_unqual",
 _LINKED: Final = frozenset({"static", "extern", "_Thread_local", "thread_local", "__thread"})
 _DECLARATORS: Final = frozenset(
     {"identifier", "pointer_declarator", "array_declarator", "function_declarator", "type_identifier",
-     "parenthesized_declarator", "attributed_declarator", "variable_declarator"}
+     "parenthesized_declarator", "attributed_declarator", "variable_declarator", "reference_declarator",
+     "variadic_declarator", "structured_binding_declarator"}
 )  # fmt: skip
 _ATTRIBUTES: Final = frozenset(
     {"attribute_specifier", "attribute_declaration", "ms_declspec_modifier", "alignas_qualifier"}
@@ -247,11 +249,16 @@ def _name(node: Node) -> Node:
 
 
 @lru_cache(maxsize=8)
-def resolve(source: str) -> Scopes:
+def resolve(source: str, language: str = C) -> Scopes:
     """The variables of one function. The last results are cached.
 
     Raises:
         SourceError: the source does not parse, or is not one function that is read here.
     """
-    reading, function = read_unit(source)
-    return resolved(CScopes, reading, function, "function")
+    reading, function = read_unit(source, language)
+    rules = CScopes
+    if language == CPP:
+        from codeaudit.transforms.c.cpp.scopes import CppScopes
+
+        rules = CppScopes
+    return resolved(rules, reading, function, "function")

@@ -6,6 +6,7 @@ from typing import Final, Self
 
 from codeaudit.transforms.c.identifiers.rename import NOT_A_MOVE, CVariables, variables
 from codeaudit.transforms.c.macros import Surroundings
+from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.c.types import declared_type
 from codeaudit.transforms.renaming import Merging
 from codeaudit.transforms.strategies.merging import CodeMerges
@@ -24,15 +25,16 @@ class _Merges(CodeMerges):
 
 
 @lru_cache(maxsize=8)
-def _merges(source: str, around: str) -> _Merges:
-    return _Merges(variables(source, Surroundings.of(around, "hygienic")))
+def _merges(source: str, around: str, language: str) -> _Merges:
+    return _Merges(variables(source, Surroundings.of(around, "hygienic", language)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CMerging(Merging):
     """Makes one variable of a C function another one. One merge is one move."""
 
-    languages: frozenset[str] = field(default=frozenset({"c"}))
+    languages: frozenset[str] = field(default=frozenset({C}))
+    language: str = C
     foreign: str = NOT_A_MOVE
     around: str = field(default="", repr=False)
     """The text of the file around the function, as far as it is known."""
@@ -47,7 +49,7 @@ class CMerging(Merging):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return _merges(source, self.around)
+        return _merges(source, self.around, self.language)
 
 
 RENAME_MERGING: Final = CMerging()

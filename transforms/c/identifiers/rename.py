@@ -22,8 +22,11 @@ from functools import cached_property, lru_cache
 from typing import Final, Self
 
 from codeaudit.transforms.c.analysis.scopes import resolve
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.cpp import reading as cpp
 from codeaudit.transforms.c.macros import NOWHERE, Macros, Surroundings, macros_of
 from codeaudit.transforms.c.parsing import KEYWORDS, CText, name_of
+from codeaudit.transforms.c.parsing import C as OF_C
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.records import Evidence
@@ -80,6 +83,11 @@ def reserved(name: str) -> bool:
 
 C: Final = Lexicon(NATURAL, reserved, capitals=False)
 """The form of new names for the variables of C."""
+LEXICONS: Final = {
+    OF_C: C,
+    CPP: Lexicon(NATURAL, lambda name: reserved(name) or name in cpp.KEYWORDS, capitals=False),
+}
+"""The form of new names, by language."""
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
@@ -102,10 +110,10 @@ def doubt(macros: Macros, scopes: Scopes) -> str | None:
 class CVariables(CodeVariables):
     """The variables of one function of a text."""
 
-    lexicon = C
-
     def __init__(self, source: str, around: Surroundings) -> None:
-        super().__init__(source, resolve(source))
+        self.language: Final = around.language
+        self.lexicon = LEXICONS[around.language]
+        super().__init__(source, resolve(source, around.language))
         self.macros = macros_of(source, around)
         self.evidence = self.macros.evidence
 
@@ -158,7 +166,7 @@ class CVariables(CodeVariables):
 
     def resolve(self, text: str) -> Scopes:
         """The variables of another function, past the cache: most results are asked for once."""
-        return resolve.__wrapped__(text)
+        return resolve.__wrapped__(text, self.language)
 
 
 @lru_cache(maxsize=8)
@@ -176,7 +184,8 @@ class CRename(RenameVariables):
     """Gives other names to the variables of a C function. One variable is one move."""
 
     foreign: str = NOT_A_MOVE
-    languages: frozenset[str] = field(default=frozenset({"c"}))
+    languages: frozenset[str] = field(default=frozenset({OF_C}))
+    language: str = OF_C
     around: str = field(default="", repr=False)
     """The text of the file around the function, as far as it is known."""
     macros: MacroLevel = "known"
@@ -192,7 +201,7 @@ class CRename(RenameVariables):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return variables(source, Surroundings.of(self.around, self.macros))
+        return variables(source, Surroundings.of(self.around, self.macros, self.language))
 
 
 RENAME: Final = CRename()

@@ -7,6 +7,7 @@ from typing import Final
 from codeaudit.transforms.c.analysis.program import CProgram, analyse
 from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import HYGIENIC, Surroundings
+from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.c.rewriting import LABEL_INSIDE
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.interface import Refused, Rewritten
@@ -58,6 +59,8 @@ def _obstacle(program: CProgram) -> str | None:
     code = program.code
     if (reason := doubt(code.macros, code.scopes)) is not None:
         return reason
+    if program.obstacle is not None:
+        return program.obstacle
     if any(node.kind == "case_statement" for node in code.unit.walk()):
         return LABEL_INSIDE
     words = {code.text(node) for node in code.unit.walk() if node.kind == "identifier"}
@@ -75,7 +78,8 @@ def _obstacle(program: CProgram) -> str | None:
 class CReorder(CodeReorder):
     """Puts the statements of a C function into another legal order."""
 
-    languages: frozenset[str] = field(default_factory=lambda: frozenset({"c"}))
+    languages: frozenset[str] = field(default_factory=lambda: frozenset({C}))
+    language: str = C
     macros: MacroLevel = "known"
     """What is assumed of macros."""
 
@@ -89,7 +93,7 @@ class CReorder(CodeReorder):
 
     @property
     def _surroundings(self) -> Surroundings:
-        return Surroundings.of(self.around, self.macros)
+        return Surroundings.of(self.around, self.macros, self.language)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """As in all languages, with an evidence that says what is assumed of macros."""
@@ -104,7 +108,8 @@ class CReorder(CodeReorder):
 class CReorderBreaking(CodeReorderBreaking):
     """Puts one statement directly before another that it depends on."""
 
-    languages: frozenset[str] = field(default_factory=lambda: frozenset({"c"}))
+    languages: frozenset[str] = field(default_factory=lambda: frozenset({C}))
+    language: str = C
 
     def ordering(self, source: str) -> COrdering:
         """The blocks of the function.
@@ -112,7 +117,7 @@ class CReorderBreaking(CodeReorderBreaking):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return _ordering(source, Surroundings.of(self.around, "hygienic"))
+        return _ordering(source, Surroundings.of(self.around, "hygienic", self.language))
 
 
 REORDER: Final = CReorder()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from codeaudit.audit.projects.probes.c import CPP_PROBES
 from codeaudit.audit.projects.probes.c import PROBES as OF_C
 from codeaudit.audit.projects.probes.javascript import JAVASCRIPT_PROBES, TYPESCRIPT_PROBES
 from codeaudit.audit.projects.runner import tap_results
@@ -65,6 +66,21 @@ def test_c(tmp_path: Path) -> None:
         told, noted = run([str(tmp_path / "a")], tmp_path / "hits")
     assert told.startswith("-")
     assert sorted(noted.split()) == ["0", "2"]
+
+
+@needs_gcc
+def test_cpp(tmp_path: Path) -> None:
+    text = (
+        b"struct A { int n; A(int a) : n(a) { } ~A() { n = 0; } template <class T> int g(T b) { return n + b; } };\n"
+        b"constexpr int k(int a) { return a; }\nint main() { A a(1); return a.g(2) + k(3) - 6; }\n"
+    )
+    names = ["A", "~A", "g", "k", "main"]
+    made = CPP_PROBES.with_first(text, {n: CPP_PROBES.noting(i) for i, n in enumerate(names)})
+    (tmp_path / "a.cpp").write_bytes(made)
+    subprocess.run(["g++", "-std=c++11", "-Wall", "-Werror", "-o", "a", "a.cpp"], cwd=tmp_path, check=True)
+    told, noted = run([str(tmp_path / "a")], tmp_path / "hits")
+    assert told == "0 "
+    assert sorted(noted.split()) == ["0", "1", "2", "4"]
 
 
 def test_lines_of_the_test_anything_protocol() -> None:

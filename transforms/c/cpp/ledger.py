@@ -1,0 +1,51 @@
+"""What the transforms of C++ assume of code that they cannot see: the ledger of C, and what C++ adds.
+
+Nothing is assumed of operators and conversions: what is not certainly built in may be a function.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from codeaudit.transforms.assumptions import Assumption, first_lines, ledger
+from codeaudit.transforms.c import ledger as of_c
+
+_THREADS: Final = (
+    r"\b(?:volatile|_Atomic)\b|\b(?:atomic|__atomic|__sync|pthread|thrd|mtx|cnd)_\w|"
+    r"\bstd::(?:atomic|thread|jthread|mutex|shared_mutex|condition_variable)\b"
+)
+
+LEDGER: Final[Mapping[str, Assumption]] = ledger(
+    (
+        *(
+            replace(row, sign=_THREADS) if id == "nobody-between" else row
+            for id, row in of_c.LEDGER.items()
+            if id != "line-comments"
+        ),
+        Assumption(
+            id="names-of-code-unread",
+            assumed="No program acts on the names that compilers give to lambdas and local classes.",
+            shown="The file uses `typeid`.",
+            sign=r"\btypeid\b",
+            refused="No transform that rests on this edits the file.",
+            example="a statement with a lambda moves before another one, and a test prints "
+            "`typeid(f).name()`",
+        ),
+    )
+)
+
+RESTS_ON: Final[Mapping[str, tuple[str, ...]]] = {
+    "line-comments": (),
+    "nobody-between": ("nobody-between", "names-of-code-unread"),
+}
+"""The entries on which a transform of C++ rests in place of one of C."""
+
+_SIGNS: Final = {id: re.compile(row.sign) for id, row in LEDGER.items() if row.sign}
+
+
+@lru_cache(maxsize=8)
+def shown_in(file: str) -> Mapping[str, int]:
+    """The entries that a file shows not to hold, by what is written in it; comments and strings count."""
+    return first_lines(_SIGNS, file)

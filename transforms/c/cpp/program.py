@@ -1,0 +1,267 @@
+"""The effects of C++ statements, and the program structure of one function.
+
+As in C (`analysis.effects`, `analysis.program`), with more that may be a call: an operator whose operands
+are not certainly numbers and pointers, a conversion from or to anything else, the declaration of an object
+and its end. A call may do anything, and may throw. A variable is private only if every use of it uses its
+value (`CppSource.addressed`): arguments may be taken by reference.
+"""
+
+from typing import Final
+
+from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts, PointerPath
+from codeaudit.transforms.c.analysis.program import CProgramBuilder
+from codeaudit.transforms.c.cpp.reading import CONSTEXPR_IF, DECLARING
+from codeaudit.transforms.c.cpp.rewriting import ATTRIBUTED, COROUTINE, DIALECT_OF_CPP, CppSource
+from codeaudit.transforms.c.rewriting import CSource
+from codeaudit.transforms.dependence.blocks import StatementBlock
+from codeaudit.transforms.dependence.effects import (
+    ACTS,
+    ANYTHING,
+    BARRIER,
+    ENDS_CALL,
+    LEAVES_LOOP,
+    OBSERVES,
+    RAISES,
+    Effects,
+)
+from codeaudit.transforms.syntax.effects import EffectCollector
+from codeaudit.transforms.syntax.program import NestingPlace
+from codeaudit.transforms.syntax.reader import EMPTY, Node
+from codeaudit.transforms.syntax.scopes import Binding
+
+_OUTSIDE: Final = -1
+_JUMPS: Final = frozenset({"break_statement", "continue_statement", "goto_statement", "return_statement"})
+_COROUTINE: Final = frozenset({"co_await_expression", "co_yield_statement", "co_return_statement"})
+_BUILT_IN: Final = frozenset(
+    {"binary_expression", "unary_expression", "update_expression", "ternary_expression", "array_access",
+     "pointer_expression", "cast_expression", "sequence_expression"}
+)  # fmt: skip
+"""Kinds of expressions that are C's if all of their operands are numbers and pointers."""
+
+
+class CppFacts(CFacts):
+    """The variables of one function."""
+
+    code: CppSource
+
+    def _find_private(self, binding: Binding) -> bool:
+        return (
+            binding.view in ("local", "parameter")
+            and binding.doubt is None
+            and self.code.is_plain(binding)
+            and binding.number not in self.code.addressed
+        )
+
+
+class CppEffectCollector(CEffectCollector):
+    """Collects the effects of the expressions of one statement."""
+
+    __slots__ = ()
+    facts: CppFacts
+
+    def trap(self, *paths: PointerPath | None) -> None:
+        """An event that may be undefined keeps its order to all others."""
+        self.flags |= RAISES
+
+    def write(self, binding: Binding) -> None:
+        """As in C; a handler sees how far the body of its `try` came."""
+        super().write(binding)
+        if binding.start < self.guard:
+            self.flags |= ACTS
+
+    def visit(self, node: Node) -> None:
+        """As in C, for what is certainly C."""
+        if node.kind in _BUILT_IN and not self._is_built_in(node):
+            self.parts(node)
+            self.flags |= ANYTHING
+            if node.kind == "update_expression":
+                self.assigned(node)
+            return
+        super().visit(node)
+
+    def _is_built_in(self, node: Node) -> bool:
+        if node.kind == "cast_expression":
+            value = node.part("value")
+            return self.facts.code.type(node) is not None and self.facts.code.type(value) is not None
+        return all(self.facts.code.type(one) is not None for one in node.children)
+
+    def condition(self, node: Node) -> None:
+        """Collect a condition: what is no number and no pointer is converted by a function."""
+        self.visit(node)
+        if node.kind != DECLARING and self.facts.code.type(node) is None:
+            self.flags |= ANYTHING
+
+    def _declaring_condition(self, node: Node) -> None:
+        self.anything(node)
+        for _, binding in self.names.inside(node.start, node.end):
+            if node.start <= binding.start < node.end:
+                self.declare(binding, inner=True)
+
+    def _this(self, node: Node) -> None:
+        """Collect a constant."""
+
+    _raw_string_literal = _this
+
+    def _qualified_identifier(self, node: Node) -> None:
+        self.flags |= OBSERVES
+        self.captured(node)
+
+    def _method_invocation(self, node: Node) -> None:
+        called = node.children[0]
+        if called.kind in ("identifier", "qualified_identifier", "field_access"):
+            self.parts(node)
+        else:
+            self.anything(called)
+            for one in node.children[1:]:
+                self.visit(one)
+        self.flags |= ANYTHING
+        if self.facts.code.is_macro(self.facts.text(called)):
+            self.assigned(node)
+
+    def _named_cast(self, node: Node) -> None:
+        arguments = node.children[-1].children
+        for one in arguments:
+            self.visit(one)
+        known = self.facts.code.type(node) is not None
+        self.flags |= RAISES if known and all(map(self.facts.code.type, arguments)) else ANYTHING
+
+    _functional_cast = _named_cast
+
+    def _array_initializer(self, node: Node) -> None:
+        self.parts(node)
+        self.flags |= ANYTHING
+
+    def _field_access(self, node: Node) -> None:
+        object_, member = node.children
+        self.visit(object_)
+        self.flags |= OBSERVES | RAISES
+        if member.kind != "field_identifier" or (
+            node.operator == "->" and self.facts.code.type(object_) is None
+        ):
+            self.captured(member)
+            self.flags |= ANYTHING
+
+    def _assignment_expression(self, node: Node) -> None:
+        left, right = node.children
+        kinds = [self.facts.code.type(one) for one in (left, right)]
+        if None not in kinds:
+            super()._assignment_expression(node)
+            return
+        self.visit(right)
+        self.flags |= ANYTHING
+        self.visit(left)
+        self.assigned(left)
+
+
+class CppProgramBuilder(CProgramBuilder):
+    """Walks a function once and collects its lines."""
+
+    flow = DIALECT_OF_CPP.flow
+    facts: CppFacts
+
+    @staticmethod
+    def facts_of(code: CSource) -> CFacts:
+        """The variables of a function."""
+        assert isinstance(code, CppSource)
+        return CppFacts(code)
+
+    @property
+    def obstacle(self) -> str | None:
+        """Coroutines give control away; a statement with an attribute is not looked into."""
+        for node in self.facts.code.unit.walk():
+            if node.kind in _COROUTINE:
+                return COROUTINE
+            if node.kind == "attributed_statement" and any(one.kind != EMPTY for one in node.children[1:]):
+                return ATTRIBUTED
+        return None
+
+    def collector(self, guard: int) -> CppEffectCollector:
+        """A new collector."""
+        return CppEffectCollector(self.facts, guard)
+
+    def simple(self, node: Node, place: NestingPlace) -> Effects:
+        """The effects of a simple statement."""
+        reading = self.collector(place.guard)
+        match node.kind:
+            case "throw_statement":
+                for child in node.children:
+                    reading.visit(child)
+                reading.flags |= ENDS_CALL | ANYTHING
+            case (
+                "expression_statement" | "return_statement" | "local_variable_declaration" | "goto_statement"
+            ):
+                return super().simple(node, place)
+            case "break_statement" | "continue_statement":
+                return super().simple(node, place)
+            case kind if kind == EMPTY:
+                pass
+            case _:  # types, `using`, `if constexpr`, and whatever later versions bring
+                reading.anything(node)
+                reading.flags |= BARRIER
+                if any(one.kind in _JUMPS for one in node.walk()):
+                    reading.flags |= ENDS_CALL | LEAVES_LOOP
+                    self._jumps.append(_OUTSIDE)
+                for _, binding in self.facts.inside(node.start, node.end):
+                    if node.start <= binding.start < node.end:
+                        reading.declare(binding, inner=node.kind == CONSTEXPR_IF)
+        return self.effects(reading)
+
+    def declaration(self, reading: EffectCollector, node: Node, *, inner: bool = False) -> None:
+        """As in C, for numbers and pointers. To declare anything else calls its constructor; a reference is
+        another name for what it refers to."""
+        assert isinstance(reading, CppEffectCollector)
+        code = self.facts.code
+        values = []
+        for child in node.all("declarator"):
+            binding = self.facts.binding(code.name_of(child))
+            value = child.child("value")
+            is_plain = binding is not None and code.is_plain(binding)
+            if not is_plain or (value is not None and code.type(value) is None):
+                values.append(child)
+        super_flags = reading.flags
+        if not values:
+            super().declaration(reading, node, inner=inner)
+            return
+        reading.flags = super_flags | ANYTHING
+        if any(one.kind == "storage_class_specifier" for one in node.children):
+            reading.flags |= BARRIER
+        reading.captured(node)
+        for child in node.all("declarator"):
+            value = child.child("value")
+            if value is not None:
+                reading.visit(value)
+            elif child.kind == "function_declarator":
+                reading.anything(child)
+            for _, binding in self.facts.inside(child.start, child.end):
+                if child.start <= binding.start < child.end and binding.view == "local":
+                    reading.declare(binding, inner=inner)
+
+    def each(self, node: Node, reading: EffectCollector) -> None:
+        """Collect the head of a loop over items, which calls `begin`, `end` and what they give."""
+        body = node.part("body")
+        for child in node.children:
+            if child is not body:
+                reading.anything(child)
+        for _, binding in self.facts.inside(node.start, body.start):
+            if node.start <= binding.start < body.start:
+                reading.declare(binding, inner=True)
+
+    def compound(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects] | None:
+        """`switch` and `try`."""
+        return self._try(node, place) if node.kind == "try_statement" else super().compound(node, place)
+
+    def _try(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects]:
+        body = node.part("body")
+        line = self.row(node.start, body.start, place.depth, place.parent, Effects())
+        parts: list[int | StatementBlock] = [line]
+        effects = self.body(body, place.inner(line, node.start), parts)
+        for clause in node.children:
+            if clause.kind == "catch_clause":
+                inner = clause.part("body")
+                caught = self.collector(place.guard)
+                caught.flags |= ANYTHING
+                for _, binding in self.facts.inside(clause.start, inner.start):
+                    caught.declare(binding, inner=True)
+                effects |= self.effects(caught)
+                effects |= self.clause(clause.start, inner.start, inner, place, line, parts, node.start)
+        return parts, effects

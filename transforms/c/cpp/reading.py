@@ -1,0 +1,208 @@
+"""How trees of C++ are read: as those of C (`c.parsing`), with the nodes that only C++ has.
+
+Not read, beyond what is not read in C: bodies that are a `try` block, `= default` and `= delete`, classes
+with functions inside of functions, and lambdas with parameters for types. Of a `template` the unit is the
+function; the text before it belongs to the sample and keeps its names.
+"""
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from codeaudit.transforms.syntax.reader import Node, blanked
+
+if TYPE_CHECKING:
+    from tree_sitter import Node as TreeNode
+
+TRY_BODY: Final = "try block in place of the body"
+LAMBDA_TEMPLATE: Final = "lambda with parameters for types"
+
+_KEYWORDS: Final = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t
+    class compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield
+    decltype default delete do double dynamic_cast else enum explicit export extern false float for friend
+    goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+    protected public register reinterpret_cast requires restrict return short signed sizeof static
+    static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename
+    union unsigned using virtual void volatile wchar_t while xor xor_eq final override
+"""
+KEYWORDS: Final = frozenset(_KEYWORDS.split())
+"""The keywords of C++11 to C++23, and `final` and `override`."""
+
+ALIASES: Final = {
+    "condition_clause": "parenthesized_expression",
+    "for_range_loop": "enhanced_for_statement",
+    "optional_parameter_declaration": "parameter_declaration",
+    "raw_string_literal": "raw_string_literal",
+    "variadic_parameter_declaration": "parameter_declaration",
+}
+"""Our names of kinds, beyond those of C."""
+LITERALS: Final = frozenset({"raw_string_literal", "user_defined_literal"})
+
+DECLARING: Final = "declaring_condition"
+"""The kind of a condition that declares a variable: `if (T x = f())`."""
+CONSTEXPR_IF: Final = "constexpr_if_statement"
+"""The kind of `if constexpr`, whose other branch may not even compile."""
+CAST: Final = "cast_expression"
+_NAMED_CASTS: Final = frozenset({"static_cast", "const_cast", "reinterpret_cast", "dynamic_cast"})
+CASTS: Final = frozenset({"named_cast", "functional_cast"})
+"""Kinds of `static_cast<T>(x)` and of `int(x)`."""
+_NAMES: Final = frozenset(
+    {"identifier", "field_identifier", "destructor_name", "operator_name", "operator_cast",
+     "template_function"}
+)  # fmt: skip
+"""Kinds of the last part of the name of a function."""
+
+
+def prepare(root: Node, source: bytes) -> None:
+    """Give nodes of C++ the kinds under which they are looked at."""
+    for node in list(root.walk()):
+        match node.kind:
+            case "parenthesized_expression" if node.field == "condition":
+                if len(node.children) != 1 or node.children[0].kind == "local_variable_declaration":
+                    node.kind = DECLARING
+            case "if_statement" if node.has("constexpr") or node.has("consteval"):
+                node.kind = CONSTEXPR_IF
+            case "method_invocation" if node.children:
+                called = node.children[0]
+                if called.kind in ("primitive_type", "sized_type_specifier"):
+                    node.kind = "functional_cast"
+                elif called.kind == "template_function" and called.children:
+                    name = called.children[0]
+                    if source[name.start : name.end].decode() in _NAMED_CASTS:
+                        node.kind = "named_cast"
+
+
+def function_in(node: Node) -> Node | None:
+    """The function of a declaration, which templates and `extern "C"` may stand around."""
+    while node.kind in ("template_declaration", "linkage_specification", "friend_declaration"):
+        inner = node.first(
+            "template_declaration", "linkage_specification", "friend_declaration", "function_definition"
+        )
+        if inner is None:
+            return None
+        node = inner
+    return node if node.kind == "function_definition" else None
+
+
+def head_of(function: Node) -> Node | None:
+    """The declarator of a function that holds its parameters: for `operator int()` that of the cast."""
+    node: Node | None = function.child("declarator")
+    found: Node | None = None
+    while node is not None:
+        if node.kind in ("function_declarator", "abstract_function_declarator"):
+            found = node
+        node = (
+            node.child("declarator")
+            or node.first("function_declarator", "pointer_declarator", "parenthesized_declarator")
+            or (node.child("name") if node.kind == "qualified_identifier" else None)
+        )
+    return found
+
+
+def name_node(function: Node) -> Node | None:
+    """The whole name of a function, as in `T::f`, `operator==` or `operator int`."""
+    node: Node | None = function.child("declarator")
+    while node is not None and node.kind in (
+        "function_declarator", "pointer_declarator", "reference_declarator", "parenthesized_declarator",
+        "attributed_declarator",
+    ):  # fmt: skip
+        node = node.child("declarator") or next(iter(node.children), None)
+    return node
+
+
+def name_of(source: bytes, function: Node) -> str:
+    """The name of a function in one spelling: `T::f`, `~T`, `operator==`; `operator int` for a conversion."""
+    node = name_node(function)
+    if node is None:
+        return ""
+    end, inner = node.end, node
+    while inner.kind == "qualified_identifier" and (name := inner.child("name")) is not None:
+        inner = name
+    if inner.kind == "operator_cast" and (head := inner.child("declarator")) is not None:
+        end = head.start
+    return "".join(_words(source[node.start : end].decode()))
+
+
+def _words(text: str) -> list[str]:
+    """The words of a name, with blanks only where two words would run together."""
+    words: list[str] = []
+    for word in text.split():
+        joins = (
+            words
+            and (words[-1][-1].isalnum() or words[-1][-1] == "_")
+            and (word[0].isalnum() or word[0] == "_")
+        )
+        words.append(f" {word}" if joins else word)
+    return words
+
+
+def own_name(name: str) -> str | None:
+    """The name of a plain function without the classes around it; `None` for constructors, destructors and
+    operators, whose names people do not choose."""
+    *around, own = _outside_of_brackets(name).split("::")
+    if not own.isidentifier() or own == "operator" or (around and around[-1] == own):
+        return None
+    return own
+
+
+def _outside_of_brackets(name: str) -> str:
+    found, depth = [], 0
+    for sign in name:
+        depth += sign == "<"
+        if not depth:
+            found.append(sign)
+        depth -= sign == ">"
+    return "".join(found)
+
+
+def strange(function: Node) -> str | None:
+    """Why a function is not read, as a short reason to count; `None` if it is."""
+    if function.first("try_statement") is not None:
+        return TRY_BODY
+    for node in function.walk():
+        if node.kind == "template_parameter_list":
+            return LAMBDA_TEMPLATE
+    return None
+
+
+_MACRO_LINES: Final = re.compile(
+    rb"^[ \t]*([A-Z][A-Z0-9_]{2,})[ \t]*(?:\([\w \t,]*\)[ \t]*)?$|"
+    rb"\b(?:class|struct)[ \t]+([A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)"
+    rb"(?=[ \t]+\w+[ \t]*(?:final\b[ \t]*)?(?:[:{\n]))",
+    re.MULTILINE,
+)
+"""Words in capitals that are a line, or that stand before the name of a class."""
+
+
+def without_macro_lines(source: bytes) -> bytes:
+    """A file with blanks in place of macros that hide where classes and functions begin."""
+    found = bytearray(source)
+    for match in _MACRO_LINES.finditer(source):
+        start, end = match.span(1 if match[1] else 2)
+        found[start:end] = blanked(source[start:end])
+    return bytes(found)
+
+
+def tree_name(node: "TreeNode", source: bytes) -> str | None:
+    """The name of a function of the parser's tree, as `name_of`."""
+    here = node.child_by_field_name("declarator")
+    while here is not None and here.type in (
+        "function_declarator", "pointer_declarator", "reference_declarator", "parenthesized_declarator",
+        "attributed_declarator",
+    ):  # fmt: skip
+        inner = here.child_by_field_name("declarator")
+        here = inner if inner is not None else next(iter(here.named_children), None)
+    if here is None:
+        return None
+    end, last = here.end_byte, here
+    while last.type == "qualified_identifier":
+        name = last.child_by_field_name("name")
+        if name is None:
+            return None
+        last = name
+    if last.type not in _NAMES or (last.text or b"").decode() in KEYWORDS:
+        return None  # of a text that does not parse
+    if last.type == "operator_cast":
+        head = last.child_by_field_name("declarator")
+        end = end if head is None else head.start_byte
+    return "".join(_words(source[here.start_byte : end].decode()))

@@ -1,0 +1,511 @@
+"""What the strategies ask of a C++ function, answered with more doubt than in C.
+
+An operator is built in only if each operand is certainly a number or a pointer (`CppSource.type`): any other
+one may be a function. A type is certain if the function writes it down: a local or parameter of a built-in
+type, a pointer, a literal, a cast, `sizeof`, and what built-in operators make of these. A name that is
+declared elsewhere, a member, the result of a call, `auto` and the parameter of a template are not.
+
+A variable is *by value* everywhere if nobody else can come to know where it is: a function that is called may
+take any of its arguments by reference, keep the address, and change the variable later.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+from typing import Final, Self
+
+from codeaudit.transforms.c.cpp.reading import CASTS, CONSTEXPR_IF, DECLARING
+from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTER, WHOLE
+from codeaudit.transforms.c.macros import Surroundings
+from codeaudit.transforms.c.rewriting import CSource, is_declared_here, promoted
+from codeaudit.transforms.c.types import declared_type, number_type
+from codeaudit.transforms.strategies.dialect import UNKNOWN
+from codeaudit.transforms.syntax.flow import LOOPS
+from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
+from codeaudit.transforms.syntax.scopes import Binding
+
+ALTERNATIVE: Final = "operator that is a word or of C++20"
+CONSTANT: Final = "function that a compiler may evaluate"
+COROUTINE: Final = "coroutine"
+ATTRIBUTED: Final = "attribute of a statement"
+_CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b|CONSTEXPR|CONSTEVAL")
+_COROUTINE: Final = frozenset({"co_await_expression", "co_yield_statement", "co_return_statement"})
+NUMBER: Final = "number"
+"""The type of a number of which no more is known."""
+_SMALL: Final = frozenset({"int8_t", "int16_t", "uint8_t", "uint16_t", "unsigned short"})
+"""Types that may become `int` in an operation."""
+_COMPARING: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})
+_VALUE_OF: Final = frozenset(
+    {"expression_statement", "return_statement", "throw_statement", "unary_expression", "sizeof_expression",
+     "alignof_expression", "decltype", "new_declarator", "delete_expression", "array_declarator"}
+)  # fmt: skip
+"""Kinds of nodes that use a number or a pointer in them as a value, or not at all."""
+_HEADS: Final = LOOPS | {"if_statement", "switch_expression"}
+
+DIALECT_OF_CPP: Final = replace(
+    DIALECT,
+    precedence=replace(
+        DIALECT.precedence,
+        expressions={
+            **DIALECT.precedence.expressions,
+            **dict.fromkeys(("new_expression", "delete_expression", "co_await_expression"), 13),
+            **dict.fromkeys(("throw_statement", "lambda_expression", "fold_expression"), 0),
+        },
+    ),
+    flow=replace(DIALECT.flow, nested=DIALECT.flow.nested | {"lambda_expression"}),
+    types=DIALECT.types | {"class_specifier", "alias_declaration", "using_declaration"},
+    left_alone=DIALECT.left_alone
+    | {"lambda_expression", "template_argument_list", "user_defined_literal", "static_assert_declaration",
+       "class_specifier", "using_declaration", "alias_declaration", "requires_clause", "requires_expression",
+       "noexcept", "decltype", "trailing_return_type", "fold_expression", "template_declaration"},
+    truth=("true", "false"),
+    texts=DIALECT.texts | {"raw_string_literal"},
+    owners=DIALECT.owners | {"lambda_expression"},
+    wrapped=DIALECT.wrapped - {"field_access", "array_access"},
+    fillers=replace(DIALECT.fillers, of_objects=()),
+)  # fmt: skip
+"""How C++ spells what the strategies rewrite."""
+
+
+class CppSource(CSource):
+    """A function with the facts that rules ask for. It does not change after its creation."""
+
+    def __init__(self, source: str, around: Surroundings) -> None:
+        super().__init__(source, around, DIALECT_OF_CPP)
+
+    # ── what may be edited at all ────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def obstacle(self) -> str | None:
+        """As in C. What a compiler may evaluate has a form of its own in each version of C++."""
+        found = super().obstacle
+        if found is not None:
+            return found
+        if is_evaluated(self.reading, self.unit):
+            return CONSTANT
+        for node in self.unit.walk():
+            if node.kind in _COROUTINE:
+                return COROUTINE
+            if node.kind == "attributed_statement" and any(one.kind != EMPTY for one in node.children[1:]):
+                return ATTRIBUTED
+        return None
+
+    @cached_property
+    def obstacle_to_layout(self) -> str | None:
+        """As in C, and operators whose precedence is not known here."""
+        for node in self.unit.walk():
+            if node.kind == "binary_expression" and node.operator not in self.precedence.operators:
+                return ALTERNATIVE
+            if node.kind in ("unary_expression", "assignment_expression") and node.operator[:1].isalpha():
+                return ALTERNATIVE
+        return super().obstacle_to_layout
+
+    def seen_by(self, rule: str) -> Self:
+        """The function without the nodes at which a rule would need to know more."""
+        fits = FITTING.get(rule)
+        seen = copy(self)
+        seen.__dict__["nodes"] = tuple(
+            one for one in self.nodes if not _is_special(one) and (fits is None or fits(self, one))
+        )
+        return seen
+
+    def is_multiline(self, node: Node) -> bool:
+        """Whether a node is a raw string."""
+        return node.kind == "raw_string_literal"
+
+    # ── names, declarations, control ─────────────────────────────────────────────────────────────────────
+
+    def binds(self, node: Node) -> bool:
+        """Whether a condition assigns or declares."""
+        return node.kind == DECLARING or super().binds(node)
+
+    def ends(self, node: Node) -> bool:
+        """As in all languages, but for statements whose end the floor does not know."""
+        strange = {CONSTEXPR_IF, "attributed_statement", "lambda_expression"}
+        return not any(one.kind in strange for one in node.walk()) and super().ends(node)
+
+    def is_inferred(self, node: Node) -> bool:
+        """Whether a condition may be an object, which a condition converts otherwise than `!` does."""
+        return node.kind in (EMPTY, DECLARING) or self.type(node) is None
+
+    def is_typed_by_value(self, declaration: Node) -> bool:
+        """Whether its type is `auto`."""
+        kind = declaration.child("type")
+        return kind is None or kind.kind in ("placeholder_type_specifier", "decltype")
+
+    def in_nameless_function(self, node: Node) -> bool:
+        """Whether it stands in a lambda, or the type of the result is not written down."""
+        if any(one.kind == "lambda_expression" for one in node.ancestors()):
+            return True
+        kind = self.unit.child("type")
+        return kind is None or kind.kind in ("placeholder_type_specifier", "decltype")
+
+    @property
+    def gives_number(self) -> bool:
+        """Whether the result of the function is a number."""
+        return self._result in ARITHMETIC
+
+    @property
+    def turns_share_variables(self) -> bool:
+        """One variable in all turns."""
+        return True
+
+    def lives(self, node: Node) -> bool:
+        """Whether a statement declares what may have a destructor, which runs at the end of the block."""
+        if node.kind != "local_variable_declaration":
+            return False
+        names = [self.binding(self.name_of(one)) for one in node.all("declarator")]
+        return any(one is None or self.value_type(one) is None for one in names)
+
+    # ── types ────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _values(self) -> Mapping[int, str | None]:
+        """The type of the value of each variable."""
+        return {one.number: self._find_value(one) for one in self.scopes.bindings}
+
+    def value_type(self, binding: Binding) -> str | None:
+        """The type of the value of a variable, `const` or a reference or not: a number, or `pointer`."""
+        return self._values[binding.number]
+
+    def _find_value(self, binding: Binding) -> str | None:
+        text = declared_type(self.scopes, binding, references=True)
+        if text is None or "volatile" in text.split():
+            return None
+        before, star, behind = text.rpartition("*")
+        if star:
+            return POINTER
+        return number_type(" ".join(one for one in behind.split() if one != "const") or before)
+
+    def pointee(self, node: Node) -> str | None:
+        """The type of the number to which an expression points."""
+        node = node.unparenthesized
+        if node.kind in ("binary_expression", "update_expression"):
+            base = next((one for one in node.children if self.type(one) == POINTER), None)
+            return None if base is None else self.pointee(base)
+        binding = self.binding(node)
+        text = None if binding is None else declared_type(self.scopes, binding, references=True)
+        if text is None or text.count("*") != 1:
+            return None
+        words = text.partition("*")[0].split()
+        return None if "volatile" in words else number_type(" ".join(one for one in words if one != "const"))
+
+    def type(self, node: Node) -> str | None:
+        """The type of an expression that is certainly a number or a pointer."""
+        node = node.unparenthesized
+        parts = node.children
+        match node.kind:
+            case "identifier":
+                binding = self.binding(node)
+                if binding is None or is_declared_here(node):
+                    return None
+                return self.value_type(binding)
+            case "decimal_integer_literal":
+                return self._type_of_number(node)
+            case "character_literal":
+                return "char" if self.source[node.start : node.start + 1] == b"'" else None
+            case "true" | "false":
+                return "bool"
+            case "null" | "this":
+                return POINTER
+            case "sizeof_expression" | "alignof_expression":
+                return "size_t"
+            case "unary_expression":
+                inner = self.type(parts[0])
+                if inner is None or node.operator not in ("!", "-", "+", "~"):
+                    return None
+                return "bool" if node.operator == "!" else _in_operation(inner)
+            case "update_expression":
+                return self.type(parts[0])
+            case "assignment_expression":
+                return self.type(parts[0]) if self.type(parts[1]) is not None else None
+            case "pointer_expression":
+                inner = self.type(parts[0])
+                if node.operator == "&":
+                    return POINTER if inner is not None else None
+                return self.pointee(parts[0]) if inner == POINTER else None
+            case "array_access" if len(parts) == 2:
+                base, index = map(self.type, parts)
+                return self.pointee(parts[0]) if base == POINTER and index in INTEGRAL else None
+            case "ternary_expression" if len(parts) == 3:
+                first, second = self.type(parts[1]), self.type(parts[2])
+                return first if first == second and self.type(parts[0]) is not None else None
+            case "cast_expression":
+                return self._named_type(node.part("type"))
+            case "named_cast":
+                kinds = parts[0].children[-1].children
+                return self._named_type(kinds[0]) if len(kinds) == 1 else None
+            case "functional_cast":
+                return number_type(self.text(parts[0]))
+            case "binary_expression":
+                return self._type_of_operation(node)
+            case _:
+                return None
+
+    def _named_type(self, node: Node) -> str | None:
+        """The type that a cast names."""
+        kinds = [one.kind for one in node.walk() if one.kind.startswith("abstract_")]
+        if kinds:
+            return POINTER if set(kinds) == {"abstract_pointer_declarator"} else None
+        return number_type(
+            " ".join(one for one in self.text(node).removeprefix("std::").split() if one != "const")
+        )
+
+    def _type_of_operation(self, node: Node) -> str | None:
+        left, right = map(self.type, node.children)
+        if left is None or right is None:
+            return None
+        if node.operator in _COMPARING or node.operator in ("&&", "||"):
+            return "bool"
+        if POINTER in (left, right):
+            if node.operator not in ("+", "-"):
+                return None
+            return POINTER if left != right else "ptrdiff_t"
+        left, right = map(_in_operation, (left, right))
+        if node.operator in ("<<", ">>") or left == right:
+            return left
+        kinds = {left, right}
+        wide: str | None = next((kind for kind in ("long double", "double", "float") if kind in kinds), None)
+        if wide is None and "int" in kinds and kinds <= WHOLE:
+            wide = left if right == "int" else right
+        return wide or NUMBER
+
+    # ── expressions ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _are_known(self, node: Node) -> bool:
+        """Whether an operation is built in."""
+        return all(self.type(one) is not None for one in node.children)
+
+    def is_boolean(self, node: Node) -> bool:
+        """Whether `&&`, `||`, `!` or a comparison is built in."""
+        return self.type(node) is not None
+
+    def has_opposite(self, node: Node) -> bool:
+        """As in C, for what is built in."""
+        return self._are_known(node) and super().has_opposite(node)
+
+    def commutes(self, node: Node) -> str | None:
+        """As in C, for what is built in."""
+        return super().commutes(node) if self._are_known(node) else UNKNOWN
+
+    def is_unordered(self, node: Node) -> bool:
+        """As in C, for what is built in."""
+        return self._are_known(node) and super().is_unordered(node)
+
+    def is_value(self, node: Node) -> bool:
+        """As in C; a function that is called could take a variable by reference, and a 0 may be a pointer."""
+        return super().is_value(node) and self.is_used_by_value(node, literal=True)
+
+    def writes_out(self, target: Node, operator: str, value: Node) -> bool:
+        """As in C, for what is built in."""
+        return self.type(value) is not None and super().writes_out(target, operator, value)
+
+    def contracts(self, target: Node, operator: str) -> bool:
+        """As in C, for what is built in."""
+        whole = target.parent
+        if whole is None or self.type(whole.children[-1]) is None:
+            return False
+        return super().contracts(target, operator)
+
+    def steps_by_one(self, node: Node) -> bool:
+        """Whether the variable is a number or a pointer."""
+        return self.type(node.children[0]) not in (None, "bool")
+
+    def is_narrowed(self, target: Node | None, first: Node, last: Node) -> bool:
+        """Whether the target is not certainly a number or a pointer, or as in C."""
+        kind = self._result if target is None else self.type(target)
+        return (kind not in ARITHMETIC and kind != POINTER) or super().is_narrowed(target, first, last)
+
+    @cached_property
+    def addressed(self) -> frozenset[int]:
+        """The variables of which somebody else may know where they are."""
+        found = set(super().addressed)
+        by_start = {
+            one.start: one for one in self.unit.walk() if one.kind in ("identifier", "type_identifier")
+        }
+        for binding in self.scopes.bindings:
+            if binding.captured and binding.view != "outer":
+                found.add(binding.number)
+            elif binding.number not in found and self.value_type(binding) is not None:
+                nodes = (by_start.get(use.start) for use in binding.occurrences if use.use != "declare")
+                if not all(one is not None and self.is_used_by_value(one) for one in nodes):
+                    found.add(binding.number)
+        return frozenset(found)
+
+    def is_plain(self, binding: Binding) -> bool:
+        """Whether a variable is a number or a pointer, by itself: no reference to one."""
+        return self.value_type(binding) is not None and self.declared(binding) is not None
+
+    def is_used_by_value(self, node: Node, *, literal: bool = False) -> bool:
+        """Whether what uses an expression can only use its value; `literal`: and takes any number."""
+        here, parent = node, node.parent
+        while parent is not None and (
+            parent.kind == "parenthesized_expression"
+            or (parent.kind == "ternary_expression" and here.field != "condition" and not literal)
+            or (parent.kind == "sequence_expression" and here is parent.children[-1] and not literal)
+        ):
+            here, parent = parent, parent.parent
+        if parent is None:
+            return False
+        kinds = [self.type(one) for one in parent.children if one is not here]
+        match parent.kind:
+            case "return_statement" if literal:
+                return self._result in ARITHMETIC
+            case "binary_expression":
+                return kinds[0] is not None and not (literal and POINTER in kinds)
+            case "assignment_expression":
+                if literal:
+                    return kinds[0] not in (None, POINTER)
+                if here is not parent.children[0]:
+                    return kinds[0] is not None
+                # What is assigned is the result, too: `keep(x = 1)` knows where `x` is.
+                return (kinds[0] is not None or parent.operator == "=") and self.is_used_by_value(parent)
+            case "update_expression":
+                postfix = self.source[parent.start : parent.start + 2] not in (b"++", b"--")
+                return not literal and (postfix or self.is_used_by_value(parent))
+            case "variable_declarator":
+                binding = self.binding(self.name_of(parent))
+                plain = binding is not None and self.is_plain(binding)
+                return plain and not (literal and binding is not None and self.value_type(binding) == POINTER)
+            case "argument_list":
+                above = parent.parent
+                if above is None or len(parent.children) != 1:
+                    return False
+                if above.kind == "variable_declarator":
+                    binding = self.binding(self.name_of(above))
+                    return binding is not None and self.is_plain(binding) and not literal
+                return above.kind in CASTS and self.type(above) is not None and not literal
+            case "array_access":
+                return None not in kinds and not literal
+            case "pointer_expression":
+                return parent.operator == "*"
+            case "field_access":
+                return parent.operator == "->"
+            case "cast_expression":
+                return (
+                    self.type(parent) is not None or self.text(parent.part("type")) == "void"
+                ) and not literal
+            case "ternary_expression":
+                return here.field == "condition"
+            case kind if kind in _HEADS:
+                return here.field in ("condition", "init", "update")
+            case kind:
+                return kind in _VALUE_OF and not literal
+
+
+def _in_operation(kind: str | None) -> str | None:
+    """The type that a number has in an operation."""
+    return NUMBER if kind in _SMALL else promoted(kind)
+
+
+def is_evaluated(reading: ParsedText, function: Node) -> bool:
+    """Whether a compiler may evaluate a function, as far as the text before its body says so."""
+    return _CONSTEXPR.search(reading.source[: function.part("body").start].decode()) is not None
+
+
+def _is_special(node: Node) -> bool:
+    """Whether a statement or a condition is one that rules do not know."""
+    if node.kind in (DECLARING, CONSTEXPR_IF):
+        return True
+    return node.kind in _HEADS and any(one.kind == DECLARING for one in node.children)
+
+
+# ── what rules need to know at a node ────────────────────────────────────────────────────────────────────
+
+
+def _known_condition(code: CppSource, node: Node) -> bool:
+    condition = node.child("condition")
+    return condition is None or not code.is_inferred(condition)
+
+
+def _nothing_lives(code: CppSource, node: Node) -> bool:
+    """No destructor runs at the end of the body or branch that loses its braces or gets another end."""
+    body = node.child("body") or node.child("alternative")
+    return body is None or not any(map(code.lives, body.children))
+
+
+def _both(*rules: Callable[[CppSource, Node], bool]) -> Callable[[CppSource, Node], bool]:
+    return lambda code, node: all(rule(code, node) for rule in rules)
+
+
+def _moves_up(code: CppSource, node: Node) -> bool:
+    """What stands in an `else` may stand behind its `if`: no destructor runs later, and no jump comes to pass
+    a declaration there."""
+    other = node.child("alternative")
+    declares = other is not None and bool(code.declares(other.children))
+    return _nothing_lives(code, node) and not (declares and code.closed is not None)
+
+
+def _operands_known(code: CppSource, node: Node) -> bool:
+    return all(code.type(one) is not None for one in node.children)
+
+
+def _pointer(code: CppSource, node: Node) -> bool:
+    """`p->x` and `(*p).x` of a pointer."""
+    object_ = node.children[0].unparenthesized
+    if node.kind == "field_access" and node.operator == "." and object_.kind == "pointer_expression":
+        object_ = object_.children[0]
+    return code.type(object_) == POINTER
+
+
+def _sum(code: CppSource, node: Node) -> bool:
+    """`*(p + i)` of a pointer and a number."""
+    inner = node.children[0].unparenthesized
+    return inner.kind != "binary_expression" or _operands_known(code, inner)
+
+
+def _plain_target(code: CppSource, node: Node) -> bool:
+    """What takes the value of a `?:` takes a number or a pointer, by value."""
+    parent = node.parent
+    while parent is not None and parent.kind == "parenthesized_expression":
+        parent = parent.parent
+    if parent is not None and parent.kind == "return_statement":
+        return code.gives_number
+    return (
+        parent is None or parent.kind != "assignment_expression" or code.type(parent.children[0]) is not None
+    )
+
+
+def _plain_return(code: CppSource, node: Node) -> bool:
+    """Parentheses in `return (x);` may make a reference of the result, and keep `x` from being moved."""
+    parent = node.parent
+    if parent is None:
+        return True
+    if node.kind == "parenthesized_expression" and parent.kind == "method_invocation":
+        return False  # `(f)(x)` does not look for `f` where the type of `x` is
+    if parent.kind == "variable_declarator":
+        return parent.parent is None or "decltype" not in code.text(parent.parent).split("=")[0]
+    return parent.kind != "return_statement" or (
+        code.type(node) is not None and not code.in_nameless_function(node)
+    )
+
+
+def _not_passed(code: CppSource, node: Node) -> bool:
+    """No jump passes a declaration that gets a value, which would not compile ([stmt.dcl])."""
+    if node.kind != "local_variable_declaration":
+        return True
+    if any(one.kind in ("labeled_statement", "goto_statement") for one in code.unit.walk()):
+        return False
+    return node.parent is None or node.parent.kind != "switch_block_statement_group"
+
+
+FITTING: Final[Mapping[str, Callable[[CppSource, Node], bool]]] = {
+    "split-conditions": lambda code, node: node.kind != "if_statement" or _known_condition(code, node),
+    "else-to-return": lambda code, node: node.kind != "if_statement" or _moves_up(code, node),
+    "for-to-while": lambda code, node: node.kind != "for_statement" or _nothing_lives(code, node),
+    "do-to-while-true": lambda code, node: node.kind != "do_statement" or _nothing_lives(code, node),
+    "if-to-ternary": lambda code, node: node.kind != "if_statement" or _known_condition(code, node),
+    "ternary-to-if": lambda code, node: node.kind != "ternary_expression" or _plain_target(code, node),
+    "not-to-zero": lambda code, node: node.kind != "unary_expression" or _operands_known(code, node),
+    "zero-to-not": lambda code, node: node.kind != "binary_expression" or _operands_known(code, node),
+    "arrow-to-star": lambda code, node: node.kind != "field_access" or _pointer(code, node),
+    "star-to-arrow": lambda code, node: node.kind != "field_access" or _pointer(code, node),
+    "index-to-pointer": lambda code, node: node.kind != "array_access" or _operands_known(code, node),
+    "pointer-to-index": lambda code, node: node.kind != "pointer_expression" or _sum(code, node),
+    "join-initialisers": _not_passed,
+    "insert-parentheses": _plain_return,
+    "remove-parentheses": _plain_return,
+}
+"""By rule: whether it may look at a node."""

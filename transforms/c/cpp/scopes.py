@@ -1,0 +1,247 @@
+"""The variables of a C++ function: the scopes of C (`analysis.scopes`), and what only C++ declares.
+
+`T x(y);` is a variable if `y` is one, though the grammar reads a function (ISO/IEC 14882, 8.9 and 9.3.2). An
+argument of a template, as in `array<int, n>`, may be a variable. A name behind `::` is none.
+"""
+
+from typing import Final
+
+from codeaudit.transforms.c.analysis.scopes import (
+    A_FUNCTION,
+    IS_A_TYPE,
+    OF_THE_LINKER,
+    TYPE_OR_VARIABLE,
+    CScopes,
+)
+from codeaudit.transforms.c.cpp.reading import head_of
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import ScopeFrame, View
+
+IN_REQUIREMENT: Final = "a requirement of a template names it"
+BY_USING: Final = "name that `using` declares"
+
+_LINKED: Final = frozenset({"static", "extern", "thread_local", "__thread"})
+_NAMES: Final = frozenset({"identifier", "type_identifier"})
+
+
+class CppScopes(CScopes):
+    """The scopes of one function."""
+
+    # Functions
+
+    def visit_function_definition(self, node: Node) -> None:
+        """Visit the function. Its parameters, what initialises members, and the statements of its body are in
+        one block."""
+        head, body = head_of(node), node.part("body")
+        for child in node.children:
+            if child.field == "declarator":
+                self._head(child, head)
+            elif child is not body:
+                self.visit(child)
+        self.visit_all(body.children)
+
+    def _head(self, node: Node, head: Node | None) -> None:
+        """Visit the declarator of the function."""
+        for child in node.children:
+            if node is not head:
+                if child.kind.endswith("declarator") or child.kind in (
+                    "qualified_identifier",
+                    "operator_cast",
+                ):
+                    self._head(child, head)
+                else:
+                    self.visit(child)
+            elif child.kind == "formal_parameters":
+                self.parameters(child, "parameter")
+            elif child.kind != "identifier":
+                self.visit(child)
+            else:
+                self.use(child, "read")
+
+    def visit_parameter_declaration(self, node: Node) -> None:
+        """Visit a parameter that stands elsewhere."""
+        self.strange = self.strange or IN_REQUIREMENT
+
+    def declarator(self, node: Node, view: View, whole: Node, doubt: str | None = None) -> None:
+        """As in C; a structured binding declares all of its names."""
+        binding = next((one for one in node.walk() if one.kind == "structured_binding_declarator"), None)
+        if binding is None or node.kind == "function_declarator":
+            super().declarator(node, view, whole, doubt)
+            return
+        for child in binding.children:
+            found = self.declare(child, view, binding)
+            if found is not None and found.doubt is None:
+                found.doubt = doubt
+
+    def visit_field_initializer(self, node: Node) -> None:
+        """Visit `m(x)` of a constructor: the name is that of a member or a base."""
+        for child in node.children:
+            if child.kind != "field_identifier":
+                self.visit(child)
+
+    def visit_lambda_expression(self, node: Node) -> None:
+        """Visit a lambda: what it captures by a new name, its parameters, its body."""
+        before = self.enter_part()
+        self.frames.append(ScopeFrame(node.end))
+        declarator = node.child("declarator")
+        captures = node.child("captures")
+        new = []
+        for child in captures.children if captures is not None else ():
+            if child.kind == "lambda_capture_initializer":
+                self.visit(child.part("right"))  # outside: `[n = n]`
+                new.append(child.part("left"))
+            else:
+                self.visit(child)
+        for name in new:
+            self.declare(name, "lambda", node)
+        for child in declarator.children if declarator is not None else ():
+            if child.kind == "formal_parameters":
+                self.parameters(child, "lambda")
+            else:
+                self.visit(child)
+        for child in node.children:
+            if child is not declarator and child is not captures:
+                self.visit(child)
+        self.frames.pop()
+        self.depth = before
+
+    def visit_requires_expression(self, node: Node) -> None:
+        """Visit a requirement, which may not even be an expression."""
+        self.strange = self.strange or IN_REQUIREMENT
+
+    # Declarations
+
+    def visit_local_variable_declaration(self, node: Node) -> None:
+        """Visit a declaration. Each name is known before its own value."""
+        words = {self.text(one) for one in node.children if one.kind == "storage_class_specifier"}
+        doubt = OF_THE_LINKER if words & _LINKED else None
+        for child in node.children:
+            if child.field not in ("declarator", "value"):
+                self.visit(child)
+        for child in node.all("declarator"):
+            if child.kind == "function_declarator" and self._initialises(child):
+                self._initialised(child, node, doubt)
+            else:
+                self.declarator(child, "local", node, doubt)
+            value = child.child("value") if child.kind == "variable_declarator" else None
+            if value is not None:
+                self.visit(value)
+        value = node.child("value")
+        if value is not None:  # of a condition
+            self.visit(value)
+
+    def _is_known(self, node: Node) -> bool:
+        """Whether a word names a variable of the function."""
+        found = self.find(self.text(node)) if node.kind in _NAMES else None
+        return found is not None and found.view != "outer" and found.doubt not in (IS_A_TYPE, BY_USING)
+
+    def _initialises(self, node: Node) -> bool:
+        """Whether what looks like the parameters of a function names a variable."""
+        parameters = node.child("parameters")
+        return parameters is not None and any(map(self._is_known, parameters.walk()))
+
+    def _initialised(self, node: Node, whole: Node, doubt: str | None) -> None:
+        """Visit `T x(y);`."""
+        parameters = node.part("parameters")
+        if not any(
+            (kind := one.child("type")) is not None and self._is_known(kind) for one in parameters.children
+        ):
+            doubt = doubt or A_FUNCTION  # `T x(U(y));` may be a function
+        self.declarator(node.part("declarator"), "local", whole, doubt)
+        for one in parameters.walk():
+            if one.kind in _NAMES:
+                self.use(one, "read")
+
+    def visit_enhanced_for_statement(self, node: Node) -> None:
+        """Visit a loop over items; they are made before its variable is known."""
+        self.frames.append(ScopeFrame(node.end))
+        body, declarator = node.part("body"), node.child("declarator")
+        for child in node.children:
+            if child is not body and child is not declarator:
+                self.visit(child)
+        if declarator is not None:
+            self.declarator(declarator, "loop", node)
+        self.visit(body)
+        self.frames.pop()
+
+    def visit_catch_clause(self, node: Node) -> None:
+        """Visit a handler."""
+        self.frames.append(ScopeFrame(node.end))
+        for child in node.children:
+            if child.kind == "formal_parameters":
+                self.parameters(child, "catch")
+            else:
+                self.visit(child)
+        self.frames.pop()
+
+    def visit_alias_declaration(self, node: Node) -> None:
+        """Visit `using T = …;`."""
+        name = node.part("name")
+        for child in node.children:
+            if child is not name:
+                self.visit(child)
+        found = self.declare(name, "local", node)
+        if found is not None:
+            found.doubt = IS_A_TYPE
+
+    def visit_using_declaration(self, node: Node) -> None:
+        """Visit `using a::b;`, which makes `b` known; of `using namespace a;` nothing is visited."""
+        name: Node | None = node.first("qualified_identifier")
+        while name is not None and name.kind == "qualified_identifier":
+            name = name.child("name")
+        if name is not None and name.kind == "identifier" and not node.has("namespace"):
+            found = self.declare(name, "local", node)
+            if found is not None:
+                found.doubt = BY_USING
+
+    def visit_namespace_alias_definition(self, node: Node) -> None:
+        """Visit another name for a namespace."""
+
+    visit_class_specifier = CScopes.visit_struct_specifier
+
+    # Names that are no variables
+
+    def visit_qualified_identifier(self, node: Node) -> None:
+        """Visit `a::b<c>`, of which only arguments may be variables."""
+        for child in node.children:
+            if child.kind == "qualified_identifier":
+                self.visit_qualified_identifier(child)
+            elif child.kind in ("template_type", "template_function", "dependent_name", "operator_cast"):
+                self._arguments(child)
+
+    def _arguments(self, node: Node) -> None:
+        """Visit the arguments of a template, whose name is none of a variable."""
+        for child in node.children:
+            if child.kind not in _NAMES and child.kind != "field_identifier":
+                self.visit(child)
+
+    visit_template_type = visit_template_method = _arguments
+
+    def visit_template_function(self, node: Node) -> None:
+        """Visit `f<T>`. With a variable for a name it would be a comparison."""
+        name = node.part("name")
+        if self._is_known(name):
+            self.strange = TYPE_OR_VARIABLE
+        self.visit(name)
+        self._arguments(node)
+
+    def visit_template_argument_list(self, node: Node) -> None:
+        """Visit arguments of a template: a word alone may be a variable."""
+        for child in node.children:
+            kind = (
+                child.child("type") if child.kind == "type_descriptor" and len(child.children) == 1 else None
+            )
+            if kind is not None and self._is_known(kind):
+                self.use(kind, "read")
+            else:
+                self.visit(child)
+
+    def visit_type_identifier(self, node: Node) -> None:
+        """As in C; `using` may declare a type, too."""
+        if self.find(self.text(node)).doubt != BY_USING:
+            super().visit_type_identifier(node)
+
+    def visit_destructor_name(self, node: Node) -> None:
+        """Visit `~T`."""
+
+    visit_attribute_declaration = visit_operator_name = visit_destructor_name
