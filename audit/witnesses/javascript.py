@@ -186,7 +186,7 @@ class NodeSandbox:
         printed, _, _, cut = programs.ran(text)
         _, found, told = printed.rpartition(key)
         try:
-            return json.loads(told) if found and not cut else None  # type: ignore[no-any-return]
+            return json.loads(told) if found and not cut else None
         except ValueError:
             return None
 
