@@ -63,6 +63,7 @@ JAVASCRIPT: Final = LanguageAudit(
     body="codeaudit.audit.corpora.scripts:last_function",
     bugs="codeaudit.transforms.javascript.defects:DEFECTS",
     probes="codeaudit.audit.projects.probes.javascript:JAVASCRIPT_PROBES",
+    witness="codeaudit.audit.witnesses.javascript:witness",
     documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 TYPESCRIPT: Final = LanguageAudit(
@@ -70,6 +71,7 @@ TYPESCRIPT: Final = LanguageAudit(
     unit_name="codeaudit.audit.corpora.scripts:function_name_in_typescript",
     bugs="codeaudit.transforms.javascript.defects:DEFECTS_OF_TYPESCRIPT",
     probes="codeaudit.audit.projects.probes.javascript:TYPESCRIPT_PROBES",
+    witness="codeaudit.audit.witnesses.javascript:witness_of_typescript",
     documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 C: Final = LanguageAudit(

@@ -52,6 +52,8 @@ from tests.transforms.javascript.typed_programs import erased, typed
 CHUNK: Final = 16
 """Programs that one process of node runs."""
 DOZEN: Final = 12
+ENGINE: Final = engine("javascript")
+"""Of the sources that this process has loaded."""
 LIMIT: Final = 20_000
 """Pairs within which a known cause has to be found."""
 MOST_SHOWN: Final = 20
@@ -160,7 +162,7 @@ def worked(first: int, names: Sequence[str], asked: argparse.Namespace) -> Chunk
         if before != after:
             different.append(shown(pair, before, after))
     return Chunk(
-        campaign="javascript", engine=engine("javascript"), seed=asked.seed, first=first, programs=CHUNK,
+        campaign="javascript", engine=ENGINE, seed=asked.seed, first=first, programs=CHUNK,
         seconds=round(time.process_time() - began, 2),
         tallies={name: dict(tally) for name, tally in tallies.items()}, different=different[:MOST_SHOWN],
     )  # fmt: skip
@@ -211,7 +213,7 @@ def main() -> int:
     if asked.report:
         if log is None:
             parser.error("--report needs --log")
-        print("\n".join(log.report(engine("javascript"), names).lines()))
+        print("\n".join(log.report(ENGINE, names).lines()))
         return 0
     first = asked.first
     if first is None:

@@ -28,13 +28,6 @@ def _plain_read(self: effects.JavaScriptEffectCollector, node: Node) -> None:
     self.visit(node.part("object"))
 
 
-def _walk_without_hoisting(self: Any, nodes: Any, *, top: bool) -> None:
-    """Functions in a block are taken for variables of this block alone."""
-    _hoist_lexical(self, nodes, top=True)
-
-
-_hoist_lexical: Final = scopes._Walk.hoist_lexical
-
 CAUSES: Final[Mapping[str, tuple[str, Any, str, Any]]] = {
     "values of unknown kind are plain": ("reorder", _Collector, "take", lambda self, kinds: None),
     "calls do nothing": ("reorder", _Collector, "_method_invocation", lambda self, node: self.captured(node)),
@@ -48,16 +41,10 @@ CAUSES: Final[Mapping[str, tuple[str, Any, str, Any]]] = {
     "a property of a short pair is only a variable": (
         "rename-parameters", rename.JavaScriptVariables, "written", lambda self, start, old, new: new,
     ),
-    "a tag is a name": ("rename-parameters", rename, "unreadable", lambda scopes: None),
     "every value is one of truth": ("de-morgan", _Source, "is_boolean", _always),
     "nothing is unordered": ("negate-comparisons", _Source, "has_opposite", _always),
-    "operands have no order": ("flip-comparisons", _Source, "is_unordered", _always),
     "plus commutes": ("swap-operands", _Source, "commutes", lambda self, node: None),
-    "all targets are variables": ("expand-augmented", _Source, "writes_out", _always),
     "unset variables are never seen": ("split-initialisers", _Source, "may_be_unset", _always),
-    "functions in blocks stay there": ("return-to-else", scopes._Walk, "hoist_lexical", _walk_without_hoisting),
-    "arms take no names": ("ternary-to-if", _Source, "keep_their_types", _always),
-    "conditions mean the same inside": ("while-to-while-true", _Source, "varies", _always),
 }  # fmt: skip
 """By name: a transform that it makes unsound, and what replaces which attribute of a module or class."""
 
