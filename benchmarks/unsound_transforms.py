@@ -77,7 +77,7 @@ class Regression:
                     self._weights[place] += step * value - 1e-5 * self._weights[place]
 
     def _logit(self, found: dict[int, float]) -> float:
-        return self._bias + sum(self._weights[place] * value for place, value in found.items())
+        return float(self._bias + sum(self._weights[place] * value for place, value in found.items()))
 
     def says(self, source: str) -> bool:
         """Whether it calls a function vulnerable."""
