@@ -32,7 +32,7 @@ class LanguageAudit:
     bugs: str = ""
     """A tuple of transforms that resemble mistakes of people, for seeded bugs."""
     executed: str = ""
-    """A `Confirmation` of `codeaudit.audit.corpora.bugs`: how execution shows that a function has a bug."""
+    """A `BugExecution` of `codeaudit.audit.corpora.bugs`: how execution shows that a function has a bug."""
     probes: str = ""
     """A `Probes` of `codeaudit.audit.projects`: lets `verify` see what tests execute."""
     witness: str = ""

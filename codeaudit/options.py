@@ -162,9 +162,10 @@ class RunOptions(SharedOptions):
         help="An argument of the models that take it; 2:KEY=VALUE is for the second --model only. base_url, "
              "key_env=NAME, headers.NAME and query.NAME say how to reach an endpoint; repeatable.")
     prompt: tuple[str, ...] = option((), "What is asked", "NAME|FILE", after="task",
-        help="How models of texts are asked: plain, reworded, native, few-shot, reasoning, yes-no, spe (`codeaudit "
-             "list prompts` shows them), or a file with {code} or {source} in it; repeatable: each model is "
-             "asked in each way, and the report compares prompts with edits.  [default: plain]")
+        help="How models of texts are asked: plain, reworded, native, few-shot, reasoning, yes-no, spe "
+             "(`codeaudit list prompts` shows them), or a file with {code} or {source} in it; "
+             "repeatable: each model is asked in each way, and the report compares prompts with edits.  "
+             "[default: plain]")
     corpus: str | None = option(None, "What is asked", "SPEC", form="corpus", after="task", draws=True,
         help="Where the samples come from.  [default: stdlib; for throughput, interpreter]")
     label_map: str | None = option(None, "What is asked", "WORD=LABEL[,…]", after="labels", draws=True,

@@ -2,7 +2,7 @@
 
 A bug counts only if execution shows it: on some drawn input the original returns, each time the same, and the
 buggy function behaves differently. So every clean example is executed, too. How a language executes is its
-`Confirmation`. `bugs:reported:` takes only bugs that a sanitizer reports, which break a rule of the memory or
+`BugExecution`. `bugs:reported:` takes only bugs that a sanitizer reports, which break a rule of the memory or
 of the language: flaws for vulnerability detection. Bug and original form a group, which splits never
 separate. Results are kept on disk, one line per function, so that an interrupted reading continues and a
 repeated one executes nothing.
@@ -120,7 +120,7 @@ class Judges(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmation:
+class BugExecution:
     """How execution shows bugs of a language."""
 
     judges: Callable[[], Judges]
@@ -131,10 +131,10 @@ class Confirmation:
     """Whether sanitizers report."""
 
 
-PYTHON_EXECUTED: Final = Confirmation(judges=lambda: Oracle(), identity=str)
+PYTHON_EXECUTED: Final = BugExecution(judges=lambda: Oracle(), identity=str)
 
 
-def confirmation(language: str) -> Confirmation | None:
+def confirmation(language: str) -> BugExecution | None:
     """How execution shows bugs of a language; `None` if it does not."""
     target = audit_of(language).executed
     return load_target(target) if target else None
@@ -324,7 +324,7 @@ def _found(
         tell(f"sanitizers report {reports.total():,} of them: {kinds}")
 
 
-def _confirming(language: str) -> Confirmation:
+def _confirming(language: str) -> BugExecution:
     how = confirmation(language)
     assert how is not None, language  # others are left out
     return how

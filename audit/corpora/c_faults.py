@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, Self
 
-from codeaudit.audit.corpora.bugs import Confirmation
+from codeaudit.audit.corpora.bugs import BugExecution
 from codeaudit.audit.corpora.c_harness import Harness, harness
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Verdict
 from codeaudit.transforms.oracle.programs import NOT_COMPILED, Programs
@@ -186,4 +186,4 @@ def _identity() -> str:
     return f"sanitizers {VERSION} gcc {found.version if found else ''}"
 
 
-C_EXECUTED: Final = Confirmation(judges=Sanitizers, identity=_identity, reports=True)
+C_EXECUTED: Final = BugExecution(judges=Sanitizers, identity=_identity, reports=True)
