@@ -286,13 +286,13 @@ class Macros:
         """Whether what a macro of the file becomes is one operand or one whole statement, without a jump that
         a loop or a `switch` around it would see, and without a declaration."""
         return all(_is_whole(macro.body) for macro in self.defined.get(name, ())) and not any(
-            _JUMPS & set(macro.body) for macro in self._reached(name)
+            _leaves(macro.body, _JUMPS) for macro in self._reached(name)
         )
 
     def moves_whole(self, name: str) -> bool:
         """Whether a statement with this macro of the file goes on at its end, and its braces are its own."""
         return not any(
-            _LEAVING & set(macro.body) or not _is_balanced(macro.body) for macro in self._reached(name)
+            _leaves(macro.body, _LEAVING) or not _is_balanced(macro.body) for macro in self._reached(name)
         )
 
     def is_constant(self, name: str) -> bool:
@@ -343,6 +343,16 @@ def _is_whole(body: tuple[str, ...]) -> bool:
     if body[0] == "(":
         return _closing(body, 0) == len(body) - 1
     return _WORD.fullmatch(body[0]) is not None and body[1] == "(" and _closing(body, 1) == len(body) - 1
+
+
+def _leaves(body: tuple[str, ...], words: frozenset[str]) -> bool:
+    """Whether one of these words is among tokens; an `else` inside of brackets belongs to an `if` there."""
+    depth = 0
+    for token in body:
+        depth += (token in _PAIRS) - (token in _PAIRS.values())
+        if token in words and (token != "else" or depth < 1):
+            return True
+    return False
 
 
 def _is_balanced(body: tuple[str, ...]) -> bool:

@@ -13,7 +13,9 @@ from codeaudit.transforms.c.order.reorder import JUMPS_BACK
 from codeaudit.transforms.c.rewriting import LOOSE_MACRO
 from codeaudit.transforms.interface import Refused, Rewritten, placed
 from codeaudit.transforms.registry import transform_for
-from tests.support.c_running import GCC, needs_gcc
+from tests.support.c_running import GCC, needs_gcc, object_code
+from tests.transforms.c.random_programs import PRELUDE, program
+from tests.transforms.c.test_object_code import rewritten
 
 HEADER = """
 #define ADD(n) (sum += (n))
@@ -166,3 +168,21 @@ def test_commands_of_a_project_find_its_headers(tmp_path: Path) -> None:
     assert isinstance(found, Rewritten)
     assert "int low = n;" in found.source
     assert "high" not in found.source
+
+
+@needs_gcc
+@pytest.mark.slow
+def test_renamed_functions_with_known_macros_compile_to_the_same_code(tmp_path: Path) -> None:
+    macros = "\n".join(line for line in HEADER.split("\n") if line.startswith("#"))
+    tmp_path.joinpath("own.h").write_text(f"{macros}\nint puts(const char *);\n{PRELUDE}", encoding="utf-8")
+    functions = [program(seed).replace("int f(", f"int f{seed}(") for seed in range(6)]
+    functions += [
+        CAPTURED.replace("f(", "caught(") % "ADD",
+        "int told(int n)\n{\n    int own = n;\n    SHOW(own);\n    return own;\n}\n",
+    ]
+    text = '#include "own.h"\nint printf(const char *, ...);\n' + "\n".join(functions)
+    after, count = rewritten(text, "rename-parameters", 0, str(tmp_path / "a.c"))
+    assert count == len(functions)
+    before = object_code(text, "-O2", "-I", str(tmp_path))
+    assert before is not None
+    assert object_code(after, "-O2", "-I", str(tmp_path)) == before
