@@ -22,6 +22,7 @@ HOMES = {
     "scipy": (
         "reports/statistics/",
         "transforms/columns/recovery.py",
+        "audit/papers/permutation_equivariance/split.py",
         "audit/papers/spe_attention/baselines.py",
     ),
     "statsmodels": ("reports/statistics/",),

@@ -54,7 +54,7 @@ AT_ONCE: Final = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class DecoderRow:
     """A row of a table."""
 
     network: str
@@ -68,24 +68,24 @@ class Model:
 SHARP: Final = "nope-lambda"
 """NoPE with the λ that is best on held-out samples of the longest length. It shares NoPE's training."""
 BASELINES: Final = {
-    name: Model(network="nope" if name == SHARP else name, options={})
+    name: DecoderRow(network="nope" if name == SHARP else name, options={})
     for name in ("rope", "nope", SHARP, "fire", "hope", "alibi")
 }
 ABLATIONS: Final = {
-    "code without in-line": Model(network="code", options={"in_line_mask": False}),
-    "code without PACE": Model(network="code", options={"pace": False}),
-    "code without MLP": Model(network="code", options={"mixer": False}),
-    "code with (d)": Model(network="code", options={"direct": True}),
+    "code without in-line": DecoderRow(network="code", options={"in_line_mask": False}),
+    "code without PACE": DecoderRow(network="code", options={"pace": False}),
+    "code without MLP": DecoderRow(network="code", options={"mixer": False}),
+    "code with (d)": DecoderRow(network="code", options={"direct": True}),
 }
 CHOICES: Final = {
-    "code, F / 2": Model(network="code", options={}, features=0.5),
-    "code, F x 2": Model(network="code", options={}, features=2.0),
-    "code, α x 10": Model(network="code", options={}, sparsity=10.0),
-    "code, α / 10": Model(network="code", options={}, sparsity=0.1),
+    "code, F / 2": DecoderRow(network="code", options={}, features=0.5),
+    "code, F x 2": DecoderRow(network="code", options={}, features=2.0),
+    "code, α x 10": DecoderRow(network="code", options={}, sparsity=10.0),
+    "code, α / 10": DecoderRow(network="code", options={}, sparsity=0.1),
 }
-MODELS: Final[Mapping[str, Model]] = {
+MODELS: Final[Mapping[str, DecoderRow]] = {
     **BASELINES,
-    "code": Model(network="code", options={}),
+    "code": DecoderRow(network="code", options={}),
     **ABLATIONS,
     **CHOICES,
 }
@@ -117,7 +117,7 @@ def recipe_of(settings: Mapping[str, Any], name: str, seed: int) -> StreamRecipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Language:
+class MadeTask:
     """Training batches and test sets of one task."""
 
     vocabulary: int
@@ -141,7 +141,7 @@ class Language:
 class TaskLearner(Learner[Decoder, Batch]):
     """Learns without validation: the result is the weights of the last step."""
 
-    def __init__(self, found: Language, recipe: StreamRecipe, *, device: str = "cpu") -> None:
+    def __init__(self, found: MadeTask, recipe: StreamRecipe, *, device: str = "cpu") -> None:
         super().__init__(recipe, {}, 0, device=device)
         self.found, self.recipe = found, recipe
         self.per_epoch = self.total
@@ -192,7 +192,7 @@ class TaskLearner(Learner[Decoder, Batch]):
         return Validation(0.0, {})
 
 
-def measured(found: Language, network: Decoder) -> dict[str, float]:
+def measured(found: MadeTask, network: Decoder) -> dict[str, float]:
     """All scores at all lengths."""
     return {
         f"{name} x{multiple}": value
@@ -201,7 +201,7 @@ def measured(found: Language, network: Decoder) -> dict[str, float]:
     }
 
 
-def sharpest(found: Language, network: Decoder) -> float:
+def sharpest(found: MadeTask, network: Decoder) -> float:
     """The λ with the best score on held-out samples of the longest length."""
 
     def worth(sharpness: float) -> float:
@@ -213,7 +213,7 @@ def sharpest(found: Language, network: Decoder) -> float:
 
 
 def judged(
-    bench: Bench, found: Language, name: str, seed: int, label: str = ""
+    bench: Bench, found: MadeTask, name: str, seed: int, label: str = ""
 ) -> dict[str, dict[str, float]]:
     """The scores of a row after its training; NoPE's training gives those with the best λ, too."""
     device = checkpoint.usable_device(bench.device)
@@ -236,7 +236,7 @@ def lengths(bench: Bench) -> Iterator[PaperTrial]:
     assert bench.data is not None
     python = os.environ.get(CODE_BLEU, "")
     bench = replace(bench, settings={**bench.settings, "code_bleu": bool(python)})
-    read: list[Language] = []
+    read: list[MadeTask] = []
 
     def measure(row: str, seed: int) -> list[PaperTrial]:
         if not read:
@@ -252,7 +252,7 @@ def lengths(bench: Bench) -> Iterator[PaperTrial]:
     yield from replace(bench, rows=rules).trials(measure, seeds=False)
 
 
-def texts(spec: str, settings: Mapping[str, Any], python: Path | None) -> Language:
+def texts(spec: str, settings: Mapping[str, Any], python: Path | None) -> MadeTask:
     """The tokens of functions, those of a file one after the other.
 
     Raises:
@@ -304,7 +304,7 @@ def texts(spec: str, settings: Mapping[str, Any], python: Path | None) -> Langua
         found = {"perplexity": total.perplexity, "accuracy": total.accuracy}
         return found if number else found | alike(completed(network, lines, streams, size * multiple))
 
-    return Language(
+    return MadeTask(
         vocabulary=streams.vocabulary,
         newline=streams.newline,
         start=streams.start,
@@ -353,7 +353,7 @@ def _frequencies(windows: material.Windows, wanted: Integers, size: int) -> dict
 def retrieval(bench: Bench) -> Iterator[PaperTrial]:
     """The trials of Copy and Counting, and the rules that need no network."""
     tasks: Sequence[str] = bench.settings["tasks"]
-    read: dict[str, Language] = {}
+    read: dict[str, MadeTask] = {}
 
     def measure(row: str, seed: int) -> list[PaperTrial]:
         for task in tasks:
@@ -375,7 +375,7 @@ FREQUENT: Final = "the most frequent answer"
 COMMONEST: Final = "what most functions return"
 
 
-def made(task: str, settings: Mapping[str, Any]) -> Language:
+def made(task: str, settings: Mapping[str, Any]) -> MadeTask:
     """Copy or counting. The loss and the scores look at the answer only; all other tokens are noise."""
     size, tested = settings[task], settings["tested"]
     sample, words = (
@@ -432,7 +432,7 @@ def made(task: str, settings: Mapping[str, Any]) -> Language:
             f"accuracy x{multiple}": commonest(tests[multiple, 0][0]) for multiple in multiples
         }
     longest = max(len(words.ids(sample(np.random.default_rng([8, at]), size))) for at in range(500))
-    return Language(
+    return MadeTask(
         vocabulary=words.size,
         newline=0,
         start=1,

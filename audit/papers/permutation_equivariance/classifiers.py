@@ -42,7 +42,7 @@ SHOWN: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
+class LabelledInputs:
     """Inputs of a network, with labels."""
 
     name: str
@@ -50,15 +50,15 @@ class Examples:
     inputs: Tensor
     labels: Tensor
 
-    def batches(self, size: int, rng: Random) -> "Iterator[Examples]":
+    def batches(self, size: int, rng: Random) -> "Iterator[LabelledInputs]":
         """All in a random order."""
         order = torch.tensor(rng.sample(range(len(self.labels)), len(self.labels)))
         for some in order.split(size):  # type: ignore[no-untyped-call]
-            yield Examples(self.name, self.inputs[some], self.labels[some])
+            yield LabelledInputs(self.name, self.inputs[some], self.labels[some])
 
-    def some(self, chosen: slice) -> "Examples":
+    def some(self, chosen: slice) -> "LabelledInputs":
         """A part."""
-        return Examples(self.name, self.inputs[chosen], self.labels[chosen])
+        return LabelledInputs(self.name, self.inputs[chosen], self.labels[chosen])
 
     def given(self, device: str) -> dict[str, Tensor]:
         """The arguments of a call."""
@@ -66,15 +66,15 @@ class Examples:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class DataParts:
     """What is learned at first, what is learned later, and what is tested."""
 
-    public: Examples
-    own: Examples
-    test: Examples
+    public: LabelledInputs
+    own: LabelledInputs
+    test: LabelledInputs
 
 
-def texts() -> Parts:
+def texts() -> DataParts:
     """Lines of four packages of the standard library, in equal numbers."""
     root = Path(ast.__file__).parent
     found: list[tuple[list[int], int]] = []
@@ -84,19 +84,19 @@ def texts() -> Parts:
         found += Random(label).sample(lines, EACH)
     Random(0).shuffle(found)
     inputs, labels = zip(*found, strict=True)
-    return _parts(Examples("input_ids", torch.tensor(inputs), torch.tensor(labels)))
+    return _parts(LabelledInputs("input_ids", torch.tensor(inputs), torch.tensor(labels)))
 
 
-def shapes(side: int) -> Parts:
+def shapes(side: int) -> DataParts:
     """Procedural pictures in three equal colours, as ViT takes them."""
     images, kinds = pictures(PICTURES if side < 100 else PICTURES // 4, 0, side)
-    return _parts(Examples("pixel_values", (images - 0.5).expand(-1, 3, -1, -1), kinds))
+    return _parts(LabelledInputs("pixel_values", (images - 0.5).expand(-1, 3, -1, -1), kinds))
 
 
-def _parts(found: Examples) -> Parts:
+def _parts(found: LabelledInputs) -> DataParts:
     count = len(found.labels)
     first, second = count // 2, 4 * count // 5
-    return Parts(*(found.some(slice(*ends)) for ends in ((0, first), (first, second), (second, count))))
+    return DataParts(*(found.some(slice(*ends)) for ends in ((0, first), (first, second), (second, count))))
 
 
 def make(kind: str, settings: Mapping[str, Any], seed: int) -> nn.Module:
@@ -139,7 +139,7 @@ def make(kind: str, settings: Mapping[str, Any], seed: int) -> nn.Module:
 
 
 @dataclass(frozen=True, slots=True)
-class Permuted:
+class PermutedForms:
     """A network under one draw of permutations."""
 
     whole: Callable[[nn.Module], nn.Module]
@@ -148,7 +148,7 @@ class Permuted:
     """With the columns of its blocks permuted, as the `encrypted` model is; who has no key runs this."""
 
 
-def permutations(start: nn.Module, example: Examples, seed: int) -> Permuted:
+def permutations(start: nn.Module, example: LabelledInputs, seed: int) -> PermutedForms:
     """Draw permutations for networks of the same sizes as `start`."""
     call = Call((), example.some(slice(0, 2)).given("cpu"))
     groups = infer(start, call)
@@ -165,11 +165,11 @@ def permutations(start: nn.Module, example: Examples, seed: int) -> Permuted:
         permute_module(found, inside, [order[groups.locking[0]]])
         return found
 
-    return Permuted(whole, blocks)
+    return PermutedForms(whole, blocks)
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class TuningCourse:
     """How a training went."""
 
     losses: list[float]
@@ -178,13 +178,17 @@ class Course:
 
 
 def learn(
-    module: Any, data: Examples, settings: Mapping[str, Any], device: str, test: Examples | None = None
-) -> Course:
+    module: Any,
+    data: LabelledInputs,
+    settings: Mapping[str, Any],
+    device: str,
+    test: LabelledInputs | None = None,
+) -> TuningCourse:
     """Train in place, for `steps` steps; with `test`, its loss is taken ten times."""
     steps, rate = settings["steps"], settings["rate"]
     module.to(device)
     optimiser = torch.optim.AdamW(module.parameters(), lr=rate)
-    rng, found = Random(1), Course([], [])
+    rng, found = Random(1), TuningCourse([], [])
     while len(found.losses) < steps:
         for batch in data.batches(settings["batch"], rng):
             step = len(found.losses)
@@ -205,7 +209,7 @@ def learn(
 
 @torch.no_grad()
 def judged(
-    module: Any, data: Examples, device: str, inside: AbstractContextManager[None] | None = None
+    module: Any, data: LabelledInputs, device: str, inside: AbstractContextManager[None] | None = None
 ) -> tuple[float, float]:
     """Accuracy and mean loss."""
     right, loss = 0, 0.0
@@ -219,20 +223,20 @@ def judged(
 
 
 def rows_of(
-    module: nn.Module, example: Examples, settings: Mapping[str, Any], seed: int
+    module: nn.Module, example: LabelledInputs, settings: Mapping[str, Any], seed: int
 ) -> AbstractContextManager[None]:
     """A context in which the tokens are in a random order inside the blocks."""
     tokens = (settings["side"] // settings["patch"]) ** 2 + 1 if example.name == "pixel_values" else BYTES
     return permuting_rows(stacks(module)[0], rows=np.array(Random(seed).sample(range(tokens), tokens)))
 
 
-def _data(bench: Bench) -> dict[str, Parts]:
+def _data(bench: Bench) -> dict[str, DataParts]:
     """By the kind of network."""
     torch.manual_seed(0)
     read = texts()
     found = {"vit": shapes(bench.settings["side"]), "bert": read, "gpt2": read}
     tested = bench.settings["tested"]
-    return {name: Parts(one.public, one.own, one.test.some(slice(tested))) for name, one in found.items()}
+    return {name: DataParts(one.public, one.own, one.test.some(slice(tested))) for name, one in found.items()}
 
 
 def properties(bench: Bench) -> Iterator[PaperTrial]:

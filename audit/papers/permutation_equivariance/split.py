@@ -134,7 +134,7 @@ def blocks(shape: Shape, count: int) -> nn.Module:
     return nn.TransformerEncoder(layer, count, enable_nested_tensor=False)
 
 
-class Client(nn.Module):
+class SplitClient(nn.Module):
     """F1 and F2: embedding with positions, and the head."""
 
     def __init__(self, shape: Shape) -> None:
@@ -220,7 +220,7 @@ def permuted(rows: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def passed(
-    client: Client, server: nn.Module, images: Tensor, row: Protection, generator: torch.Generator
+    client: SplitClient, server: nn.Module, images: Tensor, row: Protection, generator: torch.Generator
 ) -> Tensor:
     """(B, K): through the client, the server, and the client again."""
     rows = client.features(images)
@@ -239,10 +239,10 @@ def passed(
     return client.answer(rows)
 
 
-def trained(row: Protection, shape: Shape) -> tuple[Client, nn.Module]:
+def trained(row: Protection, shape: Shape) -> tuple[SplitClient, nn.Module]:
     """Client and server after training under a defence."""
     torch.manual_seed(0)
-    client, server = Client(shape).to(shape.device), blocks(shape, shape.layers).to(shape.device)
+    client, server = SplitClient(shape).to(shape.device), blocks(shape, shape.layers).to(shape.device)
     generator = shape.generator(1)
     images, kinds = shape.pictures(shape.train, 0)
     weights = [*client.parameters(), *server.parameters()]
@@ -259,7 +259,7 @@ def trained(row: Protection, shape: Shape) -> tuple[Client, nn.Module]:
 
 
 @torch.no_grad()
-def accuracy(client: Client, server: nn.Module, row: Protection, shape: Shape) -> float:
+def accuracy(client: SplitClient, server: nn.Module, row: Protection, shape: Shape) -> float:
     """The accuracy on pictures that were not trained on."""
     generator = shape.generator(5)
     images, kinds = shape.pictures(shape.tested, 1)
@@ -270,20 +270,22 @@ def accuracy(client: Client, server: nn.Module, row: Protection, shape: Shape) -
     return float(torch.cat(parts).float().mean())
 
 
-def received(client: Client, images: Tensor, row: Protection, generator: torch.Generator) -> Tensor:
+def received(client: SplitClient, images: Tensor, row: Protection, generator: torch.Generator) -> Tensor:
     """The features that the server receives for a batch."""
     with torch.no_grad():
         rows = row.defence(client.features(images), generator)
         return permuted(rows, generator) if row.permuted else rows
 
 
-class Positions:
+class PositionReader:
     """Which position is written into a row, by ridge regression on rows that are not permuted.
 
     An attacker who has such rows has the client's embedding, and is stronger than the paper's.
     """
 
-    def __init__(self, client: Client, row: Protection, images: Tensor, generator: torch.Generator) -> None:
+    def __init__(
+        self, client: SplitClient, row: Protection, images: Tensor, generator: torch.Generator
+    ) -> None:
         rows = client.features(images).detach()
         if row.defence is not batch_shuffled:
             rows = row.defence(rows, generator)
@@ -305,13 +307,13 @@ class Positions:
         return torch.stack(found)
 
 
-def attacked(client: Client, row: Protection, shape: Shape, *, positional: bool) -> Tensor:
+def attacked(client: SplitClient, row: Protection, shape: Shape, *, positional: bool) -> Tensor:
     """What the server gets back of test pictures."""
     torch.manual_seed(2)
     generator = shape.generator(3)
     images, _ = shape.pictures(shape.train, 2)
     model = Inversion(shape).to(shape.device)
-    reader = Positions(client, row, images[:200], generator) if positional else None
+    reader = PositionReader(client, row, images[:200], generator) if positional else None
     optimiser = torch.optim.AdamW(model.parameters(), lr=shape.rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, shape.rate, total_steps=shape.attack_steps + 1)
 
@@ -366,7 +368,7 @@ def table(bench: Bench) -> Iterator[PaperTrial]:
     """The trials of defences, with and without permuted rows."""
     settings = {name: value for name, value in bench.settings.items() if name != "radius"}
     shape = Shape(**settings, device=checkpoint.usable_device(bench.device))
-    known: dict[str, tuple[Client, nn.Module]] = {}
+    known: dict[str, tuple[SplitClient, nn.Module]] = {}
 
     def measure(name: str, seed: int) -> list[PaperTrial]:
         row, plain = protections(bench.settings, name), name.removesuffix("+")

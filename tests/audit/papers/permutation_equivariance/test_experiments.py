@@ -72,7 +72,7 @@ def test_rows_in_another_order_are_put_back() -> None:
     """The same answers, whatever the order in which the server saw the rows."""
     shape = split.Shape(**SIZES, train=8, tested=8, steps=1, attack_steps=1, rate=1e-3, device="cpu")
     torch.manual_seed(0)
-    client, server = split.Client(shape), split.blocks(shape, 1).eval()
+    client, server = split.SplitClient(shape), split.blocks(shape, 1).eval()
     images, _ = shape.pictures(8, 1)
     for name in ("SL", "BS"):
         plain, turned = (split.protections({"radius": 0.2}, name + plus) for plus in ("", "+"))
