@@ -298,7 +298,7 @@ def texts(spec: str, settings: Mapping[str, Any], python: Path | None) -> MadeTa
         starts = torch.full((len(rows), 1), streams.start)
         inputs = torch.cat((starts, rows[:, :-1]), 1)
         count = max(1, AT_ONCE // (size * multiple))
-        for some, wanted in zip(inputs.split(count), rows[:, -size:].split(count), strict=True):
+        for some, wanted in zip(torch.split(inputs, count), torch.split(rows[:, -size:], count), strict=True):
             hidden, _ = network.hidden(some.to(device))
             total += of_logits(network.logits(hidden[:, -size:]).float().cpu(), wanted)
         found = {"perplexity": total.perplexity, "accuracy": total.accuracy}
@@ -410,7 +410,7 @@ def made(task: str, settings: Mapping[str, Any]) -> MadeTask:
         ids, last = tests[multiple, number]
         right, device = 0, network.tokens.weight.device
         count = max(1, AT_ONCE // ids.shape[1])
-        for some, at in zip(ids.split(count), last.split(count), strict=True):
+        for some, at in zip(torch.split(ids, count), torch.split(last, count), strict=True):
             places = torch.arange(len(some))
             hidden, _ = network.hidden(some[:, :-1].to(device))
             said = network.logits(hidden[places, at - 1]).argmax(-1).cpu()

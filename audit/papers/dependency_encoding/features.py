@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +125,8 @@ def pairs(bench: Bench) -> Iterator[PaperTrial]:
             )
             value = float(scores[one, other])
             trials.append(PaperTrial(row=name, seed=seed, scores={"(d)": value}, notes=[f"{name}: {told}"]))
-        plane = in_plane(network.blocks[-1].attention.dictionary.columns.detach().double().cpu().numpy().T)
+        attention: Any = network.blocks[-1].attention
+        plane = in_plane(attention.dictionary.columns.detach().double().cpu().numpy().T)
         shown = np.clip(inner, 0, 0.3)
         all_of_them = PaperTrial(
             row=ALL, seed=seed, matrices={"scores": shown.tolist()}, series={"plane": plane[often].tolist()}
@@ -138,7 +139,7 @@ def pairs(bench: Bench) -> Iterator[PaperTrial]:
 @torch.no_grad()
 def scores_of(network: Decoder) -> Numbers:
     """(C, C) the mean over heads of the term (d) of pairs of features of the last layer, each active by 1."""
-    attention = network.blocks[-1].attention
+    attention: Any = network.blocks[-1].attention
     columns = attention.dictionary.columns.T
     query, key = attention.query(columns), attention.key(columns)
     width = query.shape[1] // attention.heads

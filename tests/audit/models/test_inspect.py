@@ -500,7 +500,7 @@ def test_a_command_leaves_its_batch_and_finds_it_again(
 ) -> None:
     monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "cache"))
     with serving_messages(status=["in_progress"]) as handler:
-        words = (
+        words = [
             "run",
             "--corpus",
             str(sources),
@@ -510,8 +510,8 @@ def test_a_command_leaves_its_batch_and_finds_it_again(
             handler.url,
             *FEW,
             *PRICES,
-        )
-        words += ("-M", "batch=true", "-M", "backoff=0.01")
+        ]
+        words += ["-M", "batch=true", "-M", "backoff=0.01"]
         left = codeaudit(*words, "-M", "batch_wait=0", cwd=tmp_path)
         assert left.returncode == 3, left.stderr
         assert "the same command" in left.stderr
@@ -522,6 +522,5 @@ def test_a_command_leaves_its_batch_and_finds_it_again(
     tokens, cost = spent(tmp_path)
     single = 1e-6 * (7 * 1 + 3 * 5)
     asked = len(handler.made[0]["lines"])
-    assert (tokens, cost) == (10 * (asked + 1), pytest.approx(single * (1 + asked / 2))), (
-        "the first one is a test"
-    )
+    assert tokens == 10 * (asked + 1), "the first one is a test"
+    assert cost == pytest.approx(single * (1 + asked / 2))
