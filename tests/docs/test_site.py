@@ -4,6 +4,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -118,6 +119,7 @@ def test_every_link_leads_to_a_heading_of_a_file(generated: ModuleType, page: Pa
             assert heading in _anchors(_prose(generated, target.relative_to(ROOT))), f"{file}#{heading}"
 
 
+@cache
 def _prose(generated: ModuleType, page: Path) -> str:
     text = (ROOT / page).read_text("utf-8")
     return _outside_blocks(text if str(page) in CATALOGUES else generated.filled(text))

@@ -613,6 +613,7 @@ def judge() -> Iterator[JavaJudge]:
         yield found
 
 
+@pytest.mark.thinned(7)
 @pytest.mark.parametrize("name", TRAPS)
 def test_no_variant_does_anything_else(name: str, judge: JavaJudge) -> None:
     text = program(TRAPS[name])

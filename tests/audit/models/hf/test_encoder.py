@@ -169,6 +169,7 @@ def test_a_training_begins_with_an_encoder_and_its_folder_is_a_model(
     assert "--from hf/NAME" in capsys.readouterr().err
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

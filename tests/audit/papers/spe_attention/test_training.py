@@ -174,6 +174,7 @@ def test_the_loss_falls(tmp_path: Path, read: LineMaterial) -> None:
     assert losses[-1] < 0.8 * losses[0], losses
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", sorted(NETWORKS))
 def test_every_network_trains(tmp_path: Path, read: LineMaterial, unnamed: LineMaterial, kind: str) -> None:
     own = unnamed if kind == "renamer" else read
