@@ -36,7 +36,7 @@ def _pairs(seeds: range) -> list[tuple[str, str]]:
 
 @needs_node
 @pytest.mark.parametrize(
-    "seeds", [range(20), pytest.param(range(60, 360), marks=pytest.mark.weekly)], ids=["few", "many"]
+    "seeds", [range(30), pytest.param(range(60, 360), marks=pytest.mark.weekly)], ids=["few", "many"]
 )
 def test_random_functions_do_what_they_did(seeds: range) -> None:
     pairs = _pairs(seeds)
