@@ -317,20 +317,28 @@ def _colours(found: Colours) -> dict[str, Any]:
 
 def _points(axes: Any, found: Item, measured: MadeItem, colours: Colours) -> None:
     """One column over another, ours and the paper's."""
-    for name, entry in measured.item.published.items():
-        if found.x in entry and found.y in entry:
-            axes.plot(entry[found.x], entry[found.y], "o", color=colours.faint)
-            axes.annotate(
-                f"{name} (paper)", (entry[found.x], entry[found.y]), fontsize=7, color=colours.faint
-            )
+    points = [
+        (f"{name} (paper)", entry[found.x], entry[found.y], "o", colours.faint)
+        for name, entry in measured.item.published.items()
+        if found.x in entry and found.y in entry
+    ]
     for group in measured.metrics[found.x].groups:
         x, y = (_mean(measured.metrics[head], group.name) for head in (found.x, found.y))
         if x is not None and y is not None:
-            axes.plot(x, y, "s", color=colours.lines[0])
-            axes.annotate(group.name, (x, y), fontsize=8)
-    units = {head: " (%)" if metric.percent else "" for head, metric in measured.metrics.items()}
-    axes.set_xlabel(f"{found.x}{units[found.x]}")
-    axes.set_ylabel(f"{found.y}{units[found.y]}")
+            points.append((group.name, x, y, "s", colours.lines[0]))
+    places = [x for _, x, _, _, _ in points]
+    for name, x, y, sign, colour in points:
+        axes.plot(x, y, sign, color=colour)
+        # a name stands inside the picture
+        side, aligned = (-1, "right") if x > (min(places) + max(places)) / 2 else (1, "left")
+        axes.annotate(
+            name, (x, y), xytext=(6 * side, 3), textcoords="offset points", ha=aligned, fontsize=7,
+            color=colours.faint if sign == "o" else colours.text,
+        )  # fmt: skip
+    units = {head: column.unit.replace("percent", "%") for head, _, column in measured.item.heads}
+    for name, label in ((found.x, axes.set_xlabel), (found.y, axes.set_ylabel)):
+        label(name if units[name] == "share" else f"{name} ({units[name]})")
+    axes.margins(0.1)
     axes.grid(alpha=0.3)
 
 
@@ -347,6 +355,8 @@ def _curves(axes: Any, found: Item, measured: MadeItem, colours: Colours) -> Non
             names.append(one.row)
     axes.set_xlabel(found.x)
     axes.set_ylabel(found.y)
+    if all(float(line.get_xdata()[0]).is_integer() for line in axes.lines):  # steps
+        axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, fontsize=8)
 
@@ -356,10 +366,12 @@ def _pictures(found: Item, measured: MadeItem) -> Any:
     from matplotlib import pyplot
 
     shown = {one.row: one.matrices[found.matrix] for one in measured.trials if found.matrix in one.matrices}
+    values = [value for matrix in shown.values() for line in matrix for value in line]
+    ends = {"vmin": min(values), "vmax": max(values)}  # one scale for all rows
     height = sum(6.4 * len(matrix) / len(matrix[0]) + 0.3 for matrix in shown.values())
     figure, axes = pyplot.subplots(len(shown), 1, figsize=(6.4, height + 0.6), squeeze=False)
     for axis, (name, matrix) in zip(axes[:, 0], shown.items(), strict=True):
-        axis.imshow(matrix, cmap="gray" if len(shown) > 1 else "viridis", aspect="equal")
+        axis.imshow(matrix, cmap="gray" if len(shown) > 1 else "viridis", aspect="equal", **ends)
         axis.set_title(name, fontsize=8, loc="left")
         axis.set_xticks([])
         axis.set_yticks([])
