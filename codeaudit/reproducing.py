@@ -9,7 +9,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -122,7 +122,7 @@ def _number(value: float, percent: bool) -> str:
 
 
 def source_of(found: Item) -> Item:
-    """The item whose commands make this one: itself, or the table that a figure shows.
+    """The item whose commands make this one: itself, or the table that a figure shows, or a part of it.
 
     Raises:
         UsageError: no command makes it.
@@ -131,7 +131,12 @@ def source_of(found: Item) -> Item:
         raise UsageError(f"{found.name} shows no experiment: {found.title}")
     if found.state == "missing":
         raise UsageError(f"{found.name} cannot be made: {found.reason}")
-    return item(found.of) if found.of else found
+    source = item(found.of) if found.of else found
+    if not found.part:
+        return source
+    # networks of the other groups are not drawn
+    groups = tuple(group for group in source.groups if group.name == found.part)
+    return replace(source, name=found.name, groups=groups)
 
 
 def is_done(step: Step) -> bool:
@@ -232,11 +237,7 @@ def _measured(found: Item, experiment: Experiment, request: Request, tell: Calla
 
 def _drawn(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
     draw: Callable[[Mapping[str, Path], str], Iterable[PaperTrial]] = load_target(found.drawn)
-    networks = {
-        step.networks[0]: step.out
-        for step in reversed(planned)
-        if step.kind == "train" and step.group.name == found.part
-    }
+    networks = {step.networks[0]: step.out for step in reversed(planned) if step.kind == "train"}
     return _compared(found, request, list(draw(dict(reversed(networks.items())), request.device or "cpu")))
 
 
@@ -368,10 +369,13 @@ def _pictures(found: Item, measured: MadeItem) -> Any:
     shown = {one.row: one.matrices[found.matrix] for one in measured.trials if found.matrix in one.matrices}
     values = [value for matrix in shown.values() for line in matrix for value in line]
     ends = {"vmin": min(values), "vmax": max(values)}  # one scale for all rows
-    height = sum(6.4 * len(matrix) / len(matrix[0]) + 0.3 for matrix in shown.values())
+    wide = 6.4 if len(shown) > 1 else 5.0  # beside one matrix stands its scale
+    height = sum(wide * len(matrix) / len(matrix[0]) + 0.3 for matrix in shown.values())
     figure, axes = pyplot.subplots(len(shown), 1, figsize=(6.4, height + 0.6), squeeze=False)
     for axis, (name, matrix) in zip(axes[:, 0], shown.items(), strict=True):
-        axis.imshow(matrix, cmap="gray" if len(shown) > 1 else "viridis", aspect="equal", **ends)
+        image = axis.imshow(matrix, cmap="gray" if len(shown) > 1 else "viridis", aspect="equal", **ends)
+        if len(shown) == 1:
+            figure.colorbar(image, ax=axis, shrink=0.8)
         axis.set_title(name, fontsize=8, loc="left")
         axis.set_xticks([])
         axis.set_yticks([])
