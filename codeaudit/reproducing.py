@@ -242,7 +242,7 @@ def _drawn(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
 
 
 def _compared(found: Item, request: Request, trials: Sequence[PaperTrial]) -> MadeItem:
-    metrics = {}
+    metrics, measures = {}, {column.measure for _, _, column in found.heads}
     for head, _, column in found.heads:
         values = {
             name: [
@@ -250,7 +250,7 @@ def _compared(found: Item, request: Request, trials: Sequence[PaperTrial]) -> Ma
                 for one in trials
                 if one.row == name and (value := one.scores.get(column.measure)) is not None
             ]
-            for name in dict.fromkeys(one.row for one in trials if one.scores)
+            for name in dict.fromkeys(one.row for one in trials if measures & set(one.scores))
         }
         metrics[head] = compare_trials(head, column.better, values, percent=column.unit == "percent")
     return MadeItem(item=found, request=request, metrics=metrics, trials=trials)
