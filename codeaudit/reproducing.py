@@ -242,7 +242,8 @@ def _drawn(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
 
 
 def _compared(found: Item, request: Request, trials: Sequence[PaperTrial]) -> MadeItem:
-    metrics, measures = {}, {column.measure for _, _, column in found.heads}
+    metrics = {}
+    measures = {column.measure for _, _, column in found.heads}
     for head, _, column in found.heads:
         values = {
             name: [
