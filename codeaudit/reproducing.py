@@ -351,7 +351,7 @@ def _curves(axes: Any, found: Item, measured: MadeItem, colours: Colours) -> Non
         if found.series in one.series and one.row not in names:
             colour = colours.lines[len(names) % len(colours.lines)]
             dash = (
-                "o" if found.dots else DASHES[len(names) % len(DASHES)]
+                "o" if found.dots or len(one.series[found.series]) == 1 else DASHES[len(names) % len(DASHES)]
             )  # curves that lie on each other are all seen
             axes.plot(*zip(*one.series[found.series], strict=True), dash, color=colour, label=one.row)
             names.append(one.row)
