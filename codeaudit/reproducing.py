@@ -9,7 +9,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -122,7 +122,7 @@ def _number(value: float, percent: bool) -> str:
 
 
 def source_of(found: Item) -> Item:
-    """The item whose commands make this one: itself, or the table that a figure shows.
+    """The item whose commands make this one: itself, or the table that a figure shows, or a part of it.
 
     Raises:
         UsageError: no command makes it.
@@ -131,7 +131,12 @@ def source_of(found: Item) -> Item:
         raise UsageError(f"{found.name} shows no experiment: {found.title}")
     if found.state == "missing":
         raise UsageError(f"{found.name} cannot be made: {found.reason}")
-    return item(found.of) if found.of else found
+    source = item(found.of) if found.of else found
+    if not found.part:
+        return source
+    # networks of the other groups are not drawn
+    groups = tuple(group for group in source.groups if group.name == found.part)
+    return replace(source, name=found.name, groups=groups)
 
 
 def is_done(step: Step) -> bool:
@@ -232,16 +237,13 @@ def _measured(found: Item, experiment: Experiment, request: Request, tell: Calla
 
 def _drawn(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
     draw: Callable[[Mapping[str, Path], str], Iterable[PaperTrial]] = load_target(found.drawn)
-    networks = {
-        step.networks[0]: step.out
-        for step in reversed(planned)
-        if step.kind == "train" and step.group.name == found.part
-    }
+    networks = {step.networks[0]: step.out for step in reversed(planned) if step.kind == "train"}
     return _compared(found, request, list(draw(dict(reversed(networks.items())), request.device or "cpu")))
 
 
 def _compared(found: Item, request: Request, trials: Sequence[PaperTrial]) -> MadeItem:
     metrics = {}
+    measures = {column.measure for _, _, column in found.heads}
     for head, _, column in found.heads:
         values = {
             name: [
@@ -249,7 +251,7 @@ def _compared(found: Item, request: Request, trials: Sequence[PaperTrial]) -> Ma
                 for one in trials
                 if one.row == name and (value := one.scores.get(column.measure)) is not None
             ]
-            for name in dict.fromkeys(one.row for one in trials if one.scores)
+            for name in dict.fromkeys(one.row for one in trials if measures & set(one.scores))
         }
         metrics[head] = compare_trials(head, column.better, values, percent=column.unit == "percent")
     return MadeItem(item=found, request=request, metrics=metrics, trials=trials)
@@ -317,20 +319,28 @@ def _colours(found: Colours) -> dict[str, Any]:
 
 def _points(axes: Any, found: Item, measured: MadeItem, colours: Colours) -> None:
     """One column over another, ours and the paper's."""
-    for name, entry in measured.item.published.items():
-        if found.x in entry and found.y in entry:
-            axes.plot(entry[found.x], entry[found.y], "o", color=colours.faint)
-            axes.annotate(
-                f"{name} (paper)", (entry[found.x], entry[found.y]), fontsize=7, color=colours.faint
-            )
+    points = [
+        (f"{name} (paper)", entry[found.x], entry[found.y], "o", colours.faint)
+        for name, entry in measured.item.published.items()
+        if found.x in entry and found.y in entry
+    ]
     for group in measured.metrics[found.x].groups:
         x, y = (_mean(measured.metrics[head], group.name) for head in (found.x, found.y))
         if x is not None and y is not None:
-            axes.plot(x, y, "s", color=colours.lines[0])
-            axes.annotate(group.name, (x, y), fontsize=8)
-    units = {head: " (%)" if metric.percent else "" for head, metric in measured.metrics.items()}
-    axes.set_xlabel(f"{found.x}{units[found.x]}")
-    axes.set_ylabel(f"{found.y}{units[found.y]}")
+            points.append((group.name, x, y, "s", colours.lines[0]))
+    places = [x for _, x, _, _, _ in points]
+    for name, x, y, sign, colour in points:
+        axes.plot(x, y, sign, color=colour)
+        # a name stands inside the picture
+        side, aligned = (-1, "right") if x > (min(places) + max(places)) / 2 else (1, "left")
+        axes.annotate(
+            name, (x, y), xytext=(6 * side, 3), textcoords="offset points", ha=aligned, fontsize=7,
+            color=colours.faint if sign == "o" else colours.text,
+        )  # fmt: skip
+    units = {head: column.unit.replace("percent", "%") for head, _, column in measured.item.heads}
+    for name, label in ((found.x, axes.set_xlabel), (found.y, axes.set_ylabel)):
+        label(name if units[name] == "share" else f"{name} ({units[name]})")
+    axes.margins(0.1)
     axes.grid(alpha=0.3)
 
 
@@ -341,12 +351,14 @@ def _curves(axes: Any, found: Item, measured: MadeItem, colours: Colours) -> Non
         if found.series in one.series and one.row not in names:
             colour = colours.lines[len(names) % len(colours.lines)]
             dash = (
-                "o" if found.dots else DASHES[len(names) % len(DASHES)]
+                "o" if found.dots or len(one.series[found.series]) == 1 else DASHES[len(names) % len(DASHES)]
             )  # curves that lie on each other are all seen
             axes.plot(*zip(*one.series[found.series], strict=True), dash, color=colour, label=one.row)
             names.append(one.row)
     axes.set_xlabel(found.x)
     axes.set_ylabel(found.y)
+    if all(float(line.get_xdata()[0]).is_integer() for line in axes.lines):  # steps
+        axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, fontsize=8)
 
@@ -356,10 +368,15 @@ def _pictures(found: Item, measured: MadeItem) -> Any:
     from matplotlib import pyplot
 
     shown = {one.row: one.matrices[found.matrix] for one in measured.trials if found.matrix in one.matrices}
-    height = sum(6.4 * len(matrix) / len(matrix[0]) + 0.3 for matrix in shown.values())
+    values = [value for matrix in shown.values() for line in matrix for value in line]
+    ends = {"vmin": min(values), "vmax": max(values)}  # one scale for all rows
+    wide = 6.4 if len(shown) > 1 else 5.0  # beside one matrix stands its scale
+    height = sum(wide * len(matrix) / len(matrix[0]) + 0.3 for matrix in shown.values())
     figure, axes = pyplot.subplots(len(shown), 1, figsize=(6.4, height + 0.6), squeeze=False)
     for axis, (name, matrix) in zip(axes[:, 0], shown.items(), strict=True):
-        axis.imshow(matrix, cmap="gray" if len(shown) > 1 else "viridis", aspect="equal")
+        image = axis.imshow(matrix, cmap="gray" if len(shown) > 1 else "viridis", aspect="equal", **ends)
+        if len(shown) == 1:
+            figure.colorbar(image, ax=axis, shrink=0.8)
         axis.set_title(name, fontsize=8, loc="left")
         axis.set_xticks([])
         axis.set_yticks([])

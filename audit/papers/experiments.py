@@ -68,6 +68,8 @@ class Bench:
                 path = self._path(row, seed)
                 if not path.is_file():
                     for trial in measure(row, seed):
+                        if self._path(trial.row, trial.seed).is_file():
+                            continue
                         self._keep(trial)
                         told = ", ".join(f"{name} {value:.4g}" for name, value in trial.scores.items())
                         self.tell(f"{trial.row}, seed {trial.seed}: {told[:300]}")

@@ -371,7 +371,8 @@ class Request:
             found.pop(aside, None)
         if self.steps is not None:
             found |= {name: self.steps for name in ("steps", "attack_steps") if name in found}
-            found |= {name: min(found[name], TRIED) for name in ("tested", "lines") if name in found}
+            found |= {name: min(found[name] or TRIED, TRIED) for name in ("tested", "lines") if name in found}
+            found |= {"longer": 1} if "longer" in found else {}  # times as many steps for baselines
         return found
 
 

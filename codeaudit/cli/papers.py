@@ -1,5 +1,6 @@
 """The command `codeaudit papers`: the tables and figures of the five papers, and what makes them."""
 
+import math
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -206,7 +207,9 @@ def _plan(source: Item, request: Request) -> None:
         for step in steps(source, request):
             click.echo(shlex.join(["codeaudit", *step.words]))
         minutes = source.scales["small"].minutes.get(source.name.partition("/")[2])
+    if request.steps is not None:
+        return  # a try costs what cannot be told from the preset
     if request.preset == "small" and minutes is not None:
-        click.echo(f"about {minutes:g} minutes of two cores, at most 4 GiB")
+        click.echo(f"about {counted(math.ceil(minutes), 'minute')} of two cores, at most 4 GiB")
     if request.preset == "paper" and (cost := forecast(source, request.seeds)) is not None:
         click.echo(f"about {cost.hours:.2g} h of an H100, {cost.memory:.1f} GiB")

@@ -239,11 +239,11 @@ def passed(
     return client.answer(rows)
 
 
-def trained(row: Protection, shape: Shape) -> tuple[SplitClient, nn.Module]:
+def trained(row: Protection, shape: Shape, seed: int) -> tuple[SplitClient, nn.Module]:
     """Client and server after training under a defence."""
-    torch.manual_seed(0)
+    torch.manual_seed(100 * seed)
     client, server = SplitClient(shape).to(shape.device), blocks(shape, shape.layers).to(shape.device)
-    generator = shape.generator(1)
+    generator = shape.generator(100 * seed + 1)
     images, kinds = shape.pictures(shape.train, 0)
     weights = [*client.parameters(), *server.parameters()]
     optimiser = torch.optim.AdamW(weights, lr=shape.rate)
@@ -307,10 +307,10 @@ class PositionReader:
         return torch.stack(found)
 
 
-def attacked(client: SplitClient, row: Protection, shape: Shape, *, positional: bool) -> Tensor:
+def attacked(client: SplitClient, row: Protection, shape: Shape, seed: int, *, positional: bool) -> Tensor:
     """What the server gets back of test pictures."""
-    torch.manual_seed(2)
-    generator = shape.generator(3)
+    torch.manual_seed(100 * seed + 2)
+    generator = shape.generator(100 * seed + 3)
     images, _ = shape.pictures(shape.train, 2)
     model = Inversion(shape).to(shape.device)
     reader = PositionReader(client, row, images[:200], generator) if positional else None
@@ -368,17 +368,17 @@ def table(bench: Bench) -> Iterator[PaperTrial]:
     """The trials of defences, with and without permuted rows."""
     settings = {name: value for name, value in bench.settings.items() if name != "radius"}
     shape = Shape(**settings, device=checkpoint.usable_device(bench.device))
-    known: dict[str, tuple[SplitClient, nn.Module]] = {}
+    known: dict[tuple[str, int], tuple[SplitClient, nn.Module]] = {}
 
     def measure(name: str, seed: int) -> list[PaperTrial]:
-        row, plain = protections(bench.settings, name), name.removesuffix("+")
-        if plain not in known:
-            known[plain] = trained(Protection(row.defence, permuted=False), shape)
-        client, server = known[plain]
+        row, key = protections(bench.settings, name), (name.removesuffix("+"), seed)
+        if key not in known:
+            known[key] = trained(Protection(row.defence, permuted=False), shape, seed)
+        client, server = known[key]
         scores = {"accuracy": accuracy(client, server, row, shape)}
         matrices: dict[str, Matrix] = {}
         for label in ("", "positional "):
-            guess = attacked(client, row, shape, positional=bool(label))
+            guess = attacked(client, row, shape, seed, positional=bool(label))
             scores |= {f"{label}SSIM": ssim(guess, images), f"{label}PSNR": psnr(guess, images)}
             if not label:
                 matrices["pictures"] = _shown(guess)

@@ -13,6 +13,8 @@ import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -46,19 +48,33 @@ class GraphTimes(NamedTuple):
 
 
 def table(bench: Bench) -> Iterator[PaperTrial]:
-    """The seconds of each file, a trial for each graph."""
-    rows: list[GraphTimes] = []
+    """The seconds of each file, a trial for each graph; the number of the file stands for the seed."""
+    paths = list(islice(files(), FILES))
+
+    def timed(_: str, number: int) -> list[PaperTrial]:
+        found = measure(paths[number])
+        told = {"functions": float(found.functions), "capped": float(found.capped)}
+        return [
+            PaperTrial(row=name, seed=number, scores={"seconds": seconds, **told})
+            for name, seconds in (("DLG", found.dlg), ("PIG", found.pig), ("PDG", found.pdg))
+        ]
+
+    settings = {**bench.settings, "files": FILES, "paths": CAP, "python": sysconfig.get_python_version()}
+    trials = list(replace(bench, settings=settings, seeds=len(paths)).trials(timed))
+    each = [one.scores for one in trials if one.row == bench.rows[0]]
+    count, capped = (sum(scores[name] for scores in each) for name in ("functions", "capped"))
+    said = (
+        f"{len(paths)} files with {count:,.0f} functions; "
+        f"{capped:,.0f} of these have more than {CAP:,} paths."
+    )
+    yield from (replace(one, notes=[said]) for one in trials)
+
+
+def files() -> Iterator[Path]:
+    """The files of the standard library that have functions, in alphabetical order."""
     for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
-        row = measure(path)
-        if row.functions:
-            rows.append(row)
-        if len(rows) == FILES:
-            break
-    count, capped = (sum(column) for column in list(zip(*rows, strict=True))[3:])
-    bench.tell(f"{len(rows)} files with {count} functions, {capped:.0f} of them with more than {CAP:,} paths")
-    for row in rows:
-        for name, seconds in (("DLG", row.dlg), ("PIG", row.pig), ("PDG", row.pdg)):
-            yield PaperTrial(row=name, scores={"seconds": seconds})
+        if any(True for _ in programs(path)):
+            yield path
 
 
 def functions(path: Path) -> Iterator[str]:
@@ -70,15 +86,19 @@ def functions(path: Path) -> Iterator[str]:
             yield textwrap.dedent("".join(lines[node.lineno - 1 : node.end_lineno]))
 
 
-def measure(path: Path) -> GraphTimes:
-    """Time all three graphs of all functions of a file."""
-    programs = []
+def programs(path: Path) -> Iterator[PythonProgram]:
+    """The functions of a file that can be read."""
     for source in functions(path):
         with suppress(SourceError):
-            programs.append(analyse(source))
+            yield analyse(source)
+
+
+def measure(path: Path) -> GraphTimes:
+    """Time all three graphs of all functions of a file."""
+    read = list(programs(path))
     capped = 0
     seconds = dict.fromkeys(("dlg", "pdg", "pig"), 0.0)
-    for program in programs:
+    for program in read:
         begin = time.perf_counter()
         build_dlg(program)
         seconds["dlg"] += time.perf_counter() - begin
@@ -88,7 +108,7 @@ def measure(path: Path) -> GraphTimes:
         begin = time.perf_counter()
         capped += not build_pig(program)
         seconds["pig"] += time.perf_counter() - begin
-    return GraphTimes(**seconds, functions=len(programs), capped=capped)
+    return GraphTimes(**seconds, functions=len(read), capped=capped)
 
 
 def build_dlg(program: PythonProgram) -> None:

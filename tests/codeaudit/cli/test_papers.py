@@ -115,6 +115,10 @@ def test_the_graphs_are_timed_and_stand_beside_the_paper(
     values = json.loads((out / "spe-table-2" / "table.json").read_text("utf-8"))["seconds"]
     assert {name: len(each) for name, each in values.items()} == {"DLG": 2, "PIG": 2, "PDG": 2}
     assert all(value > 0 for each in values.values() for value in each)
+    # What is complete is not done again.
+    monkeypatch.setattr(graph_times, "measure", lambda _: pytest.fail("a file is timed again"))
+    assert main(["papers", "run", "spe/table-2", "--out", str(out)]) == 0
+    assert capsys.readouterr().out == table
 
 
 def test_a_dry_run_prints_the_commands_and_writes_nothing(

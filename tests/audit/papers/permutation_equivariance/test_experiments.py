@@ -66,6 +66,12 @@ def test_every_defence_is_attacked(tmp_path: Path) -> None:
     for row in rows:
         assert set(found[row].scores) == {"accuracy", "SSIM", "PSNR", "positional SSIM", "positional PSNR"}
         assert len(found[row].matrices["pictures"]) == 32
+    bench = Bench(
+        name="own", rows=["SL"], settings={**SIZES, **settings}, seeds=2, device="cpu", data=None,
+        folder=tmp_path, tell=lambda _: None,
+    )  # fmt: skip
+    first, second = (one for one in split.table(bench) if one.row == "SL")
+    assert first.scores["PSNR"] != second.scores["PSNR"]
 
 
 def test_rows_in_another_order_are_put_back() -> None:
