@@ -21,15 +21,19 @@ from codeaudit.transforms.interface import of_place
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.records import Evidence
 
+_DIRECTIVE: Final = r"^[ \t]*(?:#|%:|\?\?=)[ \t]*"
+"""How a directive begins: `%:` and `??=` are other spellings of `#` (5.2.1.1, 6.4.6)."""
 _DEFINE: Final = re.compile(
-    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w*)(?P<parameters>\([^()]*\))?"
+    rf"{_DIRECTIVE}define[ \t]+(?P<name>[A-Za-z_]\w*)(?P<parameters>\([^()]*\))?"
     r"(?P<body>(?:[^\n\\]|\\.|\\\r?\n)*)$",
     re.MULTILINE | re.DOTALL,
 )
-_STRING: Final = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
+_RAW: Final = r"R\"(?P<mark>[^ ()\\\s]{0,16})\([\s\S]*?\)(?P=mark)\""
+_STRING: Final = re.compile(rf"{_RAW}|\"(?:\\.|[^\"\\\n])*\"|(?<!\d)'(?:\\.|[^'\\\n])*'")
+"""A string or a character. Behind a digit, `'` parts the digits of a number."""
 _COMMENT: Final = re.compile(rf"({_STRING.pattern})|/\*.*?\*/|//(?:\\\r?\n|[^\n])*", re.DOTALL)
 """A comment, or a string, in which no comment begins."""
-_INCLUDE: Final = re.compile(r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)\b", re.MULTILINE)
+_INCLUDE: Final = re.compile(rf"{_DIRECTIVE}(?:include|include_next|import|embed)\b", re.MULTILINE)
 _TOKEN: Final = re.compile(r"[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|##?|->|\.\.\.|\S")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
@@ -120,6 +124,8 @@ def _uncommented(text: str) -> str:
 
 def _macro(listed: str | None, text: str) -> Macro:
     body = _STRING.sub('""', text.replace("\\\n", " ").replace("\\\r\n", " "))
+    for other in ("%:", "??="):
+        body = body.replace(other, "#")
     parameters = None if listed is None else tuple(_WORD.findall(listed))
     if listed is not None and "..." in listed:
         parameters = (*(parameters or ()), "__VA_ARGS__")

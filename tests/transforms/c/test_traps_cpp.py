@@ -502,6 +502,19 @@ TRAPS: Final = {
         P + "f(3))); " + P + "f(3, 1, 0)));",
         ("int m = 4)", "int m)"),
     ),
+    "pointers to members": Trap(
+        "int f(Pair o, int n) { int Pair::*p = &Pair::y; o.*p = n; o.*o.at = 4; o.x += o.*p; p = o.at; return o.x * 10 + o.*p; }",
+        P + "f(Pair{1, 2, &Pair::x}, 3)));",
+        ("o.*p = n; o.*o.at = 4;", "o.*o.at = 4; o.*p = n; o.x++;"),
+        "struct Pair { int x, y; int Pair::*at; };\n",
+    ),
+    "what hides the definition of a macro": Trap(
+        'int f(int n) { int value = n; int other = COUNT_UP(2) + value; total = SHOW_IT(other + 1) + FEW(3); value = total; return value + other + usage[0]; }',
+        P + "f(3)));",
+        ("total = SHOW_IT(other + 1)", "total = SHOW_IT(1 + other)"),
+        'static const char *usage = R"(usage: "x\n src/*.cpp it\'s)";\nstatic int total;\n%:define COUNT_UP(n) (value += (n))\n'
+        '#define FEW(n) (value++ + 1\'0) // don\'t count /* these\n%:define SHOW_IT(e) (printf("%s;", %:e), (e))\n/* more */\n',
+    ),
 }  # fmt: skip
 IN_20: Final = {
     "36 coroutines": Trap(
