@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.c import headers
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.declared import DeclaredNames
 from codeaudit.transforms.c.parsing import KEYWORDS, READER, C, places
 from codeaudit.transforms.interface import of_place
@@ -56,6 +57,8 @@ HYGIENIC: Final[Evidence] = "analysis (macros hygienic)"
 _TYPES: Final = frozenset({"void", "char", "short", "int", "long", "signed", "unsigned", "const", "size_t",
                            "float", "double"})  # fmt: skip
 """Words of types, which do nothing in a number."""
+_TEMPLATE: Final = re.compile(r"\btemplate\s*<([^;{]*)")
+"""The head of a template, with what it declares."""
 _UNION: Final = re.compile(r"\bunion\b[^{};()=]*\{")
 _BEFORE_NO_OPERAND: Final = frozenset({".", "->", "#", "##", "struct", "union", "enum", "goto"})
 
@@ -138,6 +141,7 @@ class Macros:
     def __init__(self, around: Surroundings, *, is_file: bool) -> None:
         self._text = text = around.text
         self._level = around.level
+        self._language = around.language
         self.complete: Final = _INCLUDE.search(text) is None
         """Whether the text includes no other file."""
         self._named_by: dict[str, frozenset[str]] = {}
@@ -155,13 +159,17 @@ class Macros:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The names of all macros, and every word of those that the file defines or uses. No variable gets
-        one as a name."""
+        """The names of all macros, and every word of those that the file defines or uses, and in C++ those of
+        the heads of templates, whose parameters nothing in a template may hide ([temp.local]). No variable
+        gets one as a name."""
         own = frozenset(_WORD.findall(self._text)) if self.seen is not None else frozenset(self.defined)
         used = own & self.defined.keys()
-        return frozenset(self.defined).union(*map(self.named_by, used)) | frozenset(
-            token for name in used for macro in self.defined[name] for token in macro.parameters or ()
-        )
+        found = set(self.defined).union(*map(self.named_by, used))
+        found.update(one for name in used for macro in self.defined[name] for one in macro.parameters or ())
+        if self._language == CPP:
+            for head in _TEMPLATE.findall(_uncommented(self._text)):
+                found.update(_WORD.findall(head))
+        return frozenset(found)
 
     @cached_property
     def shared_fields(self) -> frozenset[str]:

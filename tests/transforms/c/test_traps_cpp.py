@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from codeaudit.transforms.c.cpp.language import RECORD as CPP
+from codeaudit.transforms.c.identifiers.rename import NATURAL
 from tests.support.cpp_running import NO_CODE, Program, needs_gpp, outputs
 from tests.transforms.c.test_traps import variants
 
@@ -514,6 +515,13 @@ TRAPS: Final = {
         ("total = SHOW_IT(other + 1)", "total = SHOW_IT(1 + other)"),
         'static const char *usage = R"(usage: "x\n src/*.cpp it\'s)";\nstatic int total;\n%:define COUNT_UP(n) (value += (n))\n'
         '#define FEW(n) (value++ + 1\'0) // don\'t count /* these\n%:define SHOW_IT(e) (printf("%s;", %:e), (e))\n/* more */\n',
+    ),
+    "parameters of the class around": Trap(
+        "    int f(int n) { int r = n; auto g = [](int x) { return x; }; for (int i = 0; i < n; i++) r += g(i); return r; }",
+        P + "Grid<int, %s>().f(3)));" % ", ".join("1" * 40),
+        ("int r = n;", "int r = n + 1;"),
+        "template <class item, %s> struct Grid {\n" % ", ".join(f"int {name}" for name in NATURAL[:40]),
+        "\n};",
     ),
 }  # fmt: skip
 IN_20: Final = {
