@@ -518,9 +518,9 @@ TRAPS: Final = {
     ),
     "parameters of the class around": Trap(
         "    int f(int n) { int r = n; auto g = [](int x) { return x; }; for (int i = 0; i < n; i++) r += g(i); return r; }",
-        P + "Grid<int, %s>().f(3)));" % ", ".join("1" * 40),
+        P + f"Grid<int, {', '.join('1' * 40)}>().f(3)));",
         ("int r = n;", "int r = n + 1;"),
-        "template <class item, %s> struct Grid {\n" % ", ".join(f"int {name}" for name in NATURAL[:40]),
+        f"template <class item, int {', int '.join(NATURAL[:40])}> struct Grid {{\n",
         "\n};",
     ),
 }  # fmt: skip
