@@ -15,21 +15,26 @@ from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.c import headers
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.declared import DeclaredNames
 from codeaudit.transforms.c.parsing import KEYWORDS, READER, C, places
 from codeaudit.transforms.interface import of_place
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.records import Evidence
 
+_DIRECTIVE: Final = r"^[ \t]*(?:#|%:|\?\?=)[ \t]*"
+"""How a directive begins: `%:` and `??=` are other spellings of `#` (5.2.1.1, 6.4.6)."""
 _DEFINE: Final = re.compile(
-    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w*)(?P<parameters>\([^()]*\))?"
+    rf"{_DIRECTIVE}define[ \t]+(?P<name>[A-Za-z_]\w*)(?P<parameters>\([^()]*\))?"
     r"(?P<body>(?:[^\n\\]|\\.|\\\r?\n)*)$",
     re.MULTILINE | re.DOTALL,
 )
-_STRING: Final = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
+_RAW: Final = r"R\"(?P<mark>[^ ()\\\s]{0,16})\([\s\S]*?\)(?P=mark)\""
+_STRING: Final = re.compile(rf"{_RAW}|\"(?:\\.|[^\"\\\n])*\"|(?<!\d)'(?:\\.|[^'\\\n])*'")
+"""A string or a character. Behind a digit, `'` parts the digits of a number."""
 _COMMENT: Final = re.compile(rf"({_STRING.pattern})|/\*.*?\*/|//(?:\\\r?\n|[^\n])*", re.DOTALL)
 """A comment, or a string, in which no comment begins."""
-_INCLUDE: Final = re.compile(r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)\b", re.MULTILINE)
+_INCLUDE: Final = re.compile(rf"{_DIRECTIVE}(?:include|include_next|import|embed)\b", re.MULTILINE)
 _TOKEN: Final = re.compile(r"[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|##?|->|\.\.\.|\S")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
@@ -52,6 +57,8 @@ HYGIENIC: Final[Evidence] = "analysis (macros hygienic)"
 _TYPES: Final = frozenset({"void", "char", "short", "int", "long", "signed", "unsigned", "const", "size_t",
                            "float", "double"})  # fmt: skip
 """Words of types, which do nothing in a number."""
+_TEMPLATE: Final = re.compile(r"\btemplate\s*<([^;{]*)")
+"""The head of a template, with what it declares."""
 _UNION: Final = re.compile(r"\bunion\b[^{};()=]*\{")
 _BEFORE_NO_OPERAND: Final = frozenset({".", "->", "#", "##", "struct", "union", "enum", "goto"})
 
@@ -120,6 +127,8 @@ def _uncommented(text: str) -> str:
 
 def _macro(listed: str | None, text: str) -> Macro:
     body = _STRING.sub('""', text.replace("\\\n", " ").replace("\\\r\n", " "))
+    for other in ("%:", "??="):
+        body = body.replace(other, "#")
     parameters = None if listed is None else tuple(_WORD.findall(listed))
     if listed is not None and "..." in listed:
         parameters = (*(parameters or ()), "__VA_ARGS__")
@@ -132,6 +141,7 @@ class Macros:
     def __init__(self, around: Surroundings, *, is_file: bool) -> None:
         self._text = text = around.text
         self._level = around.level
+        self._language = around.language
         self.complete: Final = _INCLUDE.search(text) is None
         """Whether the text includes no other file."""
         self._named_by: dict[str, frozenset[str]] = {}
@@ -149,13 +159,17 @@ class Macros:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The names of all macros, and every word of those that the file defines or uses. No variable gets
-        one as a name."""
+        """The names of all macros, and every word of those that the file defines or uses, and in C++ those of
+        the heads of templates, whose parameters nothing in a template may hide ([temp.local]). No variable
+        gets one as a name."""
         own = frozenset(_WORD.findall(self._text)) if self.seen is not None else frozenset(self.defined)
         used = own & self.defined.keys()
-        return frozenset(self.defined).union(*map(self.named_by, used)) | frozenset(
-            token for name in used for macro in self.defined[name] for token in macro.parameters or ()
-        )
+        found = set(self.defined).union(*map(self.named_by, used))
+        found.update(one for name in used for macro in self.defined[name] for one in macro.parameters or ())
+        if self._language == CPP:
+            for head in _TEMPLATE.findall(_uncommented(self._text)):
+                found.update(_WORD.findall(head))
+        return frozenset(found)
 
     @cached_property
     def shared_fields(self) -> frozenset[str]:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from codeaudit.transforms.c.cpp.language import RECORD as CPP
+from codeaudit.transforms.c.identifiers.rename import NATURAL
 from tests.support.cpp_running import NO_CODE, Program, needs_gpp, outputs
 from tests.transforms.c.test_traps import variants
 
@@ -501,6 +502,26 @@ TRAPS: Final = {
         "int f(int n, int = 3, int m = 4) { int k = n; [[maybe_unused]] int z = 5; k += m; if ([[maybe_unused]] int q = k; k > 5) k++; m = k; return static_cast<int>(m) + int{k} + (int)n + z; }",
         P + "f(3))); " + P + "f(3, 1, 0)));",
         ("int m = 4)", "int m)"),
+    ),
+    "pointers to members": Trap(
+        "int f(Pair o, int n) { int Pair::*p = &Pair::y; o.*p = n; o.*o.at = 4; o.x += o.*p; p = o.at; return o.x * 10 + o.*p; }",
+        P + "f(Pair{1, 2, &Pair::x}, 3)));",
+        ("o.*p = n; o.*o.at = 4;", "o.*o.at = 4; o.*p = n; o.x++;"),
+        "struct Pair { int x, y; int Pair::*at; };\n",
+    ),
+    "what hides the definition of a macro": Trap(
+        'int f(int n) { int value = n; int other = COUNT_UP(2) + value; total = SHOW_IT(other + 1) + FEW(3); value = total; return value + other + usage[0]; }',
+        P + "f(3)));",
+        ("total = SHOW_IT(other + 1)", "total = SHOW_IT(1 + other)"),
+        'static const char *usage = R"(usage: "x\n src/*.cpp it\'s)";\nstatic int total;\n%:define COUNT_UP(n) (value += (n))\n'
+        '#define FEW(n) (value++ + 1\'0) // don\'t count /* these\n%:define SHOW_IT(e) (printf("%s;", %:e), (e))\n/* more */\n',
+    ),
+    "parameters of the class around": Trap(
+        "    int f(int n) { int r = n; auto g = [](int x) { return x; }; for (int i = 0; i < n; i++) r += g(i); return r; }",
+        P + f"Grid<int, {', '.join('1' * 40)}>().f(3)));",
+        ("int r = n;", "int r = n + 1;"),
+        f"template <class item, int {', int '.join(NATURAL[:40])}> struct Grid {{\n",
+        "\n};",
     ),
 }  # fmt: skip
 IN_20: Final = {

@@ -1,8 +1,9 @@
 """How trees of C++ are read: as those of C (`c.parsing`), with the nodes that only C++ has.
 
 Not read, beyond what is not read in C: bodies that are a `try` block, `= default` and `= delete`, classes
-with functions inside of functions, and lambdas with parameters for types. Of a `template` the unit is the
-function; the text before it belongs to the sample and keeps its names.
+with functions inside of functions, lambdas with parameters for types, and `o.*p`, which the grammar takes for
+a member `p`. Of a `template` the unit is the function; the text before it belongs to the sample and keeps its
+names.
 """
 
 import re
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 TRY_BODY: Final = "try block in place of the body"
 LAMBDA_TEMPLATE: Final = "lambda with parameters for types"
+POINTER_TO_MEMBER: Final = "pointer to a member"
 
 _KEYWORDS: Final = """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t
@@ -162,6 +164,8 @@ def strange(function: Node) -> str | None:
     for node in function.walk():
         if node.kind == "template_parameter_list":
             return LAMBDA_TEMPLATE
+        if node.kind == "field_access" and node.operator == ".*":
+            return POINTER_TO_MEMBER
     return None
 
 
