@@ -45,7 +45,7 @@ _CHUNK: Final = 500
 
 
 def default_folder() -> Path:
-    """The user's cache folder: `$CODEAUDIT_CACHE`, else `$XDG_CACHE_HOME/codeaudit`, else `~/.cache/codeaudit`.
+    """The user's cache folder: `$CODEAUDIT_CACHE`, `$XDG_CACHE_HOME/codeaudit`, or `~/.cache/codeaudit`.
 
     Everything that keeps results asks here, so that one variable moves all of them.
     """
