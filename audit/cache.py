@@ -45,7 +45,13 @@ _CHUNK: Final = 500
 
 
 def default_folder() -> Path:
-    """The user's cache folder: `$XDG_CACHE_HOME/codeaudit`, else `~/.cache/codeaudit`."""
+    """The user's cache folder: `$CODEAUDIT_CACHE`, `$XDG_CACHE_HOME/codeaudit`, or `~/.cache/codeaudit`.
+
+    Everything that keeps results asks here, so that one variable moves all of them.
+    """
+    told = os.environ.get("CODEAUDIT_CACHE")
+    if told:
+        return Path(told)
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "codeaudit"
 
 

@@ -8,7 +8,6 @@ run is unknown, and is checked.
 """
 
 import hashlib
-import os
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -66,8 +65,7 @@ def _path(manifest: Manifest) -> Path | None:
     if not ours:
         return None
     key = hashlib.sha256(f"{digest} {_code()}".encode()).hexdigest()
-    # The variable sets `--cache` of a run, too.
-    return Path(os.environ.get("CODEAUDIT_CACHE") or default_folder()) / FOLDER / f"{key}.json"
+    return default_folder() / FOLDER / f"{key}.json"
 
 
 @cache

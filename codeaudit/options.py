@@ -90,8 +90,8 @@ class SharedOptions:
              "--execute` of samples with tests); types: TypeScript, where values have the types that its "
              "compiler gives them (in the folder of the project, with node and the package typescript).")
     macros: MacroLevel = option("known", "Edits", draws=True,
-        help="What is assumed of macros (C). known: those of a file and of its headers are looked up, by the "
-             "compiler of this machine where there is one; of a text without a file they are assumed to be "
+        help="What is assumed of macros (C and C++). known: those of a file are looked up, in C also those of "
+             "its headers, by the compiler of this machine where there is one; all others are assumed to be "
              "hygienic. hygienic: all that the file does not define are assumed to be. unknown: any word "
              "that the text does not explain may be a macro.")
     judge: str | None = option(None, "What is asked", "SPEC", retyped=True,
@@ -112,8 +112,8 @@ class SharedOptions:
         help="Check each variant against its original. Python: run both in a sandbox, on the sample's own "
              "tests or on inputs drawn from its text. Java: a second parser and javac; nothing runs. x86: "
              "llvm-mca and this processor, in a sandbox (an emulator elsewhere). JavaScript and TypeScript: "
-             "run both in node, in a sandbox, on drawn inputs. C: nothing is checked. Tools that are not "
-             "installed are left out.")
+             "run both in node, in a sandbox, on drawn inputs. C and C++: nothing is checked. Tools that are "
+             "not installed are left out.")
     budget: int = option(32, "Attacks and trials", "Q", least=1,
         help="Largest number of texts that an attack asks per sample.")
     seed: int = option(0, "Attacks and trials", "S", draws=True,

@@ -318,8 +318,9 @@ def _found(
                 tell(f"tried {tried:,} of {every}, {made}, {left:,.0f} s left")
             yield sample, found
     makers = ", ".join(f"{name} {count:,}" for name, count in bugs.most_common())
+    by = f" ({makers})" if makers else ""
     shown = "that was not executed" if seeded is _drafted else "that execution shows"
-    tell(f"{bugs.total():,} of {len(wanted):,} functions have a bug {shown} ({makers})")
+    tell(f"{bugs.total():,} of {len(wanted):,} functions have a bug {shown}{by}")
     if kinds := ", ".join(f"{name} {count:,}" for name, count in reports.most_common() if count):
         tell(f"sanitizers report {reports.total():,} of them: {kinds}")
 

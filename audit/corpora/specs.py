@@ -76,8 +76,8 @@ _MADE: Final[Mapping[str, CorpusEntry]] = {
             "shows, 1,000 of them tried",
             "bugs:reported:CORPUS": "the same in C, with bugs that a sanitizer reports: out of bounds, use "
             "after free, null pointers, overflows, …",
-            "bugs:unexecuted:CORPUS": "the same in Python, Java, JavaScript, TypeScript and C with "
-            "bugs that were not executed",
+            "bugs:unexecuted:CORPUS": "the same in Python, Java, JavaScript, TypeScript, C and C++ "
+            "with bugs that were not executed",
             "bugs:SIZE:seedN:SPLIT:CORPUS": "so many tried, with another seed, of one split; each is "
             "optional",
         },

@@ -308,7 +308,7 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
     "--task",
     metavar="NAME",
     shell_complete=complete_tasks,
-    help="The task to learn.  [default: that of MODEL's paper]",
+    help="The task to learn.  [default: that of NETWORK's paper]",
 )
 @click.option(
     "--corpus", required=True, metavar="SPEC", shell_complete=complete_corpora, help="What to learn from."
@@ -317,7 +317,7 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
     "--from",
     "start",
     metavar="CHECKPOINT",
-    help="Fine-tune: begin with a folder or bundled checkpoint of MODEL. "
+    help="Fine-tune: begin with a folder or bundled checkpoint of NETWORK. "
     "spe, symc, vanilla: also with hf/NAME, an encoder such as CodeBERT.",
 )
 @click.option(

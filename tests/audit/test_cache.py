@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.cache import AnswerCache, ModelMemory, decode, encode
+from codeaudit.audit.cache import AnswerCache, ModelMemory, decode, default_folder, encode
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import RunError
 
@@ -110,3 +110,11 @@ def test_a_place_that_cannot_be_written_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(RunError, match="choose another with --cache"):
         AnswerCache(tmp_path / "file" / "answers.sqlite")
+
+
+def test_one_variable_moves_everything_that_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "told"))
+    assert default_folder() == tmp_path / "told"
+    monkeypatch.setenv("CODEAUDIT_CACHE", "")
+    assert default_folder() == tmp_path / "user" / "codeaudit"

@@ -3,6 +3,7 @@
 `__getattr__` gives each transform by its name in C's modules.
 """
 
+import re
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final
@@ -12,7 +13,8 @@ from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.ledger import LEDGER, RESTS_ON
 from codeaudit.transforms.language import Language, TransformFamily
 
-_NAMED: Final = "C"
+_NAMED: Final = re.compile(r"\bC\b")
+"""The language in the summary of a family."""
 
 
 def _family(of: TransformFamily) -> TransformFamily:
@@ -24,8 +26,7 @@ def _family(of: TransformFamily) -> TransformFamily:
         )
         for name, entry in of.transforms.items()
     }
-    words = of.summary.replace("C's", "C++'s").split(" ")
-    return TransformFamily(of.name, " ".join("C++" if one == _NAMED else one for one in words), rows)
+    return TransformFamily(of.name, _NAMED.sub("C++", of.summary), rows)
 
 
 RECORD: Final[Language] = replace(
