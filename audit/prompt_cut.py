@@ -128,10 +128,15 @@ def askable_variants(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcom
     return found
 
 
+def uncut(language: str) -> str:
+    """Why no function of a language is cut; empty if some are."""
+    return "" if audit_of(language).body else NOT_CUT
+
+
 def cut_of(sample: Sample, share: float) -> tuple[FunctionBody, str] | str:
     """The last function of a sample and its shown part, or the reason why it cannot be cut."""
-    if not audit_of(sample.language).body:
-        return NOT_CUT
+    if reason := uncut(sample.language):
+        return reason
     try:
         body = body_of(sample.source, sample.language)
         asked = shown_part(sample.source, share, sample.language)

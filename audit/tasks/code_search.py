@@ -29,7 +29,7 @@ from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Predicted, Prediction, malformed
 from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks import wordings
-from codeaudit.audit.tasks.summarisation import described
+from codeaudit.audit.tasks.summarisation import SUMMARISATION, described
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.records import Sample
 
@@ -63,6 +63,10 @@ class CodeSearch(Task):
         if isinstance(found, str):
             return found
         return replace(found, text=str(found.label), label=FIRST)
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return SUMMARISATION.refuses(language)
 
     def normalise(self, answer: object) -> Answer | None:
         """The numbers of candidates as texts, from a number or a list of them; each once."""
