@@ -98,7 +98,7 @@ def shown_of(sample: Sample, source: str, edit: Perturbed | None = None) -> dict
         first, second = second, first
     chosen = tuple(source if one == sample.source else one for one in sample.candidates)
     found = {"other": second, "candidates": chosen, "text": sample.text}
-    if chosen:
+    if sample.source in sample.candidates:
         first = ""
     return {"source": first, **{name: value for name, value in found.items() if value}}
 

@@ -22,6 +22,8 @@ def query_of(task: Task) -> Query:
         return replace(found, labels=("clean", "buggy"))
     if task.name == "code-search":
         return replace(found, source="", candidates=SOURCES, text="return left and right")
+    if task.name == "clone-search":
+        return replace(found, candidates=SOURCES[1:])
     return replace(found, other=SOURCES[1] if task.beside else "")
 
 
