@@ -112,7 +112,7 @@ def answers(explained: Explained) -> tuple[str, str]:
 def _ranked(predicted: Predicted, every: int) -> str:
     scored = told(predicted).removeprefix(answer_text(predicted.answer))
     if isinstance(predicted.answer, tuple):
-        return f"ranks {', '.join(predicted.answer)} of {every} for the right candidates{scored}"
+        return f"ranks {', '.join(map(str, predicted.answer))} of {every} for the right candidates{scored}"
     if predicted.answer == 0:
         return f"the right candidate, of {every}, is not named{scored}"
     return f"rank {answer_text(predicted.answer)} of {every} for the right candidate{scored}"
