@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from codeaudit.transforms.errors import CodeauditError
-from codeaudit.transforms.language import warn_of_broken_languages
+from codeaudit.transforms.language import find_language, warn_of_broken_languages
 from codeaudit.transforms.registration import Entry, Registry
 
 
@@ -108,6 +108,7 @@ LANGUAGE_AUDITS: Final[Registry[LanguageAudit]] = Registry(
     expects=LanguageAudit,
 )
 
+NO_CODE: Final = "no function of a programming language"
 _log: Final = logging.getLogger(__name__)
 _NOTHING: Final = LanguageAudit()
 
@@ -127,6 +128,12 @@ def reads_files(language: str) -> bool:
         return bool(audit_of(language).reader)
     except CodeauditError:
         return False
+
+
+def is_programming(language: str) -> bool:
+    """Whether a language has functions: its record has a parser. Blocks of x86 and terms are no functions."""
+    found = find_language(language)
+    return found is not None and bool(found.parse)
 
 
 def warn_of_broken_readers() -> None:

@@ -98,7 +98,7 @@ def shown_of(sample: Sample, source: str, edit: Perturbed | None = None) -> dict
         first, second = second, first
     chosen = tuple(source if one == sample.source else one for one in sample.candidates)
     found = {"other": second, "candidates": chosen, "text": sample.text}
-    if chosen:
+    if sample.source in sample.candidates:
         first = ""
     return {"source": first, **{name: value for name, value in found.items() if value}}
 
@@ -128,10 +128,15 @@ def askable_variants(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcom
     return found
 
 
+def uncut(language: str) -> str:
+    """Why no function of a language is cut; empty if some are."""
+    return "" if audit_of(language).body else NOT_CUT
+
+
 def cut_of(sample: Sample, share: float) -> tuple[FunctionBody, str] | str:
     """The last function of a sample and its shown part, or the reason why it cannot be cut."""
-    if not audit_of(sample.language).body:
-        return NOT_CUT
+    if reason := uncut(sample.language):
+        return reason
     try:
         body = body_of(sample.source, sample.language)
         asked = shown_part(sample.source, share, sample.language)

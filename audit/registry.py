@@ -137,6 +137,10 @@ TASKS = Tasks(
             "codeaudit.audit.tasks.code_search:CODE_SEARCH",
             "find the function that a query in words describes, among twenty (MRR, recall@k, NDCG)",
         ),
+        "clone-search": Entry(
+            "codeaudit.audit.tasks.clone_search:CLONE_SEARCH",
+            "find the functions that do the same as this one, among twenty (MAP@R)",
+        ),
         "throughput": Entry(
             "codeaudit.audit.tasks.throughput:THROUGHPUT",
             "predict the cycles of an iteration of an x86-64 basic block (MAPE)",

@@ -111,6 +111,8 @@ def answers(explained: Explained) -> tuple[str, str]:
 
 def _ranked(predicted: Predicted, every: int) -> str:
     scored = told(predicted).removeprefix(answer_text(predicted.answer))
+    if isinstance(predicted.answer, tuple):
+        return f"ranks {', '.join(map(str, predicted.answer))} of {every} for the right candidates{scored}"
     if predicted.answer == 0:
         return f"the right candidate, of {every}, is not named{scored}"
     return f"rank {answer_text(predicted.answer)} of {every} for the right candidate{scored}"
@@ -125,7 +127,12 @@ def now_first(explained: Explained) -> tuple[str, str]:
     """Return the number and the text of the candidate that took the first place; both empty if none did."""
     sample, number = explained.minimal.perturbed.sample, explained.minimal.after.first
     place = int(number) - 1 if number.isdecimal() else -1
-    if not 0 <= place < len(sample.candidates) or sample.candidates[place] == sample.source:
+    right = sample.label if isinstance(sample.label, tuple) else ()
+    if (
+        not 0 <= place < len(sample.candidates)
+        or number in right
+        or sample.candidates[place] == sample.source
+    ):
         return "", ""
     return number, "\n".join(map(wording.plain, sample.candidates[place].splitlines()))
 

@@ -19,19 +19,19 @@ from typing import Final
 from codeaudit.audit.corpora.records import Corpus, Prepare
 from codeaudit.audit.interface import Expectation, LabelRequest, LabelSource, OneWordOf, Task
 from codeaudit.audit.labels import GivenLabels, corpus_labels
+from codeaudit.audit.languages import NO_CODE, is_programming
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.pairs import PairedUnits, two_words
 from codeaudit.audit.tasks.scoring import ExactMatch, f1, said_true_both
 from codeaudit.transforms.errors import NOT_PARSED, OTHER_NOT_PARSED
-from codeaudit.transforms.language import LANGUAGES, find_language
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.records import Perturbed, Sample, Sides
 from codeaudit.transforms.registry import SWAP_SIDES
 
 CLONE: Final = "clone"
 DIFFERENT: Final = "different"
-NO_CODE: Final = "no function of a programming language"
 NO_PAIR: Final = "no second unit"
 _SENTENCES: Final = dict.fromkeys(("clones", "code clones", "code clone"), CLONE) | dict.fromkeys(
     ("not clones", "not a clone", "not code clones", "no clones", "no clone", "non-clone", "not similar"),
@@ -92,8 +92,7 @@ class CloneDetection(ExactMatch):
 
     def refuses(self, language: str) -> str:
         """As `Task.refuses`."""
-        found = find_language(language)
-        return "" if found is not None and found.parse else NO_CODE
+        return "" if is_programming(language) else NO_CODE
 
     def normalise(self, answer: object) -> str | None:
         """`clone` or `different`, from a word, a truth value or a number."""

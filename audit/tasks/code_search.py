@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 from statistics import fmean
-from typing import Final
+from typing import ClassVar, Final
 
 from codeaudit.audit.corpora.records import Corpus, Note, Prepare, SpreadCorpus
 from codeaudit.audit.interface import LabelRequest, LabelSource, Ranking, SameAnswer, Task
@@ -29,7 +29,7 @@ from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Predicted, Prediction, malformed
 from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks import wordings
-from codeaudit.audit.tasks.summarisation import described
+from codeaudit.audit.tasks.summarisation import SUMMARISATION, described
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.records import Sample
 
@@ -64,6 +64,10 @@ class CodeSearch(Task):
             return found
         return replace(found, text=str(found.label), label=FIRST)
 
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return SUMMARISATION.refuses(language)
+
     def normalise(self, answer: object) -> Answer | None:
         """The numbers of candidates as texts, from a number or a list of them; each once."""
         several = answer if isinstance(answer, tuple | list) else (answer,)
@@ -82,7 +86,7 @@ class CodeSearch(Task):
             return malformed("no candidates")
         right = str(sample.candidates.index(sample.source) + 1)
         every = (predicted.answer, *predicted.draws)
-        if any(not isinstance(one, tuple) or _beyond(one, len(sample.candidates)) for one in every):
+        if any(not isinstance(one, tuple) or beyond(one, len(sample.candidates)) for one in every):
             return replace(malformed(predicted.answer), replies=predicted.replies)
         scores = dict(predicted.scores)
         own = scores.get(right)
@@ -135,7 +139,8 @@ def _number(value: object) -> str | None:
     return str(int(text)) if text.isascii() and text.isdecimal() and len(text) < 5 and int(text) else None
 
 
-def _beyond(answer: tuple[object, ...], candidates: int) -> bool:
+def beyond(answer: tuple[object, ...], candidates: int) -> bool:
+    """Whether an answer names a candidate that is not there."""
     return any(not str(one).isdecimal() or int(str(one)) > candidates for one in answer)
 
 
@@ -159,6 +164,7 @@ class SearchedCorpus(LabelSource):
     fewest: int = CANDIDATES
     """The least number of candidates of a sample, and the largest."""
     most: int = CANDIDATES
+    why_few: ClassVar[str] = "because the corpus has no more units with a description"
 
     @property
     def about(self) -> Mapping[str, object]:
@@ -175,8 +181,8 @@ class SearchedCorpus(LabelSource):
         if fewest < CANDIDATES and self.note is not None:
             number = str(most) if fewest == most else f"{fewest} to {most}"
             self.note(
-                f"a query has {number} candidates and not {CANDIDATES}, because the corpus has no more units "
-                f"with a description; ranks are better than among {CANDIDATES}"
+                f"a query has {number} candidates and not {CANDIDATES}, {self.why_few}; ranks are "
+                f"better than among {CANDIDATES}"
             )
         return replace(self, fewest=fewest, most=most)
 
@@ -209,18 +215,19 @@ def with_candidates(sample: Sample, others: Sequence[Sample]) -> Sample | str:
     Units with the same query might be right, too, and are none of the others.
     """
     fitting = {
-        one.source: _hash(sample.id, one.source)
+        one.source: hashed(sample.id, one.source)
         for one in others
         if one.language == sample.language and one.source != sample.source and one.text != sample.text
     }
     chosen = heapq.nsmallest(CANDIDATES - 1, fitting, key=fitting.__getitem__)
     if len(chosen) + 1 < FEWEST:
         return ALONE
-    place = _hash(sample.id, "place") % (len(chosen) + 1)
+    place = hashed(sample.id, "place") % (len(chosen) + 1)
     return replace(sample, candidates=(*chosen[:place], sample.source, *chosen[place:]))
 
 
-def _hash(*parts: str) -> int:
+def hashed(*parts: str) -> int:
+    """A number that nothing but these texts decides."""
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big")
 
@@ -245,6 +252,9 @@ def _line(text: str) -> Answer | None:
     return tuple(found) if len(found) > 1 else found[0] if found else None
 
 
+NUMBERS: Final = AnswerShape(alone=_line, labels=("number", "candidate", "function"))
+"""How replies name candidates."""
+
 CODE_SEARCH: Final = CodeSearch(
     name="code-search",
     question="Which of these functions does what the query says?",
@@ -259,7 +269,7 @@ CODE_SEARCH: Final = CodeSearch(
             "Which of these {language} functions does what the query says? Answer with its number. No "
             "additional text.\n\nQuery: {text}\n\n{candidates}"
         ),
-        reader=AnswerShape(alone=_line, labels=("number", "candidate", "function")),
+        reader=NUMBERS,
         usual=3,
     ),
 )

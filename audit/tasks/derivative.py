@@ -33,8 +33,8 @@ class Derivative(ExactMatch):
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with its label in normal form, or why it is no example; it may lack a label."""
-        if sample.language != ALGEBRA.name:
-            return "no pair of expressions"
+        if reason := self.refuses(sample.language):
+            return reason
         try:
             parse_pair(sample.source)
         except SourceError:
@@ -43,6 +43,10 @@ class Derivative(ExactMatch):
             return sample
         label = self.normalise(sample.label)
         return "label neither true nor false" if label is None else replace(sample, label=label)
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return "" if language == ALGEBRA.name else "no pair of expressions"
 
     def normalise(self, answer: object) -> str | None:
         """`true` or `false`, from a word, a truth value or a number."""

@@ -18,13 +18,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from codeaudit.audit.interface import NO_LABELS, Expectation, LabelRequest, LabelSource, OneWordOf
+from codeaudit.audit.languages import is_programming
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Case, Predicted
 from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.pairs import two_words
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.errors import NOT_PARSED, UsageError
-from codeaudit.transforms.language import LANGUAGES, find_language
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.records import Label, Outcome, Perturbed, Sample
 
 SAME: Final = "same"
@@ -101,8 +102,7 @@ class Equivalence(ExactMatch):
 
     def refuses(self, language: str) -> str:
         """Blocks of x86 and terms: an edit keeps what they do up to a renaming."""
-        found = find_language(language)
-        return "" if found is not None and found.parse else NO_PROGRAM
+        return "" if is_programming(language) else NO_PROGRAM
 
     def normalise(self, answer: object) -> str | None:
         """`same` or `different`, from a word, a truth value or a number."""

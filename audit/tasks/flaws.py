@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from codeaudit.audit.languages import is_programming
 from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks.function_name import name_of
 from codeaudit.audit.tasks.scoring import ExactMatch, f1, said_true_both
 from codeaudit.transforms.errors import NOT_PARSED
-from codeaudit.transforms.language import LANGUAGES, find_language
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.records import Sample
 
 
@@ -39,8 +40,7 @@ class FlawTask(ExactMatch):
 
     def refuses(self, language: str) -> str:
         """As `Task.refuses`."""
-        found = find_language(language)
-        return "" if found is not None and found.parse else self.no_code
+        return "" if is_programming(language) else self.no_code
 
     @abstractmethod
     def normalise(self, answer: object) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from codeaudit.audit.interface import NameOfCode, Task
-from codeaudit.audit.languages import audit_of
+from codeaudit.audit.languages import audit_of, is_programming
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer
 from codeaudit.audit.replies import AnswerShape
@@ -23,6 +23,7 @@ from codeaudit.transforms.registration import load_target
 MASK: Final = "MASK"
 """Replaces the name in the source. If the source has this word already, `MASK_1`, `MASK_2`, … are tried."""
 
+NO_FUNCTION: Final = "no function to name"
 _CHUNKS: Final = re.compile(r"[^\W\d_]+|\d+")
 # "parseHTTPResponse": before an upper-case letter after a lower-case one, and before the last letter of a run
 # of upper-case letters that begins a word.
@@ -220,10 +221,12 @@ class FunctionName(Task):
 
         In a language whose texts do not contain the name, the raw sample's label must be the name.
         """
+        if reason := self.refuses(sample.language):
+            return reason
         given = sample.label if isinstance(sample.label, str) else None
         name = name_of(sample.source, sample.language) if tells_name(sample.language) else given
         if name is None:
-            return "no function to name"
+            return NO_FUNCTION
         if name.startswith("__") and name.endswith("__"):
             return "dunder name"  # the language gave it, not the programmer
         if _TEST.match(name):
@@ -235,6 +238,10 @@ class FunctionName(Task):
         if tells_name(sample.language) and not (name_of(source, sample.language) or "").startswith(MASK):
             return "name cannot be masked"
         return replace(sample, source=source, label=label)
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return "" if tells_name(language) or is_programming(language) else NO_FUNCTION
 
     def normalise(self, answer: object) -> Answer | None:
         """A name or a list of subtokens as the sorted tuple of distinct subtokens.

@@ -36,10 +36,10 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeGuard
 
 from codeaudit.audit.interface import Expectation, FreeText
-from codeaudit.audit.prompt_cut import HALF, askable_variants, body_of, cut_of, shown
+from codeaudit.audit.prompt_cut import HALF, askable_variants, body_of, cut_of, shown, uncut
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.tasks import wordings
-from codeaudit.audit.tasks.solutions import completed, tests_of, unrunnable
+from codeaudit.audit.tasks.solutions import completed, never_run, tests_of, unrunnable
 from codeaudit.audit.tasks.solving import (
     CARRIES_NOT,
     FAILS_ITSELF,
@@ -90,6 +90,10 @@ class Generation(Solving):
         if not isinstance(outcome, Passed):
             return CARRIES_NOT if isinstance(outcome, TrialUnjudged) else FAILS_ITSELF
         return replace(sample, label=tests, asked=asked, context="")
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return never_run(language) or uncut(language)
 
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial:
         """The completed program with the tests."""

@@ -70,14 +70,18 @@ class InputPrediction(Solving):
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample, if it ends with the question and has the value for its label, or why it is no
         example."""
-        if sample.language not in QUESTIONS:
-            return OTHER_LANGUAGE
+        if reason := self.refuses(sample.language):
+            return reason
         try:
             if QUESTIONS[sample.language].asked_about(sample.source) is None:
                 return NO_QUESTION
         except SourceError:
             return NOT_PARSED
         return sample if isinstance(sample.label, str) else "no result"
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return "" if language in QUESTIONS else OTHER_LANGUAGE
 
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
         """The original with the arguments of an answer."""

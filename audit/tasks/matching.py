@@ -26,6 +26,7 @@ from typing_extensions import override
 
 from codeaudit.audit.corpora.records import Corpus, Prepare
 from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource, Task
+from codeaudit.audit.languages import NO_CODE, is_programming
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer, Predicted, Prediction, as_label
 from codeaudit.audit.tasks import wordings
@@ -55,6 +56,10 @@ _MENDED: Final = frozenset({"0", "0.0", "false", "no", "clean", "fixed", "safe"}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matching(ExactMatch):
     """Base of both tasks."""
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return "" if is_programming(language) else NO_CODE
 
     def normalise(self, answer: object) -> str | None:
         """The first fence of a text, or the text."""
@@ -111,6 +116,8 @@ class RepairMatch(Matching):
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The faulty side, with the mended one as its label; or why it is no example."""
+        if reason := self.refuses(sample.language):
+            return reason
         if not sample.other_side:
             return NO_FIX
         side = _side(sample)
@@ -131,6 +138,8 @@ class TranslationMatch(Matching):
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The unit, with the text in the other language as its label; or why it is no example."""
+        if reason := self.refuses(sample.language):
+            return reason
         chosen = next((one for one in sample.targets if one.solution), None)
         if chosen is None:
             return NO_REFERENCE

@@ -29,6 +29,7 @@ from codeaudit.audit.prompt_cut import (
     askable_variants,
     cut_of,
     same_cut,
+    uncut,
 )
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer
@@ -63,6 +64,10 @@ class NextLine(ExactMatch):
         if not body.places.index(len(asked)):
             return ONE_LINE  # nothing of the body is shown, so the task would be to guess its beginning
         return replace(sample, label=_next(sample.source, asked), asked=asked)
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return uncut(language)
 
     def normalise(self, answer: object) -> str | None:
         """The first non-empty line of a text, or of its fence where prose stands in front of that."""

@@ -130,14 +130,18 @@ class OutputPrediction(ExactMatch):
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample, if it ends with a call and has a result for its label, or why it is no example."""
-        if sample.language not in VALUES:
-            return OTHER_LANGUAGE
+        if reason := self.refuses(sample.language):
+            return reason
         try:
             if VALUES[sample.language].parted(sample.source) is None:
                 return "no call on the last line"
         except SourceError:
             return NOT_PARSED
         return sample if isinstance(sample.label, str) else "no result"
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return "" if language in VALUES else OTHER_LANGUAGE
 
     def normalise(self, answer: object) -> str | None:
         """A value, or the name of an exception's type, in a form that equal answers share."""

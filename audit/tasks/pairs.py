@@ -64,7 +64,7 @@ class PairedUnits(Corpus):
     def _made(self, samples: list[Sample], skipped: Counter[str]) -> Iterator[Sample]:
         classes: dict[str, dict[str, list[Sample]]] = {}
         for sample in samples:
-            if (label := _class_of(sample)) is not None:
+            if (label := class_of(sample)) is not None:
                 classes.setdefault(sample.language, {}).setdefault(label, []).append(sample)
         if samples and not any(len(one) > 2 for one in classes.values()):
             raise CorpusError(
@@ -73,7 +73,7 @@ class PairedUnits(Corpus):
                 "label) become pairs if there are at least three problems"
             )
         for sample in samples:
-            label, known = _class_of(sample), classes.get(sample.language, {})
+            label, known = class_of(sample), classes.get(sample.language, {})
             partner = None if label is None else self._partner(sample, label, known)
             if partner is None:
                 skipped["program without a partner"] += 1
@@ -81,7 +81,7 @@ class PairedUnits(Corpus):
             yield raw_sample(
                 sample.source,
                 language=sample.language,
-                label=self.same if _class_of(partner) == label else self.apart,
+                label=self.same if class_of(partner) == label else self.apart,
                 path=sample.origin.path,
                 line=sample.origin.line,
                 group=sample.group,
@@ -98,7 +98,7 @@ class PairedUnits(Corpus):
         return others[int.from_bytes(drawn[5:9], "big") % len(others)] if others else None
 
 
-def _class_of(sample: Sample) -> str | None:
+def class_of(sample: Sample) -> str | None:
     """The class of a program; `None` without one. A function's own name, which corpora of sources give as the
     label, is none."""
     named = sample.label == name_of(sample.source, sample.language)

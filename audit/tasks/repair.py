@@ -18,11 +18,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from codeaudit.audit.interface import Expectation, FreeText
-from codeaudit.audit.languages import audit_of
-from codeaudit.audit.prompt_cut import NO_FUNCTION, NOT_CUT, body_of
+from codeaudit.audit.prompt_cut import NO_FUNCTION, body_of, uncut
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.tasks import wordings
-from codeaudit.audit.tasks.solutions import rewritten, tests_of, unrunnable
+from codeaudit.audit.tasks.solutions import never_run, rewritten, tests_of, unrunnable
 from codeaudit.audit.tasks.solving import (
     CARRIES_NOT,
     FAILS_ITSELF,
@@ -62,8 +61,8 @@ class Repair(Solving):
             return f"{NO_TESTS}; {BY_MATCH}" if sample.other_side else NO_TESTS
         if not sample.other_side:
             return NO_FIX
-        if not audit_of(sample.language).body:
-            return NOT_CUT
+        if reason := uncut(sample.language):
+            return reason
         try:
             body = body_of(sample.other_side, sample.language)
         except SourceError:
@@ -83,6 +82,10 @@ class Repair(Solving):
             return NO_FAULT
         # The sides change places: what is asked about, and rewritten, is the unit with the fault.
         return replace(sample, source=sample.other_side, other_side=sample.source, label=tests, context="")
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return never_run(language) or uncut(language)
 
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
         """The mended program with the tests."""

@@ -294,7 +294,12 @@ def unrunnable(language: str) -> str | None:
     tool = toolchain(language)
     if tool is not None:
         return tool.missing or None
-    return None if language == PYTHON.name else NOT_RUN
+    return never_run(language) or None
+
+
+def never_run(language: str) -> str:
+    """Why programs of a language run on no machine; empty if they run where their tools are."""
+    return "" if language == PYTHON.name or toolchain(language) is not None else NOT_RUN
 
 
 def tests_of(sample: Sample, name: str) -> str:

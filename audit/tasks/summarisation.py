@@ -81,6 +81,10 @@ class Summarisation(Task):
         found = described(sample)
         return found if isinstance(found, str) else replace(found, text="")
 
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return "" if audit_of(language).documentation else NOT_APART
+
     def normalise(self, answer: object) -> str | None:
         """The first paragraph of a text in one line, without fences, quotes, and a label such as `Summary:`;
         the next paragraph if the first only announces it."""

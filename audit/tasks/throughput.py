@@ -46,8 +46,8 @@ class Throughput(Task):
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The block as it is. A label that is no positive number is dropped."""
-        if sample.language != X86.name:
-            return "not x86"
+        if reason := self.refuses(sample.language):
+            return reason
         # Here, because every endpoint reads the prompts of all tasks, and few are asked about blocks.
         from codeaudit.transforms.x86.reading import read
 
@@ -58,6 +58,10 @@ class Throughput(Task):
         # The percentage error divides by the label, so a block of 0 cycles cannot be scored.
         label = self.normalise(sample.label)
         return replace(sample, label=label if isinstance(label, float) else None)
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return "" if language == X86.name else "not x86"
 
     def normalise(self, answer: object) -> Answer | None:
         """A positive number, or the text of one."""

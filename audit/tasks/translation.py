@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from codeaudit.audit.interface import Expectation, FreeText
-from codeaudit.audit.languages import audit_of
+from codeaudit.audit.languages import NO_CODE, audit_of, is_programming
 from codeaudit.audit.prompt_cut import NO_FUNCTION, NOT_CUT, FunctionBody, body_of
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.tasks import wordings
@@ -69,6 +69,8 @@ class Translation(Solving):
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
+        if reason := self.refuses(sample.language):
+            return reason
         targets = [one for one in sample.targets if one.tests]
         if sample.targets and not targets:
             return NOT_TESTED
@@ -87,6 +89,10 @@ class Translation(Solving):
                 return FAILS_ITSELF
         source = f"{sample.source.rstrip()}\n\n{_question(sample.language, chosen)}"
         return replace(sample, source=source, label=tests, context="")
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        return "" if is_programming(language) else NO_CODE
 
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
         """The program in the other language with its tests."""

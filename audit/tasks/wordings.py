@@ -640,6 +640,24 @@ SUMMARISATION: Final[Wordings] = {
 
 # ── search ───────────────────────────────────────────────────────────────────────────────────────────────
 
+CLONE_SEARCH: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Here is a piece of {language} code:\n\n{code}\n\nBelow are others, each with its number. Reply "
+            "with the numbers of those that do the same job, the surest first, with commas between, and with "
+            "nothing else.\n\n{candidates}"
+        )
+    ),
+    "reasoning": Wording(
+        template=(
+            "Which of the numbered {language} functions do the same as this one? Think first, step by step, "
+            "in as many words as you need. Then end with one last line of this form, and write nothing "
+            "behind it:\nAnswer: numbers, the likeliest first, with commas between\n\n{code}\n\nThe numbered "
+            "functions:\n\n{candidates}"
+        ),
+        thinks=True,
+    ),
+}
 CODE_SEARCH: Final[Wordings] = {
     "reworded": Wording(
         template=(

@@ -18,6 +18,9 @@ from typing import Any, Final, get_args
 import click
 
 from codeaudit.audit.corpora.native import DATA_SETS
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.kinds import BY_ANSWER, kinds_for
+from codeaudit.audit.registry import TASKS
 from codeaudit.cli.grouped import subject
 from codeaudit.cli.list import counterparts_in_words, example, promise, suite_line
 from codeaudit.cli.main import COMMANDS, cli
@@ -201,6 +204,25 @@ def _data_sets() -> Iterator[str]:
         yield f"| {' | '.join(_literal(_cell(cell)) for cell in told)} |"
 
 
+# ── tasks ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _tasks() -> Iterator[str]:
+    """The languages and the kinds of models of each task."""
+    languages = {name: LANGUAGES.get(name).title for name in LANGUAGES.built_in}
+    yield f"| task | {' | '.join(languages.values())} |\n|---|{':-:|' * len(languages)}"
+    for name in TASKS.built_in:
+        cells = ("–" if TASKS.get(name).refuses(each) else "✓" for each in languages)
+        yield f"| `{name}` | {' | '.join(cells)} |"
+    kinds = ("program", "language model", *BY_ANSWER)
+    yield f"\n| task | {' | '.join(kinds)} | bundled |\n|---|{':-:|' * len(kinds)}---|"
+    for name in TASKS.built_in:
+        found = kinds_for(TASKS.get(name))
+        cells = ("✓" if kind in found else "–" for kind in kinds)
+        bundled = ", ".join(f"`{one}`" for one in catalogue.bundled_for(name))
+        yield f"| `{name}` | {' | '.join(cells)} | {bundled or '–'} |"
+
+
 # ── published suites ─────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -274,6 +296,7 @@ _WRITERS: Final[Mapping[str, Callable[..., Iterator[str]]]] = {
     "transforms": _transforms,
     "commands": _commands,
     "data-sets": _data_sets,
+    "tasks": _tasks,
     "suites": _suites,
     "measured": _measured,
     "ledger": _ledger,

@@ -56,7 +56,7 @@ class EndpointModel:
         prompt: str = "",
         noise: float = 0.0,
         batching: Batching | None = None,
-        task: str | None = None,
+        tasks: Sequence[str] = (),
     ) -> None:
         self.name = with_prompt(name, prompt)
         self.prompt = prompt
@@ -66,8 +66,10 @@ class EndpointModel:
         """How far the arithmetic of the server may move a log-probability, as far as the user knows it."""
         self.scale: Scale = "log-probabilities"
         """Of the first token of a reply, where the endpoint gives them."""
-        self.task = task
-        """The only task that it can answer, such as embeddings; `None` for a model of text."""
+        self.task = tasks[0] if tasks else None
+        """The first of `tasks`; `None` for a model of text."""
+        self.tasks = frozenset(tasks)
+        """The only tasks that it can answer, such as embeddings; empty for a model of text."""
         self.samples = endpoint.samples
         host = urlsplit(endpoint.address.url).hostname or ""
         own = endpoint.is_own or is_loopback(host) or _is_private(host)

@@ -102,8 +102,8 @@ class ClassificationHead(SeveralTasks):
             ModelError: the labels are not answers of the query's task.
         """
         if not self._labels and isinstance(answer_kind(query.task), Ranking):
-            texts = self._engine.texts
-            return texts.several(query, query.candidates, lambda code: texts.pair(query.text, code))
+            texts, asked = self._engine.texts, query.text or query.source
+            return texts.several(query, query.candidates, lambda code: texts.pair(asked, code))
         self._meaning(query)
         return self._engine.texts.shown(query, self._template)
 

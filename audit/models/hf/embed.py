@@ -99,7 +99,8 @@ class EmbeddingHead:
         """
         if isinstance(answer_kind(query.task), Ranking):
             words, code = self._starts
-            texts = [words + query.text, *(code + one for one in query.candidates)]
+            asked = words + query.text if query.text else code + query.source
+            texts = [asked, *(code + one for one in query.candidates)]
             return self._engine.texts.several(query, texts)
         if not isinstance(answer_kind(query.task), NameOfCode):
             raise ModelError(

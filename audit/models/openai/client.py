@@ -152,7 +152,7 @@ class Client:
         body: dict[str, object] = {"model": self._model}
         if decoding.api == EMBEDDINGS:
             # As numbers: the library would ask for packed ones, which not every server sends.
-            texts = [query.text, *query.candidates]
+            texts = [query.text or query.source, *query.candidates]
             return body | {"input": texts, "encoding_format": "float", **decoding.extra_body}
         if decoding.api == "completions":
             body["prompt"] = prompt.text(query)

@@ -358,7 +358,7 @@ def load(name: str, settings: Settings) -> EndpointModel:
         prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
         noise=float(settings.arguments.get("noise", 0.0)),
         batching=batching,
-        task=tasks_answered_by(Ranking)[0] if decoding.api == EMBEDDINGS else None,
+        tasks=tasks_answered_by(Ranking) if decoding.api == EMBEDDINGS else (),
     )
 
 
