@@ -15,8 +15,6 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten, is_surrounded
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.strategies.dialect import CodeStrategy, lacking
-from tests.support.c_running import NO_CODE, Versions, needs_gcc, outputs
-from tests.transforms.c.random_cpp import CALLS, PRELUDE, program
 
 PRESERVING: Final = [name for name, entry in RECORD.transforms.items() if entry.kind == "preserving"]
 
@@ -203,24 +201,3 @@ NOT_READ: Final = ("A::A(int x) try : y(x) { } catch (...) { }", "int f() { stru
 @pytest.mark.parametrize("source", NOT_READ)
 def test_not_read(source: str) -> None:
     assert isinstance(applied("rename-parameters", source), Refused)
-
-
-@needs_gcc
-@pytest.mark.parametrize(
-    ("seeds", "optimised"),
-    [(range(1), "-O0"), pytest.param(range(2, 6), "-O1", marks=pytest.mark.slow)],
-    ids=["few", "more"],
-)
-def test_random_functions_do_what_they_did(seeds: range, optimised: str) -> None:
-    rows, made = [], []
-    for seed in seeds:
-        source = program(seed)
-        found = {name: applied(name, source, PRELUDE + source, seed) for name in PRESERVING}
-        texts = {one.source: name for name, one in found.items() if isinstance(one, Rewritten)}
-        made.append(texts)
-        rows.append(Versions([source, *texts], CALLS, PRELUDE, "g++"))
-    for texts, row, (before, *after) in zip(made, rows, outputs(rows, optimised), strict=True):
-        assert before != NO_CODE
-        assert len(texts) > 25
-        for (text, name), told in zip(texts.items(), after, strict=True):
-            assert told == before, f"{name}\n{row.functions[0]}\n----\n{text}\n{told[:300]}\n{before[:300]}"
