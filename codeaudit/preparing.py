@@ -6,7 +6,7 @@ The inputs are samples drawn from a corpus and perturbed now, or a suite that wa
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -65,7 +65,15 @@ from codeaudit.transforms.errors import CorpusError, ModelError, RunError, Usage
 from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import KEEPS_TEXT, Sample
-from codeaudit.transforms.registry import OF_NETWORKS, kind_of, left_out, levelled, of_network, related
+from codeaudit.transforms.registry import (
+    OF_NETWORKS,
+    expand,
+    kind_of,
+    left_out,
+    levelled,
+    of_network,
+    related,
+)
 from codeaudit.transforms.suites import SUITE
 
 LOCAL: Final = LocalEngine()
@@ -829,6 +837,7 @@ def draw(
                     f"{name} without {', '.join(lacking)}: no counterpart in {', '.join(sorted(languages))} "
                     f"(codeaudit list suites {name.partition('/')[2]})"
                 )
+        _demand_members(names, languages, progress)
         transforms = suite.with_noise_floor(names, languages, controls=controls)
     if not task.prose and (words := [name for name in transforms if kind_of(name) == "prose"]):
         fitting = [name for name, one in TASKS.working() if one.prose]
@@ -862,6 +871,21 @@ def usual_task(samples: Corpus) -> str:
 
 def _languages(selections: Iterable[Selection]) -> set[str]:
     return {sample.language for one in selections for sample in one.shown}
+
+
+def _demand_members(names: Sequence[str], languages: Collection[str], progress: RunProgress) -> None:
+    """Tell which of the named families and suites have no transform in these languages.
+
+    Raises:
+        CorpusError: none of them has one, so nothing would be rewritten.
+    """
+    empty = [name for name in names if not expand([name], languages=tuple(languages))]
+    if not empty:
+        return
+    told = f"no transform of {', '.join(empty)} in {', '.join(sorted(languages))}"
+    if len(empty) == len(names):
+        raise CorpusError(told)
+    progress.note(told)
 
 
 def _filled(truth: LabelSource, samples: Sequence[Sample], shard: Shard) -> tuple[Sample, ...]:

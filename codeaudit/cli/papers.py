@@ -96,7 +96,7 @@ def show(name: str) -> int:
     for text in found.differences:
         click.echo(f"  difference: {text}")
     if (cost := forecast(found)) is not None:
-        click.echo(f"  --preset paper: about {cost.hours:.1f} h of an H100, {cost.memory:.0f} GiB")
+        click.echo(f"  --preset paper: about {cost.hours:.2g} h of an H100, {cost.memory:.0f} GiB")
     if found.state == "run":
         needed = "" if _without_data(found) else " --data DIR"
         click.echo(f"  codeaudit papers run {found.name}{needed}")

@@ -213,11 +213,9 @@ def _remedy(name: str, task: Task, train: Corpus, count: int) -> str:
     if count:
         return f"; all {count} are in other splits: give --{name} SPEC" if name != NAMES[0] else ""
     if isinstance(TASKS[task.name], Detection):
-        kind = "reported:" if task.name == VULNERABILITIES.name else ""
-        return (
-            f": none has a label; --corpus bugs:{kind}{train.spec} seeds bugs, "
-            "--columns label=NAME names a column"
-        )
+        reported = task.name == VULNERABILITIES.name
+        seeds = f"bugs:reported:{train.spec} seeds bugs in C" if reported else f"bugs:{train.spec} seeds bugs"
+        return f": none has a label; --corpus {seeds}, --columns label=NAME names a column"
     return ""
 
 
