@@ -918,7 +918,7 @@ def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: RunPr
     progress.note(
         f"judged {findings.total:,} variants ({'; '.join(tools)}): "
         f"{findings.kept:,} agree with their original, {findings.broken.total():,} do not (left out); "
-        f"{findings.changed:,} controls differ from it, {findings.unchanged:,} could not be shown to"
+        f"{counted(findings.changed, 'control')} differed from it, {findings.unchanged:,} not visibly"
     )
     for (name, reason), number in findings.broken.most_common():
         if disproves(name, reason):

@@ -1,9 +1,9 @@
 """What TypeScript's compiler concludes of expressions: the optional oracle of `--dependence types`.
 
 A process of node holds the compiler and the program of one project, and answers for one function at a time
-(`types.js`). It runs no code of the project. The project is the folder that `CODEAUDIT_TYPESCRIPT_PROJECT`
-names, else the current one. The compiler is that of `CODEAUDIT_TYPESCRIPT`, of the project's `node_modules`
-or of a folder above it, of `NODE_PATH`, or of npm's global folder.
+(`types.js`). The project is the folder that `CODEAUDIT_TYPESCRIPT_PROJECT` names, else the current one. The
+compiler is that of `CODEAUDIT_TYPESCRIPT`, of the project's `node_modules` or of a folder above it, of
+`NODE_PATH`, or of npm's global folder. No other code of the project runs.
 
 A function of which the project does not hold the text exactly once has no types; then the analysis knows what
 it knows without.
@@ -93,6 +93,11 @@ def need_compiler() -> None:
         CannotAudit: there is none; the message says what to do.
     """
     if find_compiler() is None:
+        if named := os.environ.get(COMPILER):
+            raise CannotAudit(
+                f"--dependence types needs node and the package typescript: {COMPILER} names {named}, which "
+                f"has no lib/typescript.js, or there is no node"
+            )
         raise CannotAudit(
             f"--dependence types needs node and the package typescript: npm install typescript in "
             f"{project()}, or name the package's folder in {COMPILER}"
