@@ -21,6 +21,7 @@ from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionL
 
 UNREAD: Final = "function that cannot be read alone"
 NO_FUNCTION: Final = "no function in the text"
+NONE_READ: Final = "no function that can be read"
 OF_CPP: Final = "file of C++"
 _TEXTS: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _CPP: Final = re.compile(
@@ -29,6 +30,8 @@ _CPP: Final = re.compile(
     re.MULTILINE,
 )
 """What a header has that is one of C++."""
+_HEAD: Final = re.compile(r"^(?!#)[^\n;{}]*?\b(?!__\w+|alignas|_Alignas)\w+[ \t]*\([^;{}]*\{", re.MULTILINE)
+"""What begins as a function does, or as code that stands in one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +63,7 @@ def places(
     """The functions of a text, in its order.
 
     Raises:
-        SourceError: the text is one of C++, and the language C.
+        SourceError: the text is one of C++, and the language C; or none of its functions can be found.
     """
     if language == C and _CPP.search(_TEXTS.sub(" ", text)) is not None:
         raise SourceError(OF_CPP)
@@ -80,6 +83,8 @@ def places(
                 obstacle=_obstacle(source[one.start : one.end].decode(), one.name, language),
             )
         )
+    if not found and _HEAD.search(_TEXTS.sub(" ", text)) is not None:
+        raise SourceError(NONE_READ)
     return tuple(found)
 
 

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from codeaudit.transforms.c.files import C_FILES, OF_CPP, function_context
+from codeaudit.transforms.c.files import C_FILES, CPP_FILES, NONE_READ, OF_CPP, function_context
 from codeaudit.transforms.c.parsing import DIRECTIVE, read_unit
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
@@ -47,6 +47,21 @@ def test_a_header_of_cpp_is_not_read() -> None:
     assert perturb_file(C_FILES, data, "a.h", series).unread == OF_CPP
     context = function_context("#include <a.h>\nint f(int a) { return a; }\nint b;\n")
     assert (context.before, context.after) == ("#include <a.h>\n", "\nint b;\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("int f( {\n", NONE_READ),
+        ("int f(int a);\n#define F(a) { a; }\nstruct __attribute__((packed)) s { int a; };\n", ""),
+        ("/* int f() { */\nextern int a;\nenum e { A = (1), B };\n", ""),
+    ],
+)
+@pytest.mark.parametrize("path", ["a.c", "a.cpp"])
+def test_a_file_whose_functions_are_not_found_is_not_read(text: str, reason: str, path: str) -> None:
+    files, language = (C_FILES, "c") if path == "a.c" else (CPP_FILES, "cpp")
+    series = TransformSeries(transforms=(transform_for("rename", language),), seed=0)
+    assert perturb_file(files, text.encode(), path, series).unread == reason
 
 
 @pytest.mark.parametrize("comment", ["", "/* f(x) */\n"])
