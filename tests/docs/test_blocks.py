@@ -243,6 +243,11 @@ SOURCES: Final = {
 }
 
 
+MODULES: Final = (
+    "argparse,ast,difflib,doctest,inspect,optparse,shutil,tarfile,zipfile,pdb,turtle,locale,smtplib,ftplib,"
+    "imaplib,typing,datetime,statistics,http,email,logging"
+)
+"""Enough functions for a gate to decide."""
 LABELS: Final = ("CWE-79", "CWE-89")
 
 SBATCH: Final = """#!/bin/bash
@@ -302,7 +307,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
             folder, around, {"endpoint": endpoint.url, "plain": endpoint.url.removesuffix("/v1")}
         )
         models = "--model spe-checkpoint --model vanilla-checkpoint"
-        few = "--corpus stdlib:argparse,ast,difflib,doctest,inspect,optparse,shutil --limit 20 --movable 24"
+        few = f"--corpus stdlib:{MODULES} --limit 20 --movable 34"
         few += " --transform reorder,rename-merging --variants 1"
         made = place.run(f"codeaudit run {models} {few} --out codeaudit-runs/one", folder)
         assert made.returncode == 0, made.stderr
