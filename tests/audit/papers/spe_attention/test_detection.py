@@ -516,7 +516,7 @@ def test_names_of_java_are_learned_and_audited(tmp_path: Path, monkeypatch: pyte
         (["--task", "function-name", "--pairwise", "1"], "--pairwise is no option of task 'function-name'"),
         (["--locate", "1", "--augment", "2"], "--locate needs the order of the text; leave out --augment"),
         (["--size", "tiny"], "--size is no option of task 'error-detection'"),
-        ([], "a detector needs functions with bugs and functions without; there is one kind"),
+        ([], "a detector needs buggy functions and clean ones; there is one kind"),
     ],
 )
 def test_wrong_input_is_one_clear_line(
