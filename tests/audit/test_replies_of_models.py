@@ -36,6 +36,7 @@ def test_there_are_25_of_each_of_twelve_kinds_over_all_tasks() -> None:
     asked = {name for name in TASKS.built_in if TASKS.get(name).prompt is not None}
     assert asked - {row.task for row in REPLIES} <= {
         "clone-detection",
+        "clone-search",
         "code-search",
         "equivalence",
         "input-prediction",

@@ -40,7 +40,7 @@ from codeaudit.audit.papers.dependency_encoding.next_lines import completed, lin
 from codeaudit.audit.papers.dependency_encoding.training import EMPTY, NextTokens, batch_of, of_logits
 from codeaudit.audit.papers.dependency_encoding.trunk import SPREAD, Decoder, DecoderSizes
 from codeaudit.audit.papers.experiments import Bench, PaperTrial
-from codeaudit.audit.registry import TASKS
+from codeaudit.audit.tasks.code_modelling import CODE_MODELLING
 from codeaudit.audit.training.trainer import Integers, Learner, Validation, adamw, cosine
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
@@ -259,7 +259,7 @@ def texts(spec: str, settings: Mapping[str, Any], python: Path | None) -> MadeTa
         CorpusError: the test split has too few long files.
     """
     size, tested, multiples = settings["length"], settings["tested"], (1, 2, 4, 8)
-    task = TASKS.get("code-modelling")
+    task = CODE_MODELLING
 
     def samples(split: str) -> list[Sample]:
         prepared = (task.prepare(raw) for raw in corpus(f"{spec}:{split}").read(Counter()))

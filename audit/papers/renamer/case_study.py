@@ -13,6 +13,7 @@ from codeaudit.audit.papers import checkpoint
 from codeaudit.audit.papers.experiments import PaperTrial
 from codeaudit.audit.papers.renamer.model import TermModel
 from codeaudit.audit.records import Predicted, Query
+from codeaudit.audit.tasks.throughput import THROUGHPUT
 from codeaudit.transforms.x86 import X86
 from codeaudit.transforms.x86.legality import choices
 from codeaudit.transforms.x86.reading import read
@@ -30,7 +31,7 @@ def renamings(networks: Mapping[str, Path], device: str) -> Iterator[PaperTrial]
     found = choices(block, stack=True)
     texts = Counter(renamed(block, found.draw(rng)) for _ in range(DRAWS))
     counted = {text: count for text, count in texts.items() if text is not None}
-    queries = [Query(task="throughput", language=X86.name, source=text) for text in (BLOCK, *counted)]
+    queries = [Query(task=THROUGHPUT.name, language=X86.name, source=text) for text in (BLOCK, *counted)]
     weights = np.array(list(counted.values()), dtype=float)
     for name, folder in networks.items():
         model = TermModel.load(str(folder), device=device)
