@@ -69,6 +69,7 @@ from codeaudit.reports.explanations import (
 )
 from codeaudit.reports.render.markdown import escape, of_sheets
 from codeaudit.retyping import is_bundled, words
+from codeaudit.transforms.assumptions import Assumption
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Kind, Perturbed
@@ -573,11 +574,16 @@ def _show_diff(each: Explained, steady: str, known: Sequence[str]) -> None:
             show_parts(Text(f"reply {side}\n{_indented(_short(reply))}\n", style="dim"))
 
 
+def _assumption(row: Assumption) -> dict[str, Any]:
+    """An entry of a ledger as JSON."""
+    return asdict(row) | {"settled_by": sorted(row.settled_by)}
+
+
 def _row(each: Explained, asked: Asked, *, evidence: bool) -> dict[str, Any]:
     """An explanation as JSON, with the repeats of its sample, and what the model wrote, if that was kept."""
     sides = {"before": each.minimal.before, "after": each.minimal.after}
     edit = each.minimal.perturbed
-    known = {"evidence": edit.evidence, "rests_on": [asdict(row) for row in rests_on(edit)]}
+    known = {"evidence": edit.evidence, "rests_on": [_assumption(row) for row in rests_on(edit)]}
     query, (number, first) = searched(each), now_first(each)
     return {
         **explanation_row(each),

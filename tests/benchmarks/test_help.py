@@ -65,7 +65,9 @@ def test_every_program_answers_help(tmp_path: Path) -> None:
 def test_every_file_is_a_program_or_a_part_of_one(name: str) -> None:
     others = [text for other, text in TEXTS.items() if other != name]
     used = any(re.search(rf"^(?:import|from) {name}\b", text, re.MULTILINE) for text in others)
-    assert used or name in PROGRAMS
+    # A row of a table that is made elsewhere is named on the command line.
+    named = any(f"={name}:" in page.read_text("utf-8") for page in (FOLDER / "results").glob("*.md"))
+    assert used or named or name in PROGRAMS
 
 
 def test_pages_call_programs_by_their_files() -> None:

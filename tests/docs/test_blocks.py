@@ -39,6 +39,9 @@ EXEMPT: Final = {
     "pip install --no-compile --no-deps -r requirements-light.txt .": "a test of its own makes this environment",
     "docker build --target light -t codeaudit:light .": "it needs a builder; tests/test_container.py has its parts",
     'docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/work" codeaudit:light doctor': "it needs an image",
+    "codeaudit run --task repair-match --corpus defects4j:checkouts --model openai/MODEL": (
+        "it needs working copies of Defects4J; a test of the corpus makes one"
+    ),
     "pip install .": "it needs a package index; the gate of the repository carries it out first",
 }
 """Blocks and commands that are not carried out, with the reason; at most ten."""
@@ -93,6 +96,7 @@ STAND_INS: Final = (
     (r"^transformers serve .*", "true"),
     (r" -M batch=true(?: -M batch_wait=\d+)?", ""),
     (r"(--task code-search .*)hf/FOLDER", r"\1hf/./my-model"),
+    (r"hf/\./my-encoder", "hf/./my-model"),
     (r"http://127.0.0.1:80\d\d/v1", "{endpoint}"),
     (r"http://127.0.0.1:8080", "{plain}"),
     (r"https://[\w]+(?:\.[\w]+)*\.example/[\w/]+", "{endpoint}"),
@@ -218,6 +222,10 @@ SOURCES: Final = {
                 alike.get(query.task, "clone") if len(query.source) == len(query.other) else "different"
                 for query in queries
             ]
+
+
+        def rank(queries):
+            return [{"scores": [len(text) for text in query.candidates]} for query in queries]
         """,
     "search.py": """\
         import json, sys
@@ -415,8 +423,17 @@ def _write_tables(folder: Path) -> None:
     (folder / "cosqa-dev.json").write_text(json.dumps(pairs))
     with (folder / "own.csv").open("w", newline="") as file:
         csv.writer(file).writerows(
-            [["code", "summary"], *([row["source"], "Adds up every item given."] for row in rows)]
+            [
+                ["code", "summary", "problem"],
+                *([row["source"], "Adds up every item given.", at % 4] for at, row in enumerate(rows)),
+            ]
         )
+    program = "int main()\n{{\n  int total = {0};\n  int rest = total {1} {2};\n  return rest;\n}}\n"
+    programs = [
+        {"code": program.format(at, "+-*/"[at % 4], at % 4 + 1), "label": str(at % 4 + 1), "index": str(at)}
+        for at in range(32)
+    ]
+    (folder / "dataset/test.jsonl").write_text("".join(json.dumps(one) + "\n" for one in programs))
     with (folder / "cwe.jsonl").open("w") as lines, (folder / "data.csv").open("w", newline="") as file:
         rows_of_csv = csv.writer(file)
         rows_of_csv.writerow(["func", "target"])
