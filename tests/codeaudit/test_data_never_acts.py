@@ -292,7 +292,7 @@ def test_no_command_starts_anything_for_any_field(place: Path, answers: Mapping[
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["evil-task", "evil-transform"])
+@pytest.mark.parametrize("name", ["evil-task", pytest.param("evil-transform", marks=pytest.mark.weekly)])
 def test_a_run_of_an_unknown_task_is_read_to_its_end(
     name: str, answers: Mapping[str, dict[str, Any]]
 ) -> None:

@@ -503,8 +503,25 @@ TUTORIALS: Final = tuple(page for page in PAGES if page.parent.name == "tutorial
 PAGES_OF_COMMANDS: Final = tuple(dict.fromkeys(block.page for block in ALL if block.language in SHELLS))
 
 
+FIRST: Final = (
+    "README.md",
+    "docs/tutorials/",
+    "docs/running.md",
+    "docs/howto/gate.md",
+    "docs/howto/project.md",
+)
+"""Pages that a new reader follows. The commands of all others are carried out once a week."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES_OF_COMMANDS, ids=str)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[] if str(page).startswith(FIRST) else [pytest.mark.weekly])
+        for page in PAGES_OF_COMMANDS
+    ],
+    ids=str,
+)
 def test_the_commands_of_a_page_succeed(page: Path, workplace: Workplace, tmp_path: Path) -> None:
     """In their order and in one folder, as a reader carries them out."""
     folder = tmp_path / "reader"

@@ -219,7 +219,7 @@ OF_OTHERS = frozenset({"--more", "--tsv"})
 """Options of benchmarks and plug-ins that a page names."""
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     for needed in ("sphinx", "myst_parser", "furo"):
         pytest.importorskip(needed)
