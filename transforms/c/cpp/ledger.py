@@ -22,7 +22,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         *(
             replace(row, sign=_THREADS) if id == "nobody-between" else row
             for id, row in of_c.LEDGER.items()
-            if id != "line-comments"
+            if id not in ("line-comments", "fields-disjoint")
         ),
         Assumption(
             id="names-of-code-unread",
@@ -37,6 +37,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
 )
 
 RESTS_ON: Final[Mapping[str, tuple[str, ...]]] = {
+    "fields-disjoint": (),
     "line-comments": (),
     "nobody-between": ("nobody-between", "names-of-code-unread"),
 }
