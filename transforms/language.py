@@ -159,8 +159,8 @@ class Language:
     transform by their form, as `module:attribute`."""
 
     has_macros: bool = False
-    """Whether words of a text may be macros that other files define, so that transforms have the levels of
-    `transforms.levels`, and are told where a file lies."""
+    """Whether words of a text may be macros that other files define. Then transforms have the levels of
+    `transforms.levels`, and get the path of the file."""
 
     # ── texts ──
     function_context: str = ""

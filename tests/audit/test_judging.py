@@ -21,7 +21,7 @@ SAMPLE = Sample(id="0" * 16, language="python", source="x", label="", origin=Ori
 
 @dataclass(slots=True)
 class Opinions:
-    """Says what it is told to say of two texts in this order."""
+    """A judge whose answer to each ordered pair of texts is given."""
 
     said: dict[tuple[str, str], str]
     again: str = "same"

@@ -362,7 +362,7 @@ class Messages(Handler):
     fails: ClassVar[Mapping[int, dict[str, Any]]] = {}
     """What becomes of a request of the first batch, by its number; all others succeed."""
     status: ClassVar[list[str]] = ["ended"]
-    """What is told of all batches: the last entry."""
+    """The server gives the last entry as the status of every batch."""
 
     def do_POST(self) -> None:  # noqa: N802
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
