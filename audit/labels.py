@@ -23,7 +23,7 @@ from typing_extensions import override
 
 from codeaudit.audit.checks import is_number, load_json
 from codeaudit.audit.corpora.hub import HubTable
-from codeaudit.audit.corpora.records import Corpus, LabelColumn, LeftOut, Note, Prepare
+from codeaudit.audit.corpora.records import Corpus, CorpusAround, LabelColumn, LeftOut, Note, Prepare
 from codeaudit.audit.corpora.tables import Table
 from codeaudit.audit.interface import (
     CLOSED,
@@ -291,23 +291,17 @@ EACH: Final = 4
 """How often each of few values occurs at least, on average."""
 
 
-class SeenLabels(Corpus):
+class SeenLabels(CorpusAround):
     """A corpus that looks at its labels when it is read: at those of a classification, and at others that are
     no name of the function, which fit no other task."""
 
     def __init__(self, whole: Corpus, task: Task) -> None:
         self.whole = whole
-        """The corpus itself."""
         self._task = task
         self._labels = Counter[str]()
         self._read = False
         self.labelled = False
         """Whether it has cells for labels, and not only names."""
-
-    @property
-    @override
-    def spec(self) -> str:
-        return self.whole.spec
 
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:

@@ -111,17 +111,24 @@ class OneLanguage(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ToldCorpus(Corpus):
-    """A corpus that tells what it leaves out, each time it has been read to its end."""
+class CorpusAround(Corpus):
+    """A corpus that reads another one, whose name it has."""
 
     whole: Corpus
-    note: Note
+    """The corpus itself."""
 
     @property
     @override
     def spec(self) -> str:
         return self.whole.spec
+
+
+@dataclass(frozen=True, slots=True)
+class ToldCorpus(CorpusAround):
+    """A corpus that tells what it leaves out, each time it has been read to its end."""
+
+    whole: Corpus
+    note: Note
 
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
@@ -135,7 +142,7 @@ class ToldCorpus(Corpus):
 
 
 @dataclass(frozen=True, slots=True)
-class SpreadCorpus(Corpus):
+class SpreadCorpus(CorpusAround):
     """Some samples of a corpus, spread over it: those whose ids have the smallest hashes. Nothing else is
     decided by these hashes, and so each split gets its share (`split_of`).
 
@@ -144,11 +151,6 @@ class SpreadCorpus(Corpus):
 
     whole: Corpus
     count: int
-
-    @property
-    @override
-    def spec(self) -> str:
-        return self.whole.spec
 
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:

@@ -20,13 +20,12 @@ Musgrave, Belongie and Lim (2020), A Metric Learning Reality Check, section 3.2,
 """
 
 import heapq
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import ClassVar, Final
 
-from codeaudit.audit.corpora.records import Corpus, Prepare, SpreadCorpus
+from codeaudit.audit.corpora.records import Corpus, Prepare
 from codeaudit.audit.interface import Expectation, LabelRequest, LabelSource, Ranking, SameAnswer, Task
 from codeaudit.audit.languages import NO_CODE, is_programming
 from codeaudit.audit.prompts import QuestionPrompt
@@ -35,11 +34,12 @@ from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.code_search import (
     CANDIDATES,
     NUMBERS,
-    POOL,
     CodeSearch,
     SearchedCorpus,
+    among,
     beyond,
     hashed,
+    pool,
 )
 from codeaudit.audit.tasks.pairs import class_of
 from codeaudit.transforms.errors import NOT_PARSED, UsageError
@@ -149,14 +149,7 @@ class ClonesOfCorpus(SearchedCorpus):
 
     def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
         """The corpus, and the function that makes an example with its candidates."""
-        pool = [task.prepare(one) for one in SpreadCorpus(source, POOL).read(Counter())]
-        others = [one for one in pool if isinstance(one, Sample)]
-
-        def prepare(sample: Sample) -> Sample | str:
-            found = task.prepare(sample)
-            return found if isinstance(found, str) else with_clones(found, others)
-
-        return source, prepare
+        return source, among(pool(source, task), task, with_clones)
 
 
 def with_clones(sample: Sample, others: Sequence[Sample]) -> Sample | str:

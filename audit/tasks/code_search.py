@@ -17,7 +17,7 @@ import hashlib
 import heapq
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 from statistics import fmean
@@ -192,9 +192,7 @@ class SearchedCorpus(LabelSource):
         Raises:
             CorpusError: there are units with a description, and too few to search among them.
         """
-        # Over the whole corpus and by hashes: neither the draw nor the shard decides who is beside whom.
-        pool = [task.prepare(one) for one in SpreadCorpus(source, POOL).read(Counter())]
-        others = [one for one in pool if isinstance(one, Sample)]
+        others = pool(source, task)
         # Without any the reasons are told when samples are drawn.
         if others and max(Counter(one.language for one in others).values()) < FEWEST:
             raise CorpusError(
@@ -202,11 +200,29 @@ class SearchedCorpus(LabelSource):
                 f"{task.name!r} needs as many to choose from"
             )
 
-        def prepare(sample: Sample) -> Sample | str:
-            found = task.prepare(sample)
-            return found if isinstance(found, str) else with_candidates(found, others)
+        return source, among(others, task, with_candidates)
 
-        return source, prepare
+
+def pool(source: Corpus, task: Task) -> list[Sample]:
+    """The samples of which candidates are chosen.
+
+    They are drawn from the whole corpus by hashes. So neither the draw nor the shard decides who is beside
+    whom.
+    """
+    found = [task.prepare(one) for one in SpreadCorpus(source, POOL).read(Counter())]
+    return [one for one in found if isinstance(one, Sample)]
+
+
+def among(
+    others: Sequence[Sample], task: Task, place: Callable[[Sample, Sequence[Sample]], Sample | str]
+) -> Prepare:
+    """The function that makes an example, which `place` puts among others."""
+
+    def prepare(sample: Sample) -> Sample | str:
+        found = task.prepare(sample)
+        return found if isinstance(found, str) else place(found, others)
+
+    return prepare
 
 
 def with_candidates(sample: Sample, others: Sequence[Sample]) -> Sample | str:

@@ -24,7 +24,7 @@ from typing import Final
 
 from typing_extensions import override
 
-from codeaudit.audit.corpora.records import Corpus, Prepare
+from codeaudit.audit.corpora.records import Corpus, CorpusAround, Prepare
 from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource, Task
 from codeaudit.audit.languages import NO_CODE, is_programming
 from codeaudit.audit.prompts import ContinuationPrompt
@@ -194,15 +194,10 @@ def _side(sample: Sample) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FixedUnits(Corpus):
+class FixedUnits(CorpusAround):
     """A corpus in which two neighbours of one group and one name, one faulty and one mended, are one fix."""
 
     whole: Corpus
-
-    @property
-    @override
-    def spec(self) -> str:
-        return self.whole.spec
 
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:

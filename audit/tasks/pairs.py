@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from typing_extensions import override
 
-from codeaudit.audit.corpora.records import Corpus, raw_sample
+from codeaudit.audit.corpora.records import Corpus, CorpusAround, raw_sample
 from codeaudit.audit.interface import OneWordOf
 from codeaudit.audit.records import as_label
 from codeaudit.audit.replies import AnswerShape, closed
@@ -33,7 +33,7 @@ def two_words(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairedUnits(Corpus):
+class PairedUnits(CorpusAround):
     """A corpus as pairs. Samples with a second unit stay as they are.
 
     Every other sample with a label, which names a class such as a problem, gets a partner of its language: of
@@ -45,11 +45,6 @@ class PairedUnits(Corpus):
     """The label of a pair of one class."""
     apart: str
     """That of a pair of two classes."""
-
-    @property
-    @override
-    def spec(self) -> str:
-        return self.whole.spec
 
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:

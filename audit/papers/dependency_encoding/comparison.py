@@ -37,11 +37,17 @@ from codeaudit.audit.papers.dependency_encoding.made_code import (
 from codeaudit.audit.papers.dependency_encoding.material import NOTHING, StreamRecipe, Streams, learn
 from codeaudit.audit.papers.dependency_encoding.networks import build, sharpen, sparsity
 from codeaudit.audit.papers.dependency_encoding.next_lines import completed, lines_of, near
-from codeaudit.audit.papers.dependency_encoding.training import EMPTY, NextTokens, batch_of, of_logits
+from codeaudit.audit.papers.dependency_encoding.training import (
+    EMPTY,
+    DecoderLearner,
+    NextTokens,
+    batch_of,
+    of_logits,
+)
 from codeaudit.audit.papers.dependency_encoding.trunk import SPREAD, Decoder, DecoderSizes
 from codeaudit.audit.papers.experiments import Bench, PaperTrial
 from codeaudit.audit.tasks.code_modelling import CODE_MODELLING
-from codeaudit.audit.training.trainer import Integers, Learner, Validation, adamw, cosine
+from codeaudit.audit.training.trainer import Integers, Validation
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
 
@@ -138,7 +144,7 @@ class MadeTask:
     """Scores that simple rules reach without a network, by name."""
 
 
-class TaskLearner(Learner[Decoder, Batch]):
+class TaskLearner(DecoderLearner[Batch]):
     """Learns without validation: the result is the weights of the last step."""
 
     def __init__(self, found: MadeTask, recipe: StreamRecipe, *, device: str = "cpu") -> None:
@@ -158,14 +164,6 @@ class TaskLearner(Learner[Decoder, Batch]):
             spread=SPREAD,
         )
         return build(recipe.network, sizes, recipe.options)
-
-    @override
-    def optimiser(self, network: Decoder) -> torch.optim.Optimizer:
-        return adamw(network, self.recipe, second_beta=0.95, tables=[network.tokens.weight])
-
-    @override
-    def rate(self, step: int) -> float:
-        return cosine(self.recipe.rate, step, self.total, warm_up=self.recipe.warm_up, floor=0.05)
 
     @override
     def batches(self, epoch: int) -> Iterator[Batch]:

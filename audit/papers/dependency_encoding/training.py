@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +29,29 @@ from codeaudit.audit.papers.dependency_encoding.model import LONGEST, TASKS, Dec
 from codeaudit.audit.papers.dependency_encoding.networks import DECODERS, build, sparsity
 from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, TokenPlaces
 from codeaudit.audit.papers.registry import TrainingRequest, entry_of, split_structure
-from codeaudit.audit.training.trainer import Integers, Trained, Validation, adamw, cosine, recipe_of
+from codeaudit.audit.training.trainer import Integers, Learner, Trained, Validation, adamw, cosine, recipe_of
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.grammar import counted
 
+B = TypeVar("B")
 
-class StreamLearner(checkpoint.CheckpointLearner[Decoder, Integers]):
+
+class DecoderLearner(Learner[Decoder, B]):
+    """The optimiser and the rate with which every decoder of the paper is trained."""
+
+    recipe: StreamRecipe
+
+    @override
+    def optimiser(self, network: Decoder) -> torch.optim.Optimizer:
+        """The table of tokens does not decay."""
+        return adamw(network, self.recipe, second_beta=0.95, tables=[network.tokens.weight])
+
+    @override
+    def rate(self, step: int) -> float:
+        return cosine(self.recipe.rate, step, self.total, warm_up=self.recipe.warm_up, floor=0.05)
+
+
+class StreamLearner(DecoderLearner[Integers], checkpoint.CheckpointLearner[Decoder, Integers]):
     """Learns the next token of each window; an epoch of the trainer is `stretch` steps."""
 
     lower_is_better = True
@@ -48,15 +65,6 @@ class StreamLearner(checkpoint.CheckpointLearner[Decoder, Integers]):
     @override
     def make(self) -> Decoder:
         return build(self.recipe.network, self.recipe.sizes(self.material.streams), self.recipe.options)
-
-    @override
-    def optimiser(self, network: Decoder) -> torch.optim.Optimizer:
-        """The table of tokens does not decay."""
-        return adamw(network, self.recipe, second_beta=0.95, tables=[network.tokens.weight])
-
-    @override
-    def rate(self, step: int) -> float:
-        return cosine(self.recipe.rate, step, self.total, warm_up=self.recipe.warm_up, floor=0.05)
 
     @override
     def batches(self, epoch: int) -> list[Integers]:

@@ -16,6 +16,7 @@ from codeaudit.audit.tasks.solving import FAILS_ITSELF
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
 from codeaudit.transforms.records import NotApplied, Perturbed, Sample
+from tests.support.audited import variant
 
 pytestmark = pytest.mark.skipif(
     bool(TOOLCHAINS["c"].missing) or not offered().enough, reason="no gcc, or no sandbox on this machine"
@@ -52,18 +53,7 @@ def test_a_row_in_c_is_compiled_and_graded(tmp_path: Path) -> None:
     assert failures == [None, None, "Assertion", "it does not compile"]
     kept, broken = GENERATION.askable(
         one,
-        [
-            Perturbed(
-                sample=one,
-                transform="t",
-                kind="preserving",
-                variant=number,
-                source=one.source.replace(old, new),
-                moves=(),
-                evidence="analysis",
-            )
-            for number, (old, new) in enumerate([("total", "sum"), ("i = 0", "i = 1")])
-        ],
+        [variant(one, old, new) for old, new in (("total", "sum"), ("i = 0", "i = 1"))],
     )
     assert isinstance(kept, Perturbed)
     assert kept.evidence == "executed"

@@ -16,6 +16,7 @@ from codeaudit.audit.tasks.generation import FAILS_NOW, GENERATION
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
 from codeaudit.transforms.records import NotApplied, Perturbed, Sample
+from tests.support.audited import variant
 
 pytestmark = pytest.mark.skipif(
     bool(TOOLCHAINS["cpp"].missing) or not offered().enough, reason="no g++, or no sandbox on this machine"
@@ -72,18 +73,7 @@ def test_a_row_of_humaneval_x_is_compiled_and_graded(tmp_path: Path) -> None:
     assert failures(one, REST, whole, REST.replace("+=", "=")) == [None, None, "Assertion"]
     kept, broken = GENERATION.askable(
         one,
-        [
-            Perturbed(
-                sample=one,
-                transform="t",
-                kind="preserving",
-                variant=number,
-                source=one.source.replace(old, new),
-                moves=(),
-                evidence="analysis",
-            )
-            for number, (old, new) in enumerate([("total", "sum"), ("i=0", "i=1")])
-        ],
+        [variant(one, old, new) for old, new in (("total", "sum"), ("i=0", "i=1"))],
     )
     assert isinstance(kept, Perturbed)
     assert kept.evidence == "executed"
