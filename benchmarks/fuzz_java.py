@@ -23,7 +23,6 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any, Final
 
 import checkout  # noqa: F401 - `tests` is found
@@ -32,10 +31,10 @@ from codeaudit.transforms.dependence.effects import Guard, conflicts
 from codeaudit.transforms.java import files
 from codeaudit.transforms.java.analysis import facts, library, program
 from codeaudit.transforms.java.language import JAVA
-from codeaudit.transforms.registry import ALL, expand, transform_for
+from codeaudit.transforms.registry import expand, transform_for
 from codeaudit.transforms.seeding import stream
 from tests.support import java_fuzzing
-from tests.support.campaigns import COUNTED, CampaignLog, Chunk, engine
+from tests.support.campaigns import COUNTED, CampaignLog, Chunk, campaign_parser, engine
 from tests.support.java_fuzzing import JavaDifference, JavaTally, fuzz_java, shrink_java, total
 from tests.support.java_judge import JavaJudge, jdks
 
@@ -220,20 +219,8 @@ def power(asked: argparse.Namespace, release: int) -> int:
 
 def main() -> int:
     """Run a part of the campaign, or tell what its log shows."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument(
-        "--log", type=Path, help="the file that keeps the campaign; it goes on where this ends"
-    )
-    parser.add_argument("--report", action="store_true", help="only tell what the log shows")
-    parser.add_argument("--power", action="store_true", help="bring known bugs back, one at a time")
-    parser.add_argument("--cause", default="", help="with --power: only causes whose name holds this")
-    parser.add_argument("--programs", type=int, default=100, help="how many programs (default: 100)")
-    parser.add_argument(
-        "--transform", default=ALL, help="names or families, with commas between (default: all)"
-    )
+    parser = campaign_parser(__doc__)
     parser.add_argument("--variants", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, help="the number of the first program (default: behind the log)")
     parser.add_argument("--release", type=int, help="the release of the JDK (default: the newest)")
     parser.add_argument("--shrink", action="store_true", help="show a smaller program for each transform")
     parser.add_argument("--jobs", type=int, default=1, help="processes")

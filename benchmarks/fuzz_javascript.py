@@ -36,9 +36,9 @@ import checkout  # noqa: F401 - `tests` is found
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.javascript.language import JAVASCRIPT
-from codeaudit.transforms.registry import ALL, expand, transform_for
+from codeaudit.transforms.registry import expand, transform_for
 from codeaudit.transforms.seeding import stream
-from tests.support.campaigns import COUNTED, CampaignLog, Chunk, engine
+from tests.support.campaigns import COUNTED, CampaignLog, Chunk, campaign_parser, engine
 from tests.support.javascript_causes import CAUSES, put_back
 from tests.support.javascript_running import outputs
 from tests.transforms.javascript import (
@@ -190,20 +190,8 @@ def power(asked: argparse.Namespace) -> int:
 
 def main() -> int:
     """Run a part of the campaign, or tell what its log shows."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument(
-        "--log", type=Path, help="the file that keeps the campaign; it goes on where this ends"
-    )
-    parser.add_argument("--report", action="store_true", help="only tell what the log shows")
-    parser.add_argument("--power", action="store_true", help="bring known bugs back, one at a time")
-    parser.add_argument("--cause", default="", help="with --power: only causes whose name holds this")
+    parser = campaign_parser(__doc__)
     parser.add_argument("--show", action="store_true", help="with --power: what was found")
-    parser.add_argument("--programs", type=int, default=100, help="how many programs (default: 100)")
-    parser.add_argument(
-        "--transform", default=ALL, help="names or families, with commas between (default: all)"
-    )
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, help="the number of the first program (default: behind the log)")
     parser.add_argument("--typescript", type=Path, help="the folder of the compiler that erases the types")
     asked = parser.parse_args()
     if asked.power:

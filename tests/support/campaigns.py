@@ -5,6 +5,7 @@ their numbers, so a later run goes on behind the last one. Each line holds a has
 the report tells which pairs met the engine of today.
 """
 
+import argparse
 import fcntl
 import hashlib
 import json
@@ -15,6 +16,8 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Final
+
+from codeaudit.transforms.registry import ALL
 
 SOURCES: Final = Path(__file__).resolve().parents[2] / "transforms"
 COUNTED: Final = ("pairs", "applied", "equal", "different", "unclear")
@@ -161,3 +164,21 @@ class Report:
 
 def _sum(chunks: Iterable[Chunk], what: str) -> int:
     return sum(chunk.total(what) for chunk in chunks)
+
+
+def campaign_parser(about: str | None) -> argparse.ArgumentParser:
+    """The options of a program that runs a campaign; `about` is its docstring."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument(
+        "--log", type=Path, help="the file that keeps the campaign; it goes on where this ends"
+    )
+    parser.add_argument("--report", action="store_true", help="only tell what the log shows")
+    parser.add_argument("--power", action="store_true", help="bring known bugs back, one at a time")
+    parser.add_argument("--cause", default="", help="with --power: only causes whose name holds this")
+    parser.add_argument("--programs", type=int, default=100, help="how many programs (default: 100)")
+    parser.add_argument(
+        "--transform", default=ALL, help="names or families, with commas between (default: all)"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, help="the number of the first program (default: behind the log)")
+    return parser
