@@ -204,6 +204,6 @@ def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
 
 
 def _lifted(outcome: Perturbed, evidence: Evidence) -> Perturbed:
-    # Of a pair with both units rewritten a witness looks at the first alone.
-    stronger = _STRENGTH[evidence] > _STRENGTH[outcome.evidence] and not outcome.other
+    # Where more units than the source were rewritten a witness looks at the source alone.
+    stronger = _STRENGTH[evidence] > _STRENGTH[outcome.evidence] and not (outcome.other or outcome.candidates)
     return replace(outcome, evidence=evidence) if stronger else outcome

@@ -582,8 +582,11 @@ class ContinuesPrompt(Protocol):
 
 
 @runtime_checkable
-class AsksAboutPairs(Protocol):
-    """Optional: a task about pairs, in which either unit or both can be rewritten."""
+class AsksAboutSeveral(Protocol):
+    """Optional: a task about pairs or candidates, in which more than one choice of units can be rewritten."""
+
+    choices: Sequence[Sides]
+    """What can be rewritten, the usual choice first."""
 
     def rewriting(self, sides: Sides) -> Task:
         """The task with these units rewritten."""

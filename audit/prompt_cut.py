@@ -87,8 +87,8 @@ def shown(sample: Sample, source: str) -> str:
 
 def shown_of(sample: Sample, source: str, edit: Perturbed | None = None) -> dict[str, Any]:
     """What a model is shown of a sample rewritten to `source`, as fields of a query: the source, and what the
-    sample has beside it. The edit says if the other unit of a pair was rewritten, too, or if the two change
-    places.
+    sample has beside it. The edit says if the other unit of a pair or the other candidates were rewritten,
+    too, or if the two units change places.
 
     What a sample does not have is left out. Among candidates the rewritten source stands in the place of the
     sample's; which one it is must not be seen, so the source itself is then empty.
@@ -96,7 +96,8 @@ def shown_of(sample: Sample, source: str, edit: Perturbed | None = None) -> dict
     first, second = shown(sample, source), (edit.other if edit else "") or sample.other
     if (sample.sides == "second") != (edit is not None and edit.kind == "swap"):
         first, second = second, first
-    chosen = tuple(source if one == sample.source else one for one in sample.candidates)
+    rewritten = iter(edit.candidates if edit else ())
+    chosen = tuple(source if one == sample.source else next(rewritten, one) for one in sample.candidates)
     found = {"other": second, "candidates": chosen, "text": sample.text}
     if sample.source in sample.candidates:
         first = ""

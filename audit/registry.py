@@ -1,17 +1,17 @@
 """The registry of tasks: built-in, from plug-ins (entry points `codeaudit.tasks`), and `py/MODULE:OBJECT`."""
 
 from functools import cache
-from typing import Final, get_args
+from typing import Final
 
-from codeaudit.audit.interface import AnswerKind, AsksAboutPairs, ContinuesPrompt, FreeText, Task
+from codeaudit.audit.interface import AnswerKind, AsksAboutSeveral, ContinuesPrompt, FreeText, Task
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.records import Sides
 from codeaudit.transforms.registration import PROJECT, Entry, Registry, unknown
 
 
 class Tasks(Registry[Task]):
     """The tasks. `NAME:SHARE` is a task that shows another share of each function: `generation:0.25`.
-    `NAME:SIDES` is a task about pairs that rewrites other units of them: `clone-detection:both`."""
+    `NAME:SIDES` is a task about pairs or candidates that rewrites other units of them:
+    `clone-detection:both`, `code-search:all`."""
 
     def plain(self, name: str) -> str:
         """The name without a share."""
@@ -38,11 +38,11 @@ class Tasks(Registry[Task]):
         task = super().get(plain)
         if share is None:
             return task
-        if isinstance(task, AsksAboutPairs):
-            for sides in get_args(Sides):
+        if isinstance(task, AsksAboutSeveral):
+            for sides in task.choices:
                 if share == sides:
                     return task.rewriting(sides)
-            raise UsageError(f"task {name!r}: {unknown('side', share, get_args(Sides))}")
+            raise UsageError(f"task {name!r}: {unknown('side', share, task.choices)}")
         if not isinstance(task, ContinuesPrompt):
             raise UsageError(f"task {name!r}: {plain!r} takes no share of what is shown")
         try:

@@ -111,6 +111,7 @@ def suite_rows(seed: int, case: Case) -> Iterator[TableRow]:
                     "label_after": json.dumps(outcome.sample.label),
                     "asked_after": shown(sample, outcome.source) if sample.asked else None,
                     "other_after": outcome.other or None,
+                    "candidates_after": json.dumps(outcome.candidates) if outcome.candidates else None,
                 }
                 yield {**shared, **named, "status": "perturbed", **told}
             case NotApplied():
@@ -572,6 +573,7 @@ def _outcome(sample: Sample, row: TableRow) -> Outcome:
         moves=tuple(_move(*parts) for parts in load_json(row["moves"])),
         evidence=row["evidence"],
         other=row.get("other_after") or "",
+        candidates=_texts(row.get("candidates_after")),
     )
     if row.get("input") not in (None, _hash_of(sample, found)):
         raise ValueError("'input' is not the hash of the perturbed text")

@@ -330,8 +330,10 @@ SUITE_COLUMNS: Final[Mapping[str, str]] = {
 BESIDE_COLUMNS: Final[Mapping[str, str]] = {
     "other": "string",  # the second unit of a pair, beside `source`
     "other_after": "string",  # the same, if it was rewritten, too
-    "sides": "string",  # `second` if the model sees `other` first, or `both` if edits rewrite both; else null
+    # `second`: the model sees `other` first; `both`, `all`: edits rewrite more than the source; else null
+    "sides": "string",
     "candidates": "string",  # JSON; units to choose from, `source` among them
+    "candidates_after": "string",  # JSON; the others of them, if they were rewritten, too
     "text": "string",  # a query in words
 }
 """Columns that only a suite has whose task shows more than a source (`Task.beside`)."""

@@ -5,7 +5,7 @@ Results and their order do not depend on the number of workers.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final, get_args
 
 from codeaudit.audit.engines.local import Engine, LocalEngine
@@ -14,7 +14,16 @@ from codeaudit.audit.records import Case
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import Language, find_language
 from codeaudit.transforms.perturb import failure, perturb_one
-from codeaudit.transforms.records import KEEPS_TEXT, Evidence, NotApplied, Outcome, Sample, Sites
+from codeaudit.transforms.records import (
+    KEEPS_TEXT,
+    Evidence,
+    NotApplied,
+    Origin,
+    Outcome,
+    Perturbed,
+    Sample,
+    Sites,
+)
 from codeaudit.transforms.registry import ALL, expand, families, in_relation, transform_for
 
 CHUNK: Final = 8
@@ -149,11 +158,18 @@ def _outcomes(sample: Sample, name: str, plan: SuitePlan) -> list[Outcome]:
         ]
     try:
         found = _perturbed(sample, transform, plan)
-        if sample.sides != "both" or transform.kind in KEEPS_TEXT:
+        if transform.kind in KEEPS_TEXT:
             return found
-        # The second unit is drawn from a stream of its own.
-        second = replace(sample, id=f"{sample.id} second", source=sample.other, context="")
-        return [_both(*pair) for pair in zip(found, _perturbed(second, transform, plan), strict=True)]
+        if sample.sides == "both":
+            # The second unit is drawn from a stream of its own.
+            second = replace(sample, id=f"{sample.id} second", source=sample.other, context="")
+            return [_both(*pair) for pair in zip(found, _perturbed(second, transform, plan), strict=True)]
+        if sample.sides == "all" and transform.kind != "control":
+            # A control shows if the right candidate is looked at, so the others stay as they are.
+            rest = [one for one in sample.candidates if one != sample.source]
+            others = [_rewritten(one, sample.language, name, plan) for one in rest]
+            return [_all(outcome, [each[number] for each in others]) for number, outcome in enumerate(found)]
+        return found
     except Exception as error:  # one sample on which an engine breaks must not end the run; it is counted
         reason = failure(error)
         return [
@@ -175,11 +191,39 @@ def _perturbed(sample: Sample, transform: Transform, plan: SuitePlan) -> list[Ou
     )
 
 
+@lru_cache(maxsize=8192)  # a unit is a candidate of many samples
+def _rewritten(source: str, language: str, name: str, plan: SuitePlan) -> tuple[Outcome, ...]:
+    """The variants of a candidate. Its text and nothing of the sample decides the stream."""
+    sample = Sample(
+        id=f"candidate {source}",
+        language=language,
+        source=source,
+        label=None,
+        origin=Origin(path="", line=1),
+    )
+    return tuple(_perturbed(sample, transform_for(name, language), plan))
+
+
+def _all(outcome: Outcome, others: Sequence[Outcome]) -> Outcome:
+    """The variant with the other candidates rewritten, where the transform applies to them."""
+    if isinstance(outcome, NotApplied):
+        return outcome
+    applied = [one for one in others if isinstance(one, Perturbed)]
+    return replace(
+        outcome,
+        candidates=tuple(one.source if isinstance(one, Perturbed) else one.sample.source for one in others),
+        evidence=_weakest(outcome, *applied),
+    )
+
+
 def _both(first: Outcome, second: Outcome) -> Outcome:
     """The variant of a pair with both units rewritten. Its moves are those of the first unit."""
     if isinstance(first, NotApplied):
         return first
     if isinstance(second, NotApplied):
         return first.left_out(second.reason)
-    weaker = min(first.evidence, second.evidence, key=get_args(Evidence).index)
-    return replace(first, other=second.source, evidence=weaker)
+    return replace(first, other=second.source, evidence=_weakest(first, second))
+
+
+def _weakest(*edits: Perturbed) -> Evidence:
+    return min((one.evidence for one in edits), key=get_args(Evidence).index)

@@ -55,9 +55,10 @@ Sites: TypeAlias = Literal["auto", "all", "one"]
 variants differ. `all`: always all. `one`: a single one."""
 
 
-Sides: TypeAlias = Literal["first", "second", "both"]
-"""Which units of a pair are rewritten. The source of a sample is the rewritten one. A model sees it first, or
-second if that is the one."""
+Sides: TypeAlias = Literal["first", "second", "both", "all"]
+"""Which units of a sample are rewritten. The source is always one of them. `first`: the source, which a model
+sees first. `second`: the source, which a model sees second. `both`: both units of the pair. `all`: the source
+and every other candidate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +118,7 @@ class Sample:
     other: str = ""
     """The second unit of a pair, which a model sees beside the source. Empty: no pair."""
     sides: Sides = "first"
-    """Which units of the pair are rewritten, and so where a model sees the source."""
+    """Which units are rewritten, and so where a model sees the source of a pair."""
     candidates: tuple[str, ...] = ()
     """Units to choose from, the source among them."""
     text: str = ""
@@ -156,6 +157,9 @@ class Perturbed:
     """The strongest evidence for it so far."""
     other: str = ""
     """The second unit of the pair, if it was rewritten, too; empty if it is that of the sample."""
+    candidates: tuple[str, ...] = ()
+    """The candidates without the source, in their order, if they were rewritten, too. Those to which the
+    transform does not apply stay as they are. Empty if all are those of the sample."""
 
     def left_out(self, reason: str) -> "NotApplied":
         """The record of this variant if it is not used after all."""

@@ -37,8 +37,8 @@ def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | 
         ModelError: the model as a whole cannot answer.
     """
     sample = violated.perturbed.sample
-    # If both units of a pair were rewritten, the second one stays so, and moves of the first are tried.
-    other = violated.perturbed.other
+    # If other units were rewritten, too, they stay so, and moves of the source are tried.
+    rewritten = violated.perturbed
     original = query_of(sample, sample.source, setup.task)
     before = answer_to(original, sample, first_answers([original], setup), setup.task)
     trials = _Trials(
@@ -48,7 +48,7 @@ def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | 
         variant=violated.perturbed.variant,
         before=before,
         setup=setup,
-        other=other,
+        rewritten=rewritten,
     )
     # The answers of the run may be gone from the cache, and the model may have changed since.
     whole = trials.flips([violated.perturbed.moves])[0]
@@ -80,8 +80,8 @@ class _Trials:
     variant: int
     before: Prediction
     setup: AuditSetup
-    other: str = ""
-    """The second unit of a pair, if it was rewritten, too."""
+    rewritten: Perturbed
+    """The whole edit."""
     asked: set[str] = field(default_factory=set)
     known: dict[Moves, Violated | None] = field(default_factory=dict)
 
@@ -95,7 +95,9 @@ class _Trials:
                 self.known[moves] = None  # until an answer shows otherwise
                 made = reapply(self.sample, self.transform, moves, variant=self.variant, unconfirmed=True)
                 if isinstance(made, Perturbed):
-                    fresh[moves] = replace(made, other=self.other)
+                    fresh[moves] = replace(
+                        made, other=self.rewritten.other, candidates=self.rewritten.candidates
+                    )
         if fresh:
             self._judge(fresh)
         return [self.known[moves] for moves in several]

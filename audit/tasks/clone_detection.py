@@ -14,7 +14,7 @@ controls.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import ClassVar, Final
 
 from codeaudit.audit.corpora.records import Corpus, Prepare
 from codeaudit.audit.interface import Expectation, LabelRequest, LabelSource, OneWordOf, Task
@@ -71,9 +71,10 @@ class CloneDetection(ExactMatch):
 
     sides: Sides = field(default="first")
     """Which units are rewritten."""
+    choices: ClassVar[tuple[Sides, ...]] = ("first", "second", "both")
 
     def rewriting(self, sides: Sides) -> "CloneDetection":
-        """As `AsksAboutPairs.rewriting`."""
+        """As `AsksAboutSeveral.rewriting`."""
         return replace(self, sides=sides)
 
     def prepare(self, sample: Sample) -> Sample | str:

@@ -1,8 +1,8 @@
 """Clone search: which of these units do the same job as this one?
 
 A sample is a unit with `CANDIDATES` others of its language, up to `MOST_RIGHT` of which have its label, such
-as the number of the problem that programs solve (POJ-104). The unit is perturbed; the candidates and their
-order stay as they are.
+as the number of the problem that programs solve (POJ-104). The unit is perturbed; `clone-search:all` perturbs
+every candidate, too, that the transform applies to. The order of the candidates stays as it is.
 
 A model ranks the candidates. Its answer is kept as the ranks of the right candidates, from 1. Two answers are
 the same if these ranks are equal. Violations are also counted by a second rule: whether a right candidate is
@@ -67,7 +67,7 @@ class CloneSearch(CodeSearch):
         if not LANGUAGES.get(sample.language).parses(sample.source):
             return NOT_PARSED
         found = class_of(sample)
-        return NO_LABEL if found is None else replace(sample, label=found)
+        return NO_LABEL if found is None else replace(sample, label=found, sides=self.sides)
 
     def refuses(self, language: str) -> str:
         """As `Task.refuses`."""

@@ -2,8 +2,8 @@
 
 A query in words is the first paragraph of a unit's documentation, or the query that a data set gives
 (CoSQA). The model sees it beside `CANDIDATES` units: the right one, and others of the corpus in the same
-language. The right one is perturbed; the others and the order of all stay as they are. No documentation is
-shown.
+language. The right one is perturbed; `code-search:all` perturbs every candidate to which the transform
+applies. Their order stays as it is. No documentation is shown.
 
 A model ranks the candidates, or names the best one. Its answer is kept as the rank of the right candidate,
 from 1; 0 if it is not named. Two answers are the same if these ranks are equal. Violations are also counted
@@ -18,10 +18,10 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import log2
 from statistics import fmean
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Self
 
 from codeaudit.audit.corpora.records import Corpus, Note, Prepare, SpreadCorpus
 from codeaudit.audit.interface import LabelRequest, LabelSource, Ranking, SameAnswer, Task
@@ -31,7 +31,7 @@ from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.summarisation import SUMMARISATION, described
 from codeaudit.transforms.errors import CorpusError, UsageError
-from codeaudit.transforms.records import Sample
+from codeaudit.transforms.records import Sample, Sides
 
 CANDIDATES: Final = 20
 """Number of units that a model chooses from, the right one included. More would not fit a prompt."""
@@ -56,13 +56,21 @@ _NUMBERS: Final = re.compile(
 class CodeSearch(Task):
     """The type of `CODE_SEARCH`."""
 
+    sides: Sides = field(default="first")
+    """Whether the right candidate is rewritten, or all."""
+    choices: ClassVar[tuple[Sides, ...]] = ("first", "all")
+
+    def rewriting(self, sides: Sides) -> Self:
+        """As `AsksAboutSeveral.rewriting`."""
+        return replace(self, sides=sides)
+
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample without its documentation, and the query in its place; the candidates are not there
         yet (`SearchedCorpus`)."""
         found = described(sample)
         if isinstance(found, str):
             return found
-        return replace(found, text=str(found.label), label=FIRST)
+        return replace(found, text=str(found.label), label=FIRST, sides=self.sides)
 
     def refuses(self, language: str) -> str:
         """As `Task.refuses`."""

@@ -79,7 +79,7 @@ def test_a_query_shows_the_units_in_the_order_of_the_sample() -> None:
 @pytest.mark.parametrize("name", ["suite.parquet", "suite.jsonl"])
 def test_a_suite_of_pairs_reads_back(tmp_path: Path, name: str) -> None:
     full = replace(SAMPLE, sides="both", candidates=("a = 1\n", "z"), text="words")
-    written = Case(sample=full, outcomes=(replace(CHANGED, sample=full, other="d = 2\n"),))
+    written = Case(sample=full, outcomes=(replace(CHANGED, sample=full, other="d = 2\n", candidates=("y",)),))
     path = tmp_path / name
     columns = {**SUITE_COLUMNS, **BESIDE_COLUMNS}
     with (LinesWriter if name.endswith("jsonl") else TableWriter)(path, columns, ABOUT) as table:

@@ -16,12 +16,15 @@ from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Failed, Predicted, Query
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.run import asked_of
+from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.audit.tasks.code_search import ALONE, CANDIDATES, CODE_SEARCH, with_candidates
 from codeaudit.audit.tasks.summarisation import SUMMARISATION
 from codeaudit.cli.main import main
 from codeaudit.reports.records import Summary
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.records import Sample
+from codeaudit.transforms.records import Perturbed, Sample
 from tests.support.endpoints import Act, Asked, sends, serving
 
 
@@ -179,6 +182,39 @@ def test_a_run_on_cosqa(model: str, here: Path, capsys: pytest.CaptureFixture[st
         assert found.max_deviation == 1.0, "how far the score of the right candidate moved"
     shared = [main(["run", "--suite", "out/suite.parquet", "--model", "py/my_search:find", "--out", "again"])]
     assert shared == [0], "a suite carries queries and candidates"
+
+
+@pytest.mark.parametrize("name", ["rename", "rename-merging"])
+def test_every_candidate_is_rewritten_but_a_control_changes_only_the_right_one(name: str) -> None:
+    found = with_candidates(EXAMPLES[3], EXAMPLES)
+    assert isinstance(found, Sample)
+    fixed = "def add(a):\n    return a\n"  # nothing to rename
+    sample = replace(found, sides="all", candidates=(*found.candidates, fixed))
+    right = sample.candidates.index(sample.source)
+    made = case(sample, SuitePlan(transforms=(name,), variants=2, seed=0)).outcomes
+    edits = [one for one in made if isinstance(one, Perturbed)]
+    assert edits
+    for one in edits:
+        shown = asked_of(sample, one, CODE_SEARCH).candidates
+        assert (shown[right], shown[-1]) == (one.source, fixed)
+        others = [
+            before != after
+            for before, after in zip(sample.candidates[:-1], shown, strict=False)
+            if before != sample.source
+        ]
+        assert set(others) == {one.kind == "preserving"}
+
+
+def test_a_run_that_rewrites_all_candidates(here: Path) -> None:
+    words = ["run", "--task", "code-search:all", "--corpus", "cosqa.json", "--limit", "6", "--movable", "0"]
+    words += ["--transform", "rename", "--variants", "1"]
+    assert main([*words, "--model", "py/my_search:find", "--out", "out"]) == 0
+    (found,) = Summary.from_json((here / "out" / "summary.json").read_text()).models
+    # Each name that counts for the score of the model is gone from all candidates, so all are alike again.
+    assert (found.violations.count, found.violations.total) == (0, 6)
+    with pytest.raises(UsageError, match="unknown side 'second'; known: all, first"):
+        TASKS.get("code-search:second")
+    assert main(["explain", "out", "--model", "py/my_search:find"]) == 0
 
 
 def test_a_fake_that_makes_noise_rehearses_a_search(here: Path) -> None:
