@@ -83,8 +83,46 @@ def test_an_edit_of_one_letter_and_the_table() -> None:
         assert phrase not in others
 
 
+SQUARES = """\
+/* Return the sum of the squares of all numbers that are greater than zero.
+ * >>> squares([1, 2])
+ * with other words
+ */
+const squares = (numbers) => {
+  // Leave this comment of the code.
+  return numbers.length;
+};
+"""
+
+
+@pytest.mark.parametrize("language", ["javascript", "typescript"])
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_words_in_comments_above_a_function(name: str, language: str) -> None:
+    source = f"// eslint-disable-next-line no-undef, and a long sentence\nlet a = 1;\n{SQUARES}"
+    one = raw_sample(source, language=language, label=None, path="a.js", line=1)
+    found = list(perturb_one(one, transform_for(name, language), variants=3, seed=0))
+    edits = [one for one in found if isinstance(one, Perturbed)]
+    assert edits
+    for edit in edits:
+        assert (edit.kind, edit.evidence) == ("prose", "assumed")
+        before, after = source.splitlines(), edit.source.splitlines()
+        changed = [
+            number for number, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]
+        ]
+        assert changed == [2]
+
+
+def test_comments_one_below_the_other_are_one_text() -> None:
+    source = "// Return all of the\n// given numbers.\n// Example: numbers of it\n// given numbers.\n"
+    source += "function given(a) { return a; }\n"
+    one = raw_sample(source, language="javascript", label=None, path="a.js", line=1)
+    (found, *_) = perturb_one(one, transform_for("prose-case", "javascript"), variants=1, seed=0)
+    assert isinstance(found, Perturbed)
+    assert found.source.splitlines()[2:] == source.splitlines()[2:], "an example, and what stands behind it"
+
+
 def test_the_family_is_asked_for_by_name_and_mixes_with_nothing() -> None:
-    assert set(EVERY) == set(expand(["prose"], languages=("python",)))
+    assert set(EVERY) == set(expand(["prose"], languages=("python", "javascript", "typescript")))
     assert set(EVERY).isdisjoint(expand(["all"]))
     with pytest.raises(UsageError, match="cannot be mixed"):
         transform_for("mixed/prose+rename", "python")

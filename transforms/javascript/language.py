@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.javascript import control_flow, expressions, identifiers, layout, order
+from codeaudit.transforms.javascript import control_flow, expressions, identifiers, layout, order, prose
 from codeaudit.transforms.javascript.ledger import LEDGER
 from codeaudit.transforms.language import Language
 
@@ -21,6 +21,7 @@ JAVASCRIPT: Final = Language(
         expressions.DECLARATIONS,
         expressions.DEAD_CODE,
         layout.FAMILY,
+        prose.FAMILY,
     ),
     standard=("reorder", "rename", "rename-parameters"),
     controls=("reorder-breaking", "rename-merging"),

@@ -26,11 +26,14 @@ from codeaudit.transforms.javascript.parsing import (
     TYPESCRIPT,
     hides,
     is_anonymous,
+    read,
     read_unit,
+    units,
 )
 from codeaudit.transforms.patches import Edit, Patch, Site, splice
 from codeaudit.transforms.strategies.dead_code import is_in_unit
 from codeaudit.transforms.strategies.dialect import UNKNOWN, CodeText, TextRule
+from codeaudit.transforms.strategies.prose import CommentWords
 from codeaudit.transforms.syntax.flow import LOOPS
 from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
 from codeaudit.transforms.syntax.scopes import LOCAL_VIEWS, Binding, Scopes
@@ -464,3 +467,27 @@ class JavaScriptRewriting(TextRule):
         except SourceError:
             same = False
         return replace(found, source=text) if same else Refused(NO_SEMICOLON)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaScriptWords(CommentWords):
+    """Other words in the comments above the last function of a text."""
+
+    languages: frozenset[str] = field(default=frozenset({JAVASCRIPT}))
+    language: str = JAVASCRIPT
+
+    def read(self, text: str) -> ParsedText:
+        """As `CommentWords.read`.
+
+        Raises:
+            SourceError: the text is not in the language.
+        """
+        return read(text, self.language)
+
+    def begins(self, reading: ParsedText) -> int | None:
+        """As `CommentWords.begins`."""
+        return max((one.node.start for one in units(reading) if one.name is not None), default=None)
+
+    def is_for_tool(self, comment: str) -> bool:
+        """As `CommentWords.is_for_tool`."""
+        return FOR_A_TOOL.search(comment) is not None

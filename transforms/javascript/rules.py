@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from codeaudit.transforms.javascript import spellings
-from codeaudit.transforms.javascript.rewriting import JavaScriptRewriting
+from codeaudit.transforms.javascript.rewriting import JavaScriptRewriting, JavaScriptWords
 from codeaudit.transforms.strategies import (
     assignments,
     branches,
@@ -109,3 +109,8 @@ ARROW_TO_EXPRESSION: Final = JavaScriptRewriting.of(spellings.ARROW_TO_EXPRESSIO
 ARROW_PARENTHESES: Final = JavaScriptRewriting.of(spellings.ARROW_PARENTHESES)
 CONST_AND_LET: Final = JavaScriptRewriting.of(spellings.CONST_AND_LET)
 ARMS_SWAPPED_WRONG: Final = JavaScriptRewriting.of(spellings.ARMS_SWAPPED_WRONG)
+
+PROSE_CASE: Final = JavaScriptWords(name="prose-case")
+PROSE_SPACING: Final = JavaScriptWords(name="prose-spacing")
+PROSE_TYPOS: Final = JavaScriptWords(name="prose-typos")
+PROSE_PARAPHRASE: Final = JavaScriptWords(name="prose-paraphrase")

@@ -21,6 +21,7 @@ _TYPED: Final = {
     "measure(value, limit)": "measure(value: number, limit: number): unknown",
     "rest(value, limit)": "rest(value: number, limit: number): number",
     "middle(values, name)": "middle(values: number[], name: string): number | string",
+    "above(values, least)": "above(values: number[], least: number): number",
 }
 """The heads of the examples, as people write them in TypeScript."""
 _NAMED: Final = "JavaScript"

@@ -19,7 +19,9 @@ from codeaudit.audit.tasks.solving import FAILS_ITSELF
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
+from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import NotApplied, Perturbed, Sample
+from codeaudit.transforms.registry import transform_for
 from tests.support.audited import variant
 
 runs = pytest.mark.skipif(
@@ -145,6 +147,18 @@ def test_attempts_are_graded_by_the_tests(tmp_path: Path) -> None:
     assert isinstance(graded.answer, tuple)
     failures = [one.failure for one in graded.answer if isinstance(one, Attempt)]
     assert failures == [None, "AssertionError", "TypeError", "SyntaxError"]
+
+
+@runs
+def test_other_words_of_the_request_are_asked_about(tmp_path: Path) -> None:
+    one = problem(tmp_path)
+    variants = tuple(perturb_one(one, transform_for("prose-case", "javascript"), variants=2, seed=0))
+    assert GENERATION.askable(one, variants) == variants
+    for each in variants:
+        assert isinstance(each, Perturbed)
+        assert shown(one, each.source) != one.asked
+        assert shown(one, each.source).partition("*/")[2] == one.asked.partition("*/")[2]
+        assert GENERATION.expects(one, each) == "same"
 
 
 @runs

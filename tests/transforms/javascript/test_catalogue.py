@@ -27,7 +27,7 @@ from tests.transforms.javascript import random_control_flow, random_spellings
 ENTRIES: Final = {
     name: entry
     for name, entry in JAVASCRIPT.transforms.items()
-    if entry.family not in ("identifiers", "order")
+    if entry.family not in ("identifiers", "order", "prose")
 }
 PRESERVING: Final = [name for name, entry in ENTRIES.items() if entry.kind == "preserving"]
 CONTROLS: Final = [name for name, entry in ENTRIES.items() if entry.kind == "control"]
