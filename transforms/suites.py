@@ -43,6 +43,8 @@ class PublishedSuite:
     originals: tuple[Original, ...]
     differences: tuple[str, ...]
     """What else differs in the set-up, a sentence each."""
+    figures: str = ""
+    """What the paper's abstract says that it found, in a sentence."""
     attack: str = ""
     """The strategies of `--attack` that come nearest to the original's search."""
 
@@ -53,6 +55,9 @@ _RECODE: Final = (
     "Wang et al., ReCode: Robustness Evaluation of Code Generation Models, 2022, arXiv 2212.10264"
 )
 _RECODE_SOURCE: Final = "https://github.com/amazon-science/recode"
+_RECODE_FIGURES: Final = (
+    "People who were asked found that over 90 % of the perturbed prompts keep the meaning."
+)
 _RECODE_SETUP: Final = (
     "The original perturbs prompts of HumanEval and MBPP and runs tests of what a model completes; "
     "here a suite runs on any task, and `--task generation` is the nearest.",
@@ -67,6 +72,7 @@ SUITES: Final[dict[str, PublishedSuite]] = {
         summary="ReCode's names of functions",
         paper=_RECODE,
         source=_RECODE_SOURCE,
+        figures=_RECODE_FIGURES,
         originals=(
             Original("FuncRenameCamelCase", note="no transform changes only the style of a name"),
             Original("FuncRenameButterFinger", note=_NO_WORDS),
@@ -89,6 +95,7 @@ SUITES: Final[dict[str, PublishedSuite]] = {
         summary="ReCode's code syntax",
         paper=_RECODE,
         source=_RECODE_SOURCE,
+        figures=_RECODE_FIGURES,
         originals=(
             Original("BlockSwap", ("invert-if",)),
             Original(
@@ -115,6 +122,7 @@ SUITES: Final[dict[str, PublishedSuite]] = {
         summary="ReCode's code format",
         paper=_RECODE,
         source=_RECODE_SOURCE,
+        figures=_RECODE_FIGURES,
         originals=(
             Original("tab_indent", ("indentation",), "2, 3, 4 or 8 blanks or a tab"),
             Original(
@@ -138,6 +146,7 @@ SUITES: Final[dict[str, PublishedSuite]] = {
         summary="ReCode's words of docstrings",
         paper=_RECODE,
         source=_RECODE_SOURCE,
+        figures=_RECODE_FIGURES,
         originals=(
             Original("BackTranslation", note="needs a model that translates"),
             Original("ButterFingersPerturbation", ("prose-typos",), "one typo in four words"),
@@ -174,6 +183,8 @@ SUITES: Final[dict[str, PublishedSuite]] = {
             "The original counts successes against the true label; "
             "here an attack succeeds where the answer changes.",
         ),
+        figures="Attacks on CodeBERT succeeded for 53.62 % (vulnerability prediction), 27.79 % (clone "
+        "detection) and 35.78 % (authorship attribution); on GraphCodeBERT for 76.95 %, 7.96 % and 61.47 %.",
         attack="greedy,genetic",
     ),
     "coda": PublishedSuite(
@@ -259,6 +270,8 @@ SUITES: Final[dict[str, PublishedSuite]] = {
             "The original asks for inputs and outputs of CRUXEval and LiveCodeBench in Python; "
             "the nearest tasks are output-prediction and input-prediction.",
         ),
+        figures="Over 17 language models output prediction lost 23.2 % on average, and 13.8 % with chain of "
+        "thought (third version of the paper).",
     ),
 }
 """The suites by name, without the `suite/`."""

@@ -224,6 +224,8 @@ def _suite(name: str) -> Iterator[str]:
     if found.attack:
         yield f"  search: --attack {found.attack}"
     yield from (f"  {one}" for one in found.differences)
+    if found.figures:
+        yield f"  Published: {found.figures}"
 
 
 def suite_line(name: str) -> str:

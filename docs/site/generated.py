@@ -236,6 +236,8 @@ def _suites() -> Iterator[str]:
             yield f"| {_literal(each.name)} | {_literal(_cell(counterparts_in_words(each)))} |"
         yield ""
         yield from (f"- {_literal(told)}" for told in one.differences)
+        if one.figures:
+            yield f"- Published: {_literal(one.figures)}"
         yield ""
 
 
