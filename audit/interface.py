@@ -200,6 +200,15 @@ class HasUsage(Protocol):
 
 
 @runtime_checkable
+class KnowsTraining(Protocol):
+    """Optional: a model that knows from which texts it learned."""
+
+    def has_learned(self, source: str, language: str) -> bool:
+        """Whether it learned from a near copy of this text (`codeaudit.audit.training.learned`)."""
+        ...
+
+
+@runtime_checkable
 class AnswersBatches(Protocol):
     """Optional: a model that answers several batches at once: in threads, processes, or on other machines."""
 

@@ -10,7 +10,7 @@ import re
 import shlex
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ from codeaudit.audit.checks import is_text
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.integrity import bound, read_key
-from codeaudit.audit.interface import AnswersInAnyOrder, Model, RecordedAnswers, Task
+from codeaudit.audit.interface import AnswersInAnyOrder, KnowsTraining, Model, RecordedAnswers, Task
 from codeaudit.audit.judging import SAME_SUMMARY, Judge, TakesJudge
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.batches import BatchRecords
@@ -649,6 +649,7 @@ def carry_out(job: PreparedRun, remember: Remember, repeated: dict[str, Mapping[
     ):
         # All trials first, because they share one table, which every model reads back.
         written = {seed: _write_suite(job, seed, table, places) for seed in job.inputs.seeds}
+    _tell_near_copies(job, written.values())
     draws = tuple(one.draw for one in written.values() if one.draw is not None)
     for model in job.models:
         # A file of answers that fits no query ends the run before it judges any answer.
@@ -730,6 +731,9 @@ class _WrittenTrial:
 
     answers: int
     """Number of distinct queries, without repeats."""
+    samples: int
+    near_copies: Mapping[str, Set[str]]
+    """By the name of a model the ids of the samples of which it learned near copies."""
     repeats: Mapping[tuple[bool, int], int]
     """Number of repeats by whether the sample was drawn in addition, then by the number of the repeat."""
     draw: MovableDraw | None
@@ -767,6 +771,9 @@ def _write_suite(
     """Write the cases of one trial."""
     variants = answers = 0
     repeated = Counter[tuple[bool, int]]()
+    samples = 0
+    knowing = [model for model in job.models if isinstance(model, KnowsTraining)]
+    copies: dict[str, set[str]] = {model.name: set() for model in knowing}
     chooser = job.inputs.chooser(readable_by(job.models, job.task))
     every = watched_cases(job.inputs, seed, chooser, job.progress)
     for place, content, case in job.inputs.placed(seed, every):
@@ -776,13 +783,36 @@ def _write_suite(
             named = {"seed": seed, "sample": case.sample.id, "place": place, "content": content}
             places.write([{**named, "rows": len(case.outcomes), "verdicts": made}])
         variants += sum(isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT for one in case.outcomes)
+        samples += 1
+        for model in knowing:
+            if model.has_learned(case.sample.source, case.sample.language):
+                copies[model.name].add(case.sample.id)
         # Equal texts are asked once; repeats are asked besides.
         answers += len(set(queries(case, job.task)))
         repeated.update((case.extra, one.variant) for one in case.outcomes if one.kind == "identity")
     job.progress.note(f"suite: {counted(variants, 'variant')}")
     return _WrittenTrial(
-        answers=answers, repeats=repeated, draw=None if chooser is None else chooser.result(seed)
+        answers=answers,
+        samples=samples,
+        near_copies=copies,
+        repeats=repeated,
+        draw=None if chooser is None else chooser.result(seed),
     )
+
+
+def _tell_near_copies(job: PreparedRun, trials: Collection[_WrittenTrial]) -> None:
+    """Say for each model how many samples it learned from, other names, comments and blanks aside."""
+    most = max((trial.samples for trial in trials), default=0)
+    found = {
+        model.name: max((len(trial.near_copies.get(model.name, ())) for trial in trials), default=0)
+        for model in job.models
+    }
+    for number in sorted(set(found.values()) - {0}, reverse=True):
+        names = ", ".join(name for name, one in found.items() if one == number)
+        job.progress.note(
+            f"{names}: learned from near copies of {number:,} of {counted(most, 'sample')} (other names, "
+            "comments and blanks aside), so the score on them may be too good"
+        )
 
 
 def _queries(job: PreparedRun) -> Iterator[Query]:

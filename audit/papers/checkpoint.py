@@ -1,8 +1,9 @@
 """Checkpoint folders: the one reader and writer for the networks of all papers.
 
-A folder holds config.json, model.safetensors (float16 when `codeaudit train` wrote it), tokenizer.json and
-model-card.json. Each family of networks derives a `Config` and a `PaperModel`; reading the files, checking
-them against each other, devices and precisions are here. The card is for people and decides no answer.
+A folder holds config.json, model.safetensors (float16 when `codeaudit train` wrote it), tokenizer.json,
+model-card.json and learned.bin (hashes of the training texts). Each family of networks derives a `Config` and
+a `PaperModel`; reading the files, checking them against each other, devices and precisions are here. The card
+is for people and decides no answer.
 """
 
 import hashlib
@@ -28,6 +29,8 @@ from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import DAMAGED, load_json
 from codeaudit.audit.interface import AnswersBatches
 from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.audit.training.learned import FILE as LEARNED
+from codeaudit.audit.training.learned import Learned
 from codeaudit.audit.training.trainer import STATE_FILE, Learner, Trained
 from codeaudit.transforms.dependence.digest import analysis_digest
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -36,7 +39,7 @@ CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.safetensors"
 TOKENIZER: Final = "tokenizer.json"
 CARD: Final = "model-card.json"
-FILES: Final = (TOKENIZER, WEIGHTS, CARD, CONFIG)
+FILES: Final = (TOKENIZER, WEIGHTS, LEARNED, CARD, CONFIG)
 """In this order they are moved: a folder with a config is complete."""
 SCHEMA: Final = 1
 
@@ -164,6 +167,7 @@ class PaperModel(ABC, Generic[C, N]):
         self.name = files.place
         self.config, self.device = config, device
         self.precision = config.precision
+        self.learned = Learned.read(files.folder)
         self.parameters = sum(weight.numel() for weight in network.parameters())
         self.module = network.to(device=device, dtype=PRECISIONS[config.precision]).eval()
         # By content, not by path: a copy of a folder has the same remembered answers, a retrained one others.
@@ -198,6 +202,10 @@ class PaperModel(ABC, Generic[C, N]):
         except (RuntimeError, UsageError, MemoryError, *DAMAGED) as error:
             told = " ".join(str(error).split())[:200]
             raise broken(folder / WEIGHTS, f"does not fit {CONFIG}: {told}") from error
+
+    def has_learned(self, source: str, language: str) -> bool:
+        """Whether it learned from a near copy of this text; `False` if its folder does not say."""
+        return self.learned is not None and self.learned.has(source, language)
 
     @abstractmethod
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
@@ -537,12 +545,14 @@ def write(
     config: Config,
     tokenizer: Tokenizer,
     card: Mapping[str, object],
+    learned: bytes = b"",
 ) -> None:
     """Write a checkpoint. The config comes last, so a folder with a config is complete."""
     tokenizer.save(str(folder / TOKENIZER))
     # First the old config goes: an interrupted write leaves no config beside weights that are not its own.
     (folder / CONFIG).unlink(missing_ok=True)
     (folder / WEIGHTS).write_bytes(save(dict(weights)))
+    (folder / LEARNED).write_bytes(learned)
     _write_json(folder / CARD, card)
     _write_json(folder / CONFIG, config.as_json())
 

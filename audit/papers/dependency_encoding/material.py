@@ -28,6 +28,7 @@ from codeaudit.audit.interface import Task
 from codeaudit.audit.papers.dependency_encoding.trunk import DecoderSizes
 from codeaudit.audit.tasks.code_modelling import CODE_MODELLING
 from codeaudit.audit.training import splits
+from codeaudit.audit.training.learned import learned_hashes
 from codeaudit.audit.training.splits import NAMES, Splits
 from codeaudit.audit.training.trainer import Recipe
 from codeaudit.transforms.errors import CorpusError, SourceError
@@ -200,6 +201,8 @@ class StreamMaterial:
     """Of the training samples."""
     left_out: Mapping[str, int]
     """Why samples were left out, and how many."""
+    learned: bytes = b""
+    """Hashes of the training samples (`codeaudit.audit.training.learned`)."""
 
 
 def read(
@@ -260,6 +263,7 @@ def material(found: Splits[Sample], recipe: StreamRecipe, left_out: Mapping[str,
         valid=windows(found.valid, streams, recipe.window),
         test=[streams.ids(sample.source) for sample in tested],
         hashes={name: _content(some) for name, some in named.items()},
+        learned=learned_hashes(found.train),
         counts={name: len(some) for name, some in named.items()},
         languages=tuple(sorted({sample.language for sample in found.train})),
         left_out={reason: count for reason, count in left_out.items() if count},

@@ -156,7 +156,14 @@ class StreamLearner(DecoderLearner[Integers], checkpoint.CheckpointLearner[Decod
             sizes=network.sizes,
             languages=material.languages,
         )
-        checkpoint.write(folder, weights, config=config, tokenizer=material.streams.tokenizer, card=card)
+        checkpoint.write(
+            folder,
+            weights,
+            config=config,
+            tokenizer=material.streams.tokenizer,
+            card=card,
+            learned=material.learned,
+        )
         own = (
             f"test {test.bits_per_byte:.3f} bits per byte, perplexity {test.perplexity:.2f}, "
             f"accuracy {test.accuracy:.1%} on {counted(len(material.test), 'function')}"

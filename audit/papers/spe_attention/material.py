@@ -38,6 +38,7 @@ from codeaudit.audit.papers.lines.words import analyse
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.audit.papers.spe_attention.twins import changed_part, find_twins
 from codeaudit.audit.records import UNPARSABLE, Failed
+from codeaudit.audit.training.learned import learned_hashes
 from codeaudit.audit.training.splits import NAMES, Splits, content
 from codeaudit.audit.training.trainer import Integers, Recipe
 from codeaudit.transforms.dependence.relations import Dependence
@@ -407,6 +408,8 @@ class LineMaterial:
     task: LineTask = NAMING
     languages: tuple[str, ...] = (DEFAULT,)
     """Of the training samples."""
+    learned: bytes = b""
+    """Hashes of the training samples (`codeaudit.audit.training.learned`)."""
 
 
 def prepare(
@@ -470,7 +473,13 @@ def prepare(
             raise CorpusError(f"every {name} function is longer than the window of {recipe.window} tokens")
         found[name] = examples
     return LineMaterial(
-        tokenizer=tokenizer, labels=labels, hashes=digests, task=task, languages=languages, **found
+        tokenizer=tokenizer,
+        labels=labels,
+        hashes=digests,
+        task=task,
+        languages=languages,
+        learned=learned_hashes(splits.train),
+        **found,
     )
 
 

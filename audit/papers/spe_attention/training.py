@@ -350,7 +350,9 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
             **checkpoint.history(trained),
             **about,
         }
-        checkpoint.write(folder, weights, config=config, tokenizer=material.tokenizer, card=card)
+        checkpoint.write(
+            folder, weights, config=config, tokenizer=material.tokenizer, card=card, learned=material.learned
+        )
         own = f"test {test.line} on {counted(test.count, 'function')}"
         return [own, *(f"{rule.name}: {rule.test.line}" for rule in rules)]
 

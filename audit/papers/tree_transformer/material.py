@@ -29,6 +29,7 @@ from codeaudit.audit.papers.tree_transformer.nodes import (
     spelled,
 )
 from codeaudit.audit.records import Failed
+from codeaudit.audit.training.learned import learned_hashes
 from codeaudit.audit.training.splits import NAMES, Splits
 from codeaudit.audit.training.trainer import Integers, Recipe
 from codeaudit.transforms.errors import CorpusError
@@ -241,6 +242,8 @@ class TreeMaterial:
     """Of the samples of each split."""
     languages: tuple[str, ...]
     """Of the training samples."""
+    learned: bytes
+    """Hashes of the training samples (`codeaudit.audit.training.learned`)."""
 
 
 def prepare(splits: Splits[Sample], recipe: TreeRecipe, *, note: Note) -> TreeMaterial:
@@ -273,6 +276,7 @@ def prepare(splits: Splits[Sample], recipe: TreeRecipe, *, note: Note) -> TreeMa
         words=words,
         **named,
         hashes=hashes(splits),
+        learned=learned_hashes(splits.train),
         languages=tuple(sorted({sample.language for sample in splits.train})),
     )
 

@@ -187,7 +187,14 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
             **checkpoint.history(trained),
             **about,
         }
-        checkpoint.write(folder, weights, config=config, tokenizer=material.words.tokenizer(), card=card)
+        checkpoint.write(
+            folder,
+            weights,
+            config=config,
+            tokenizer=material.words.tokenizer(),
+            card=card,
+            learned=material.learned,
+        )
         return [f"test {test.line} on {counted(test.count, 'function')}", f"{rule.name}: {rule.test.line}"]
 
 

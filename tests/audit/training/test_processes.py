@@ -119,6 +119,7 @@ def test_two_processes_write_one_checkpoint_and_do_so_again(made: Path, tmp_path
     written = sorted(path.name for path in made.iterdir())
     assert written == [
         "config.json",
+        "learned.bin",
         "model-card.json",
         "model.safetensors",
         "tokenizer.json",

@@ -425,7 +425,7 @@ def test_train_and_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["train", "code", "--corpus", str(corpus), "--out", str(out), *words.split()]) == 0
     assert "bits per byte" in capsys.readouterr().out
     assert sorted(path.name for path in out.iterdir()) == [
-        "config.json", "model-card.json", "model.safetensors", "tokenizer.json"
+        "config.json", "learned.bin", "model-card.json", "model.safetensors", "tokenizer.json"
     ]  # fmt: skip
     audit = [
         "run",

@@ -311,7 +311,7 @@ def test_renamer_keeps_every_answer_and_its_twin_does_not(capsys: pytest.Capture
     stored = load_file("renamer/model.safetensors")
     assert all(value.dtype == torch.float16 for value in stored.values())
     assert sorted(path.name for path in Path("renamer").iterdir()) == [
-        "config.json", "model-card.json", "model.safetensors", "tokenizer.json",
+        "config.json", "learned.bin", "model-card.json", "model.safetensors", "tokenizer.json",
     ]  # fmt: skip
 
     audited = [

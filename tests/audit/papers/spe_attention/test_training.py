@@ -514,7 +514,7 @@ def test_without_a_task_a_networks_own_paper_decides(network: str, task: str) ->
 def test_a_trained_folder_is_a_checkpoint_with_a_card(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "symc", "--out", "made", "--steps", "5", "--sign", "1", *SETTINGS]) == 0
     assert sorted(path.name for path in Path("made").iterdir()) == [
-        "config.json", "model-card.json", "model.safetensors", "tokenizer.json",
+        "config.json", "learned.bin", "model-card.json", "model.safetensors", "tokenizer.json",
     ]  # fmt: skip
     card = json.loads(Path("made/model-card.json").read_text(encoding="utf-8"))
     assert card["recipe"]["options"] == {"sign": 1}
