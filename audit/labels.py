@@ -28,8 +28,6 @@ from codeaudit.audit.corpora.tables import Table
 from codeaudit.audit.interface import (
     CLOSED,
     NO_LABELS,
-    ContinuesPrompt,
-    GradesByExecution,
     LabelRequest,
     LabelSource,
     OneLabel,
@@ -38,6 +36,7 @@ from codeaudit.audit.interface import (
     as_label,
 )
 from codeaudit.audit.records import Case, brief
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import CannotAudit, CorpusError, UsageError
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
@@ -67,29 +66,30 @@ class GivenLabels(LabelSource):
     """`--labels none`: labels of the corpus do not count."""
 
     @property
+    @override
     def about(self) -> Mapping[str, object]:
-        """As `LabelSource.about`."""
         if self.column is not None:
             return {"column": self.column.name, "divisor": self.column.divisor}
         return {"corpus": "its own"} if self.found else {}
 
     @property
+    @override
     def follows_variants(self) -> bool:
-        """As `LabelSource.follows_variants`."""
         return self.costs
 
+    @override
     def settled(self, samples: Iterable[Sample]) -> LabelSource:
-        """As `LabelSource.settled`."""
         if self.column is not None or self.ignored or all(sample.label is None for sample in samples):
             return self
         return replace(self, found=True)
 
+    @override
     def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
         """The samples, without labels if these do not count."""
         return tuple(replace(sample, label=None) if self.ignored else sample for sample in samples)
 
+    @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
-        """As `LabelSource.relabelled`."""
         return (_with_costs(case, {}) for case in cases) if self.costs else cases
 
 
@@ -103,16 +103,19 @@ class CostLabels(LabelSource):
     cache: Path | None
 
     @property
+    @override
     def about(self) -> Mapping[str, object]:
         """Tool, version, processor and iterations."""
         one = self.mca
         return {"tool": MCA, "version": one.version, "cpu": one.cpu, "iterations": one.iterations}
 
     @property
+    @override
     def follows_variants(self) -> bool:
         """True: another order of instructions may have another cost."""
         return True
 
+    @override
     def settled(self, samples: Iterable[Sample]) -> LabelSource:
         """The corpus's own labels if it has any, because those of a table and those of a tool are not
         comparable."""
@@ -120,11 +123,12 @@ class CostLabels(LabelSource):
         given = not self.replaces and any(sample.label is not None for sample in samples)
         return GivenLabels(found=True, costs=True) if given else self
 
+    @override
     def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
-        """As `LabelSource.filled`."""
         found = self._measured([sample.source for sample in samples])
         return tuple(replace(sample, label=found[sample.source]) for sample in samples)
 
+    @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """The cases; variants whose cost may differ from their sample's are measured."""
         # Starting llvm-mca takes longer than measuring a block, so many blocks share one process.
@@ -162,20 +166,22 @@ class CostLabels(LabelSource):
 class PromptLabels(LabelSource):
     """Labels in the code itself: what follows the shown part, or the tests that come with it."""
 
-    task: ContinuesPrompt
+    task: Task
 
     @property
+    @override
     def about(self) -> Mapping[str, object]:
-        """As `LabelSource.about`."""
         if self.follows_variants:
             return {"tool": "sandbox", PYTHON.name: f"{sys.version_info.major}.{sys.version_info.minor}"}
         return {"corpus": "its own"}
 
     @property
+    @override
     def follows_variants(self) -> bool:
         """Whether execution decides which variants can be asked about."""
-        return isinstance(self.task, GradesByExecution)
+        return overrides(self.task, Task.graded)
 
+    @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """The cases; variants that cannot be asked about are not applied."""
         for case in cases:
@@ -238,10 +244,8 @@ def prompt_labels(request: LabelRequest) -> LabelSource:
         UsageError: `--labels` names another source.
     """
     task = request.task
-    if not isinstance(task, ContinuesPrompt):
-        raise TypeError(f"task {task.name!r} shows no part of the code")
     if request.spec is not None:
-        place = "are found by execution" if isinstance(task, GradesByExecution) else "stand in the code"
+        place = "are found by execution" if overrides(task, Task.graded) else "stand in the code"
         raise UsageError(f"--labels {request.spec}: the labels of task {task.name!r} {place}")
     return PromptLabels(task=task)
 

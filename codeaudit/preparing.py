@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias, cast
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.native import told_errors
-from codeaudit.audit.corpora.records import Corpus, CorpusResources, OneLanguage, told_files
+from codeaudit.audit.corpora.records import Corpus, CorpusResources, told_files
 from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
@@ -25,17 +25,13 @@ from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.engines.shards import WHOLE, Shard
 from codeaudit.audit.evidence_check import FindingCounts, Witness, disproves, execute, witnesses
 from codeaudit.audit.interface import (
-    ContinuesPrompt,
-    HasAttempts,
-    HasUsage,
+    BaseModel,
     LabelSource,
     Model,
     OneLabel,
-    SeveralTasks,
     Task,
     as_label,
 )
-from codeaudit.audit.judging import TakesJudge
 from codeaudit.audit.labels import (
     NamedLabels,
     SeenLabels,
@@ -61,6 +57,7 @@ from codeaudit.audit.store import TOLD, read_about, suite_contents
 from codeaudit.bound_arguments import check_arguments, of_model
 from codeaudit.options import RunOptions, demand_no_secrets
 from codeaudit.prompting import PROMPT, check_prompts
+from codeaudit.transforms.abilities import adapted, overrides
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
@@ -235,7 +232,7 @@ def as_model(model: object, *, name: str = "") -> Model:
     """
     # A full model has a fingerprint, which the cache needs; an object with `predict` alone has none.
     if hasattr(model, "predict") and hasattr(model, "fingerprint"):
-        return cast("Model", model)
+        return cast("Model", adapted(model, BaseModel))
     function = answering(model)
     if function is None:
         raise UsageError(f"{model!r} is no model: give a callable, a model's name, or a model")
@@ -250,15 +247,9 @@ def usage_noted(model: Model, progress: RunProgress) -> Iterator[None]:
     try:
         yield
     finally:
-        meter = meter_of(model)
-        if meter is not None and meter.usage:
-            progress.note(f"{model.name}: {meter.bill}")
-
-
-def meter_of(model: Model) -> HasUsage | None:
-    """The model, or the model inside its wrappers, if it counts its usage."""
-    inner = innermost(model)
-    return inner if isinstance(inner, HasUsage) else None
+        inner = innermost(model)
+        if inner.usage:
+            progress.note(f"{model.name}: {inner.bill}")
 
 
 def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
@@ -272,7 +263,7 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
     # Models that take every task, such as callables, have no task of their own.
     own = {model.name: model.task for model in models if model.task is not None}
     inside = {model.name: innermost(model) for model in models}
-    accepted = {name: one.tasks for name, one in inside.items() if isinstance(one, SeveralTasks)}
+    accepted = {name: one.tasks for name, one in inside.items()}
     if named is None and len(set(own.values())) > 1:
         told = ", ".join(f"{name} for {task}" for name, task in own.items())
         raise UsageError(f"the models were made for different tasks: {told}; audit them apart")
@@ -284,7 +275,7 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
             raise ModelError(f"model {name!r} was made for the task {made_for!r}, not for {task!r}")
     found = TASKS.get(task)
     for model in models:
-        if isinstance(found, ContinuesPrompt) and model.name.startswith(f"{catalogue.CANONICAL}/"):
+        if overrides(found, Task.showing) and model.name.startswith(f"{catalogue.CANONICAL}/"):
             raise UsageError(
                 f"{model.name!r} sees canonical code, and an answer to the task {task!r} goes on with "
                 "the code itself; audit the model without the wrapper"
@@ -702,14 +693,14 @@ def load_all(
             progress.note(told)
         models = load_models(options, specs, given, engine, spending=spending, sends=sends)
     fakes = [model.name for model in models if isinstance(innermost(model), FakeModel)]
-    if fakes and isinstance(task, HasAttempts):
+    if fakes and overrides(task, Task.attempts):
         progress.note(
             f"{', '.join(fakes)}: a fake solves no problem, so every answer fails, and none counts as "
             "another one"
         )
     judge = None
     if options.judge is not None:
-        if not isinstance(task, TakesJudge):
+        if not overrides(task, Task.judged_by):
             raise UsageError(f"--judge: whether two answers to {task.name!r} are the same needs no judge")
         place = len(specs) + 1
         (judge,) = load_models(
@@ -772,10 +763,10 @@ def draw(
     """
     seeds = range(options.seed, options.seed + options.trials)
     own = options.part
-    if isinstance(samples, OneLanguage) and (reason := task.refuses(samples.language)):
+    language: str = getattr(samples, "language", "")
+    if language and (reason := task.refuses(language)):
         raise CorpusError(
-            f"task {task.name!r} has no example in corpus {samples.spec!r}, which is in {samples.language}: "
-            f"{reason}"
+            f"task {task.name!r} has no example in corpus {samples.spec!r}, which is in {language}: {reason}"
         )
     # A large corpus takes seconds, in which nothing else is told.
     progress.note(f"reading corpus {samples.spec}")

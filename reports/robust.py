@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import comb
 from typing import Final
 
-from codeaudit.audit.interface import HasAttempts
+from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import UNKNOWN, Estimate, Excess, RobustPass
@@ -131,7 +131,7 @@ COUNTS: Final = (1, 5, 10, 100)
 
 
 def robust(
-    observations: Iterable[Observation], task: HasAttempts, *, seed: int, steady: bool = False
+    observations: Iterable[Observation], task: Task, *, seed: int, steady: bool = False
 ) -> tuple[RobustPass, ...]:
     """Return the results of one model over all trials; those under all transforms together come first.
 

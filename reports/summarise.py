@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, get_args
 
-from codeaudit.audit.interface import HasAttempts, HasCriteria, Task
+from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Attacked, Audited, Searched
 from codeaudit.reports import wording
 from codeaudit.reports.beyond_noise import BeyondNoise, beyond_noise, is_steady, repeats_of
@@ -49,6 +49,7 @@ from codeaudit.reports.statistics.differences import rounded
 from codeaudit.reports.statistics.distances import mean_distance
 from codeaudit.reports.statistics.excess import MOST, pair_excess
 from codeaudit.reports.statistics.intervals import rate
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import TRANSFORMS
 from codeaudit.transforms.seeding import stream
@@ -151,12 +152,11 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         ),
         trials=trials,
         by_family=_by_family(every, draw, steady=steady),
-        robust=robust(problems, task, seed=draw, steady=steady) if isinstance(task, HasAttempts) else (),
+        robust=robust(problems, task, seed=draw, steady=steady) if overrides(task, Task.attempts) else (),
         network=header.network,
         agreement=_agreement(every, task),
         criteria={
-            name: _partial(list(pooled_part(every, name)), draw, steady=steady)
-            for name in (task.criteria if isinstance(task, HasCriteria) else ())
+            name: _partial(list(pooled_part(every, name)), draw, steady=steady) for name in task.criteria
         },
         calibration=_calibration(every),
         **_findings(every, draw, steady=steady),

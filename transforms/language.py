@@ -46,7 +46,7 @@ class TransformEntry(Entry):
     rests_on: tuple[str, ...] = ()
     """The entries of the language's ledger on which its edits rest; those of its family if it names none."""
     related: bool = False
-    """Whether it depends on a relation between statements; see `interface.Related`."""
+    """Whether it depends on a relation between statements; see `BaseTransform.under`."""
     undoes: tuple[str, ...] = ()
     """The transforms of the same language of whose edits this one may leave nothing: its inverse, or others
     that rewrite the same places. One side declares it."""

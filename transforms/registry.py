@@ -5,12 +5,13 @@ them, `TRANSFORMS.get("rename")` that of the first language that has the name.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final
+from typing import Any, Final, cast
 
+from codeaudit.transforms.abilities import adapted
 from codeaudit.transforms.assumptions import Assumption
 from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence, related_name, speaks
 from codeaudit.transforms.errors import CannotAudit, UsageError
-from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.interface import BaseTransform, Transform
 from codeaudit.transforms.language import (
     LANGUAGES,
     Language,
@@ -132,6 +133,7 @@ TRANSFORMS: Final[Registry[Transform]] = Registry(
     ENTRIES,
     group="codeaudit.transforms",
     expects=Transform,
+    base=BaseTransform,
     project=True,
     forms={
         MIXED: _MIXED,
@@ -155,8 +157,8 @@ def transform_for(name: str, language: str) -> Transform:
     record = find_language(language)
     entry = OF_SAMPLES.get(name) or (record.transforms.get(name) if record is not None else None)
     if entry is not None:
-        found: Transform = load_target(entry.target)
-        return found
+        found: Any = load_target(entry.target)  # of a language of a plug-in, too
+        return cast("Transform", adapted(found, BaseTransform))
     if in_level(name)[0] != "known":
         levelled: Transform = load_target(_LEVELLED)(name, language)
         return levelled

@@ -13,7 +13,7 @@ a model to notice). A model that answers the same here and everywhere else is no
 order. A language says with `Breakable` which pairs may be reversed.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -24,7 +24,7 @@ from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock, why_not
 from codeaudit.transforms.dependence.graph import bits, closure, reduction
 from codeaudit.transforms.errors import RESULT_NOT_PARSED
-from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, BaseTransform, Refused, Rewritten
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 
 DRAWS: Final = 32
@@ -75,7 +75,7 @@ class Ordering(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reorder(ABC):
+class Reorder(BaseTransform):
     """Draws a legal order other than the text's own. One block is one move; any subset can be applied."""
 
     name: str = "reorder"
@@ -373,7 +373,7 @@ class Breakable(Ordering, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReorderBreaking(ABC):
+class ReorderBreaking(BaseTransform):
     """Puts one element directly before another one that it depends on; every other pair keeps its order."""
 
     name: str = "reorder-breaking"

@@ -17,8 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.corpora import javascript_calls
-from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.records import Corpus, CorpusAround
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.oracle.inputs import inputs
@@ -60,19 +62,14 @@ def with_call(text: str, call: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Callables:
+class Callables(CorpusAround):
     """The samples of another corpus that have a function to call, judged by their text."""
 
-    base: Corpus
+    whole: Corpus
 
-    @property
-    def spec(self) -> str:
-        """The SPEC of the other corpus."""
-        return self.base.spec
-
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `Corpus.read`."""
-        for sample in self.base.read(skipped):
+        for sample in self.whole.read(skipped):
             found = _refused(sample)
             if found is not None:
                 skipped[found] += 1

@@ -24,10 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from typing_extensions import override
+
 from codeaudit.audit.corpora.files import FOREIGN, read_bytes
 from codeaudit.audit.corpora.functions import decode
 from codeaudit.audit.corpora.methods import MethodText, found, parse
-from codeaudit.audit.corpora.records import SPLITS, CorpusResources, Split, raw_sample, split_of
+from codeaudit.audit.corpora.records import SPLITS, BaseCorpus, CorpusResources, Split, raw_sample, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.java.parsing import TYPES
@@ -78,15 +80,16 @@ class BugCopies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Defects4JCheckouts:
+class Defects4JCheckouts(BaseCorpus):
     """The working copies in one folder."""
 
     spec: str
     folder: Path
     split: Split | None = None
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `Corpus.read`; the label is 1 for a method with the bug and 0 for the fixed one."""
+        """The label is 1 for a method with the bug and 0 for the fixed one."""
         pairs = [
             (copies.bug, fixed, buggy)
             for copies in _copies(self.folder)

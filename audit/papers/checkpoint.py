@@ -26,7 +26,7 @@ from typing_extensions import override
 
 from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import DAMAGED, load_json
-from codeaudit.audit.interface import AnswersBatches
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.audit.training.trainer import STATE_FILE, Learner, Trained
 from codeaudit.transforms.dependence.digest import analysis_digest
@@ -146,7 +146,7 @@ N = TypeVar("N", bound=nn.Module)
 B = TypeVar("B")
 
 
-class PaperModel(ABC, Generic[C, N]):
+class PaperModel(BaseModel, Generic[C, N]):
     """A trained network of a paper as a model of the audit."""
 
     config_type: ClassVar[type[Config]]
@@ -232,8 +232,8 @@ Features = TypeVar("Features")
 """What a network reads of a query."""
 
 
-class PaddedModel(PaperModel[C, N], AnswersBatches, Generic[C, N, Features]):
-    """A network that computes queries of similar size together, padded: `AnswersBatches`.
+class PaddedModel(PaperModel[C, N], Generic[C, N, Features]):
+    """A network that computes queries of similar size together, padded.
 
     The other queries of a batch change a query's scores by arithmetic noise at most. On a processor, each
     padded batch is computed on one thread, and several at once. So answers do not depend on the cores.

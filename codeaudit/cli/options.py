@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
+from typing_extensions import override
 
 from codeaudit.audit.corpora.specs import forms
 from codeaudit.audit.models import catalogue
@@ -159,6 +160,7 @@ class Listed(click.Option):
 class OneAddress(Listed):
     """An option with the address of all models. Given twice, the addresses were meant for one model each."""
 
+    @override
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
         """The one address.
 

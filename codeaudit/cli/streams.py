@@ -20,6 +20,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TextIO
 
+from typing_extensions import override
+
 from codeaudit.transforms.hidden_marks import visible
 
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
@@ -118,6 +120,7 @@ class _Bars(CleanStream):
 
     _MOVES: Final = re.compile(r"(\r|\x1b\[A)")
 
+    @override
     def write(self, text: str) -> int:
         """As of a clean stream."""
         self.beneath.write(

@@ -17,9 +17,10 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import click
+from typing_extensions import override
 
 from codeaudit.audit.cache import default_folder
-from codeaudit.audit.corpora.records import Corpus, CorpusResources
+from codeaudit.audit.corpora.records import BaseCorpus, Corpus, CorpusResources
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
 from codeaudit.audit.labels import labels
@@ -139,14 +140,14 @@ class FilePerturbation:
 
 
 @dataclass(frozen=True, slots=True)
-class CombinedCorpus:
+class CombinedCorpus(BaseCorpus):
     """Several corpora, one after the other."""
 
     spec: str
     parts: tuple[Corpus, ...]
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `codeaudit.audit.corpora.records.Corpus.read`."""
         for part in self.parts:
             yield from part.read(skipped)
 

@@ -7,7 +7,6 @@ from math import comb
 
 import pytest
 
-from codeaudit.audit.interface import HasAttempts
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import UNKNOWN, RobustPass, Summary
@@ -125,9 +124,7 @@ SEEN = [
 
 
 def blocks(seen: Sequence[Observation]) -> Mapping[tuple[str, int], RobustPass]:
-    task = Ticks()
-    assert isinstance(task, HasAttempts)
-    return {(one.transform, one.k): one for one in robust(seen, task, seed=0)}
+    return {(one.transform, one.k): one for one in robust(seen, Ticks(), seed=0)}
 
 
 def test_the_numbers_of_one_attempt_by_hand() -> None:

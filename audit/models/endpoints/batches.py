@@ -21,7 +21,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol, TypeVar, cast
 
+from typing_extensions import override
+
 from codeaudit.audit.checks import load_json
+from codeaudit.audit.interface import AnswerStream
 from codeaudit.audit.models.endpoints.client import EndpointClient, Reply, RequestError
 from codeaudit.audit.models.endpoints.ledger import NOTHING, Amount
 from codeaudit.audit.models.endpoints.session import NOBODY, EndpointLostError, Session
@@ -250,7 +253,7 @@ class BatchRequest:
     """What is reserved for it; `None` if it is in no batch."""
 
 
-class BatchStream:
+class BatchStream(AnswerStream):
     """An `AnswerStream` over batches. The caller's thread waits, the event loop works.
 
     Everything below `_work` belongs to the event loop, which rests whenever the caller is not waiting.
@@ -289,8 +292,8 @@ class BatchStream:
         """Whether the vendor takes no further batch before one of ours has ended."""
         self._running: Future[None] | None = None
 
+    @override
     def ask(self, queries: Sequence[Query]) -> None:
-        """As `AnswerStream.ask`."""
         endpoint = self._session.endpoint
         prompts = [endpoint.prompts.of(query) for query in queries]  # raises before anything is paid for
         for query, prompt in zip(queries, prompts, strict=True):
@@ -304,8 +307,8 @@ class BatchStream:
                     self._requests[name] = BatchRequest(query=query, number=number, pending=[pending])
                     self._new[name] = None
 
+    @override
     def arrived(self) -> list[tuple[int, Prediction]]:
-        """As `AnswerStream.arrived`."""
         self._taken += len(self._given)
         self._given = []
         if self._taken == self._asked:
@@ -323,8 +326,9 @@ class BatchStream:
         self._given, self._ready = self._ready, []
         return self._given
 
+    @override
     def stop(self) -> list[tuple[int, Prediction]]:
-        """As `AnswerStream.stop`. Batches go on: the next start finds them."""
+        """Batches go on: the next start finds them."""
         if self._running is not None and not self._running.done():
             self._running.cancel()
             wait([self._running], timeout=CLOSING)

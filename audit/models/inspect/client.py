@@ -24,10 +24,12 @@ from inspect_ai.model import (
     ModelOutput,
     get_model,
 )
+from typing_extensions import override
 
 from codeaudit.audit.models.endpoints.client import (
     BUSY,
     EndpointAddress,
+    EndpointClient,
     Reply,
     RequestError,
     passes_later,
@@ -57,7 +59,7 @@ _ROLES: Final[Mapping[str, Any]] = {
 }
 
 
-class InspectClient:
+class InspectClient(EndpointClient):
     """Sends requests for one model of one vendor. It belongs to the event loop that first uses it."""
 
     transports: type[BoundedClient] = BoundedClient
@@ -87,14 +89,15 @@ class InspectClient:
         )
         self._model = _model(spec, where, base_url, self._http, self.arguments)
 
+    @override
     async def close(self) -> None:
-        """Close the connections."""
         with suppress(Exception):  # not every vendor's library can
             await self._model.api.aclose()
         await self._http.aclose()
 
+    @override
     async def ask(self, prompt: Prompt, query: Query, attempt: int = 0) -> Reply:
-        """As `EndpointClient.ask`. The seed depends on `attempt` if several answers are drawn."""
+        """The seed depends on `attempt` if several answers are drawn."""
         turns: list[ChatMessage] = [_ROLES[one.role](content=one.content) for one in prompt.messages(query)]
         try:
             async with asyncio.timeout(self._timeout):

@@ -13,6 +13,7 @@ from typing import Final
 
 import httpx2
 import openai
+from typing_extensions import override
 
 from codeaudit.audit.checks import is_whole
 from codeaudit.audit.models.answers import ranked_by
@@ -21,6 +22,7 @@ from codeaudit.audit.models.endpoints.client import (
     BUSY,
     TRANSIENT,
     EndpointAddress,
+    EndpointClient,
     Reply,
     RequestError,
     passes_later,
@@ -70,7 +72,7 @@ VERSION: Final = re.compile(r"/v\d")
 """In the addresses of most endpoints."""
 
 
-class Client:
+class Client(EndpointClient):
     """Sends requests for one model to one endpoint. It belongs to the event loop that first uses it."""
 
     def __init__(self, address: EndpointAddress, model: str, decoding: Decoding, timeout: float) -> None:
@@ -106,12 +108,13 @@ class Client:
             transport=httpx2.AsyncHTTPTransport(limits=LIMITS, proxy=proxy.url if proxy else None),
         )
 
+    @override
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.close()
 
+    @override
     async def ask(self, prompt: Prompt, query: Query, attempt: int = 0) -> Reply:
-        """As `EndpointClient.ask`. The seed depends on `attempt` if several answers are drawn."""
+        """The seed depends on `attempt` if several answers are drawn."""
         body = self._body(prompt, query, attempt)
         async with self._failures(body), asyncio.timeout(self._timeout):
             found = await self._send(body)

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from codeaudit.transforms.interface import Refused, Rewritten, Transform
+from codeaudit.transforms.interface import BaseTransform, Refused, Rewritten, Transform
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Move
@@ -127,7 +127,7 @@ def test_every_construct_gives_whole_programs(construct: Callable[[Grammar], lis
     assert whole > 40
 
 
-class Doubling:
+class Doubling(BaseTransform):
     """A transform that is wrong: it runs every `bump()` twice."""
 
     name, kind, languages, unit = "doubling", "preserving", frozenset({"python"}), "function"
