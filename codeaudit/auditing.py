@@ -27,7 +27,7 @@ from codeaudit.audit.integrity import bound, read_key
 from codeaudit.audit.interface import Model, Task, is_rolling
 from codeaudit.audit.judging import SAME_SUMMARY, Judge
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.endpoints.batches import BatchRecords
+from codeaudit.audit.models.endpoints.batch_records import BatchRecords
 from codeaudit.audit.models.endpoints.ledger import Ledger, read_ledger
 from codeaudit.audit.models.endpoints.spending import Spending, spent_before
 from codeaudit.audit.models.wrappers import innermost

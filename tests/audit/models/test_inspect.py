@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import pytest
 
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.endpoints.batches import BatchRecords
+from codeaudit.audit.models.endpoints.batch_records import BatchRecords
 from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.spending import Spending
 from codeaudit.audit.models.inspect.model import ARGUMENTS, OPTIONS, VENDORS
