@@ -143,8 +143,8 @@ class AnswerStream(Protocol):
         ...
 
     def stop(self) -> list[tuple[int, Prediction]]:
-        """Drop what is under way, and end. Gives the answers that arrived after the last call of `arrived`,
-        and those of that call, because a caller that was interrupted may have lost them.
+        """Drop what is under way, and end. Gives the answers that arrived since the last call of `arrived`.
+        It also repeats those of that call, in case an interrupt lost them.
         """
         ...
 
@@ -206,7 +206,7 @@ class BaseModel(Protocol):
         Raises:
             ModelError: no query will be answered.
         """
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} has no stream")
 
     @property
     def ahead(self) -> int:
@@ -231,7 +231,7 @@ class BaseModel(Protocol):
         Raises:
             ModelError: the model cannot answer the query.
         """
-        raise NotImplementedError
+        return 0, 0, 0
 
     def cost(self, into: int, out: int) -> float | None:
         """The cost of so many tokens; `None` if nobody told prices."""
@@ -251,7 +251,7 @@ class BaseModel(Protocol):
         Raises:
             ModelError: none of the queries of a whole run has an answer.
         """
-        raise NotImplementedError
+        return ""
 
 
 class Model(BaseModel, Protocol):
@@ -416,8 +416,8 @@ class Task(ABC):
     """Words of models, and of columns of labels, with the word of this task that each means
     (`--label-map`)."""
     version: str = ""
-    """Of a plug-in: changes whenever its questions or its reading of answers change. Answers to a plug-in
-    without one are remembered within one run only, because nothing shows whether the plug-in has changed."""
+    """The version of a plug-in. It changes whenever its questions or its reading of answers do. Answers to
+    a plug-in without one are remembered within one run only, because nothing shows whether it has changed."""
 
     @abstractmethod
     def prepare(self, sample: Sample) -> Sample | str:

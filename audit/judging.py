@@ -87,13 +87,13 @@ class JudgeRecord:
     pairs: int = 0
     """Pairs of different texts that it was shown."""
     answered: int = 0
-    """Those that it answered in both orders."""
+    """Pairs that it answered in both orders."""
     swapped: int = 0
-    """Of these, those about which it said another thing in the other order."""
+    """Answered pairs about which it said another thing in the other order."""
     asked_twice: int = 0
     """Pairs that it answered when it was asked the same again."""
     changed: int = 0
-    """Of these, those about which it said another thing."""
+    """Pairs asked twice about which it said another thing."""
 
 
 @dataclass(slots=True)

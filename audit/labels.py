@@ -432,7 +432,7 @@ class NamedLabels:
                 self._idle += 1
         return found
 
-    def told(self, samples: Sequence[Sample]) -> str:
+    def summary_line(self, samples: Sequence[Sample]) -> str:
         """A line about these samples, for the user; empty if each has a label of the column.
 
         Raises:

@@ -27,7 +27,7 @@ from codeaudit.audit.replies import ReplyReader as ReplyReader
 from codeaudit.transforms.language import DEFAULT, find_language
 
 VERSION: Final = 4
-"""Of the readers of replies; part of every digest, because another reader finds other answers."""
+"""Version of the readers of replies; part of every digest, because another reader reads other answers."""
 
 CODE: Final = "{code}"
 """In a template: the source in a fence that no line of it closes."""

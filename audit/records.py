@@ -236,8 +236,8 @@ class Repeat(Query):
     """A query that is asked again, to measure the model's own noise."""
 
     bucket: int
-    """Of the sample. Only repeated queries of one bucket are asked together. Equal texts in two buckets are
-    two of them."""
+    """The bucket of the sample. Only repeated queries of one bucket are asked together. The bucket is part of
+    the identity: equal texts in two buckets are two queries."""
     number: int = 0
     """Which repeat it is, from 0. Repeats of one text are queries of their own."""
 
@@ -306,7 +306,7 @@ class Predicted:
     replies: tuple[RawReply, ...] = field(default=(), compare=False)
     """What a model of texts wrote, one for each attempt; empty if it writes none, or if nobody kept it."""
     first: str = field(default="", compare=False)
-    """Of a ranking that was graded, the number of the candidate in the first place; kept in no file."""
+    """The number of the first candidate in a graded ranking; kept in no file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -459,7 +459,7 @@ class Explained:
 
     model: str
     seed: int
-    """Of the trial."""
+    """The seed of the trial."""
     violated: Violated
     minimal: Violated
     """With some of its moves, or with milder ones: an order of statements nearer to the original."""

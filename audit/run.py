@@ -546,10 +546,10 @@ def _keep(found: Mapping[Query, Prediction], setup: AuditSetup) -> None:
     setup.vocabulary.check(found.values(), setup)
     wrong = next((one for one in found.values() if isinstance(one, Failed) and one.given), None)
     if wrong is not None:
-        setup.monitor.malformed(f"{setup.model.name}: {told_malformed(wrong, setup.task)}")
+        setup.monitor.malformed(f"{setup.model.name}: {malformed_message(wrong, setup.task)}")
 
 
-def told_malformed(failed: Failed, task: Task) -> str:
+def malformed_message(failed: Failed, task: Task) -> str:
     """A malformed answer beside what the task takes."""
     if failed.is_reply:
         return f"the reply {failed.given} has no readable answer; {task.name} takes {task.accepted}"
@@ -715,7 +715,7 @@ def _read(task: Task, predicted: Predicted) -> Prediction:
 
 
 def _wrong(task: Task, method: str, given: object, wanted: str) -> CannotAudit:
-    """The error about a task of somebody else that gives something else than the interface says."""
+    """The error for a plug-in's task that returned a value of a wrong type."""
     return CannotAudit(f"task {task.name!r}: `{method}` gave {checks.shown(given)}; it must give {wanted}")
 
 

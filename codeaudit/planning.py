@@ -43,7 +43,7 @@ class ModelPlan:
     queries: int = 0
     """Distinct queries, those of the first stage of repeats included."""
     repeats: int = 0
-    """Those of them that ask an unchanged input again."""
+    """Queries that ask an unchanged input again."""
     second_stage: int = 0
     """Further repeats, asked only if one of the first shows noise."""
     samples: int = 0
@@ -56,7 +56,7 @@ class ModelPlan:
     shown_with_one: float | None = None
     """The effect that these samples show with one repeat each."""
     kept: int = 0
-    """Those of them whose answers are in the cache."""
+    """Queries whose answers are in the cache."""
     requests: int | None = None
     """`None` for a model that is not behind an endpoint, here and below."""
     tokens_in: int | None = None

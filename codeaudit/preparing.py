@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias, cast
+from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.native import told_errors
-from codeaudit.audit.corpora.records import Corpus, CorpusResources, told_files
+from codeaudit.audit.corpora.records import Corpus, CorpusResources, unread_files_line
 from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
@@ -232,7 +232,8 @@ def as_model(model: object, *, name: str = "") -> Model:
     """
     # A full model has a fingerprint, which the cache needs; an object with `predict` alone has none.
     if hasattr(model, "predict") and hasattr(model, "fingerprint"):
-        return cast("Model", adapted(model, BaseModel))
+        found: Model = adapted(model, BaseModel)
+        return found
     function = answering(model)
     if function is None:
         raise UsageError(f"{model!r} is no model: give a callable, a model's name, or a model")
@@ -307,7 +308,7 @@ class DrawnInputs:
     """The draw of each trial."""
     transforms: tuple[str, ...]
     options: RunOptions
-    """Those that decide how samples are perturbed; the samples and the transforms are chosen already."""
+    """The options that decide how samples are perturbed. Samples and transforms are chosen already."""
     witnesses: Mapping[str, Witness] | None = None
     """Confirm the variants, by language; `None` if nothing is executed."""
     labels: LabelSource
@@ -477,7 +478,7 @@ class FrozenInputs:
     name: str
     seeds: tuple[int, ...]
     transforms: tuple[str, ...]
-    """Those of the file, and those of `network`."""
+    """The transforms of the suite, and those of `network`."""
     hash: str
     task: Task
     """With the labels of the suite, if the task has none of its own."""
@@ -552,7 +553,7 @@ Inputs: TypeAlias = DrawnInputs | FrozenInputs
 
 
 def _moving(transforms: Iterable[str]) -> list[str]:
-    """Those that may change the text of a sample."""
+    """The transforms that may change the text of a sample."""
     return [name for name in transforms if kind_of(name) not in KEEPS_TEXT]
 
 
@@ -795,13 +796,13 @@ def draw(
         raise which_task(samples.spec, seen.few, spoken)
     task = seen.fitted()
     check_words(task)
-    if told := told_files(drawn[0].unread_files, drawn[0].details):
+    if told := unread_files_line(drawn[0].unread_files, drawn[0].details):
         progress.note(told)
     for told in drawn[0].notes:
         progress.note(told)
     if column is None and not seen.labelled:
         named = None
-    if named is not None and (told := named.told(drawn[0].samples)):
+    if named is not None and (told := named.summary_line(drawn[0].samples)):
         progress.note(told)
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
     # comparable.

@@ -66,9 +66,9 @@ PAIRED: Final[tuple[tuple[str, Better, Kind], ...]] = (
 )
 
 BeyondOutcomes: TypeAlias = Callable[[Kind], Mapping[str, Sequence[SampleOutcome]]]
-"""The same beside the repeats of each model."""
+"""From a kind of transforms, by model: the outcomes of each sample beside the repeats."""
 PairedOutcomes = Callable[[Kind], Mapping[str, Sequence[bool]]]
-"""Of a kind of transforms: by model, the outcomes of samples that all models were judged on."""
+"""From a kind of transforms, by model: the outcomes of samples that all models were judged on."""
 
 
 def compare(

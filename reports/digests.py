@@ -205,9 +205,9 @@ class TransformDigest:
     extra: set[int] = field(default_factory=set)
     """The samples drawn in addition."""
     draws: list[Draws] = field(default_factory=list)
-    """Of a sampled model, those of each sample."""
+    """The draws of a sampled model for each sample."""
     drops: list[Fraction] = field(default_factory=list)
-    """By how much the mean score of its draws is worse, of each sample with a label."""
+    """By how much the mean score of the draws is worse, for each sample with a label."""
 
     def add(self, other: "TransformDigest") -> None:
         """Add the counts of another trial."""

@@ -293,7 +293,7 @@ def _partial(tables: Sequence[Clusters], draw: int, *, steady: bool) -> PartialR
 
 
 def _clusters(trials: Iterable[TrialDigest], kind: Kind, transform: str) -> list[Clusters]:
-    """Those of one transform, of both draws."""
+    """The clusters of one transform, of both draws."""
     keys = [(kind, transform, extra) for extra in (False, True)]
     return [each.clusters[key] for each in trials for key in keys if key in each.clusters]
 

@@ -6,9 +6,7 @@ base class: `adapted` gives it the defaults that it lacks.
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar
-
-T = TypeVar("T")
+from typing import Any
 
 
 def overrides(value: object, default: Callable[..., Any]) -> bool:
@@ -16,7 +14,7 @@ def overrides(value: object, default: Callable[..., Any]) -> bool:
     return getattr(type(value), default.__name__) is not default
 
 
-def adapted(value: Any, base: type[T]) -> T:
+def adapted(value: Any, base: Any) -> Any:
     """An object as one of a base class, with the base class's defaults for what it lacks.
 
     An object of the base class is returned as it is.
@@ -24,8 +22,7 @@ def adapted(value: Any, base: type[T]) -> T:
     if base in type(value).__mro__:
         return value
     own = frozenset(name for name in dir(base) if _has(value, base, name))
-    adapter: T = _adapter(base, own, type(value).__doc__)(value)
-    return adapter
+    return _adapter(base, own, type(value).__doc__)(value)
 
 
 def _has(value: object, base: type, name: str) -> bool:
@@ -36,11 +33,13 @@ def _has(value: object, base: type, name: str) -> bool:
 
 
 @cache
-def _adapter(base: type, own: frozenset[str], doc: str | None) -> Any:
+def _adapter(base: Any, own: frozenset[str], doc: str | None) -> Any:
     """A subclass of the base class whose instances ask the object inside for these members."""
-    members: dict[str, Any] = {
-        name: property(lambda self, name=name: getattr(self.adapted, name)) for name in own
-    }
+
+    def asking(name: str) -> property:
+        return property(lambda self: getattr(self.adapted, name))
+
+    members: dict[str, Any] = {name: asking(name) for name in own}
     # What the base class does not know, such as the network of a model, is the object's, too.
     members["__getattr__"] = lambda self, name: getattr(object.__getattribute__(self, "adapted"), name)
     members["__reduce__"] = lambda self: (adapted, (self.adapted, base))

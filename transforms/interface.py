@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 from typing_extensions import override
 
@@ -61,13 +61,13 @@ class BaseTransform(Protocol):
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """The text after these moves: any subset of a proposal. An illegal subset is refused."""
 
-    def within(self, text: str) -> "Transform":
+    def within(self, text: str) -> Self:
         """The same transform for the functions of this text, if it uses what the text around a function
         shows. A text that cannot be read shows nothing.
 
         For a language with macros the text ends with the place of its file (`placed`), where that is known.
         """
-        raise NotImplementedError
+        return self
 
     @property
     def trusts_names(self) -> bool:
@@ -90,12 +90,12 @@ class BaseTransform(Protocol):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        raise NotImplementedError
+        return {}
 
-    def under(self, dependence: Dependence) -> "Transform":
+    def under(self, dependence: Dependence) -> Self:
         """The same transform under this relation between statements, if its moves depend on one; its evidence
         is that of the relation."""
-        raise NotImplementedError
+        return self
 
     def count(self, source: str) -> int | None:
         """The number of variants without the text itself, as exhaustive attacks need it; `None` if counting
@@ -104,7 +104,7 @@ class BaseTransform(Protocol):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        raise NotImplementedError
+        return None
 
     def every(self, source: str) -> Iterator[tuple[Move, ...]]:
         """The moves of each variant, each variant once.
@@ -112,7 +112,7 @@ class BaseTransform(Protocol):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        raise NotImplementedError
+        return iter(())
 
 
 class Transform(BaseTransform, Protocol):

@@ -182,7 +182,7 @@ class Language:
 
     # ── files ──
     endings: tuple[str, ...] = ()
-    """Of its source files, with the dot. Files in folders are found by them."""
+    """Endings of its source files, with the dot. Files in folders are found by them."""
     named_endings: tuple[str, ...] = ()
     """Further endings of files that are read only where the user names the file."""
     column: str = ""

@@ -95,9 +95,9 @@ class Mixed(BaseTransform):
     name: str
     parts: tuple[Transform, ...]
     language: str
-    """That of its parts."""
+    """The language of its parts."""
     languages: frozenset[str]
-    """Those in which the name has parts."""
+    """The languages in which the name has parts."""
     kind: Kind = "preserving"
     unit: Unit = "module"
     around: str = field(default="", repr=False)

@@ -5,7 +5,7 @@ them, `TRANSFORMS.get("rename")` that of the first language that has the name.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final, cast
+from typing import Final
 
 from codeaudit.transforms.abilities import adapted
 from codeaudit.transforms.assumptions import Assumption
@@ -157,8 +157,8 @@ def transform_for(name: str, language: str) -> Transform:
     record = find_language(language)
     entry = OF_SAMPLES.get(name) or (record.transforms.get(name) if record is not None else None)
     if entry is not None:
-        found: Any = load_target(entry.target)  # of a language of a plug-in, too
-        return cast("Transform", adapted(found, BaseTransform))
+        found: Transform = adapted(load_target(entry.target), BaseTransform)
+        return found
     if in_level(name)[0] != "known":
         levelled: Transform = load_target(_LEVELLED)(name, language)
         return levelled
@@ -263,7 +263,7 @@ def entry_of(name: str, language: str = "") -> TransformEntry:
 
 
 def languages_of(name: str) -> tuple[str, ...]:
-    """The languages in which a name is a transform's; empty for the identity, which is for all."""
+    """The languages with a transform of this name; empty for the identity, which is for all."""
     if name in OF_SAMPLES:
         return ()
     dependence, plain = in_relation(name)

@@ -221,7 +221,7 @@ def _drawn(found: Ordering, sites: Sequence[int], rng: Random) -> tuple[Move, ..
 
 def order_move(found: Ordering, site: int, order: Sequence[int]) -> Move:
     """The move that puts a block into an order, given as old numbers in their new order."""
-    note = told(found.noun, found.numbers(site), order)
+    note = order_note(found.noun, found.numbers(site), order)
     return Move(kind="order", site=site, value=tuple(order), note=note)
 
 
@@ -256,10 +256,12 @@ def milder(move: Move) -> Iterator[Move]:
         less = [*start[:n], start[n + 1], start[n], *start[n + 2 :]]
         if tuple(less) not in seen:
             seen.add(tuple(less))
-            yield replace(move, value=tuple(less), note=told("statements", [each + 1 for each in own], less))
+            yield replace(
+                move, value=tuple(less), note=order_note("statements", [each + 1 for each in own], less)
+            )
 
 
-def told(noun: str, numbers: Sequence[int], order: Sequence[int]) -> str:
+def order_note(noun: str, numbers: Sequence[int], order: Sequence[int]) -> str:
     """The note of an order, for people: the numbers of the moved elements in their old and their new
     order.
     """

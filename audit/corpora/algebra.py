@@ -27,7 +27,7 @@ class GeneratedPairs(BaseCorpus):
 
     @property
     def language(self) -> str:
-        """That of all samples."""
+        """The language of all samples."""
         return ALGEBRA.name
 
     @override

@@ -35,7 +35,7 @@ CANDIDATE: Final = "candidate"
 """The name of the function in tests."""
 OTHER_LANGUAGE: Final = "neither Python nor JavaScript"
 NO_CALLS: Final = "no call in its table or its tests"
-"""Of a function whose calls cannot be drawn."""
+"""The reason against a function whose calls cannot be drawn."""
 
 _BUILTINS: Final = frozenset(dir(builtins)) | {"__name__"}
 

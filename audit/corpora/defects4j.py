@@ -28,7 +28,7 @@ from typing_extensions import override
 
 from codeaudit.audit.corpora.files import FOREIGN, read_bytes
 from codeaudit.audit.corpora.functions import decode
-from codeaudit.audit.corpora.methods import MethodText, found, parse
+from codeaudit.audit.corpora.methods import MethodText, outermost_methods, parse
 from codeaudit.audit.corpora.records import SPLITS, BaseCorpus, CorpusResources, Split, raw_sample, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.java.language import JAVA
@@ -225,7 +225,7 @@ def _modified(place: Path) -> Sequence[str]:
 def _methods(path: str, text: str) -> dict[MethodKey, MethodInCopy]:
     reading = parse(text)
     known: dict[MethodKey, MethodInCopy] = {}
-    for method in found(reading):
+    for method in outermost_methods(reading):
         if method.node.child("body") is not None:
             key = MethodKey(path, _types(reading, method), method.name, _parameters(reading, method))
             known.setdefault(key, MethodInCopy(key, method, _bare(reading, method)))

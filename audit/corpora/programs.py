@@ -37,7 +37,7 @@ class ProgramBlocks(BaseCorpus):
 
     @property
     def language(self) -> str:
-        """That of all samples."""
+        """The language of all samples."""
         return X86.name
 
     @override
@@ -62,7 +62,7 @@ class AssemblyBlocks(BaseCorpus):
 
     @property
     def language(self) -> str:
-        """That of all samples."""
+        """The language of all samples."""
         return X86.name
 
     @override

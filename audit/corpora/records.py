@@ -56,7 +56,7 @@ class LeftOut(Counter[str]):
         """Whether a row had a cell for its label, and not only a name."""
 
 
-def told_files(files: Mapping[str, str], details: Mapping[str, str]) -> str:
+def unread_files_line(files: Mapping[str, str], details: Mapping[str, str]) -> str:
     """One line on files that could not be read, each with what is known of it; empty without such files."""
     # Those in other languages are only counted: a project may have thousands.
     told = {path: details.get(path, why) for path, why in files.items() if not why.endswith(NO_ENGINE)}
@@ -123,7 +123,7 @@ class CorpusAround(BaseCorpus):
 
 
 @dataclass(frozen=True, slots=True)
-class ToldCorpus(CorpusAround):
+class NotingCorpus(CorpusAround):
     """A corpus that tells what it leaves out, each time it has been read to its end."""
 
     whole: Corpus
@@ -136,7 +136,7 @@ class ToldCorpus(CorpusAround):
         also_left_out(skipped, found, found.files, found.details)
         if found:
             self.note(f"corpus {self.spec}: left out: {', '.join(counted_reasons(found, most=6))}")
-        if told := told_files(found.files, found.details):
+        if told := unread_files_line(found.files, found.details):
             self.note(told)
 
 

@@ -226,7 +226,7 @@ class RayEngine(Engine):
             raise RunError(f"a process of Ray failed: {_one_line(error.cause or error)}") from error
 
     def wait(self, references: Sequence[Any]) -> Sequence[Any]:
-        """Those that have ended; waits for one."""
+        """The references whose work has ended; waits for one."""
         ended: Sequence[Any] = self._ray.wait(list(references), num_returns=1)[0]
         return ended
 
@@ -256,7 +256,7 @@ class _Answers:
     predictions: list[list[Prediction]]
     seconds: float
     usage: Mapping[str, object]
-    """Of the process so far."""
+    """The usage of the process so far."""
 
 
 _FACTS: Final = ("name", "task", "parameters", "fingerprint", "noise", "tasks", "samples", "scale")

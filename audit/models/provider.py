@@ -7,7 +7,7 @@ loads a model is imported when a model is loaded.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from codeaudit.audit.interface import BaseModel, Model
 from codeaudit.audit.models.endpoints.spending import Spending
@@ -111,7 +111,8 @@ class Provider:
         model = load(rest, replace(settings, arguments=arguments, **unused))
         if wrong := misfit(model, Model, noun="model"):
             raise ModelError(f"model {spec!r}: {wrong}")
-        return cast("Model", adapted(model, BaseModel))
+        found: Model = adapted(model, BaseModel)
+        return found
 
     def _value(self, spec: str, key: str, text: str) -> str | float:
         if not self.takes(key):

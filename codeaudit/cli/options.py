@@ -291,7 +291,7 @@ VERBOSE: Final = option(
     is_flag=True,
     help="Print all tables, as `codeaudit report RUN` does. Without it a terminal shows the first one.",
 )
-"""Of commands that end with the tables of a run."""
+"""For commands that end with the tables of a run."""
 
 
 def path_option(name: str, metavar: str, text: str) -> Callable[[F], F]:

@@ -20,8 +20,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TextIO
 
-from typing_extensions import override
-
 from codeaudit.transforms.hidden_marks import visible
 
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
@@ -120,9 +118,8 @@ class _Bars(CleanStream):
 
     _MOVES: Final = re.compile(r"(\r|\x1b\[A)")
 
-    @override
     def write(self, text: str) -> int:
-        """As of a clean stream."""
+        """Write what a clean stream would."""
         self.beneath.write(
             "".join(
                 part if self._MOVES.fullmatch(part) else visible(part) for part in self._MOVES.split(text)

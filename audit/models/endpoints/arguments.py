@@ -105,7 +105,7 @@ BATCH_SHARE: Final = 0.5
 
 
 def given(settings: Settings, *names: str) -> dict[str, str | float]:
-    """Those of these arguments that the user set."""
+    """The arguments of these names that the user set."""
     return {name: settings.arguments[name] for name in names if name in settings.arguments}
 
 

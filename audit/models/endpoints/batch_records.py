@@ -23,7 +23,7 @@ class BatchRecord:
 
     key: str
     names: list[str]
-    """Of its requests."""
+    """The names of its requests."""
     made: int = field(default_factory=time.time_ns)
     id: str = ""
     """Empty until the vendor has told its number."""

@@ -89,7 +89,7 @@ class BatchStream(AnswerStream):
         self._given: list[tuple[int, Prediction]] = []
         self._ready: list[tuple[int, Prediction]] = []
         self._requests: dict[str, BatchRequest] = {}
-        """Those without an answer, by name."""
+        """The requests without an answer, by name."""
         self._unsent: dict[str, None] = {}
         """The names of those that no batch is known to hold."""
         self._new: dict[str, None] = {}

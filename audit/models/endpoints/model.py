@@ -50,7 +50,7 @@ class EndpointModel(BaseModel):
 
     parameters: None = None
     scale: Scale = "log-probabilities"
-    """Of the first token of a reply, where the endpoint gives them."""
+    """Of the first token of a reply, where the endpoint gives scores."""
     tasks: frozenset[str] = frozenset()
     """The only tasks that it can answer, such as embeddings; empty for a model of text."""
     samples: int = 1

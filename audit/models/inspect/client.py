@@ -39,7 +39,7 @@ from codeaudit.audit.models.inspect.model import LIKELIEST, LOGPROBS, VendorDeco
 from codeaudit.audit.models.openai.client import CONNECT, LIMITS
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.likelihood import NO_LEAD, Lead, leads
-from codeaudit.audit.models.openai.refusals import is_of_size, is_page, rejected, told
+from codeaudit.audit.models.openai.refusals import is_of_size, is_page, rejected, server_words
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 from codeaudit.transforms.errors import ModelError
@@ -184,7 +184,7 @@ class InspectClient(EndpointClient):
             return self._without_status(chain)
         body = next((found for one in chain if (found := _body(one))), "")
         page = isinstance(body, str) and is_page(body)
-        words = "a web page" if page else told(body)
+        words = "a web page" if page else server_words(body)
         passes = passes_later(status)
         spent = "insufficient_quota" in str(body)
         return RequestError(

@@ -12,7 +12,7 @@ from codeaudit.audit.models.endpoints.batch_client import BatchClient, BatchStat
 from codeaudit.audit.models.endpoints.client import EndpointAddress, Reply, RequestError
 from codeaudit.audit.models.openai.client import PATHS, Client
 from codeaudit.audit.models.openai.model import Decoding
-from codeaudit.audit.models.openai.refusals import told
+from codeaudit.audit.models.openai.refusals import server_words
 from codeaudit.audit.models.openai.replies import of_responses
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
@@ -118,7 +118,7 @@ class BatchingClient(Client, BatchClient):
             total=total,
             expired=status == "expired",
             cancelled=status == "cancelled",
-            fault=self._address.line(told(faults) or "no reason") if status == "failed" else "",
+            fault=self._address.line(server_words(faults) or "no reason") if status == "failed" else "",
             too_large=WAITING in codes,
             files=tuple(name for name in names if isinstance(name, str) and name),
         )
@@ -150,7 +150,7 @@ class BatchingClient(Client, BatchClient):
             # What was not answered in time was not worked on.
             return name, RequestError(
                 self._address.line(str(code or "no response in its batch")),
-                message=self._address.line(told(error)),
+                message=self._address.line(server_words(error)),
                 again=code == "batch_expired",
             )
         status, body = response.get("status_code"), response.get("body")

@@ -46,8 +46,8 @@ from codeaudit.audit.models.openai.refusals import (
     is_page,
     is_unloadable,
     rejected,
+    server_words,
     status_in,
-    told,
 )
 from codeaudit.audit.models.openai.replies import choice_of, of_responses, said, whole
 from codeaudit.audit.models.openai.structure import answer_in, structured
@@ -55,7 +55,7 @@ from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 
 LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=1000)
-"""Of the connections: the layer above decides how many requests run at once, and reuses their connections."""
+"""No limit on connections: the layer above decides how many requests run at once, and reuses connections."""
 STREAM: Final = "stream"
 PATHS: Final[Mapping[Api, str]] = {
     "chat": "/chat/completions",
@@ -231,7 +231,7 @@ class Client(EndpointClient):
             fault = {**completion} if isinstance(completion, Mapping) else {}
         if isinstance(fault, Mapping) and VERSION.search(self._address.url):
             return self._fault(completion, fault)
-        words = "a web page" if page else told(completion) or str(completion)
+        words = "a web page" if page else server_words(completion) or str(completion)
         return RequestError(
             "unreadable reply",
             message=self._address.line(words) or "nothing",
@@ -242,7 +242,7 @@ class Client(EndpointClient):
 
     def _fault(self, completion: object, fault: Mapping[str, object]) -> RequestError:
         """The refusal in a reply with status 200: routers hand on errors of the servers behind them so."""
-        words = told(completion)
+        words = server_words(completion)
         status = status_in(fault, words)
         return RequestError(
             str(status),
@@ -260,7 +260,7 @@ class Client(EndpointClient):
     def _refused(
         self, status: int, headers: Mapping[str, str], body: object, sent: Mapping[str, object]
     ) -> RequestError:
-        words = told(body)
+        words = server_words(body)
         if status == 500 and exceeds(words):
             status = 400
         spent = _of(body, "code") == "insufficient_quota"

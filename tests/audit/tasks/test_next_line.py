@@ -9,7 +9,7 @@ from codeaudit.audit.interface import Task
 from codeaudit.audit.prompt_cut import NO_CUT, NOT_CUT, ONE_LINE, SAME_PROMPT
 from codeaudit.audit.records import malformed
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.run import told_malformed
+from codeaudit.audit.run import malformed_message
 from codeaudit.audit.tasks.next_line import NEXT_LINE, OTHER_LINE
 from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.records import NotApplied, Sample
@@ -73,7 +73,7 @@ def test_the_first_line_that_says_something_is_the_answer(answer: object, line: 
 
 
 def test_an_empty_text_is_told_to_be_no_line() -> None:
-    told = told_malformed(malformed(""), NEXT_LINE)
+    told = malformed_message(malformed(""), NEXT_LINE)
     assert told == "the answer '' is malformed; next-line takes a text, and an empty text is no line"
 
 
