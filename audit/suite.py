@@ -72,7 +72,7 @@ def _records(names: Iterable[str]) -> list[Language]:
     return [language for name in sorted(names) if (language := find_language(name)) is not None]
 
 
-def with_noise_floor(names: Sequence[str], languages: Collection[str], *, controls: bool) -> tuple[str, ...]:
+def named_transforms(names: Sequence[str], languages: Collection[str], *, controls: bool) -> tuple[str, ...]:
     """The transforms of a run for which the user named some.
 
     - The identity, which measures noise.

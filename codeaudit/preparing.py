@@ -830,7 +830,7 @@ def draw(
                     f"(codeaudit list suites {name.partition('/')[2]})"
                 )
         _demand_members(names, languages, progress)
-        transforms = suite.with_noise_floor(names, languages, controls=controls)
+        transforms = suite.named_transforms(names, languages, controls=controls)
     if not task.prose and (words := [name for name in transforms if kind_of(name) == "prose"]):
         fitting = [name for name, one in TASKS.working() if one.prose]
         raise UsageError(

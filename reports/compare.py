@@ -204,12 +204,12 @@ def _beyond(models: Sequence[tuple[str, ModelSummary]], inputs: SharedInputs) ->
     """The outcomes beside repeats, if some model is noisy. `models` have the names of the comparison."""
     if not any(wording.is_noisy(model) for _, model in models):
         return None
-    restless = {name for name, model in models if not is_quiet(model)}
+    restless = {name for name, model in models if not noise_counts_as_zero(model)}
     steady = [name for name, _ in models if name not in restless]
     return lambda kind: inputs.beyond_noise(kind, steady)
 
 
-def is_quiet(model: ModelSummary) -> bool:
+def noise_counts_as_zero(model: ModelSummary) -> bool:
     """Whether the noise of a model counts as zero, as in `codeaudit.reports.beyond_noise`."""
     return (
         not model.hosted

@@ -9,7 +9,7 @@ from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Attacked, Audited, Searched
 from codeaudit.reports import wording
 from codeaudit.reports.beyond_noise import BeyondNoise, beyond_noise, is_steady, repeats_of
-from codeaudit.reports.compare import comparison, is_quiet
+from codeaudit.reports.compare import comparison, noise_counts_as_zero
 from codeaudit.reports.digests import (
     Agreements,
     Clusters,
@@ -83,7 +83,7 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         for name, by_seed in seen.trials.items()
     }
     noisy = any(wording.is_noisy(model) for model in models)
-    steady = [model.model for model in models if is_quiet(model)]
+    steady = [model.model for model in models if noise_counts_as_zero(model)]
 
     quiet = {
         model.name: is_steady(list(seen.of(model.name, header.seed).values()), hosted=model.hosted)

@@ -15,11 +15,11 @@ from typing import Final
 from typing_extensions import override
 
 from codeaudit.audit.interface import Expectation, OneNumber, Task
-from codeaudit.audit.labels import cost_labels
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks import wordings
+from codeaudit.audit.tasks.cost_labels import cost_labels
 from codeaudit.audit.tasks.scoring import nearly_equal, number
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample

@@ -18,13 +18,13 @@ from codeaudit.audit.models.endpoints.arguments import (
     BATCH_ARGUMENTS,
     ENDPOINT_ARGUMENTS,
     NONE,
+    BaseDecoding,
     Batching,
     Patience,
     Prices,
     check_answers_differ,
     given,
     json_object,
-    longest_reply,
     one_of,
     or_none,
     prompts,
@@ -39,8 +39,7 @@ from codeaudit.audit.models.endpoints.secrets import key_variable
 from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.hints import NAMED_FOR_URLS, at_endpoint
 from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
-from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples, shown_prompt
-from codeaudit.audit.prompts import Prompt
+from codeaudit.audit.models.text_models import TEMPERATURE, samples, shown_prompt
 from codeaudit.transforms.distribution import Extra, how_to_install, version_of
 from codeaudit.transforms.errors import ModelError, UsageError
 
@@ -121,16 +120,9 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VendorDecoding:
+class VendorDecoding(BaseDecoding):
     """Everything except the model and the prompt that decides an answer."""
 
-    temperature: float | None = 0.0
-    seed: int | None = 0
-    samples: int = 1
-    """How many answers are drawn for a query, each with its own request and seed."""
-    max_tokens: int | None = 256
-    bounded: bool = False
-    """Whether the user set `max_tokens`. If not, a prompt may ask for longer answers."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Further options of inspect-ai, by name."""
     logprobs: bool = False
@@ -159,16 +151,6 @@ class VendorDecoding:
             flag = settings.flag
             raise UsageError(f"{flag}noise needs {flag}logprobs=true: without them no flip has a margin")
         return cls(**found, bounded="max_tokens" in found, options=options, logprobs=logprobs)
-
-    def longest(self, prompt: Prompt) -> int | None:
-        """The limit on the tokens of a reply to a prompt; `None` without one."""
-        return longest_reply(prompt, self.max_tokens, bounded=self.bounded)
-
-    def seed_of(self, attempt: int) -> int | None:
-        """The seed of an answer; each of several has its own."""
-        if self.samples == 1 or self.seed is None:
-            return self.seed
-        return draws(attempt, seed=self.seed).getrandbits(31)
 
     def __str__(self) -> str:
         """Every parameter, also those that are not sent, as text for fingerprints."""

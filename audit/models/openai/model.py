@@ -18,13 +18,13 @@ from codeaudit.audit.models.endpoints.arguments import (
     BATCH_ARGUMENTS,
     ENDPOINT_ARGUMENTS,
     NONE,
+    BaseDecoding,
     Batching,
     Patience,
     Prices,
     check_answers_differ,
     given,
     json_object,
-    longest_reply,
     one_of,
     or_none,
     prompts,
@@ -51,11 +51,9 @@ from codeaudit.audit.models.text_models import (
     KWARGS,
     TEMPERATURE,
     chat_arguments,
-    draws,
     samples,
     shown_prompt,
 )
-from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.registry import tasks_answered_by
 from codeaudit.transforms.errors import ModelError, UsageError
 
@@ -91,18 +89,11 @@ LOGPROBS: Final[Mapping[Api, Mapping[str, object]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decoding:
+class Decoding(BaseDecoding):
     """Everything except the model and the prompt that decides an answer."""
 
     api: Api = "chat"
     """Which interface of the endpoint is used: chat, or continuation of a text."""
-    temperature: float | None = 0.0
-    seed: int | None = 0
-    samples: int = 1
-    """How many answers are drawn for a query, each with its own request and seed."""
-    max_tokens: int | None = 256
-    bounded: bool = False
-    """Whether the user set `max_tokens`. If not, a prompt may ask for longer answers."""
     tokens_field: str = "max_tokens"
     """The endpoint's name of the field `max_tokens`."""
     extra_body: Mapping[str, object] = field(default_factory=dict)
@@ -159,10 +150,6 @@ class Decoding:
         """The fields of a request; fields that are not sent are absent."""
         return self.sent(self.max_tokens)
 
-    def longest(self, prompt: Prompt) -> int | None:
-        """The limit on the tokens of a reply to a prompt; `None` without one."""
-        return longest_reply(prompt, self.max_tokens, bounded=self.bounded)
-
     def sent(self, bound: int | None, *, seed: int | None = None) -> dict[str, object]:
         """As `fields`, for replies of up to `bound` tokens, and with an answer's own `seed`."""
         seed = self.seed if seed is None else seed
@@ -178,12 +165,6 @@ class Decoding:
         if self.logprobs:
             known |= LOGPROBS[self.api]
         return {name: value for name, value in known.items() if value is not None}
-
-    def seed_of(self, attempt: int) -> int | None:
-        """The seed of one of several answers (31 bits, as all servers take); `None` for a single answer."""
-        if self.samples == 1 or self.seed is None:
-            return None
-        return draws(attempt, seed=self.seed).getrandbits(31)
 
     def __str__(self) -> str:
         """Every parameter, also those that are not sent, as text for fingerprints."""
