@@ -37,8 +37,8 @@ JOINT: Final = "+"
 """Between the names of a mixture."""
 
 _MIXED: Final = "codeaudit.transforms.mixing:load"
-_LEVELLED: Final = "codeaudit.transforms.levels:load"
-_RELATED: Final = "codeaudit.transforms.relating:load"
+_LEVELLED: Final = "codeaudit.transforms.under_level:load"
+_RELATED: Final = "codeaudit.transforms.under_relation:load"
 
 PLUG_INS: Final = "plug-ins"
 """The family of transforms that no language's record lists."""

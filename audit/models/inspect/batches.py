@@ -19,7 +19,7 @@ from typing_extensions import override
 from codeaudit.audit.models.endpoints.batch_client import BatchClient, BatchState
 from codeaudit.audit.models.endpoints.client import EndpointAddress, Reply, RequestError
 from codeaudit.audit.models.inspect.client import InspectClient
-from codeaudit.audit.models.inspect.model import VendorDecoding
+from codeaudit.audit.models.inspect.decoding import VendorDecoding
 from codeaudit.audit.models.openai.batches import LARGEST_FILE, PAGE, PAGES, SLOWEST
 from codeaudit.audit.models.openai.http import BoundedClient
 from codeaudit.audit.prompts import Prompt

@@ -35,7 +35,7 @@ from codeaudit.audit.models.endpoints.client import (
     passes_later,
     wait_of,
 )
-from codeaudit.audit.models.inspect.model import LIKELIEST, LOGPROBS, VendorDecoding
+from codeaudit.audit.models.inspect.decoding import LIKELIEST, LOGPROBS, VendorDecoding
 from codeaudit.audit.models.openai.client import CONNECT, LIMITS
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.likelihood import NO_LEAD, Lead, leads

@@ -11,7 +11,7 @@ from typing_extensions import override
 from codeaudit.audit.models.endpoints.batch_client import BatchClient, BatchState
 from codeaudit.audit.models.endpoints.client import EndpointAddress, Reply, RequestError
 from codeaudit.audit.models.openai.client import PATHS, Client
-from codeaudit.audit.models.openai.model import Decoding
+from codeaudit.audit.models.openai.decoding import Decoding
 from codeaudit.audit.models.openai.refusals import server_words
 from codeaudit.audit.models.openai.replies import of_responses
 from codeaudit.audit.prompts import Prompt

@@ -28,6 +28,7 @@ from codeaudit.audit.models.endpoints.client import (
     passes_later,
     wait_of,
 )
+from codeaudit.audit.models.openai.decoding import EMBEDDINGS, TOKENS, Api, Decoding
 from codeaudit.audit.models.openai.embeddings import cosine, vectors_in
 from codeaudit.audit.models.openai.http import (
     LARGEST_REPLY,
@@ -36,7 +37,6 @@ from codeaudit.audit.models.openai.http import (
     ReplyTooLarge,
 )
 from codeaudit.audit.models.openai.likelihood import NO_LEAD, leads
-from codeaudit.audit.models.openai.model import EMBEDDINGS, TOKENS, Api, Decoding
 from codeaudit.audit.models.openai.refusals import (
     CHAT,
     SYSTEM,
