@@ -392,7 +392,7 @@ class Task(ABC):
     language: str = DEFAULT
     """The language in which a network whose checkpoint names no language is traced."""
     controls: tuple[str, ...] | None = None
-    """The controls of a run; `None` for those of the language and the twins of what a user names."""
+    """The controls of a run; `None` for the controls of the language and the twins of what a user names."""
     adds: tuple[str, ...] = ()
     """Transforms of samples, no rewritings of code, that every run of the task adds: `swap-sides`."""
     leaves_out: Mapping[str, str] = field(default_factory=dict)
@@ -474,7 +474,7 @@ class Task(ABC):
         return before.answer == after.answer
 
     def holds(self, before: Predicted, after: Predicted) -> bool:
-        """Whether the answer to a variant holds beside that to the original. By default if both count as the
+        """Whether the answer to a variant holds beside the original's. By default if both count as the
         same.
 
         A task whose right answer is known for each variant asks for that answer. Answers to the unchanged
@@ -552,7 +552,7 @@ class Task(ABC):
 
     @property
     def criteria(self) -> Mapping[str, SameAnswer]:
-        """Several rules for when two answers are the same, by their names; first that of `same`. Reports
+        """Several rules for when two answers are the same, by their names; the first is `same`. Reports
         count by each."""
         return {}
 

@@ -200,7 +200,7 @@ class Query:
     language: str
     source: str
     labels: tuple[str, ...] = ()
-    """The labels to choose from, for a task whose labels are those of its corpus."""
+    """The labels to choose from, for a task whose corpus decides the labels."""
     words: tuple[tuple[str, str], ...] = ()
     """Words of models with the word of the task that each means (`--label-map`)."""
     other: str = ""
@@ -212,7 +212,7 @@ class Query:
 
     @property
     def beside(self) -> dict[str, str | tuple[str, ...]]:
-        """What is asked beside the source: those of `other`, `candidates` and `text` that are there."""
+        """What is asked beside the source: `other`, `candidates` and `text`, as far as the query has them."""
         found: dict[str, str | tuple[str, ...]] = {
             "other": self.other,
             "candidates": self.candidates,
@@ -421,7 +421,7 @@ class MovableSize:
     extra: int
     """Number of them that were drawn in addition to the plain draw."""
     tried: int
-    """Number of samples that the transform was tried on, those of the plain draw included."""
+    """Number of samples that the transform was tried on, with the plain draw."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

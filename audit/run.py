@@ -408,7 +408,7 @@ def first_answers(
 def _interleaved(
     firsts: Sequence[Query], repeated: Sequence[Repeat], setup: AuditSetup
 ) -> dict[Query, Prediction]:
-    """The answers of a model that is no network of ours: batches of repeats among those of first queries.
+    """The answers of a model that is no network of ours: batches of repeats stand among first queries.
 
     What stands behind a callable or a program may change with the hour.
     """

@@ -176,7 +176,7 @@ def _perturbed(sample: Sample, transform: Transform, plan: SuitePlan) -> list[Ou
 
 
 def _both(first: Outcome, second: Outcome) -> Outcome:
-    """The variant of a pair with both units rewritten. Its moves are those of the first unit."""
+    """The variant of a pair with both units rewritten. Its moves are the first unit's."""
     if isinstance(first, NotApplied):
         return first
     if isinstance(second, NotApplied):

@@ -252,7 +252,7 @@ def _engine(options: RunOptions) -> Iterator[Engine]:
 
 
 def _note_relations(models: Sequence[Model], transforms: Sequence[str], progress: RunProgress) -> None:
-    """Tell where orders are drawn under another relation than that of a model's masks."""
+    """Tell where orders are drawn under another relation than a model's masks."""
     drawn = {in_relation(name)[0] for name in transforms if is_related(in_relation(name)[1])}
     for model in models:
         own = getattr(innermost(model), "dependence", None)
@@ -612,7 +612,7 @@ def versions() -> dict[str, str]:
 
 
 def _with_usage(job: PreparedRun, manifest: Manifest) -> Manifest:
-    """The manifest with the usage of each model in this process, after that of earlier ones."""
+    """The manifest with the usage of each model in this process, after earlier processes' usage."""
     usages = [(model.name, innermost(model).usage) for model in job.models]
     if job.judge is not None:
         usages.append((f"{job.judge.name} (judge)", innermost(job.judge).usage))

@@ -332,7 +332,7 @@ class DrawnInputs:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages that have examples, those with the most raw samples first."""
+        """The languages that have examples; the most raw samples come first."""
         known = _languages(self.selections)
         counts = sorted(((count, name) for name, count in self.selections[0].languages), reverse=True)
         return tuple(name for _, name in counts if name in known)
@@ -497,7 +497,7 @@ class FrozenInputs:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages of the samples of all trials, those with the most samples first."""
+        """The languages of the samples of all trials; the most samples come first."""
         # Read from the cases, because a suite does not record its languages.
         counts = Counter(case.sample.language for seed in self.seeds for case in self.cases(seed))
         return tuple(name for name, _ in counts.most_common())

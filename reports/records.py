@@ -288,7 +288,7 @@ class ByTransform:
     applied: int
     """Number of pairs, judged or not, in the plain draw."""
     unjudged: int
-    """Number of pairs without a verdict, those of samples drawn in addition included."""
+    """Number of pairs without a verdict, also of samples drawn in addition."""
     not_applied: Mapping[str, int]
     """Number of variants that could not be made in the plain draw, by reason."""
     evidence: Mapping[str, int]
@@ -773,7 +773,7 @@ class HeldOut:
     difference: Estimate
     """The drop on the public set less that on held-out code."""
     transforms: tuple[str, ...]
-    """The edits that count: those of both runs."""
+    """The edits that count: both runs have them."""
     public_shift: Estimate = UNKNOWN
     """As `ByTransform.shift`, over the same pairs; unknown if the model gives no probabilities."""
     held_out_shift: Estimate = UNKNOWN

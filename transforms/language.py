@@ -44,7 +44,7 @@ class TransformEntry(Entry):
     assumes: str = ""
     """What is assumed beyond the assumptions of the language's analysis. `all` leaves such transforms out."""
     rests_on: tuple[str, ...] = ()
-    """The entries of the language's ledger on which its edits rest; those of its family if it names none."""
+    """The entries of the language's ledger on which its edits rest. If it names none, its family's count."""
     related: bool = False
     """Whether it depends on a relation between statements; see `BaseTransform.under`."""
     undoes: tuple[str, ...] = ()
@@ -142,7 +142,7 @@ class Language:
 
     # ── transforms ──
     families: tuple[TransformFamily, ...] = ()
-    """Its transforms. A name may be that of another language's transform; it then means the same idea."""
+    """Its transforms. A transform of another language may have the same name; it then means the same idea."""
     standard: tuple[str, ...] = ()
     """Names of the meaning-keeping transforms of a default run."""
     controls: tuple[str, ...] = ()

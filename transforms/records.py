@@ -155,7 +155,7 @@ class Perturbed:
     evidence: Evidence
     """The strongest evidence for it so far."""
     other: str = ""
-    """The second unit of the pair, if it was rewritten, too; empty if it is that of the sample."""
+    """The second unit of the pair, if it was rewritten, too; else empty."""
 
     def left_out(self, reason: str) -> "NotApplied":
         """The record of this variant if it is not used after all."""

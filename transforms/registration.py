@@ -260,8 +260,8 @@ class Registry(Generic[T]):
         yield from _usable(self, self.summary, on_broken)
 
     def summary(self, name: str) -> str:
-        """The line that describes a name: that of its table, else the object's `summary`, else the first line
-        of its docstring.
+        """The line that describes a name: its row in the table, else the object's `summary`, else the first
+        line of its docstring.
 
         Raises:
             UsageError: no such name.

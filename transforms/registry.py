@@ -1,7 +1,7 @@
 """The transforms by name. Looking one up imports its module; listing imports none.
 
-Several languages may have a transform of one name: `transform_for("rename", language)` is that of one of
-them, `TRANSFORMS.get("rename")` that of the first language that has the name.
+Several languages may have a transform of one name: `transform_for("rename", language)` looks in one of them,
+`TRANSFORMS.get("rename")` takes the first language that has the name.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -310,8 +310,8 @@ def left_out(name: str, languages: Collection[str] = ()) -> tuple[str, ...]:
 def expand(
     names: Iterable[str], *, interface: bool = True, languages: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Names of transforms, with each family's name replaced by its meaning-keeping members, and that of a
-    published suite by our counterparts.
+    """Names of transforms. A family's name is replaced by its meaning-keeping members, a published suite's by
+    our counterparts.
 
     Where languages are given, a family (and `all`, and a suite) stands for its members in these. Without
     `interface` it leaves out the members that change what callers can see: parameters, docstrings,
