@@ -152,7 +152,9 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         ),
         trials=trials,
         by_family=_by_family(every, draw, steady=steady),
-        robust=robust(problems, task, seed=draw, steady=steady) if overrides(task, Task.attempts) else (),
+        robust=robust(problems, task.attempts, seed=draw, steady=steady)
+        if overrides(task, Task.attempts)
+        else (),
         network=header.network,
         agreement=_agreement(every, task),
         criteria={
