@@ -1,21 +1,22 @@
 """The protocols and records that models, tasks, answers and sources of labels implement.
 
-The driver (`codeaudit.audit.run`) and the reports call them. `Model` and `Task` are required. The others are
-optional abilities: the driver asks with `isinstance` whether a model or a task has one. A model knows no
-transform and no task; a task knows no transform and no model. What a model has to know of a task is the kind
-of its answers (`AnswerKind`).
+The driver (`codeaudit.audit.run`) and the reports call them. What not every model or task can do is a method
+with a default on `BaseModel` or `Task`. A model knows no transform and no task; a task knows no transform and
+no model. What a model has to know of a task is the kind of its answers (`AnswerKind`).
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar
 
 from codeaudit.audit.corpora.records import Corpus, LabelColumn, Note, Prepare
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.prompts import PLAIN, Prompt, Wording, knowing, worded
 from codeaudit.audit.records import Answer, Case, Failed, Predicted, Prediction, Query
 from codeaudit.audit.records import as_label as as_label
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sides
 
@@ -122,139 +123,6 @@ SameAnswer: TypeAlias = Callable[[Answer, Answer], bool | None]
 """A rule by which two answers count as the same; `None` if it does not decide."""
 
 
-class Model(Protocol):
-    """Answers queries. The driver batches by length and caches; wrappers retry and throttle."""
-
-    @property
-    def name(self) -> str:
-        """The SPEC with which the user named it; unique within a run."""
-        ...
-
-    @property
-    def task(self) -> str | None:
-        """The name of the task that the model was made for; `None` if it accepts every task."""
-        ...
-
-    @property
-    def parameters(self) -> int | None:
-        """Number of weights; `None` if unknown."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Hash of everything that decides its answers: weights, tokenizer, decoding, precision.
-
-        The cache shares answers between models with equal fingerprints. One that begins with `volatile:` is
-        shared within one run only, because it does not cover everything that decides the answers.
-        """
-        ...
-
-    @property
-    def noise(self) -> float:
-        """Largest change of a score that arithmetic alone may cause (reduction order, batch composition)."""
-        ...
-
-    # A failure is a value, because one query that is too long must not lose the answers to its whole batch.
-    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """One prediction per query, in the same order. A query that fails gives a `Failed`, not an exception.
-
-        Raises:
-            ModelError: the model cannot answer any query (it is gone, or does not fit the task).
-        """
-        ...
-
-
-@runtime_checkable
-class RecordedAnswers(Protocol):
-    """Optional: a model that reads its answers from a file. It has repeats only if the file holds them."""
-
-    @property
-    def repeats(self) -> int:
-        """The largest number of repeats of an input in the file."""
-        ...
-
-    def fit(self, queries: Iterable[Query], *, part: bool = False) -> str:
-        """One line for the user: how many of these queries have an answer, and how many answers are unused.
-
-        The queries may be only a `part` of a run: then other answers belong to other parts.
-
-        Raises:
-            ModelError: none of the queries of a whole run has an answer.
-        """
-        ...
-
-
-@runtime_checkable
-class HasUsage(Protocol):
-    """Optional: a model whose answers cost requests, tokens or money."""
-
-    @property
-    def usage(self) -> Mapping[str, object]:
-        """Requests, tokens and cost so far, for the manifest; empty before the first request."""
-        ...
-
-    @property
-    def bill(self) -> str:
-        """The usage as one line for the user."""
-        ...
-
-
-@runtime_checkable
-class KnowsTraining(Protocol):
-    """Optional: a model that knows from which texts it learned."""
-
-    def has_learned(self, source: str, language: str) -> bool:
-        """Whether it learned from a near copy of this text (`codeaudit.audit.training.learned`)."""
-        ...
-
-
-@runtime_checkable
-class AnswersBatches(Protocol):
-    """Optional: a model that answers several batches at once: in threads, processes, or on other machines."""
-
-    @property
-    def at_once(self) -> int:
-        """Number of batches that keep it busy."""
-        ...
-
-    def answers(self, batches: Iterable[Sequence[Query]]) -> Iterator[tuple[int, list[Prediction]]]:
-        """The answers to each batch with its number from 0, in the order in which they arrive.
-
-        Raises:
-            ModelError: as `Model.predict`.
-        """
-        ...
-
-
-@runtime_checkable
-class ForecastsUsage(Protocol):
-    """Optional: a model that tells what a query will need before it is asked."""
-
-    def forecast(self, query: Query, reply: int) -> tuple[int, int, int]:
-        """Requests, tokens of prompts, and tokens of replies, if a reply has `reply` tokens.
-
-        Raises:
-            ModelError: the model cannot answer the query.
-        """
-        ...
-
-    def cost(self, into: int, out: int) -> float | None:
-        """The cost of so many tokens; `None` if nobody told prices."""
-        ...
-
-
-@runtime_checkable
-class ChecksInput(Protocol):
-    """Optional: a model that tells without an answer whether it can read an input.
-
-    A draw of movable samples leaves out what a model of the run cannot read.
-    """
-
-    def unreadable(self, query: Query) -> Failed | None:
-        """The failure that `predict` would give because of the text alone; `None` if it would be read."""
-        ...
-
-
 class AnswerStream(Protocol):
     """Queries under way to one model, and their answers, each as soon as it is there."""
 
@@ -275,56 +143,157 @@ class AnswerStream(Protocol):
         ...
 
     def stop(self) -> list[tuple[int, Prediction]]:
-        """Drop what is under way, and end. Gives the answers that arrived after the last call of `arrived`,
-        and those of that call, because a caller that was interrupted may have lost them.
+        """Drop what is under way, and end. Gives the answers that arrived since the last call of `arrived`.
+        It also repeats those of that call, in case an interrupt lost them.
         """
         ...
 
 
-@runtime_checkable
-class AnswersInAnyOrder(Protocol):
-    """Optional: a model that answers every query by itself and many at once, as endpoints do.
+class BaseModel(Protocol):
+    """Base of models, with a default for each ability that a model may lack."""
 
-    The driver asks it on without waiting for whole batches.
-    """
+    __slots__ = ()
+
+    # A failure is a value, because one query that is too long must not lose the answers to its whole batch.
+    @abstractmethod
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        """One prediction per query, in the same order. A query that fails gives a `Failed`, not an exception.
+
+        Raises:
+            ModelError: the model cannot answer any query (it is gone, or does not fit the task).
+        """
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """Names of the tasks that it accepts, if they are more than `Model.task`; that one included."""
+        return frozenset()
+
+    @property
+    def samples(self) -> int:
+        """Number of answers that it draws for each query. Of several, the answer is a tuple of texts."""
+        return 1
+
+    @property
+    def scale(self) -> Scale:
+        """What its scores are; empty if they cannot be read as probabilities."""
+        return ""
+
+    def unreadable(self, query: Query) -> Failed | None:
+        """The failure that `predict` would give because of the text alone; `None` if it would be read.
+
+        A draw of movable samples leaves out what a model of the run cannot read.
+        """
+        return None
+
+    @property
+    def at_once(self) -> int:
+        """Number of batches that keep it busy, in threads, processes or on other machines; 0 for one."""
+        return 0
+
+    def answers(self, batches: Iterable[Sequence[Query]]) -> Iterator[tuple[int, list[Prediction]]]:
+        """The answers to each batch with its number from 0, in the order in which they arrive.
+
+        Raises:
+            ModelError: as `predict`.
+        """
+        for number, queries in enumerate(batches):
+            yield number, self.predict(queries)
 
     def stream(self) -> AnswerStream:
-        """A stream of queries. One at a time is open.
+        """A stream of queries, of a model that answers each query by itself and many at once, as endpoints
+        do. The driver asks it on without waiting for whole batches. One stream at a time is open.
 
         Raises:
             ModelError: no query will be answered.
         """
-        ...
-
-
-@runtime_checkable
-class AnswersLater(Protocol):
-    """Optional: a model in any order that may answer hours later. It answers a few at once by `predict`."""
+        raise TypeError(f"{type(self).__name__} has no stream")
 
     @property
     def ahead(self) -> int:
-        """How many queries it is asked before any answer is needed; 0 if it answers at once."""
-        ...
-
-
-@runtime_checkable
-class SeveralTasks(Protocol):
-    """Optional: a model that accepts more tasks than the one in `Model.task`."""
+        """How many queries a stream is asked before any answer is needed, as answers may come hours later; 0
+        if they come at once. It answers a few queries at once by `predict`."""
+        return 0
 
     @property
-    def tasks(self) -> frozenset[str]:
-        """Names of all accepted tasks, that of `Model.task` included."""
-        ...
-
-
-@runtime_checkable
-class SamplesAnswers(Protocol):
-    """Optional: a model that can draw several answers to one query; the answer is then a tuple of texts."""
+    def usage(self) -> Mapping[str, object]:
+        """Requests, tokens and cost so far, for the manifest; empty before the first request."""
+        return {}
 
     @property
-    def samples(self) -> int:
-        """Number of answers that it draws for each query."""
-        ...
+    def bill(self) -> str:
+        """The usage as one line for the user."""
+        return ""
+
+    def forecast(self, query: Query, reply: int) -> tuple[int, int, int]:
+        """Requests, tokens of prompts, and tokens of replies that a query will need, if a reply has `reply`
+        tokens.
+
+        Raises:
+            ModelError: the model cannot answer the query.
+        """
+        return 0, 0, 0
+
+    def cost(self, into: int, out: int) -> float | None:
+        """The cost of so many tokens; `None` if nobody told prices."""
+        return None
+
+    def has_learned(self, source: str, language: str) -> bool:
+        """Whether it learned from a near copy of this text (`codeaudit.audit.training.learned`)."""
+        return False
+
+    @property
+    def repeats(self) -> int | None:
+        """Of a model that reads its answers from a file: the largest number of repeats of an input in it."""
+        return None
+
+    def fit(self, queries: Iterable[Query], *, part: bool = False) -> str:
+        """One line for the user: how many of these queries have an answer in the file, and how many of its
+        answers are unused.
+
+        The queries may be only a `part` of a run: then other answers belong to other parts.
+
+        Raises:
+            ModelError: none of the queries of a whole run has an answer.
+        """
+        return ""
+
+
+class Model(BaseModel, Protocol):
+    """Answers queries. The driver batches by length and caches; wrappers retry and throttle."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The SPEC with which the user named it; unique within a run."""
+
+    @property
+    @abstractmethod
+    def task(self) -> str | None:
+        """The name of the task that the model was made for; `None` if it accepts every task."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> int | None:
+        """Number of weights; `None` if unknown."""
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Hash of everything that decides its answers: weights, tokenizer, decoding, precision.
+
+        The cache shares answers between models with equal fingerprints. One that begins with `volatile:` is
+        shared within one run only, because it does not cover everything that decides the answers.
+        """
+
+    @property
+    @abstractmethod
+    def noise(self) -> float:
+        """Largest change of a score that arithmetic alone may cause (reduction order, batch composition)."""
+
+
+def is_rolling(model: BaseModel) -> bool:
+    """Whether a model answers queries in a stream (`BaseModel.stream`)."""
+    return overrides(model, BaseModel.stream)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -427,7 +396,7 @@ class Task(ABC):
     language: str = DEFAULT
     """The language in which a network whose checkpoint names no language is traced."""
     controls: tuple[str, ...] | None = None
-    """The controls of a run; `None` for those of the language and the twins of what a user names."""
+    """The controls of a run; `None` for the controls of the language and the twins of what a user names."""
     adds: tuple[str, ...] = ()
     """Transforms of samples, no rewritings of code, that every run of the task adds: `swap-sides`."""
     leaves_out: Mapping[str, str] = field(default_factory=dict)
@@ -450,9 +419,11 @@ class Task(ABC):
     words: Mapping[str, str] = field(default_factory=dict)
     """Words of models, and of columns of labels, with the word of this task that each means
     (`--label-map`)."""
+    choices: ClassVar[tuple[Sides, ...]] = ()
+    """Of a task about a pair or candidates: which units can be rewritten, the usual choice first."""
     version: str = ""
-    """Of a plug-in: changes whenever its questions or its reading of answers change. Answers to a plug-in
-    without one are remembered within one run only, because nothing shows whether the plug-in has changed."""
+    """The version of a plug-in. It changes whenever its questions or its reading of answers do. Answers to
+    a plug-in without one are remembered within one run only, because nothing shows whether it has changed."""
 
     @abstractmethod
     def prepare(self, sample: Sample) -> Sample | str:
@@ -509,7 +480,7 @@ class Task(ABC):
         return before.answer == after.answer
 
     def holds(self, before: Predicted, after: Predicted) -> bool:
-        """Whether the answer to a variant holds beside that to the original. By default if both count as the
+        """Whether the answer to a variant holds beside the original's. By default if both count as the
         same.
 
         A task whose right answer is known for each variant asks for that answer. Answers to the unchanged
@@ -547,75 +518,51 @@ class Task(ABC):
         (scores,) = columns
         return sum(scores) / len(scores)
 
-
-@runtime_checkable
-class GradesByExecution(Protocol):
-    """Optional: a task that grades answers by execution. The cache keeps the answers as given."""
-
     def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
-        """The answer with its grade, or why it has none.
+        """The answer with its grade, or why it has none; by default the answer itself. The cache keeps
+        answers without grades.
 
         `asked` is the source that the model saw; the sample has the label.
 
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
-        ...
-
-
-@runtime_checkable
-class HasAttempts(Protocol):
-    """Optional: a task whose answers are attempts, each of which succeeds or fails (pass@k)."""
+        return predicted
 
     def attempts(self, answer: Answer) -> tuple[bool, ...]:
-        """Whether each attempt of an answer succeeded."""
-        ...
+        """Whether each attempt of an answer succeeded (pass@k). Answers of most tasks are no attempts."""
+        raise NotImplementedError
 
-
-@runtime_checkable
-class ContinuesPrompt(Protocol):
-    """Optional: a task that shows the beginning of a function and asks for its continuation."""
-
-    def showing(self, share: float) -> Task:
-        """The task with another share of each function's statements shown, from 0 to 1."""
-        ...
+    def showing(self, share: float) -> "Task":
+        """The task that shows another share of each function's statements, from 0 to 1. Most tasks show
+        all."""
+        raise NotImplementedError
 
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-        """The outcomes of a sample. Variants that cannot be asked about become `NotApplied`: the shown part
-        did not change, or another answer is right.
+        """The outcomes of a sample; by default as they are. Variants that cannot be asked about become
+        `NotApplied`: the shown part did not change, or another answer is right.
 
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
-        ...
+        return tuple(outcomes)
 
-
-@runtime_checkable
-class AsksAboutSeveral(Protocol):
-    """Optional: a task about pairs or candidates, in which more than one choice of units can be rewritten."""
-
-    choices: Sequence[Sides]
-    """What can be rewritten, the usual choice first."""
-
-    def rewriting(self, sides: Sides) -> Task:
-        """The task with these units rewritten."""
-        ...
-
-
-@runtime_checkable
-class GivesPartialCredit(Protocol):
-    """Optional: a task that also measures how close wrong answers are to the right ones."""
+    def rewriting(self, sides: Sides) -> "Task":
+        """The task with these units rewritten, one of `choices`."""
+        raise NotImplementedError
 
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
-        """Closeness over a corpus, by measures from 0 to 1."""
-        ...
-
-
-@runtime_checkable
-class HasCriteria(Protocol):
-    """Optional: a task with several rules for when two answers are the same. Reports count by each."""
+        """How close wrong answers are to the right ones over a corpus, by measures from 0 to 1; by default
+        nothing is measured."""
+        return {}
 
     @property
     def criteria(self) -> Mapping[str, SameAnswer]:
-        """The rules by their names; first that of `Task.same`."""
-        ...
+        """Several rules for when two answers are the same, by their names; the first is `same`. Reports
+        count by each."""
+        return {}
+
+    def judged_by(self, name: str, same: SameAnswer) -> "Task":
+        """The task with one more rule for when two answers are the same: what a model says, the judge. The
+        answers of most tasks need none."""
+        raise NotImplementedError

@@ -9,9 +9,11 @@ What it is asked goes through the driver of all models: the cache, retries, and 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
-from codeaudit.audit.interface import OneWordOf, SameAnswer, Task
+from typing_extensions import override
+
+from codeaudit.audit.interface import OneWordOf, Task
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Audited, Failed, Predicted, Query, Repeat, Unjudged
 from codeaudit.audit.run import AuditSetup, first_answers
@@ -35,10 +37,12 @@ _WORDS: Final = OneWordOf(
 class SameSummary(ExactMatch):
     """The type of `SAME_SUMMARY`."""
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """No sample is one: the pairs are answers of models."""
         return "no pair of answers"
 
+    @override
     def normalise(self, answer: object) -> str | None:
         """`same` or `different`."""
         return _WORDS.read(answer)
@@ -76,15 +80,6 @@ def load(name: str) -> Task:
     return SAME_SUMMARY
 
 
-@runtime_checkable
-class TakesJudge(Protocol):
-    """Optional: a task whose answers a model can compare."""
-
-    def judged_by(self, name: str, same: SameAnswer) -> Task:
-        """The task with one more rule of when two answers are the same: what this judge says."""
-        ...
-
-
 @dataclass(slots=True)
 class JudgeRecord:
     """How a judge answered."""
@@ -92,13 +87,13 @@ class JudgeRecord:
     pairs: int = 0
     """Pairs of different texts that it was shown."""
     answered: int = 0
-    """Those that it answered in both orders."""
+    """Pairs that it answered in both orders."""
     swapped: int = 0
-    """Of these, those about which it said another thing in the other order."""
+    """Answered pairs about which it said another thing in the other order."""
     asked_twice: int = 0
     """Pairs that it answered when it was asked the same again."""
     changed: int = 0
-    """Of these, those about which it said another thing."""
+    """Pairs asked twice about which it said another thing."""
 
 
 @dataclass(slots=True)

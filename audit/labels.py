@@ -3,33 +3,26 @@
 `labels` chooses a source for a task. By default it is the corpus or a column of a table
 (`GivenLabels`). A task with another source names it in `Task.labels`:
 
-- `cost_labels`: llvm-mca measures blocks (`CostLabels`). The cycles depend on its version, the processor
-  and the iterations, so all three are kept with the labels, and results are cached on disk.
+- `codeaudit.audit.tasks.cost_labels.cost_labels`: llvm-mca measures blocks.
 - `prompt_labels`: the label is in the code behind the shown part (`PromptLabels`).
 - `codeaudit.audit.tasks.output_prediction.call_results`: execution of a call.
 """
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import Final, TypeGuard
 
 from typing_extensions import override
 
-from codeaudit.audit.checks import is_number, load_json
 from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.records import Corpus, CorpusAround, LabelColumn, LeftOut, Note, Prepare
 from codeaudit.audit.corpora.tables import Table
 from codeaudit.audit.interface import (
     CLOSED,
     NO_LABELS,
-    ContinuesPrompt,
-    GradesByExecution,
     LabelRequest,
     LabelSource,
     OneLabel,
@@ -38,18 +31,13 @@ from codeaudit.audit.interface import (
     as_label,
 )
 from codeaudit.audit.records import Case, brief
-from codeaudit.transforms.errors import CannotAudit, CorpusError, UsageError
+from codeaudit.transforms.abilities import overrides
+from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
-if TYPE_CHECKING:
-    from codeaudit.transforms.x86.witnesses.mca import Mca
-
 MCA: Final = "llvm-mca"
 SYNTAX: Final = f"{MCA}[:PROCESSOR], COLUMN[/DIVISOR] of a table, or {NO_LABELS}"
-CASES_AT_ONCE: Final = 100
-"""Samples whose variants are measured together; they are a thousand blocks with the usual number of
-variants."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,115 +55,53 @@ class GivenLabels(LabelSource):
     """`--labels none`: labels of the corpus do not count."""
 
     @property
+    @override
     def about(self) -> Mapping[str, object]:
-        """As `LabelSource.about`."""
         if self.column is not None:
             return {"column": self.column.name, "divisor": self.column.divisor}
         return {"corpus": "its own"} if self.found else {}
 
     @property
+    @override
     def follows_variants(self) -> bool:
-        """As `LabelSource.follows_variants`."""
         return self.costs
 
+    @override
     def settled(self, samples: Iterable[Sample]) -> LabelSource:
-        """As `LabelSource.settled`."""
         if self.column is not None or self.ignored or all(sample.label is None for sample in samples):
             return self
         return replace(self, found=True)
 
+    @override
     def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
         """The samples, without labels if these do not count."""
         return tuple(replace(sample, label=None) if self.ignored else sample for sample in samples)
 
+    @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
-        """As `LabelSource.relabelled`."""
-        return (_with_costs(case, {}) for case in cases) if self.costs else cases
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostLabels(LabelSource):
-    """Cycles of basic blocks, measured by llvm-mca."""
-
-    mca: "Mca"
-    replaces: bool
-    """Whether labels of the corpus do not count."""
-    cache: Path | None
-
-    @property
-    def about(self) -> Mapping[str, object]:
-        """Tool, version, processor and iterations."""
-        one = self.mca
-        return {"tool": MCA, "version": one.version, "cpu": one.cpu, "iterations": one.iterations}
-
-    @property
-    def follows_variants(self) -> bool:
-        """True: another order of instructions may have another cost."""
-        return True
-
-    def settled(self, samples: Iterable[Sample]) -> LabelSource:
-        """The corpus's own labels if it has any, because those of a table and those of a tool are not
-        comparable."""
-        # Any: a corpus that labels some blocks was measured, and the others are left without a label.
-        given = not self.replaces and any(sample.label is not None for sample in samples)
-        return GivenLabels(found=True, costs=True) if given else self
-
-    def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
-        """As `LabelSource.filled`."""
-        found = self._measured([sample.source for sample in samples])
-        return tuple(replace(sample, label=found[sample.source]) for sample in samples)
-
-    def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
-        """The cases; variants whose cost may differ from their sample's are measured."""
-        # Starting llvm-mca takes longer than measuring a block, so many blocks share one process.
-        while chunk := list(islice(cases, CASES_AT_ONCE)):
-            texts = {one.source for case in chunk for one in case.outcomes if _may_cost_otherwise(one)}
-            found = self._measured(sorted(texts))
-            yield from (_with_costs(case, found) for case in chunk)
-
-    def _measured(self, sources: Sequence[str]) -> Mapping[str, float | None]:
-        from codeaudit.transforms.x86.witnesses.mca import Measured
-
-        path = None if self.cache is None else self.cache / f"{self._key(sources)}.json"
-        if path is not None and (known := _read(path, len(sources))) is not None:
-            return dict(zip(sources, known, strict=True))
-        results = self.mca.measure(sources)
-        found = [one.throughput if isinstance(one, Measured) else None for one in results]
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # Renamed when complete: a killed run must not leave half a list of cycles.
-            part = path.with_suffix(".part")
-            part.write_text(json.dumps(found), encoding="utf-8")
-            part.replace(path)
-        return dict(zip(sources, found, strict=True))
-
-    def _key(self, sources: Sequence[str]) -> str:
-        # Another version of llvm-mca has other tables of instructions, and so other cycles.
-        about = (self.mca.version, self.mca.cpu, self.mca.iterations)
-        digest = sha256(repr(about).encode())
-        for source in sources:
-            digest.update(b"\0" + source.encode("utf-8", "surrogatepass"))
-        return digest.hexdigest()[:24]
+        return (with_costs(case, {}) for case in cases) if self.costs else cases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptLabels(LabelSource):
     """Labels in the code itself: what follows the shown part, or the tests that come with it."""
 
-    task: ContinuesPrompt
+    task: Task
 
     @property
+    @override
     def about(self) -> Mapping[str, object]:
-        """As `LabelSource.about`."""
         if self.follows_variants:
             return {"tool": "sandbox", PYTHON.name: f"{sys.version_info.major}.{sys.version_info.minor}"}
         return {"corpus": "its own"}
 
     @property
+    @override
     def follows_variants(self) -> bool:
         """Whether execution decides which variants can be asked about."""
-        return isinstance(self.task, GradesByExecution)
+        return overrides(self.task, Task.graded)
 
+    @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """The cases; variants that cannot be asked about are not applied."""
         for case in cases:
@@ -204,31 +130,7 @@ def corpus_labels(request: LabelRequest) -> LabelSource:
     spec = request.spec
     if spec is not None and spec.partition(":")[0] == MCA:
         raise UsageError(f"--labels {spec}: {MCA} knows no labels of task {request.task.name!r}")
-    return _given(request, costs=False)
-
-
-def cost_labels(request: LabelRequest) -> LabelSource:
-    """Labels that are costs of x86 blocks: measured unless the corpus or a column has them.
-
-    Raises:
-        UsageError: a processor or divisor is missing or wrong.
-        CannotAudit: llvm-mca is named and not installed, or does not know the processor.
-    """
-    from codeaudit.transforms.x86.witnesses.mca import HASWELL, find
-
-    # The default measures if it can. A named tool that is missing is an error.
-    spec = request.spec
-    if spec is None:
-        try:
-            return CostLabels(mca=find(), replaces=False, cache=request.cache)
-        except CannotAudit:  # not installed: nothing is measured
-            return GivenLabels(costs=True)
-    head, colon, cpu = (spec or "").partition(":")
-    if head != MCA:
-        return _given(request, costs=True)
-    if colon and not cpu:
-        raise UsageError(f"--labels {spec!r} names no processor; known: {SYNTAX}")
-    return CostLabels(mca=find(cpu=cpu or HASWELL), replaces=True, cache=request.cache)
+    return given_labels(request, costs=False)
 
 
 def prompt_labels(request: LabelRequest) -> LabelSource:
@@ -238,15 +140,14 @@ def prompt_labels(request: LabelRequest) -> LabelSource:
         UsageError: `--labels` names another source.
     """
     task = request.task
-    if not isinstance(task, ContinuesPrompt):
-        raise TypeError(f"task {task.name!r} shows no part of the code")
     if request.spec is not None:
-        place = "are found by execution" if isinstance(task, GradesByExecution) else "stand in the code"
+        place = "are found by execution" if overrides(task, Task.graded) else "stand in the code"
         raise UsageError(f"--labels {request.spec}: the labels of task {task.name!r} {place}")
     return PromptLabels(task=task)
 
 
-def _given(request: LabelRequest, *, costs: bool) -> LabelSource:
+def given_labels(request: LabelRequest, *, costs: bool) -> LabelSource:
+    """Labels of the corpus or of a column, or none. `costs` says that they are costs of code."""
     if request.spec is None:
         return GivenLabels(costs=costs)
     if request.spec == NO_LABELS:
@@ -428,7 +329,7 @@ class NamedLabels:
                 self._idle += 1
         return found
 
-    def told(self, samples: Sequence[Sample]) -> str:
+    def summary_line(self, samples: Sequence[Sample]) -> str:
         """A line about these samples, for the user; empty if each has a label of the column.
 
         Raises:
@@ -467,28 +368,19 @@ def _listed(values: Iterable[object]) -> str:
     return ", ".join(shown[:MOST_SHOWN]) + (", …" if len(shown) > MOST_SHOWN else "")
 
 
-def _may_cost_otherwise(outcome: Outcome) -> TypeGuard[Perturbed]:
+def may_cost_otherwise(outcome: Outcome) -> TypeGuard[Perturbed]:
     """Whether a variant may have another cost than its sample: its meaning or its order changed."""
     if not isinstance(outcome, Perturbed):
         return False
     return outcome.kind == "control" or any(move.kind == "order" for move in outcome.moves)
 
 
-def _with_costs(case: Case, found: Mapping[str, float | None]) -> Case:
+def with_costs(case: Case, found: Mapping[str, float | None]) -> Case:
     """The case; variants whose cost may differ have the label in `found`, or none."""
 
     def labelled(outcome: Outcome) -> Outcome:
-        if not _may_cost_otherwise(outcome):
+        if not may_cost_otherwise(outcome):
             return outcome
         return replace(outcome, sample=replace(outcome.sample, label=found.get(outcome.source)))
 
     return replace(case, outcomes=tuple(labelled(one) for one in case.outcomes))
-
-
-def _read(path: Path, count: int) -> list[float | None] | None:
-    try:
-        found = load_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    whole = isinstance(found, list) and len(found) == count
-    return found if whole and all(one is None or is_number(one) for one in found) else None

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final, NamedTuple, TypeAlias
 
-from codeaudit.audit.interface import ChecksInput, Model, Task
+from codeaudit.audit.interface import BaseModel, Model, Task
 from codeaudit.audit.records import Case, DrawnSize, MovableDraw, MovableSize
 from codeaudit.audit.run import AnswerMonitor, NoMonitor, query_of
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.registration import load_target
@@ -28,7 +29,7 @@ Readable: TypeAlias = Callable[[Sample, str], bool]
 
 def readable_by(models: Iterable[Model], task: Task) -> Readable:
     """The texts that all these models can read. A model that cannot tell counts as one that reads all."""
-    checking = [model for model in models if isinstance(model, ChecksInput)]
+    checking = [model for model in models if overrides(model, BaseModel.unreadable)]
 
     def readable(sample: Sample, source: str) -> bool:
         query = query_of(sample, source, task)

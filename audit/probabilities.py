@@ -1,12 +1,12 @@
 """How far an edit moves the probability that a model gives to its answer to the original.
 
-Models give scores of several kinds. Each says of which (`GivesProbabilities`), and those of other models are
+Models give scores of several kinds. Each says of which (`BaseModel.scale`), and those of other models are
 no probabilities.
 """
 
 from collections.abc import Mapping
 from math import exp
-from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Literal, TypeAlias
 
 from codeaudit.audit.records import Predicted
 
@@ -18,21 +18,6 @@ MOST: Final = 16
 
 LEAST: Final = -700.0
 """Log-odds below which `exp` would overflow."""
-
-
-@runtime_checkable
-class GivesProbabilities(Protocol):
-    """Optional: a model whose scores can be read as probabilities."""
-
-    @property
-    def scale(self) -> Scale:
-        """What its scores are."""
-        ...
-
-
-def scale_of(model: object) -> Scale:
-    """What the scores of a model are."""
-    return model.scale if isinstance(model, GivesProbabilities) else ""
 
 
 def shift(before: Predicted, after: Predicted, scale: Scale) -> float | None:

@@ -19,13 +19,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from typing_extensions import override
+
 from codeaudit.audit.records import Predicted, Prediction, Query, RawReply, kept_reply, malformed
 from codeaudit.audit.replies import AnswerShape, last_of, read, without_thoughts
 from codeaudit.audit.replies import ReplyReader as ReplyReader
 from codeaudit.transforms.language import DEFAULT, find_language
 
 VERSION: Final = 4
-"""Of the readers of replies; part of every digest, because another reader finds other answers."""
+"""Version of the readers of replies; part of every digest, because another reader reads other answers."""
 
 CODE: Final = "{code}"
 """In a template: the source in a fence that no line of it closes."""
@@ -161,8 +163,8 @@ class QuestionPrompt(_Prompt):
     """As of `Wording`."""
 
     @property
+    @override
     def begun(self) -> str:
-        """As `_Prompt.begun`."""
         return "Thoughts:" if self.thinks else "Answer:"
 
     @property
@@ -170,8 +172,9 @@ class QuestionPrompt(_Prompt):
         """What an answer looks like."""
         return self.reader if isinstance(self.reader, AnswerShape) else AnswerShape(alone=self.reader)
 
+    @override
     def read(self, text: str, *, cut: bool = False) -> Prediction:
-        """As `_Prompt.read`. The last line of a cut reply does not count, because it may be incomplete."""
+        """The last line of a cut reply does not count, because it may be incomplete."""
         if self.thinks:
             # What stands before the last line is thought, and a cut reply has no last line.
             found = None if cut else read(last_of(text), self.candidate)
@@ -182,8 +185,8 @@ class QuestionPrompt(_Prompt):
         return Predicted(answer=found.answer, replies=(RawReply(kept_reply(text), found.form),))
 
     @property
+    @override
     def digest(self) -> str:
-        """As `_Prompt.digest`."""
         more = [THINKS] if self.thinks else []
         return _digest(self.template, self.system, *more, *_of_examples(self.examples))
 
@@ -197,18 +200,19 @@ class ContinuationPrompt(_Prompt):
     bare: bool = True
     """Whether a model without chats continues the source alone; not if the user gave the template."""
 
+    @override
     def text(self, query: Query) -> str:
-        """As `_Prompt.text`."""
         # `super()` does not work here: a dataclass with slots is another class than the one written down.
         return query.source if self.bare else _Prompt.text(self, query)
 
+    @override
     def read(self, text: str, *, cut: bool = False) -> Prediction:
         """The whole reply without its thoughts, also if it was cut; nothing if it was cut in its thoughts."""
         return Predicted(answer=without_thoughts(text), replies=(RawReply(kept_reply(text), WHOLE),))
 
     @property
+    @override
     def digest(self) -> str:
-        """As `_Prompt.digest`."""
         return _digest(self.template, self.system, self.extent, self.longest)
 
 

@@ -200,7 +200,7 @@ class Query:
     language: str
     source: str
     labels: tuple[str, ...] = ()
-    """The labels to choose from, for a task whose labels are those of its corpus."""
+    """The labels to choose from, for a task whose corpus decides the labels."""
     words: tuple[tuple[str, str], ...] = ()
     """Words of models with the word of the task that each means (`--label-map`)."""
     other: str = ""
@@ -212,7 +212,7 @@ class Query:
 
     @property
     def beside(self) -> dict[str, str | tuple[str, ...]]:
-        """What is asked beside the source: those of `other`, `candidates` and `text` that are there."""
+        """What is asked beside the source: `other`, `candidates` and `text`, as far as the query has them."""
         found: dict[str, str | tuple[str, ...]] = {
             "other": self.other,
             "candidates": self.candidates,
@@ -236,8 +236,8 @@ class Repeat(Query):
     """A query that is asked again, to measure the model's own noise."""
 
     bucket: int
-    """Of the sample. Only repeated queries of one bucket are asked together. Equal texts in two buckets are
-    two of them."""
+    """The bucket of the sample. Only repeated queries of one bucket are asked together. The bucket is part of
+    the identity: equal texts in two buckets are two queries."""
     number: int = 0
     """Which repeat it is, from 0. Repeats of one text are queries of their own."""
 
@@ -306,7 +306,7 @@ class Predicted:
     replies: tuple[RawReply, ...] = field(default=(), compare=False)
     """What a model of texts wrote, one for each attempt; empty if it writes none, or if nobody kept it."""
     first: str = field(default="", compare=False)
-    """Of a ranking that was graded, the number of the candidate in the first place; kept in no file."""
+    """The number of the first candidate in a graded ranking; kept in no file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,7 +421,7 @@ class MovableSize:
     extra: int
     """Number of them that were drawn in addition to the plain draw."""
     tried: int
-    """Number of samples that the transform was tried on, those of the plain draw included."""
+    """Number of samples that the transform was tried on, with the plain draw."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -459,7 +459,7 @@ class Explained:
 
     model: str
     seed: int
-    """Of the trial."""
+    """The seed of the trial."""
     violated: Violated
     minimal: Violated
     """With some of its moves, or with milder ones: an order of statements nearer to the original."""

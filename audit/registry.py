@@ -3,7 +3,10 @@
 from functools import cache
 from typing import Final
 
-from codeaudit.audit.interface import AnswerKind, AsksAboutSeveral, ContinuesPrompt, FreeText, Task
+from typing_extensions import override
+
+from codeaudit.audit.interface import AnswerKind, FreeText, Task
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registration import PROJECT, Entry, Registry, unknown
 
@@ -17,6 +20,7 @@ class Tasks(Registry[Task]):
         """The name without a share."""
         return _split(name)[0]
 
+    @override
     def summary(self, name: str) -> str:
         """The line that describes a task; of a plug-in, its question.
 
@@ -27,6 +31,7 @@ class Tasks(Registry[Task]):
         plain = self.plain(name)
         return super().summary(plain) if plain in self.built_in else self.get(plain).question
 
+    @override
     def get(self, name: str) -> Task:
         """The task behind a name. Its own name has no share and no sides, because suites keep them.
 
@@ -38,12 +43,12 @@ class Tasks(Registry[Task]):
         task = super().get(plain)
         if share is None:
             return task
-        if isinstance(task, AsksAboutSeveral):
+        if task.choices:
             for sides in task.choices:
                 if share == sides:
                     return task.rewriting(sides)
             raise UsageError(f"task {name!r}: {unknown('side', share, task.choices)}")
-        if not isinstance(task, ContinuesPrompt):
+        if not overrides(task, Task.showing):
             raise UsageError(f"task {name!r}: {plain!r} takes no share of what is shown")
         try:
             value = float(share)

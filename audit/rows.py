@@ -253,7 +253,7 @@ def explanation_row(explained: Explained) -> TableRow:
 
 
 def keep_explanations(folder: RunFolder, explained: Iterable[Explained]) -> None:
-    """Add explanations to those in the folder; the newest of each violation stays.
+    """Add explanations to the folder; the newest of each violation stays.
 
     Raises:
         RunError: the file cannot be read or written.
@@ -362,8 +362,8 @@ def read_audited(folder: TableFolder, *, seed: int) -> Iterator[Audited]:
     Raises:
         RunError: a table is missing or damaged, or the two do not belong together.
     """
-    # Verdicts stand model by model, those of each in the order of the suite. So both files are read side by
-    # side, once per model, and memory holds one case.
+    # Verdicts stand model by model, and within a model in the order of the suite. So both files are read side
+    # by side, once per model, and memory holds one case.
     for model, rows in groupby(read_rows(folder / VERDICTS, seed=seed), key=lambda row: row["model"]):
         yield from _of_model(folder, str(model), rows, seed)
 

@@ -16,23 +16,20 @@ from itertools import islice
 from math import isfinite
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, get_args
 
+from typing_extensions import override
+
 from codeaudit.audit import checks
 from codeaudit.audit.engines.shards import bucket_of
 from codeaudit.audit.interface import (
     CLOSED,
-    AnswersBatches,
-    AnswersInAnyOrder,
-    AnswersLater,
     Expectation,
-    GradesByExecution,
-    HasAttempts,
     Model,
     OneLabel,
-    RecordedAnswers,
     Task,
     as_label,
+    is_rolling,
 )
-from codeaudit.audit.probabilities import Scale, scale_of, shift
+from codeaudit.audit.probabilities import Scale, shift
 from codeaudit.audit.prompt_cut import shown_of
 from codeaudit.audit.prompts import WHOLE, QuestionPrompt
 from codeaudit.audit.records import (
@@ -61,6 +58,7 @@ from codeaudit.audit.records import (
     malformed,
 )
 from codeaudit.audit.replies import ALONE
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import CannotAudit, ModelError, WordsError
 from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Perturbed, Sample
 
@@ -119,15 +117,18 @@ class AnswerMonitor(Protocol):
         ...
 
 
-class NoMonitor:
+class NoMonitor(AnswerMonitor):
     """Ignores progress: nobody watches, or the caller counts other units than answers."""
 
+    @override
     def answered(self, count: int, *, recalled: bool) -> None:
         """Do nothing."""
 
+    @override
     def malformed(self, told: str) -> None:
         """Do nothing."""
 
+    @override
     def expect(self, total: int) -> None:
         """Do nothing."""
 
@@ -146,12 +147,14 @@ class RunProgress(Protocol):
         ...
 
 
-class SilentProgress:
+class SilentProgress(RunProgress):
     """Tells nothing."""
 
+    @override
     def note(self, message: str) -> None:
         """Do nothing."""
 
+    @override
     def counting(
         self, label: str, total: int | None, *, unit: str = "answers"
     ) -> AbstractContextManager[AnswerMonitor]:
@@ -246,8 +249,8 @@ def audit(
     Raises:
         ModelError: the model cannot answer at all, or gives another number of answers than queries.
     """
-    if isinstance(setup.model, AnswersInAnyOrder):
-        yield from _rolled(cases, setup, setup.model)
+    if is_rolling(setup.model):
+        yield from _rolled(cases, setup)
         return
     for window in _windows(cases, _window(setup)):
         # Equal texts are one query: many variants of short functions are equal, and answers cost money.
@@ -255,7 +258,7 @@ def audit(
         repeated = list(
             dict.fromkeys(one for case in window for one in repeats(case, setup.task, setup.repeating))
         )
-        if setup.model.parameters is None and not isinstance(setup.model, RecordedAnswers):
+        if setup.model.parameters is None and setup.model.repeats is None:
             answers = _interleaved(firsts, repeated, setup)
         else:
             answers = {**first_answers(firsts, setup), **_second_answers(repeated, setup, asked)}
@@ -360,17 +363,14 @@ def repeat_of(sample: Sample, source: str, task: Task, number: int = 0) -> Repea
 def answer_to(query: Query, sample: Sample, answers: Mapping[Query, Prediction], task: Task) -> Prediction:
     """The answer to a query about a sample, graded if the task grades answers."""
     found = answers[query]
-    if isinstance(task, GradesByExecution) and isinstance(found, Predicted):
-        return task.graded(found, query.source, sample)
-    return found
+    return task.graded(found, query.source, sample) if isinstance(found, Predicted) else found
 
 
 def _window(setup: AuditSetup) -> int:
     """Number of queries that are asked before the first is judged."""
     model = setup.model
     # At the end of a window all processes but one wait. So the window grows with them.
-    busy = BUSY * model.at_once * setup.batch_size if isinstance(model, AnswersBatches) else 0
-    return max(WINDOW, busy)
+    return max(WINDOW, BUSY * model.at_once * setup.batch_size)
 
 
 def _windows(cases: Iterable[Case], most: int) -> Iterator[list[Case]]:
@@ -396,8 +396,8 @@ def first_answers(
     """
     answers = _recalled(wanted, setup, again=again)
     rest = [query for query in wanted if query not in answers]
-    if isinstance(setup.model, AnswersInAnyOrder) and not _later(setup.model):
-        with closing(_Rolling(setup, setup.model)) as rolling:
+    if is_rolling(setup.model) and not setup.model.ahead:
+        with closing(_Rolling(setup)) as rolling:
             rolling.ask(rest)
             while rolling.open:
                 rolling.wait()
@@ -405,15 +405,10 @@ def first_answers(
     return answers | _asked(batches(rest, setup.batch_size), setup)
 
 
-def _later(model: object) -> int:
-    """How many queries a model is asked before it answers any; 0 if it answers at once."""
-    return model.ahead if isinstance(model, AnswersLater) else 0
-
-
 def _interleaved(
     firsts: Sequence[Query], repeated: Sequence[Repeat], setup: AuditSetup
 ) -> dict[Query, Prediction]:
-    """The answers of a model that is no network of ours: batches of repeats among those of first queries.
+    """The answers of a model that is no network of ours: batches of repeats stand among first queries.
 
     What stands behind a callable or a program may change with the hour.
     """
@@ -439,7 +434,8 @@ def ask_again(repeated: Iterable[Repeat], setup: AuditSetup) -> dict[Query, Pred
     Raises:
         ModelError: as `audit`.
     """
-    if isinstance(setup.model, AnswersInAnyOrder | RecordedAnswers) or setup.model.parameters is None:
+    model = setup.model
+    if is_rolling(model) or model.repeats is not None or model.parameters is None:
         return None
     lost: dict[Query, Prediction] = {}
     groups = _groups(repeated, setup.batch_size)
@@ -474,7 +470,7 @@ def _asked_in_groups(groups: Sequence[Sequence[Repeat]], setup: AuditSetup) -> d
 def _second_answers(
     wanted: Sequence[Repeat], setup: AuditSetup, asked: Mapping[Query, Prediction] | None
 ) -> Mapping[Query, Prediction]:
-    if isinstance(setup.model, RecordedAnswers):
+    if setup.model.repeats is not None:
         setup.monitor.answered(len(wanted), recalled=False)
         given = setup.model.predict(wanted)
         return {query: _told(setup.task, query, one) for query, one in zip(wanted, given, strict=True)}
@@ -522,19 +518,15 @@ def _asked(
 
 def _predicted(plan: Iterable[QueryBatch], model: Model) -> Iterator[tuple[QueryBatch, list[Prediction]]]:
     """Each batch with its answers, in any order."""
-    if isinstance(model, AnswersBatches):
-        sent: dict[int, QueryBatch] = {}
+    sent: dict[int, QueryBatch] = {}
 
-        def queries_of_each() -> Iterator[Sequence[Query]]:
-            for number, batch in enumerate(plan):
-                sent[number] = batch
-                yield batch.queries
+    def queries_of_each() -> Iterator[Sequence[Query]]:
+        for number, batch in enumerate(plan):
+            sent[number] = batch
+            yield batch.queries
 
-        for number, predictions in model.answers(queries_of_each()):
-            yield sent.pop(number), predictions
-        return
-    for batch in plan:
-        yield batch, model.predict(batch.queries)
+    for number, predictions in model.answers(queries_of_each()):
+        yield sent.pop(number), predictions
 
 
 def _kept(prediction: Prediction) -> bool:
@@ -554,10 +546,10 @@ def _keep(found: Mapping[Query, Prediction], setup: AuditSetup) -> None:
     setup.vocabulary.check(found.values(), setup)
     wrong = next((one for one in found.values() if isinstance(one, Failed) and one.given), None)
     if wrong is not None:
-        setup.monitor.malformed(f"{setup.model.name}: {told_malformed(wrong, setup.task)}")
+        setup.monitor.malformed(f"{setup.model.name}: {malformed_message(wrong, setup.task)}")
 
 
-def told_malformed(failed: Failed, task: Task) -> str:
+def malformed_message(failed: Failed, task: Task) -> str:
     """A malformed answer beside what the task takes."""
     if failed.is_reply:
         return f"the reply {failed.given} has no readable answer; {task.name} takes {task.accepted}"
@@ -567,10 +559,10 @@ def told_malformed(failed: Failed, task: Task) -> str:
 class _Rolling:
     """The queries under way to a model that answers in any order. Each answer is stored when it arrives."""
 
-    def __init__(self, setup: AuditSetup, model: AnswersInAnyOrder) -> None:
+    def __init__(self, setup: AuditSetup) -> None:
         self.answers: dict[Query, Prediction] = {}
         self._setup = setup
-        self._stream = model.stream()
+        self._stream = setup.model.stream()
         self._asked: dict[int, Query] = {}
         """Queries without an answer, by their number in the stream."""
         self._count = 0
@@ -611,12 +603,12 @@ class _Rolling:
             del self._asked[place]
 
 
-def _rolled(cases: Iterable[Case], setup: AuditSetup, model: AnswersInAnyOrder) -> Iterator[Audited]:
+def _rolled(cases: Iterable[Case], setup: AuditSetup) -> Iterator[Audited]:
     """As `audit`, for a model that answers in any order: later cases are asked before earlier ones end."""
     waiting: deque[tuple[Case, list[Query]]] = deque()
     needed: Counter[Query] = Counter()
     """How many waiting cases need each answer."""
-    with closing(_Rolling(setup, model)) as rolling:
+    with closing(_Rolling(setup)) as rolling:
         for window in _windows(cases, ROLLING_WINDOW):
             fresh: dict[Query, None] = {}
             for case in window:
@@ -630,7 +622,7 @@ def _rolled(cases: Iterable[Case], setup: AuditSetup, model: AnswersInAnyOrder) 
                 wanted = [query for query in fresh if isinstance(query, Repeat) is again]
                 rolling.answers |= _recalled(wanted, setup, again=again)
             rolling.ask([query for query in fresh if query not in rolling.answers])
-            while rolling.open > (_later(model) or AHEAD):
+            while rolling.open > (setup.model.ahead or AHEAD):
                 rolling.wait()
                 yield from _complete(waiting, needed, rolling.answers, setup)
             yield from _complete(waiting, needed, rolling.answers, setup)
@@ -686,7 +678,7 @@ def _drawn(task: Task, predicted: Predicted) -> Prediction:
 
     The commonest draw is the answer, and of equally common ones the first.
     """
-    if isinstance(task, HasAttempts):
+    if overrides(task, Task.attempts):
         texts = tuple(one for one in predicted.draws if isinstance(one, str))
         if len(texts) < len(predicted.draws):
             return malformed(next(one for one in predicted.draws if not isinstance(one, str)))
@@ -723,12 +715,12 @@ def _read(task: Task, predicted: Predicted) -> Prediction:
 
 
 def _wrong(task: Task, method: str, given: object, wanted: str) -> CannotAudit:
-    """The error about a task of somebody else that gives something else than the interface says."""
+    """The error for a plug-in's task that returned a value of a wrong type."""
     return CannotAudit(f"task {task.name!r}: `{method}` gave {checks.shown(given)}; it must give {wanted}")
 
 
 def _audited(case: Case, answers: Mapping[Query, Prediction], setup: AuditSetup) -> Audited:
-    noise, scale = setup.model.noise, scale_of(setup.model)
+    noise, scale = setup.model.noise, setup.model.scale
     first = query_of(case.sample, case.sample.source, setup.task)
     before = answer_to(first, case.sample, answers, setup.task)
     verdicts: list[Verdict] = []

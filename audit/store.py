@@ -641,8 +641,8 @@ def open_parquet(path: Table) -> Iterator["ParquetFile"]:
 
 
 def columns_of(path: Table) -> Mapping[str, str]:
-    """The columns that a Parquet table must have: those of its name, and of a suite those of
-    `BESIDE_COLUMNS` only if it has one of them.
+    """The columns that a Parquet table of this name must have. A suite with one of `BESIDE_COLUMNS` must have
+    all of them.
 
     Raises:
         RunError: there is no such table, or it is damaged.
@@ -697,10 +697,10 @@ def read_rows(
     columns: Sequence[str] | None = None,
     table: str | None = None,
 ) -> Iterator[TableRow]:
-    """The rows of a table, or those of one trial, kind, model or draw; of a Parquet file with the named
+    """The rows of a table, of all or of one trial, kind, model or draw. A Parquet file is read with the named
     columns only.
 
-    Its columns are those of `table`, by default of the table of its name; one of any other name is a suite.
+    `table` says which columns it has, by default its own name; a file of any other name is a suite.
 
     Raises:
         RunError: there is no such table, it is damaged, or a row lacks a value or has one of another type.
@@ -798,9 +798,9 @@ def _wrong_explanation(row: TableRow) -> str | None:
 def _batches(
     path: Table, name: str, only: Mapping[str, object], columns: Sequence[str] | None
 ) -> Iterator[tuple[int, TableRow]]:
-    """The numbered rows of a Parquet file; only some of those with other values in the columns of `only`.
+    """The numbered rows of a Parquet file. Some rows with other values than `only` are left out.
 
-    Rows that are known to be right have the number 0. `name` is that of the table.
+    Rows that are known to be right have the number 0. `name` is the table's.
 
     Raises:
         RunError: as `read_rows`.

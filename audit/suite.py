@@ -81,7 +81,7 @@ def _records(names: Iterable[str]) -> list[Language]:
     return [language for name in sorted(names) if (language := find_language(name)) is not None]
 
 
-def with_noise_floor(names: Sequence[str], languages: Collection[str], *, controls: bool) -> tuple[str, ...]:
+def named_transforms(names: Sequence[str], languages: Collection[str], *, controls: bool) -> tuple[str, ...]:
     """The transforms of a run for which the user named some.
 
     - The identity, which measures noise.
@@ -217,7 +217,7 @@ def _all(outcome: Outcome, others: Sequence[Outcome]) -> Outcome:
 
 
 def _both(first: Outcome, second: Outcome) -> Outcome:
-    """The variant of a pair with both units rewritten. Its moves are those of the first unit."""
+    """The variant of a pair with both units rewritten. Its moves are the first unit's."""
     if isinstance(first, NotApplied):
         return first
     if isinstance(second, NotApplied):

@@ -24,7 +24,7 @@ from itertools import islice
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.transforms.dependence.relations import DEPENDENCES
 from codeaudit.transforms.errors import CodeauditError
-from codeaudit.transforms.interface import Related, Transform
+from codeaudit.transforms.interface import Transform, uses_relation
 from codeaudit.transforms.perturb import EXHAUSTED, perturb_one
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed, Sample
@@ -88,7 +88,7 @@ def measure(spec: str, names: tuple[str, ...], asked: argparse.Namespace) -> Non
     tallies = {name: Tally() for name in names}
     transforms = {name: TRANSFORMS.get(name) for name in names}
     for name, transform in transforms.items():
-        if isinstance(transform, Related):
+        if uses_relation(transform):
             transforms[name] = transform.under(asked.dependence)
     functions = 0
     samples: Iterable[Sample] = corpus(spec).read(Counter())

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import sample_tables
 
-from codeaudit.audit.corpora.methods import MethodText, found, parse
+from codeaudit.audit.corpora.methods import MethodText, outermost_methods, parse
 from codeaudit.transforms.errors import SourceError
 
 REPOSITORIES: Final = {
@@ -60,7 +60,7 @@ def last_revision(place: Path, path: str) -> str | None:
 
 def others(text: str, touched: set[str]) -> list[MethodText]:
     """The methods with statements whose names no bug touches, in an order that their texts decide."""
-    kept = [one for one in found(parse(text)) if one.name not in touched and "{" in one.source]
+    kept = [one for one in outermost_methods(parse(text)) if one.name not in touched and "{" in one.source]
     return sorted(kept, key=lambda one: hashlib.sha256(one.source.encode()).digest())
 
 

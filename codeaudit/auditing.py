@@ -24,15 +24,14 @@ from codeaudit.audit.checks import is_text
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.integrity import bound, read_key
-from codeaudit.audit.interface import AnswersInAnyOrder, KnowsTraining, Model, RecordedAnswers, Task
-from codeaudit.audit.judging import SAME_SUMMARY, Judge, TakesJudge
+from codeaudit.audit.interface import Model, Task, is_rolling
+from codeaudit.audit.judging import SAME_SUMMARY, Judge
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.endpoints.batches import BatchRecords
+from codeaudit.audit.models.endpoints.batch_records import BatchRecords
 from codeaudit.audit.models.endpoints.ledger import Ledger, read_ledger
 from codeaudit.audit.models.endpoints.spending import Spending, spent_before
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.movable import readable_by
-from codeaudit.audit.probabilities import scale_of
 from codeaudit.audit.records import Attacked, Audited, MovableDraw, Query, Violated
 from codeaudit.audit.registry import DEFAULT_TASK
 from codeaudit.audit.rows import (
@@ -92,7 +91,6 @@ from codeaudit.preparing import (
     Inputs,
     check_names,
     load_all,
-    meter_of,
     spending_of,
     suite_task,
     usage_noted,
@@ -254,7 +252,7 @@ def _engine(options: RunOptions) -> Iterator[Engine]:
 
 
 def _note_relations(models: Sequence[Model], transforms: Sequence[str], progress: RunProgress) -> None:
-    """Tell where orders are drawn under another relation than that of a model's masks."""
+    """Tell where orders are drawn under another relation than a model's masks."""
     drawn = {in_relation(name)[0] for name in transforms if is_related(in_relation(name)[1])}
     for model in models:
         own = getattr(innermost(model), "dependence", None)
@@ -601,8 +599,8 @@ def _facts(model: Model) -> dict[str, Any]:
         found["hosted"] = True
     if asked := prompt_of(model):
         found["prompt"] = asked
-    if scale := scale_of(model):
-        found["scale"] = scale
+    if model.scale:
+        found["scale"] = model.scale
     proof = getattr(model, "network", None)
     return found if proof is None else {**found, "network": asdict(proof)}
 
@@ -614,11 +612,11 @@ def versions() -> dict[str, str]:
 
 
 def _with_usage(job: PreparedRun, manifest: Manifest) -> Manifest:
-    """The manifest with the usage of each model in this process, after that of earlier ones."""
-    meters = [(model.name, meter_of(model)) for model in job.models]
+    """The manifest with the usage of each model in this process, after earlier processes' usage."""
+    usages = [(model.name, innermost(model).usage) for model in job.models]
     if job.judge is not None:
-        meters.append((f"{job.judge.name} (judge)", meter_of(job.judge)))
-    used = [{"model": name, **meter.usage} for name, meter in meters if meter is not None and meter.usage]
+        usages.append((f"{job.judge.name} (judge)", innermost(job.judge).usage))
+    used = [{"model": name, **usage} for name, usage in usages if usage]
     return _with_spent(job, {**manifest, "usage": [*manifest["usage"], *used]})
 
 
@@ -653,7 +651,7 @@ def carry_out(job: PreparedRun, remember: Remember, repeated: dict[str, Mapping[
     draws = tuple(one.draw for one in written.values() if one.draw is not None)
     for model in job.models:
         # A file of answers that fits no query ends the run before it judges any answer.
-        if isinstance(model, RecordedAnswers):
+        if model.repeats is not None:
             job.progress.note(model.fit(_queries(job), part=job.options.shard is not None))
     stages: dict[str, RepeatStages] = {}
     held = max((number + 1 for one in written.values() for _, number in one.repeats), default=0)
@@ -681,7 +679,7 @@ def _summarised(
     header: RunHeader,
 ) -> Summary:
     """The summary; a judge is asked about the answers on the way."""
-    if job.judge is None or not isinstance(job.task, TakesJudge):
+    if job.judge is None:
         return summarise(trials, task=job.task, header=header)
     setup = replace(
         _setup(job, job.judge, remember, NoMonitor()), task=SAME_SUMMARY, memory=remember(job.judge)
@@ -717,7 +715,7 @@ def _try_endpoints(job: PreparedRun, remember: Remember) -> None:
     Raises:
         ModelError: the endpoint is absent, or refuses the key or the model.
     """
-    endpoints = [model for model in job.models if isinstance(model, AnswersInAnyOrder)]
+    endpoints = [model for model in job.models if is_rolling(model)]
     sample = job.inputs.example() if endpoints else None
     if sample is None:
         return
@@ -772,8 +770,7 @@ def _write_suite(
     variants = answers = 0
     repeated = Counter[tuple[bool, int]]()
     samples = 0
-    knowing = [model for model in job.models if isinstance(model, KnowsTraining)]
-    copies: dict[str, set[str]] = {model.name: set() for model in knowing}
+    copies: dict[str, set[str]] = {model.name: set() for model in job.models}
     chooser = job.inputs.chooser(readable_by(job.models, job.task))
     every = watched_cases(job.inputs, seed, chooser, job.progress)
     for place, content, case in job.inputs.placed(seed, every):
@@ -784,7 +781,7 @@ def _write_suite(
             places.write([{**named, "rows": len(case.outcomes), "verdicts": made}])
         variants += sum(isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT for one in case.outcomes)
         samples += 1
-        for model in knowing:
+        for model in job.models:
             if model.has_learned(case.sample.source, case.sample.language):
                 copies[model.name].add(case.sample.id)
         # Equal texts are asked once; repeats are asked besides.

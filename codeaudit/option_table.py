@@ -44,7 +44,7 @@ ENTRY: Final = "entry"
 
 
 class CommandDefault(NamedTuple):
-    """A default that the command line has in place of that of the field."""
+    """The default on the command line, if it is not the field's."""
 
     value: Callable[[], object] | None
     """`None`: the option is `None` if it is not given."""

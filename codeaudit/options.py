@@ -47,7 +47,7 @@ def default_workers() -> int:
 
 
 def report_formats() -> tuple[str, ...]:
-    """Built-in formats of a report, then those of the packages that are installed now."""
+    """Formats of a report: built-in ones, then formats of the packages that are installed now."""
     from codeaudit.reports.registry import FORMATS
 
     # `latex` is built in, but the commands that print records have no use for it.

@@ -8,7 +8,7 @@ from itertools import islice
 
 from codeaudit.audit.cache import AnswerCache, ModelMemory, answers_scope, default_folder
 from codeaudit.audit.engines.local import LocalEngine
-from codeaudit.audit.interface import ForecastsUsage, Model, RecordedAnswers, Task
+from codeaudit.audit.interface import BaseModel, Model, Task
 from codeaudit.audit.models.endpoints.spending import Spending, tokens_of
 from codeaudit.audit.models.wrappers import Canonical, innermost
 from codeaudit.audit.movable import readable_by
@@ -22,6 +22,7 @@ from codeaudit.prompting import prompt_of
 from codeaudit.repeating import RepeatStages, fixed, is_hosted
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
 from codeaudit.reports.statistics.power import detectable
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.registry import kind_of
@@ -42,7 +43,7 @@ class ModelPlan:
     queries: int = 0
     """Distinct queries, those of the first stage of repeats included."""
     repeats: int = 0
-    """Those of them that ask an unchanged input again."""
+    """Queries that ask an unchanged input again."""
     second_stage: int = 0
     """Further repeats, asked only if one of the first shows noise."""
     samples: int = 0
@@ -55,7 +56,7 @@ class ModelPlan:
     shown_with_one: float | None = None
     """The effect that these samples show with one repeat each."""
     kept: int = 0
-    """Those of them whose answers are in the cache."""
+    """Queries whose answers are in the cache."""
     requests: int | None = None
     """`None` for a model that is not behind an endpoint, here and below."""
     tokens_in: int | None = None
@@ -106,7 +107,7 @@ class _Counting:
 
     def _add(self, query: Query, reply: int) -> None:
         inner, plan = innermost(self.model), self.plan
-        if not isinstance(inner, ForecastsUsage):
+        if not overrides(inner, BaseModel.forecast):
             return
         form = self.model.form(query) if isinstance(self.model, Canonical) else query
         requests, into, out = inner.forecast(form if isinstance(form, Query) else query, reply)
@@ -166,14 +167,14 @@ def _plans(
 ) -> list[ModelPlan]:
     counting = []
     for model in found.models:
-        if isinstance(model, RecordedAnswers):
+        if model.repeats is not None:
             continue
         memory = None
         if cache is not None:
             scope = answers_scope(model.fingerprint, found.task)
             memory = ModelMemory(cache=cache, fingerprint=scope, run=run)
         plan = ModelPlan(model=model.name)
-        if isinstance(innermost(model), ForecastsUsage):
+        if overrides(innermost(model), BaseModel.forecast):
             plan.requests = plan.tokens_in = plan.tokens_out = 0
         stages = fixed(model, repeats=options.repeats, shard=options.shard is not None)
         counting.append(_Counting(model, plan, memory, stages))
@@ -196,9 +197,7 @@ def _plans(
     together = sum(moved, Counter[str]())
     for one in counting:
         _promise(one, max(together.values(), default=0), options)
-        inner = innermost(one.model)
-        if isinstance(inner, ForecastsUsage):
-            one.plan.cost = inner.cost(one.plan.tokens_in or 0, one.plan.tokens_out or 0)
+        one.plan.cost = innermost(one.model).cost(one.plan.tokens_in or 0, one.plan.tokens_out or 0)
     return [one.plan for one in counting]
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias, cast
+from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.native import told_errors
-from codeaudit.audit.corpora.records import Corpus, CorpusResources, OneLanguage, told_files
+from codeaudit.audit.corpora.records import Corpus, CorpusResources, unread_files_line
 from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
@@ -25,17 +25,13 @@ from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.engines.shards import WHOLE, Shard
 from codeaudit.audit.evidence_check import FindingCounts, Witness, disproves, execute, witnesses
 from codeaudit.audit.interface import (
-    ContinuesPrompt,
-    HasAttempts,
-    HasUsage,
+    BaseModel,
     LabelSource,
     Model,
     OneLabel,
-    SeveralTasks,
     Task,
     as_label,
 )
-from codeaudit.audit.judging import TakesJudge
 from codeaudit.audit.labels import (
     NamedLabels,
     SeenLabels,
@@ -61,6 +57,7 @@ from codeaudit.audit.store import TOLD, read_about, suite_contents
 from codeaudit.bound_arguments import check_arguments, of_model
 from codeaudit.options import RunOptions, demand_no_secrets
 from codeaudit.prompting import PROMPT, check_prompts
+from codeaudit.transforms.abilities import adapted, overrides
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
@@ -235,7 +232,8 @@ def as_model(model: object, *, name: str = "") -> Model:
     """
     # A full model has a fingerprint, which the cache needs; an object with `predict` alone has none.
     if hasattr(model, "predict") and hasattr(model, "fingerprint"):
-        return cast("Model", model)
+        found: Model = adapted(model, BaseModel)
+        return found
     function = answering(model)
     if function is None:
         raise UsageError(f"{model!r} is no model: give a callable, a model's name, or a model")
@@ -250,15 +248,9 @@ def usage_noted(model: Model, progress: RunProgress) -> Iterator[None]:
     try:
         yield
     finally:
-        meter = meter_of(model)
-        if meter is not None and meter.usage:
-            progress.note(f"{model.name}: {meter.bill}")
-
-
-def meter_of(model: Model) -> HasUsage | None:
-    """The model, or the model inside its wrappers, if it counts its usage."""
-    inner = innermost(model)
-    return inner if isinstance(inner, HasUsage) else None
+        inner = innermost(model)
+        if inner.usage:
+            progress.note(f"{model.name}: {inner.bill}")
 
 
 def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
@@ -272,7 +264,7 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
     # Models that take every task, such as callables, have no task of their own.
     own = {model.name: model.task for model in models if model.task is not None}
     inside = {model.name: innermost(model) for model in models}
-    accepted = {name: one.tasks for name, one in inside.items() if isinstance(one, SeveralTasks)}
+    accepted = {name: one.tasks for name, one in inside.items()}
     if named is None and len(set(own.values())) > 1:
         told = ", ".join(f"{name} for {task}" for name, task in own.items())
         raise UsageError(f"the models were made for different tasks: {told}; audit them apart")
@@ -284,7 +276,7 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
             raise ModelError(f"model {name!r} was made for the task {made_for!r}, not for {task!r}")
     found = TASKS.get(task)
     for model in models:
-        if isinstance(found, ContinuesPrompt) and model.name.startswith(f"{catalogue.CANONICAL}/"):
+        if overrides(found, Task.showing) and model.name.startswith(f"{catalogue.CANONICAL}/"):
             raise UsageError(
                 f"{model.name!r} sees canonical code, and an answer to the task {task!r} goes on with "
                 "the code itself; audit the model without the wrapper"
@@ -316,7 +308,7 @@ class DrawnInputs:
     """The draw of each trial."""
     transforms: tuple[str, ...]
     options: RunOptions
-    """Those that decide how samples are perturbed; the samples and the transforms are chosen already."""
+    """The options that decide how samples are perturbed. Samples and transforms are chosen already."""
     witnesses: Mapping[str, Witness] | None = None
     """Confirm the variants, by language; `None` if nothing is executed."""
     labels: LabelSource
@@ -340,7 +332,7 @@ class DrawnInputs:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages that have examples, those with the most raw samples first."""
+        """The languages that have examples; the most raw samples come first."""
         known = _languages(self.selections)
         counts = sorted(((count, name) for name, count in self.selections[0].languages), reverse=True)
         return tuple(name for _, name in counts if name in known)
@@ -486,7 +478,7 @@ class FrozenInputs:
     name: str
     seeds: tuple[int, ...]
     transforms: tuple[str, ...]
-    """Those of the file, and those of `network`."""
+    """The transforms of the suite, and those of `network`."""
     hash: str
     task: Task
     """With the labels of the suite, if the task has none of its own."""
@@ -505,7 +497,7 @@ class FrozenInputs:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages of the samples of all trials, those with the most samples first."""
+        """The languages of the samples of all trials; the most samples come first."""
         # Read from the cases, because a suite does not record its languages.
         counts = Counter(case.sample.language for seed in self.seeds for case in self.cases(seed))
         return tuple(name for name, _ in counts.most_common())
@@ -561,7 +553,7 @@ Inputs: TypeAlias = DrawnInputs | FrozenInputs
 
 
 def _moving(transforms: Iterable[str]) -> list[str]:
-    """Those that may change the text of a sample."""
+    """The transforms that may change the text of a sample."""
     return [name for name in transforms if kind_of(name) not in KEEPS_TEXT]
 
 
@@ -702,14 +694,14 @@ def load_all(
             progress.note(told)
         models = load_models(options, specs, given, engine, spending=spending, sends=sends)
     fakes = [model.name for model in models if isinstance(innermost(model), FakeModel)]
-    if fakes and isinstance(task, HasAttempts):
+    if fakes and overrides(task, Task.attempts):
         progress.note(
             f"{', '.join(fakes)}: a fake solves no problem, so every answer fails, and none counts as "
             "another one"
         )
     judge = None
     if options.judge is not None:
-        if not isinstance(task, TakesJudge):
+        if not overrides(task, Task.judged_by):
             raise UsageError(f"--judge: whether two answers to {task.name!r} are the same needs no judge")
         place = len(specs) + 1
         (judge,) = load_models(
@@ -772,10 +764,10 @@ def draw(
     """
     seeds = range(options.seed, options.seed + options.trials)
     own = options.part
-    if isinstance(samples, OneLanguage) and (reason := task.refuses(samples.language)):
+    language: str = getattr(samples, "language", "")
+    if language and (reason := task.refuses(language)):
         raise CorpusError(
-            f"task {task.name!r} has no example in corpus {samples.spec!r}, which is in {samples.language}: "
-            f"{reason}"
+            f"task {task.name!r} has no example in corpus {samples.spec!r}, which is in {language}: {reason}"
         )
     # A large corpus takes seconds, in which nothing else is told.
     progress.note(f"reading corpus {samples.spec}")
@@ -804,13 +796,13 @@ def draw(
         raise which_task(samples.spec, seen.few, spoken)
     task = seen.fitted()
     check_words(task)
-    if told := told_files(drawn[0].unread_files, drawn[0].details):
+    if told := unread_files_line(drawn[0].unread_files, drawn[0].details):
         progress.note(told)
     for told in drawn[0].notes:
         progress.note(told)
     if column is None and not seen.labelled:
         named = None
-    if named is not None and (told := named.told(drawn[0].samples)):
+    if named is not None and (told := named.summary_line(drawn[0].samples)):
         progress.note(told)
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
     # comparable.
@@ -838,7 +830,7 @@ def draw(
                     f"(codeaudit list suites {name.partition('/')[2]})"
                 )
         _demand_members(names, languages, progress)
-        transforms = suite.with_noise_floor(names, languages, controls=controls)
+        transforms = suite.named_transforms(names, languages, controls=controls)
     if not task.prose and (words := [name for name in transforms if kind_of(name) == "prose"]):
         fitting = [name for name, one in TASKS.working() if one.prose]
         raise UsageError(

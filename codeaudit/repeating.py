@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from codeaudit.audit.interface import AnswersInAnyOrder, Model, RecordedAnswers
+from typing_extensions import override
+
+from codeaudit.audit.interface import Model, is_rolling
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.run import ONCE, AnswerMonitor, Repeating
 from codeaudit.transforms.grammar import counted
@@ -35,13 +37,12 @@ class RepeatStages:
 
 def is_hosted(model: Model) -> bool:
     """Whether somebody else runs a model, as far as that can be seen."""
-    return isinstance(innermost(model), AnswersInAnyOrder)
+    return is_rolling(innermost(model))
 
 
 def fixed(model: Model, *, repeats: int | None, shard: bool) -> RepeatStages | None:
     """The stages of a model where they do not depend on its answers; `None` where they do."""
-    if isinstance(model, RecordedAnswers):
-        held = model.repeats
+    if (held := model.repeats) is not None:
         why = f"the file holds {counted(held, 'repeat')} of an input" if held else "the file answers once"
         return RepeatStages(repeating=Repeating(most=max(1, held)), stages=2 if held > 1 else 1, why=why)
     if repeats is not None:
@@ -64,22 +65,22 @@ def after_first(unsteady: int, total: int) -> RepeatStages:
     )
 
 
-class Forwarding:
+class Forwarding(AnswerMonitor):
     """A monitor that tells another one everything."""
 
     def __init__(self, inner: AnswerMonitor) -> None:
         self._inner = inner
 
+    @override
     def answered(self, count: int, *, recalled: bool) -> None:
-        """As `AnswerMonitor.answered`."""
         self._inner.answered(count, recalled=recalled)
 
+    @override
     def malformed(self, told: str) -> None:
-        """As `AnswerMonitor.malformed`."""
         self._inner.malformed(told)
 
+    @override
     def expect(self, total: int) -> None:
-        """As `AnswerMonitor.expect`."""
         self._inner.expect(total)
 
 
@@ -88,8 +89,8 @@ class Counted(Forwarding):
 
     total = 0
 
+    @override
     def answered(self, count: int, *, recalled: bool) -> None:
-        """As `AnswerMonitor.answered`."""
         self.total += count
         super().answered(count, recalled=recalled)
 
@@ -101,8 +102,8 @@ class Remaining(Forwarding):
         super().__init__(inner)
         self._counted = counted_before
 
+    @override
     def answered(self, count: int, *, recalled: bool) -> None:
-        """As `AnswerMonitor.answered`."""
         if recalled:
             known = min(count, self._counted)
             self._counted -= known

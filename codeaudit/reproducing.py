@@ -41,7 +41,7 @@ class MadeItem:
     metrics: Mapping[str, Metric]
     """The trials of each column by row."""
     trials: Sequence[PaperTrial] = ()
-    """Of an experiment."""
+    """The trials of an experiment."""
 
     @property
     def text(self) -> str:
@@ -292,7 +292,7 @@ def _draw(found: Item, measured: MadeItem, folder: Path) -> Iterator[Path]:
 
 
 class Colours(NamedTuple):
-    """Of a picture, as on the pages."""
+    """The colours of a picture, as on the pages."""
 
     ground: str
     text: str

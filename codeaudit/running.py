@@ -6,7 +6,9 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, cast
 
-from codeaudit.audit.corpora.records import Corpus
+from typing_extensions import override
+
+from codeaudit.audit.corpora.records import BaseCorpus, Corpus
 from codeaudit.audit.corpora.tables import renaming, samples_of
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.callable import Answering, CallableModel, Predictor
@@ -55,28 +57,28 @@ AnyCorpus: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenSamples:
+class GivenSamples(BaseCorpus):
     """Samples from the caller, as a corpus."""
 
     samples: tuple[str | Path | Sample, ...]
     language: str
     spec: str = "samples given in Python"
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `codeaudit.audit.corpora.records.Corpus.read`."""
         yield from raw_samples(self.samples, self.language, skipped)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenRows:
+class GivenRows(BaseCorpus):
     """The rows of a table from the caller, such as a DataFrame, as a corpus."""
 
     table: tuple[Mapping[str, object], ...]
     columns: Mapping[str, str]
     spec: str = "table given in Python"
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `codeaudit.audit.corpora.records.Corpus.read`."""
         yield from samples_of(
             enumerate(self.table, start=1),
             place=self.spec,

@@ -95,7 +95,7 @@ def assert_invariant(
     __tracebackhide__ = True
     from codeaudit.audit.cache import NoMemory
     from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_UNKNOWN, Failed, Held, Unjudged, Violated
-    from codeaudit.audit.run import AuditSetup, NoMonitor, audit, told_malformed
+    from codeaudit.audit.run import AuditSetup, NoMonitor, audit, malformed_message
     from codeaudit.audit.suite import SuitePlan, cases
     from codeaudit.reports.gate import Limits
 
@@ -120,7 +120,7 @@ def assert_invariant(
     # Unjudged without fault of the model: the edit changes the right answer, or its effect is unknown.
     missing = reasons.total() - reasons[ANSWER_CHANGES] - reasons[ANSWER_UNKNOWN]
     wrong = next((one.before for one in found if isinstance(one.before, Failed) and one.before.given), None)
-    hint = f"; {told_malformed(wrong, asked)}" if wrong else ""
+    hint = f"; {malformed_message(wrong, asked)}" if wrong else ""
     # Without a verdict the assertion would hold for nothing.
     if not judged:
         gaps = reasons or Counter(gap.reason for one in found for gap in one.not_applied)

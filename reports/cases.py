@@ -166,7 +166,7 @@ def diff(case: ReportedCase, variant: Variant) -> str:
     return "\n".join(difflib.unified_diff(*texts, name, f"{name} {case.transform}", lineterm=""))
 
 
-def told(answer: Answer) -> str:
+def answer_line(answer: Answer) -> str:
     """Return an answer as one line of at most `LONGEST` characters."""
     text = (
         " ".join(map(str, answer))
@@ -211,4 +211,4 @@ def _missing(gap: NotApplied) -> Variant:
 
 
 def _answer(prediction: Prediction) -> str:
-    return "" if isinstance(prediction, Failed) else told(prediction.answer)
+    return "" if isinstance(prediction, Failed) else answer_line(prediction.answer)

@@ -66,9 +66,9 @@ PAIRED: Final[tuple[tuple[str, Better, Kind], ...]] = (
 )
 
 BeyondOutcomes: TypeAlias = Callable[[Kind], Mapping[str, Sequence[SampleOutcome]]]
-"""The same beside the repeats of each model."""
+"""From a kind of transforms, by model: the outcomes of each sample beside the repeats."""
 PairedOutcomes = Callable[[Kind], Mapping[str, Sequence[bool]]]
-"""Of a kind of transforms: by model, the outcomes of samples that all models were judged on."""
+"""From a kind of transforms, by model: the outcomes of samples that all models were judged on."""
 
 
 def compare(
@@ -204,12 +204,12 @@ def _beyond(models: Sequence[tuple[str, ModelSummary]], inputs: SharedInputs) ->
     """The outcomes beside repeats, if some model is noisy. `models` have the names of the comparison."""
     if not any(wording.is_noisy(model) for _, model in models):
         return None
-    restless = {name for name, model in models if not is_quiet(model)}
+    restless = {name for name, model in models if not noise_counts_as_zero(model)}
     steady = [name for name, _ in models if name not in restless]
     return lambda kind: inputs.beyond_noise(kind, steady)
 
 
-def is_quiet(model: ModelSummary) -> bool:
+def noise_counts_as_zero(model: ModelSummary) -> bool:
     """Whether the noise of a model counts as zero, as in `codeaudit.reports.beyond_noise`."""
     return (
         not model.hosted

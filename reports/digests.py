@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Final, NamedTuple, TypeAlias
 
-from codeaudit.audit.interface import CLOSED, HasAttempts, HasCriteria, Task
+from codeaudit.audit.interface import CLOSED, Task
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair, judged_by
 from codeaudit.reports.records import Agreement, Estimate, Rate, Score, Sides
@@ -24,6 +24,7 @@ from codeaudit.reports.statistics.calibration import ScoredAnswers
 from codeaudit.reports.statistics.distances import Draws, numbered
 from codeaudit.reports.statistics.intervals import mean_share, rate_of
 from codeaudit.reports.statistics.shuffles import Table, tabled
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Kind, Sample
 from codeaudit.transforms.registry import PLUG_INS, entry_of, in_relation
@@ -204,9 +205,9 @@ class TransformDigest:
     extra: set[int] = field(default_factory=set)
     """The samples drawn in addition."""
     draws: list[Draws] = field(default_factory=list)
-    """Of a sampled model, those of each sample."""
+    """The draws of a sampled model for each sample."""
     drops: list[Fraction] = field(default_factory=list)
-    """By how much the mean score of its draws is worse, of each sample with a label."""
+    """By how much the mean score of the draws is worse, for each sample with a label."""
 
     def add(self, other: "TransformDigest") -> None:
         """Add the counts of another trial."""
@@ -330,7 +331,7 @@ class TrialDigest:
         """By family of meaning-keeping transforms, of the plain draw."""
         self.parts: defaultdict[tuple[str, str | None, bool], Clusters] = defaultdict(Clusters)
         """Of meaning-keeping transforms, first by `missed`, `raised` or `unmarked` (some of the samples or
-        edits, for a task with a finding) or by a rule of `HasCriteria` (all, judged by it); then as
+        edits, for a task with a finding) or by a rule of `Task.criteria` (all, judged by it); then as
         `clusters`."""
         self.marked = Counter[str | None]()
         """Judged pairs whose edit touches the fix, by transform; `None` for all of the plain draw."""
@@ -344,7 +345,7 @@ class TrialDigest:
         """The observations of the plain draw, for a task with attempts."""
         self._family: dict[str, str] = {}
         self._repeats = 0
-        self._attempts = isinstance(task, HasAttempts)
+        self._attempts = overrides(task, Task.attempts)
         self._task = task
         self._by_equality = type(task).same is Task.same and type(task).holds is Task.holds
         self.scored = ScoredAnswers()
@@ -442,8 +443,7 @@ class TrialDigest:
             self.marked[name] += sum(pair.marked for pair in pairs)
 
     def _add_criteria(self, one: Observation, number: int) -> None:
-        criteria = self._task.criteria if isinstance(self._task, HasCriteria) else {}
-        for name, same in criteria.items():
+        for name, same in self._task.criteria.items():
             found = judged_by(one, same)
             row = row_of(found, number, found.judged("preserving"), found.repeats(), by_equality=False)
             self.parts[name, None, one.extra].add(row)

@@ -106,11 +106,15 @@ def answers(explained: Explained) -> tuple[str, str]:
     """Return both answers, each with its highest scores. Ranks are told as such."""
     every = len(explained.minimal.perturbed.sample.candidates)
     before, after = explained.minimal.before, explained.minimal.after
-    return (_ranked(before, every), _ranked(after, every)) if every else (told(before), told(after))
+    return (
+        (_ranked(before, every), _ranked(after, every))
+        if every
+        else (with_scores(before), with_scores(after))
+    )
 
 
 def _ranked(predicted: Predicted, every: int) -> str:
-    scored = told(predicted).removeprefix(answer_text(predicted.answer))
+    scored = with_scores(predicted).removeprefix(answer_text(predicted.answer))
     if isinstance(predicted.answer, tuple):
         return f"ranks {', '.join(map(str, predicted.answer))} of {every} for the right candidates{scored}"
     if predicted.answer == 0:
@@ -148,7 +152,7 @@ def replies(explained: Explained) -> tuple[str, str]:
     return tuple("\n".join(map(wording.plain, text.splitlines())) for text in (before, after))  # type: ignore[return-value]
 
 
-def told(predicted: Predicted) -> str:
+def with_scores(predicted: Predicted) -> str:
     """Return an answer with its highest scores, if the model gives scores."""
     best = sorted(predicted.scores, key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
     scores = ", ".join(f"{wording.plain(label)} {score:.3g}" for label, score in best)

@@ -231,7 +231,7 @@ def _sampled(model: ModelSummary) -> Iterator[str]:
 
 
 def _effects(noisy: Sequence[tuple[str, _Found]]) -> str:
-    """Of which noisy models an effect is shown; the table has their numbers."""
+    """The noisy models that show an effect; the table has their numbers."""
     shown = [name for name, one in noisy if wording.is_shown(one.excess, one.pairs)]
     every = f"{len(noisy)} noisy models"
     if not shown:

@@ -149,7 +149,7 @@ class LossTest:
 
     model: str
     name: str
-    """Of the score."""
+    """The name of the score."""
     loss: ScoreLoss
     scale: float
     """What the loss is divided by before it is held against a limit: 1 for a score that is a share."""

@@ -77,7 +77,7 @@ class EffectBound:
     """What noise alone cannot explain of the changed answers under one transform."""
 
     differences: tuple[Fraction, ...]
-    """Of each sample with a repeat, over all trials."""
+    """The difference of each sample with a repeat, over all trials."""
     alpha: float
     used: int
     """Variants of a sample that were held against repeats, at most."""

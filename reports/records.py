@@ -288,7 +288,7 @@ class ByTransform:
     applied: int
     """Number of pairs, judged or not, in the plain draw."""
     unjudged: int
-    """Number of pairs without a verdict, those of samples drawn in addition included."""
+    """Number of pairs without a verdict, also of samples drawn in addition."""
     not_applied: Mapping[str, int]
     """Number of variants that could not be made in the plain draw, by reason."""
     evidence: Mapping[str, int]
@@ -304,12 +304,12 @@ class ByTransform:
     pair_excess: Excess = field(default_factory=Excess)
     """As `excess`, over pairs of answers. Its p decides whether an effect is shown."""
     distance: Excess = field(default_factory=Excess)
-    """Of a sampled model: how far the distribution of its answers moved, half the squared distance of the two
+    """How far the distribution of a sampled model's answers moved: half the squared distance of the two
     (`codeaudit.reports.statistics.distances`)."""
     moved: int = 0
     """Number of samples for which a test of their own shows that (p at most 0.05, adjusted by Holm)."""
     score_drop: Excess = field(default_factory=Excess)
-    """Of a sampled model: by how much the mean score of its draws is worse, in the unit of the score."""
+    """By how much the mean score of a sampled model's draws is worse, in the unit of the score."""
     shift: Estimate = UNKNOWN
     """By how much the probability of the answer to the original differs under the edit: the mean over samples
     of the mean over their variants, from 0 to 1. Unknown if the model gives no probabilities."""
@@ -500,9 +500,9 @@ class ModelSummary:
     by_family: tuple[ByFamily, ...] = ()
     """Families in the order of their first transform, if the run has several meaning-keeping transforms."""
     agreement: Agreement = field(default_factory=Agreement)
-    """Of the original answers with the labels."""
+    """How far the original answers agree with the labels."""
     calibration: Calibration = field(default_factory=Calibration)
-    """Of the answers to variants."""
+    """How well scores tell right answers to variants from wrong ones."""
     extra: int = 0
     """Number of distinct samples drawn in addition, each for the transforms that lacked movable ones. They
     count in the rates of these transforms, and in a pooled rate that has one transform only. All other
@@ -525,7 +525,7 @@ class ModelSummary:
     """Share of the samples of `violations` of which some of as many repeats as variants got another
     answer."""
     excess: Excess = field(default_factory=Excess)
-    """Of `violations`; as in `ByTransform`."""
+    """The excess of `violations`, as in `ByTransform`."""
     pair_excess: Excess = field(default_factory=Excess)
     """As `excess`, over pairs of answers."""
     sensitivity_excess: Excess = field(default_factory=Excess)
@@ -773,7 +773,7 @@ class HeldOut:
     difference: Estimate
     """The drop on the public set less that on held-out code."""
     transforms: tuple[str, ...]
-    """The edits that count: those of both runs."""
+    """The edits that count: both runs have them."""
     public_shift: Estimate = UNKNOWN
     """As `ByTransform.shift`, over the same pairs; unknown if the model gives no probabilities."""
     held_out_shift: Estimate = UNKNOWN
@@ -788,9 +788,9 @@ class Comparison:
     paired: tuple[Paired, ...] = ()
     notes: tuple[str, ...] = ()
     coverage: tuple[Coverage, ...] = ()
-    """Of each model, if runs were compared; empty within a run, whose summary has it."""
+    """The coverage of each model, if runs were compared; empty within a run, whose summary has it."""
     held_out: tuple[HeldOut, ...] = ()
-    """Of each model that answered held-out code, too, if a run on such code was given."""
+    """Each model that answered held-out code, too, if a run on such code was given."""
 
     def to_json(self) -> str:
         """Return the comparison as JSON text."""
@@ -814,11 +814,11 @@ class JudgeNoise:
     pairs: int
     """Pairs of different answers that it was shown, in both orders."""
     undecided: int
-    """Those on which its two answers differ, or that it did not answer; they count in no rate."""
+    """Pairs on which its two answers differ, or that it did not answer; they count in no rate."""
     swapped: Rate
-    """Of the pairs that it answered in both orders: about which it said another thing in the other order."""
+    """Share of the pairs answered in both orders about which it said another thing in the other order."""
     changed: Rate
-    """Of the pairs that it was asked again in the same order: about which it said another thing."""
+    """Share of the pairs asked again in the same order about which it said another thing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -845,9 +845,9 @@ class Summary:
     told_errors: tuple[str, ...] = ()
     """What is known of wrong labels of the data sets among the samples, a sentence for each."""
     prompts: tuple[PromptEffect, ...] = ()
-    """Of each model that was asked with several prompts."""
+    """The effect of prompts on each model that was asked with several."""
     judge: JudgeNoise | None = None
-    """Of the model that judged answers; `None` without one."""
+    """How far the model can be trusted that judged answers; `None` without one."""
     statistics: Comparison = field(default_factory=Comparison)
 
     @property

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
-from typing import Final
+from typing import Final, TypeAlias
 
-from codeaudit.audit.interface import HasAttempts
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import UNKNOWN, Estimate, Excess, RobustPass
@@ -126,12 +125,15 @@ def _resampled(
     return float(low), float(high)
 
 
+Attempts: TypeAlias = Callable[[Answer], tuple[bool, ...]]
+"""Whether each attempt of an answer succeeded: `Task.attempts`."""
+
 COUNTS: Final = (1, 5, 10, 100)
 """Values of k to report, if that many attempts were made."""
 
 
 def robust(
-    observations: Iterable[Observation], task: HasAttempts, *, seed: int, steady: bool = False
+    observations: Iterable[Observation], attempts: Attempts, *, seed: int, steady: bool = False
 ) -> tuple[RobustPass, ...]:
     """Return the results of one model over all trials; those under all transforms together come first.
 
@@ -146,12 +148,12 @@ def robust(
     for each in observations:
         if each.answer is None or each.score is None:
             continue
-        repeats[each.sample.id] += [task.attempts(answer) for answer in _in_order(each.judged("identity"))]
+        repeats[each.sample.id] += [attempts(answer) for answer in _in_order(each.judged("identity"))]
         # The original prompt is the same in every trial; its first answer counts.
-        own.setdefault(each.sample.id, task.attempts(each.answer))
+        own.setdefault(each.sample.id, attempts(each.answer))
         for pair in sorted(each.judged("preserving"), key=lambda one: (one.variant, one.transform)):
             if pair.answer is not None:
-                tried = task.attempts(pair.answer)
+                tried = attempts(pair.answer)
                 found[""][each.sample.id][pair.input] = tried
                 found[pair.transform][each.sample.id][pair.input] = tried
     return tuple(

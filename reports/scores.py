@@ -26,11 +26,12 @@ from math import isfinite
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, Protocol
 
-from codeaudit.audit.interface import GivesPartialCredit, Task
+from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import Better, Excess, Score
 from codeaudit.reports.statistics.excess import flips
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.records import Sample
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class ScoreTally:
             if pair.answer is not None and (not reached.places or reached.places[-1] != number):
                 reached.places.append(number)
                 reached.parts.append(pair.answer, pair.sample, pair.score)
-        if isinstance(self._task, GivesPartialCredit):
+        if overrides(self._task, Task.likeness):
             self._texts.append(((one.answer, one.sample), worst[:2]))
 
     def _add_repeats(self, one: Observation, pairs: Sequence[Pair]) -> None:
@@ -138,7 +139,7 @@ class ScoreTally:
         reached = [_finite(self._originals.whole(order, each)) for each in rounds]
         worst_sample = _finite(self._worst.whole(order)) if rounds else None
         worst_round = _extreme([value for value in reached if value is not None], better)
-        credit = task if isinstance(task, GivesPartialCredit) else None
+        texts = self._texts
         again, beyond = self._beyond_noise(order, steady=steady, seed=seed) if rounds else (None, Excess())
         return replace(
             block,
@@ -152,8 +153,8 @@ class ScoreTally:
             drop_excess=beyond,
             rounds=len(rounds),
             scored=len(self._samples),
-            likeness=credit.likeness([self._texts[n][0] for n in order]) if credit else {},
-            attack_likeness=credit.likeness([self._texts[n][1] for n in order]) if credit and rounds else {},
+            likeness=task.likeness([texts[n][0] for n in order]) if texts else {},
+            attack_likeness=task.likeness([texts[n][1] for n in order]) if texts and rounds else {},
         )
 
     def _beyond_noise(self, order: Sequence[int], *, steady: bool, seed: int) -> tuple[float | None, Excess]:

@@ -714,13 +714,13 @@ def _criteria(summary: Summary) -> Sheet:
 
 
 def _of_judge(found: JudgeNoise) -> str:
-    def told(rate: Rate) -> str:
+    def share(rate: Rate) -> str:
         return f"{wording.percent(rate.rate)} ({rate.count:,}/{rate.total:,})" if rate.total else ABSENT
 
     return (
         f"judge {wording.plain(found.model)} was shown {counted(found.pairs, 'pair')} of different answers, "
-        f"each in both orders. In the other order it said another thing of {told(found.swapped)}; asked the "
-        f"same again, of {told(found.changed)}. Undecided, and in no rate: {found.undecided:,}."
+        f"each in both orders. In the other order it said another thing of {share(found.swapped)}; asked the "
+        f"same again, of {share(found.changed)}. Undecided, and in no rate: {found.undecided:,}."
     )
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, get_args
 
-from codeaudit.audit.interface import HasAttempts, HasCriteria, Task
+from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Attacked, Audited, Searched
 from codeaudit.reports import wording
 from codeaudit.reports.beyond_noise import BeyondNoise, beyond_noise, is_steady, repeats_of
-from codeaudit.reports.compare import comparison, is_quiet
+from codeaudit.reports.compare import comparison, noise_counts_as_zero
 from codeaudit.reports.digests import (
     Agreements,
     Clusters,
@@ -49,6 +49,7 @@ from codeaudit.reports.statistics.differences import rounded
 from codeaudit.reports.statistics.distances import mean_distance
 from codeaudit.reports.statistics.excess import MOST, pair_excess
 from codeaudit.reports.statistics.intervals import rate
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import TRANSFORMS
 from codeaudit.transforms.seeding import stream
@@ -82,7 +83,7 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         for name, by_seed in seen.trials.items()
     }
     noisy = any(wording.is_noisy(model) for model in models)
-    steady = [model.model for model in models if is_quiet(model)]
+    steady = [model.model for model in models if noise_counts_as_zero(model)]
 
     quiet = {
         model.name: is_steady(list(seen.of(model.name, header.seed).values()), hosted=model.hosted)
@@ -151,12 +152,13 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         ),
         trials=trials,
         by_family=_by_family(every, draw, steady=steady),
-        robust=robust(problems, task, seed=draw, steady=steady) if isinstance(task, HasAttempts) else (),
+        robust=robust(problems, task.attempts, seed=draw, steady=steady)
+        if overrides(task, Task.attempts)
+        else (),
         network=header.network,
         agreement=_agreement(every, task),
         criteria={
-            name: _partial(list(pooled_part(every, name)), draw, steady=steady)
-            for name in (task.criteria if isinstance(task, HasCriteria) else ())
+            name: _partial(list(pooled_part(every, name)), draw, steady=steady) for name in task.criteria
         },
         calibration=_calibration(every),
         **_findings(every, draw, steady=steady),
@@ -293,7 +295,7 @@ def _partial(tables: Sequence[Clusters], draw: int, *, steady: bool) -> PartialR
 
 
 def _clusters(trials: Iterable[TrialDigest], kind: Kind, transform: str) -> list[Clusters]:
-    """Those of one transform, of both draws."""
+    """The clusters of one transform, of both draws."""
     keys = [(kind, transform, extra) for extra in (False, True)]
     return [each.clusters[key] for each in trials for key in keys if key in each.clusters]
 

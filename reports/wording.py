@@ -67,7 +67,7 @@ class Phrases(NamedTuple):
     as_noise: str
     more: str
     violated: str
-    """Of a sample, and the next one of controls."""
+    """What is said of a sample; the next one is said of controls."""
     noticed: str
     no_control: str
     kept_controls: str
@@ -91,7 +91,7 @@ CHANGES: Final = Phrases(
     like_noise="is not shown to change more answers where the meaning changed than when asked again",
     controls_like_noise="controls are not shown to change more answers than asking again did",
 )
-"""Of most tasks: an answer to a variant is compared with that to the original."""
+"""For most tasks: an answer to a variant is compared with that to the original."""
 
 
 def phrases(word: str) -> Phrases:

@@ -1,15 +1,19 @@
-"""The protocol that every transform implements, and the simplest transform: the identity.
+"""What every transform is, and the simplest transform: the identity.
 
 A transform proposes an edit as a tuple of moves (`propose`) and makes any part of it (`apply`). The driver in
 `perturb.py` trusts none of them: it drops variants that equal their input or one another, and it writes the
 records.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
-from typing import Final, Protocol, TypeGuard, runtime_checkable
+from typing import Final, Protocol, Self
 
+from typing_extensions import override
+
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 
@@ -36,25 +40,15 @@ class Rewritten:
     """What the transform itself knows; a witness may add stronger evidence later."""
 
 
-class Transform(Protocol):
-    """A rewriting of one unit of code. Implementations are immutable and keep no state."""
+class BaseTransform(Protocol):
+    """Base of transforms, with a default for each ability that a transform may lack.
 
-    @property
-    def name(self) -> str:
-        """The name on the command line, such as `reorder`."""
+    Implementations are immutable and keep no state.
+    """
 
-    @property
-    def kind(self) -> Kind:
-        """Whether the meaning is kept."""
+    __slots__ = ()
 
-    @property
-    def languages(self) -> frozenset[str]:
-        """The languages that it rewrites; empty for all."""
-
-    @property
-    def unit(self) -> Unit:
-        """What its methods are given: one function, or the whole text."""
-
+    @abstractmethod
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
         """Draw the moves of one variant, at as many sites as fit together. `rng` is the only source of
         chance.
@@ -63,19 +57,86 @@ class Transform(Protocol):
             SourceError: the source cannot be parsed.
         """
 
+    @abstractmethod
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """The text after these moves: any subset of a proposal. An illegal subset is refused."""
 
-
-@runtime_checkable
-class Surrounded(Protocol):
-    """Optional: a transform of functions that uses what the text around a function shows."""
-
-    def within(self, text: str) -> Transform:
-        """The same transform for the functions of this text. A text that cannot be read shows nothing.
+    def within(self, text: str) -> Self:
+        """The same transform for the functions of this text, if it uses what the text around a function
+        shows. A text that cannot be read shows nothing.
 
         For a language with macros the text ends with the place of its file (`placed`), where that is known.
         """
+        return self
+
+    @property
+    def trusts_names(self) -> bool:
+        """Whether a transform with `within` takes a builtin's name for the builtin.
+
+        Such a transform is not used where the name means something else. Any other one with `within`
+        considers by itself what the text around a function binds anew.
+        """
+        return False
+
+    @property
+    def needs_names(self) -> bool:
+        """Whether it matters what builtins mean where the transform is used."""
+        return True
+
+    def places(self, source: str) -> Mapping[int, str]:
+        """What stands at each site, as mixed variants need it. A site of another text with the same answer
+        can be edited in its place.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        return {}
+
+    def under(self, dependence: Dependence) -> Self:
+        """The same transform under this relation between statements, if its moves depend on one; its evidence
+        is that of the relation."""
+        return self
+
+    def count(self, source: str) -> int | None:
+        """The number of variants without the text itself, as exhaustive attacks need it; `None` if counting
+        costs too much.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        return None
+
+    def every(self, source: str) -> Iterator[tuple[Move, ...]]:
+        """The moves of each variant, each variant once.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        return iter(())
+
+
+class Transform(BaseTransform, Protocol):
+    """A rewriting of one unit of code."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name on the command line, such as `reorder`."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> Kind:
+        """Whether the meaning is kept."""
+
+    @property
+    @abstractmethod
+    def languages(self) -> frozenset[str]:
+        """The languages that it rewrites; empty for all."""
+
+    @property
+    @abstractmethod
+    def unit(self) -> Unit:
+        """What its methods are given: one function, or the whole text."""
 
 
 _PLACE: Final = "\0"
@@ -92,61 +153,28 @@ def of_place(text: str) -> tuple[str, str]:
     return own, file
 
 
-def is_surrounded(transform: Transform) -> TypeGuard[Surrounded]:
-    """As `isinstance`, which takes long for a protocol."""
-    return hasattr(transform, "within")
+def is_surrounded(transform: BaseTransform) -> bool:
+    """Whether a transform uses what the text around a function shows."""
+    return overrides(transform, BaseTransform.within)
 
 
-def knows_names(transform: Transform) -> bool:
-    """Whether a transform considers by itself what the text around a function binds anew.
-
-    A rule is only told what looking at objects may do there; it is not used where a builtin's name means
-    something else.
-    """
-    return is_surrounded(transform) and not getattr(transform, "trusts_names", False)
+def knows_names(transform: BaseTransform) -> bool:
+    """Whether a transform considers by itself what the text around a function binds anew."""
+    return is_surrounded(transform) and not transform.trusts_names
 
 
-@runtime_checkable
-class Locating(Protocol):
-    """Optional: a transform that says what stands at its sites, as mixed variants need."""
-
-    def places(self, source: str) -> Mapping[int, str]:
-        """What stands at each site. A site of another text with the same answer can be edited in its place.
-
-        Raises:
-            SourceError: the source cannot be parsed.
-        """
+def is_located(transform: BaseTransform) -> bool:
+    """Whether a transform says what stands at its sites."""
+    return overrides(transform, BaseTransform.places)
 
 
-@runtime_checkable
-class Related(Protocol):
-    """Optional: a transform whose moves depend on a relation between statements."""
-
-    def under(self, dependence: Dependence) -> Transform:
-        """The same transform under this relation; its evidence is that of the relation."""
-
-
-@runtime_checkable
-class Finite(Protocol):
-    """Optional: a transform that can count and list all variants of a text, as exhaustive attacks need."""
-
-    def count(self, source: str) -> int | None:
-        """The number of variants without the text itself; `None` if counting costs too much.
-
-        Raises:
-            SourceError: the source cannot be parsed.
-        """
-
-    def every(self, source: str) -> Iterator[tuple[Move, ...]]:
-        """The moves of each variant, each variant once.
-
-        Raises:
-            SourceError: the source cannot be parsed.
-        """
+def uses_relation(transform: BaseTransform) -> bool:
+    """Whether the moves of a transform depend on a relation between statements."""
+    return overrides(transform, BaseTransform.under)
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(BaseTransform):
     """Returns the input byte for byte, for every language: to ask the same again, or a changed network."""
 
     name: str = "identity"
@@ -154,17 +182,19 @@ class Identity:
     languages: frozenset[str] = field(default_factory=frozenset)
     unit: Unit = "module"
 
+    @override
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
         """No moves at all."""
         return ()
 
+    @override
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """The source itself."""
         return Rewritten(source=source, evidence="analysis")
 
 
 @dataclass(frozen=True, slots=True)
-class OtherSide:
+class OtherSide(BaseTransform):
     """A control for samples with a fix: the text before it, or behind it. The driver gives it that text."""
 
     text: str = ""
@@ -173,10 +203,12 @@ class OtherSide:
     languages: frozenset[str] = field(default_factory=frozenset)
     unit: Unit = "module"
 
+    @override
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
         """One move, if the other side is known."""
         return (_FIX,) if self.text else Refused(NO_OTHER_SIDE)
 
+    @override
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """The other side. Only the corpus vouches for it."""
         return Rewritten(source=self.text, evidence="none") if moves == (_FIX,) else Refused(NOT_A_MOVE)

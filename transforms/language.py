@@ -44,9 +44,9 @@ class TransformEntry(Entry):
     assumes: str = ""
     """What is assumed beyond the assumptions of the language's analysis. `all` leaves such transforms out."""
     rests_on: tuple[str, ...] = ()
-    """The entries of the language's ledger on which its edits rest; those of its family if it names none."""
+    """The entries of the language's ledger on which its edits rest. If it names none, its family's count."""
     related: bool = False
-    """Whether it depends on a relation between statements; see `interface.Related`."""
+    """Whether it depends on a relation between statements; see `BaseTransform.under`."""
     undoes: tuple[str, ...] = ()
     """The transforms of the same language of whose edits this one may leave nothing: its inverse, or others
     that rewrite the same places. One side declares it."""
@@ -142,7 +142,7 @@ class Language:
 
     # ── transforms ──
     families: tuple[TransformFamily, ...] = ()
-    """Its transforms. A name may be that of another language's transform; it then means the same idea."""
+    """Its transforms. A transform of another language may have the same name; it then means the same idea."""
     standard: tuple[str, ...] = ()
     """Names of the meaning-keeping transforms of a default run."""
     controls: tuple[str, ...] = ()
@@ -182,7 +182,7 @@ class Language:
 
     # ── files ──
     endings: tuple[str, ...] = ()
-    """Of its source files, with the dot. Files in folders are found by them."""
+    """Endings of its source files, with the dot. Files in folders are found by them."""
     named_endings: tuple[str, ...] = ()
     """Further endings of files that are read only where the user names the file."""
     column: str = ""

@@ -5,8 +5,8 @@ variant are applied one after the other, each to the result of those before. So 
 reasoning of its own transform, and the evidence of the whole is that of its weakest part.
 
 All parts propose their moves on the original, and a move finds its site again by what stands there
-(`Locating`). A site that an earlier part changed is left out. Therefore each of the moves means the same in
-any subset of them, and `explain` can shrink a variant to its smallest moves.
+(`BaseTransform.places`). A site that an earlier part changed is left out. Therefore each of the moves means
+the same in any subset of them, and `explain` can shrink a variant to its smallest moves.
 """
 
 from collections import Counter
@@ -20,12 +20,13 @@ from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependenc
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.interface import (
     NOT_A_MOVE,
-    Locating,
+    BaseTransform,
     Refused,
-    Related,
     Rewritten,
-    Surrounded,
     Transform,
+    is_located,
+    is_surrounded,
+    uses_relation,
 )
 from codeaudit.transforms.language import every_language, find_language
 from codeaudit.transforms.perturb import part_for, under
@@ -67,9 +68,9 @@ def _parts(asked: Sequence[str], language: str) -> tuple[Transform, ...]:
     found = (transform_for(name, language) for name in expand(asked, languages=(language,)))
     parts = [one for one in found if not one.languages or language in one.languages]
     for one in parts:
-        if not isinstance(one, Locating) and one.name in asked:
+        if not is_located(one) and one.name in asked:
             raise UsageError(f"{one.name!r} cannot be mixed: it does not say where it edits")
-    return tuple(one for one in parts if isinstance(one, Locating))
+    return tuple(filter(is_located, parts))
 
 
 def _spoken(asked: Sequence[str], languages: Iterable[str]) -> frozenset[str]:
@@ -88,15 +89,15 @@ def _transforms_of(language: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mixed:
+class Mixed(BaseTransform):
     """Moves of several transforms in one variant."""
 
     name: str
     parts: tuple[Transform, ...]
     language: str
-    """That of its parts."""
+    """The language of its parts."""
     languages: frozenset[str]
-    """Those in which the name has parts."""
+    """The languages in which the name has parts."""
     kind: Kind = "preserving"
     unit: Unit = "module"
     around: str = field(default="", repr=False)
@@ -180,7 +181,7 @@ class Mixed:
             text = step[0].source
             evidence = step[0].evidence
             # An order under the relation of the paper is parsed, and breaks the meaning all the same.
-            broken = broken or (isinstance(own[name], Related) and evidence == EVIDENCE["paper"])
+            broken = broken or (uses_relation(own[name]) and evidence == EVIDENCE["paper"])
             found.append(evidence)
         if broken or not found:
             return Rewritten(source=text, evidence=EVIDENCE["paper" if broken else "strict"])
@@ -217,11 +218,11 @@ class Mixed:
 
     def _told(self, part: Transform) -> Transform:
         """A part with what the file around shows."""
-        return part.within(self.around) if isinstance(part, Surrounded) and self.around else part
+        return part.within(self.around) if self.around and is_surrounded(part) else part
 
 
 def _places(part: Transform, source: str) -> Mapping[int, str]:
-    return part.places(source) if isinstance(part, Locating) else {}
+    return part.places(source) if is_located(part) else {}
 
 
 def _again(before: Mapping[int, str], now: Mapping[int, str]) -> Mapping[int, int]:

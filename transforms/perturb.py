@@ -28,12 +28,12 @@ from codeaudit.transforms.grammar import with_article
 from codeaudit.transforms.interface import (
     OtherSide,
     Refused,
-    Related,
     Rewritten,
     Transform,
     is_surrounded,
     knows_names,
     placed,
+    uses_relation,
 )
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import (
@@ -217,7 +217,7 @@ def within(sample: Sample, transform: Transform) -> Transform:
 
 def under(transform: Transform, dependence: Dependence) -> Transform:
     """The transform under this relation, if it depends on one."""
-    return transform.under(dependence) if isinstance(transform, Related) else transform
+    return transform.under(dependence) if uses_relation(transform) else transform
 
 
 def _context(sample: Sample, transform: Transform) -> FunctionContext:
@@ -250,7 +250,7 @@ def part_for(transform: Transform, source: str, language: str, *, file: str) -> 
     record = find_language(language)
     if found.obstacle is None and file and record is not None and record.obstacle_in_file:
         # Layout does not depend on what builtins mean.
-        options = {} if getattr(transform, "needs_names", True) else {"names_count": False}
+        options = {} if transform.needs_names else {"names_count": False}
         obstacle: str | None = load_target(record.obstacle_in_file)(found.source, file, **options)
         return replace(found, obstacle=obstacle)
     return found

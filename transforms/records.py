@@ -156,7 +156,7 @@ class Perturbed:
     evidence: Evidence
     """The strongest evidence for it so far."""
     other: str = ""
-    """The second unit of the pair, if it was rewritten, too; empty if it is that of the sample."""
+    """The second unit of the pair, if it was rewritten, too; else empty."""
     candidates: tuple[str, ...] = ()
     """The candidates without the source, in their order, if they were rewritten, too. Those to which the
     transform does not apply stay as they are. Empty if all are those of the sample."""

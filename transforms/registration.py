@@ -25,6 +25,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from codeaudit.transforms.abilities import adapted
 from codeaudit.transforms.errors import CannotAudit, CodeauditError, UsageError
 from codeaudit.transforms.frames import raised_at
 from codeaudit.transforms.grammar import with_article
@@ -194,6 +195,7 @@ class Registry(Generic[T]):
         *tables: Mapping[str, Entry],
         group: str = "",
         expects: type | None = None,
+        base: type | None = None,
         project: bool = False,
         forms: Mapping[str, str] | None = None,
         late: Callable[[], Mapping[str, Entry]] = dict,
@@ -205,6 +207,7 @@ class Registry(Generic[T]):
             tables: the built-in names.
             group: the group of entry points that adds names; without one there are no plug-ins.
             expects: the protocol or the record that a plug-in's object must fit.
+            base: the class whose defaults a plug-in's object gets for what it lacks.
             project: whether `py/MODULE:OBJECT` is a name, too.
             forms: by `FORM`, the target of a function from a whole name `FORM/ARGUMENT` to its object.
             late: a further table, made when a name is not built in.
@@ -215,6 +218,7 @@ class Registry(Generic[T]):
         self.noun = noun
         self.group = group
         self._expects = expects
+        self._base = base
         self._project = project
         self._forms = dict(forms or {})
         self._late = late
@@ -256,8 +260,8 @@ class Registry(Generic[T]):
         yield from _usable(self, self.summary, on_broken)
 
     def summary(self, name: str) -> str:
-        """The line that describes a name: that of its table, else the object's `summary`, else the first line
-        of its docstring.
+        """The line that describes a name: its row in the table, else the object's `summary`, else the first
+        line of its docstring.
 
         Raises:
             UsageError: no such name.
@@ -285,7 +289,7 @@ class Registry(Generic[T]):
         value: T
         # A built-in name comes first, so installing a package never changes what a command means.
         if (entry := self.entry(name)) is not None:
-            value = load_target(entry.target)
+            value = self._adapted(load_target(entry.target))
         elif self._in_project(name):
             value = self._from_project(name)
         elif (form := self._form(name)) is not None:
@@ -306,9 +310,15 @@ class Registry(Generic[T]):
     def _from_plug_in(self, plug_in: PlugIn) -> Any:
         value = plug_in.load()
         try:
-            return fitting(value, self._expects, noun=self.noun, name=plug_in.name)
+            return self._fitting(value, plug_in.name)
         except CannotAudit as error:  # the message must name the distribution that has to be mended
             raise plug_in.broken(str(error)) from error
+
+    def _fitting(self, value: Any, name: str) -> Any:
+        return self._adapted(fitting(value, self._expects, noun=self.noun, name=name))
+
+    def _adapted(self, value: Any) -> Any:
+        return value if self._base is None else adapted(value, self._base)
 
     def _from_project(self, name: str) -> Any:
         target = name.removeprefix(PROJECT)
@@ -318,7 +328,7 @@ class Registry(Generic[T]):
         demand(name, noun=self.noun)
         try:
             value = load_foreign(target, folder=Path.cwd())
-            return fitting(value, self._expects, noun=self.noun, name=name)
+            return self._fitting(value, name)
         except CannotAudit as error:
             raise type(error)(f"{self.noun} {name!r}: {error}") from error
 
@@ -357,7 +367,7 @@ def fitting(value: Any, expects: type | None, *, noun: str, name: str) -> Any:
 
 def misfit(value: object, expects: type, *, noun: str) -> str:
     """Why somebody else's object is no instance of a record or a protocol; empty if it is."""
-    # `isinstance` on a protocol needs `@runtime_checkable`, and it does not say which member is missing.
+    # `isinstance` on a protocol does not say which member is missing.
     if not getattr(expects, "_is_protocol", False):
         if not isinstance(value, expects):
             wanted = with_article(expects.__name__)
@@ -379,13 +389,15 @@ def _with_name(value: Any, name: str) -> Any:
 
 
 def _members(protocol: type) -> list[str]:
-    """What a protocol asks for; `__call__` is the only special method that protocols here have."""
+    """What a protocol asks for: its abstract members, or all if none is marked as abstract. `__call__` is the
+    only special method that protocols here have."""
+    marked = getattr(protocol, "__abstractmethods__", None)
     return [
         name
         for base in protocol.__mro__
         if getattr(base, "_is_protocol", False)
         for name in (*vars(base).get("__annotations__", {}), *vars(base))
-        if name == "__call__" or not name.startswith("_")
+        if (name in marked if marked else name == "__call__" or not name.startswith("_"))
     ]
 
 

@@ -1,16 +1,17 @@
 """The transforms by name. Looking one up imports its module; listing imports none.
 
-Several languages may have a transform of one name: `transform_for("rename", language)` is that of one of
-them, `TRANSFORMS.get("rename")` that of the first language that has the name.
+Several languages may have a transform of one name: `transform_for("rename", language)` looks in one of them,
+`TRANSFORMS.get("rename")` takes the first language that has the name.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
+from codeaudit.transforms.abilities import adapted
 from codeaudit.transforms.assumptions import Assumption
 from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence, related_name, speaks
 from codeaudit.transforms.errors import CannotAudit, UsageError
-from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.interface import BaseTransform, Transform
 from codeaudit.transforms.language import (
     LANGUAGES,
     Language,
@@ -36,8 +37,8 @@ JOINT: Final = "+"
 """Between the names of a mixture."""
 
 _MIXED: Final = "codeaudit.transforms.mixing:load"
-_LEVELLED: Final = "codeaudit.transforms.levels:load"
-_RELATED: Final = "codeaudit.transforms.relating:load"
+_LEVELLED: Final = "codeaudit.transforms.under_level:load"
+_RELATED: Final = "codeaudit.transforms.under_relation:load"
 
 PLUG_INS: Final = "plug-ins"
 """The family of transforms that no language's record lists."""
@@ -132,6 +133,7 @@ TRANSFORMS: Final[Registry[Transform]] = Registry(
     ENTRIES,
     group="codeaudit.transforms",
     expects=Transform,
+    base=BaseTransform,
     project=True,
     forms={
         MIXED: _MIXED,
@@ -155,7 +157,7 @@ def transform_for(name: str, language: str) -> Transform:
     record = find_language(language)
     entry = OF_SAMPLES.get(name) or (record.transforms.get(name) if record is not None else None)
     if entry is not None:
-        found: Transform = load_target(entry.target)
+        found: Transform = adapted(load_target(entry.target), BaseTransform)
         return found
     if in_level(name)[0] != "known":
         levelled: Transform = load_target(_LEVELLED)(name, language)
@@ -261,7 +263,7 @@ def entry_of(name: str, language: str = "") -> TransformEntry:
 
 
 def languages_of(name: str) -> tuple[str, ...]:
-    """The languages in which a name is a transform's; empty for the identity, which is for all."""
+    """The languages with a transform of this name; empty for the identity, which is for all."""
     if name in OF_SAMPLES:
         return ()
     dependence, plain = in_relation(name)
@@ -308,8 +310,8 @@ def left_out(name: str, languages: Collection[str] = ()) -> tuple[str, ...]:
 def expand(
     names: Iterable[str], *, interface: bool = True, languages: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Names of transforms, with each family's name replaced by its meaning-keeping members, and that of a
-    published suite by our counterparts.
+    """Names of transforms. A family's name is replaced by its meaning-keeping members, a published suite's by
+    our counterparts.
 
     Where languages are given, a family (and `all`, and a suite) stands for its members in these. Without
     `interface` it leaves out the members that change what callers can see: parameters, docstrings,

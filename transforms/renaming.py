@@ -13,13 +13,13 @@ variables share: names are made by a strategy of `naming`.
 `Merges`, the possible merges of one text.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from random import Random
 from typing import Final, Protocol
 
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import BaseTransform, Refused, Rewritten
 from codeaudit.transforms.naming import Lexicon, Strategy, draw, shuffle
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 
@@ -55,7 +55,7 @@ class RenamableNames(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rename(ABC):
+class Rename(BaseTransform):
     """Gives other names to the variables of a unit. One variable is one move; any subset can be applied."""
 
     name: str = "rename"
@@ -321,7 +321,7 @@ class Merges(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merging(ABC):
+class Merging(BaseTransform):
     """Merges a variable into one whose value is still needed. One merge is one move."""
 
     name: str = "rename-merging"

@@ -13,7 +13,7 @@ a model to notice). A model that answers the same here and everywhere else is no
 order. A language says with `Breakable` which pairs may be reversed.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -24,7 +24,7 @@ from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock, why_not
 from codeaudit.transforms.dependence.graph import bits, closure, reduction
 from codeaudit.transforms.errors import RESULT_NOT_PARSED
-from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, BaseTransform, Refused, Rewritten
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 
 DRAWS: Final = 32
@@ -75,7 +75,7 @@ class Ordering(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reorder(ABC):
+class Reorder(BaseTransform):
     """Draws a legal order other than the text's own. One block is one move; any subset can be applied."""
 
     name: str = "reorder"
@@ -221,7 +221,7 @@ def _drawn(found: Ordering, sites: Sequence[int], rng: Random) -> tuple[Move, ..
 
 def order_move(found: Ordering, site: int, order: Sequence[int]) -> Move:
     """The move that puts a block into an order, given as old numbers in their new order."""
-    note = told(found.noun, found.numbers(site), order)
+    note = order_note(found.noun, found.numbers(site), order)
     return Move(kind="order", site=site, value=tuple(order), note=note)
 
 
@@ -256,10 +256,12 @@ def milder(move: Move) -> Iterator[Move]:
         less = [*start[:n], start[n + 1], start[n], *start[n + 2 :]]
         if tuple(less) not in seen:
             seen.add(tuple(less))
-            yield replace(move, value=tuple(less), note=told("statements", [each + 1 for each in own], less))
+            yield replace(
+                move, value=tuple(less), note=order_note("statements", [each + 1 for each in own], less)
+            )
 
 
-def told(noun: str, numbers: Sequence[int], order: Sequence[int]) -> str:
+def order_note(noun: str, numbers: Sequence[int], order: Sequence[int]) -> str:
     """The note of an order, for people: the numbers of the moved elements in their old and their new
     order.
     """
@@ -373,7 +375,7 @@ class Breakable(Ordering, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReorderBreaking(ABC):
+class ReorderBreaking(BaseTransform):
     """Puts one element directly before another one that it depends on; every other pair keeps its order."""
 
     name: str = "reorder-breaking"

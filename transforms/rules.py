@@ -7,7 +7,7 @@ Many rules put regions of the text (the items of a dict, the methods of a class)
 `legal_orders` chooses the orders, and `permuted` makes the patch.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +16,7 @@ from random import Random
 from typing import Any, Final, Literal, TypeAlias
 
 from codeaudit.transforms.dependence import orders
-from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, BaseTransform, Refused, Rewritten
 from codeaudit.transforms.patches import Patch, Site, Span, compatible
 from codeaudit.transforms.records import Kind, Move, Unit
 
@@ -31,7 +31,7 @@ rule only finds sites where the edit is right. `assumption`: the same, if what i
 
 
 @dataclass(frozen=True, slots=True)
-class SiteRule(ABC):
+class SiteRule(BaseTransform):
     """A transform made of one rule. One site is one move.
 
     A control edits only one site, because two changes of the meaning may cancel out.

@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codeaudit.audit.corpora.records import CorpusResources, raw_sample
+from typing_extensions import override
+
+from codeaudit.audit.corpora.records import BaseCorpus, CorpusResources, raw_sample
 from codeaudit.transforms.algebra import ALGEBRA
 from codeaudit.transforms.algebra.generate import SIZES, SPLITS, Split, examples
 from codeaudit.transforms.errors import CorpusError
@@ -16,7 +18,7 @@ MOST = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeneratedPairs:
+class GeneratedPairs(BaseCorpus):
     """The first `size` pairs of one split of the generated data set."""
 
     spec: str
@@ -25,11 +27,12 @@ class GeneratedPairs:
 
     @property
     def language(self) -> str:
-        """As `OneLanguage.language`."""
+        """The language of all samples."""
         return ALGEBRA.name
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `Corpus.read`; the label is `true` or `false`, and the line is the pair's number from 1."""
+        """The label is `true` or `false`, and the line is the pair's number from 1."""
         for number, example in enumerate(examples(self.split, self.size), start=1):
             label = "true" if example.label else "false"
             path = f"{ALGEBRA.name}:{self.split}"

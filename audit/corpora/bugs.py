@@ -26,10 +26,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, Self, TypeAlias
 
+from typing_extensions import override
+
 from codeaudit.audit.cache import default_folder
 from codeaudit.audit.checks import is_text, load_json
 from codeaudit.audit.corpora.records import (
     SPLITS,
+    BaseCorpus,
     Corpus,
     CorpusResources,
     Note,
@@ -141,7 +144,7 @@ def confirmation(language: str) -> BugExecution | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeededBugs:
+class SeededBugs(BaseCorpus):
     """Seeded bugs in the functions of another corpus."""
 
     spec: str
@@ -159,8 +162,9 @@ class SeededBugs:
     """The folder for the results; `None` for the user's cache folder."""
     note: Note | None = None
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `Corpus.read`: for each function with a bug, the clean text (label 0), then the buggy one (1).
+        """For each function with a bug, the clean text (label 0), then the buggy one (1).
 
         Raises:
             CannotAudit: a function must be executed, and the sandbox does not work on this machine.

@@ -28,7 +28,7 @@ UNFIT: Final = "the changed function does not compile"
 _CALLS: Final = 12
 """Calls that are drawn."""
 _USED: Final = 8
-"""Of those that count, how many a changed function gets."""
+"""How many of the calls that count a changed function gets."""
 _SECONDS: Final = 1.0
 _SHOWN: Final = 200
 _OUT_OF_TIME: Final = (-signal.SIGPROF, -signal.SIGXCPU, -signal.SIGKILL)

@@ -17,8 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.corpora import javascript_calls
-from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.records import Corpus, CorpusAround
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.oracle.inputs import inputs
@@ -33,7 +35,7 @@ CANDIDATE: Final = "candidate"
 """The name of the function in tests."""
 OTHER_LANGUAGE: Final = "neither Python nor JavaScript"
 NO_CALLS: Final = "no call in its table or its tests"
-"""Of a function whose calls cannot be drawn."""
+"""The reason against a function whose calls cannot be drawn."""
 
 _BUILTINS: Final = frozenset(dir(builtins)) | {"__name__"}
 
@@ -60,19 +62,14 @@ def with_call(text: str, call: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Callables:
+class Callables(CorpusAround):
     """The samples of another corpus that have a function to call, judged by their text."""
 
-    base: Corpus
+    whole: Corpus
 
-    @property
-    def spec(self) -> str:
-        """The SPEC of the other corpus."""
-        return self.base.spec
-
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `Corpus.read`."""
-        for sample in self.base.read(skipped):
+        for sample in self.whole.read(skipped):
             found = _refused(sample)
             if found is not None:
                 skipped[found] += 1

@@ -20,7 +20,7 @@ OTHER: Final = "\0other"
 """A key that no column has: the second unit of a pair. A column `other` may be anything, unless `--columns`
 names it."""
 COLUMNS: Final = ("func1", "func2", "label")
-"""Those of a pair of functions."""
+"""The columns of a pair of functions."""
 FUNCTIONS: Final = "data.jsonl"
 """The file of BigCloneBench with the functions, beside the files of pairs."""
 _LAYOUT: Final = "a line of a file of pairs is two numbers of functions and a label, with tabs between them"

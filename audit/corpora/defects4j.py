@@ -24,10 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from typing_extensions import override
+
 from codeaudit.audit.corpora.files import FOREIGN, read_bytes
 from codeaudit.audit.corpora.functions import decode
-from codeaudit.audit.corpora.methods import MethodText, found, parse
-from codeaudit.audit.corpora.records import SPLITS, CorpusResources, Split, raw_sample, split_of
+from codeaudit.audit.corpora.methods import MethodText, outermost_methods, parse
+from codeaudit.audit.corpora.records import SPLITS, BaseCorpus, CorpusResources, Split, raw_sample, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.java.parsing import TYPES
@@ -78,15 +80,16 @@ class BugCopies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Defects4JCheckouts:
+class Defects4JCheckouts(BaseCorpus):
     """The working copies in one folder."""
 
     spec: str
     folder: Path
     split: Split | None = None
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `Corpus.read`; the label is 1 for a method with the bug and 0 for the fixed one."""
+        """The label is 1 for a method with the bug and 0 for the fixed one."""
         pairs = [
             (copies.bug, fixed, buggy)
             for copies in _copies(self.folder)
@@ -222,7 +225,7 @@ def _modified(place: Path) -> Sequence[str]:
 def _methods(path: str, text: str) -> dict[MethodKey, MethodInCopy]:
     reading = parse(text)
     known: dict[MethodKey, MethodInCopy] = {}
-    for method in found(reading):
+    for method in outermost_methods(reading):
         if method.node.child("body") is not None:
             key = MethodKey(path, _types(reading, method), method.name, _parameters(reading, method))
             known.setdefault(key, MethodInCopy(key, method, _bare(reading, method)))

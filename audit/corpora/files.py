@@ -13,8 +13,10 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from typing_extensions import override
+
 from codeaudit.audit.corpora.functions import decode
-from codeaudit.audit.corpora.records import CorpusResources, also_left_out
+from codeaudit.audit.corpora.records import BaseCorpus, CorpusResources, also_left_out
 from codeaudit.audit.languages import audit_of, reads_files, warn_of_broken_readers
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.grammar import counted_reasons
@@ -73,7 +75,7 @@ TESTS: Final = frozenset({"test", "tests", "idle_test", "testing"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFiles:
+class SourceFiles(BaseCorpus):
     """The functions of files and folders."""
 
     spec: str
@@ -88,8 +90,9 @@ class SourceFiles:
     named: bool = False
     """Whether the user named one file. A defect of it is an error; other files with defects are skipped."""
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `Corpus.read`: file by file in the order of their names."""
+        """File by file in the order of their names."""
         found = False
         for root in self.roots:
             for path in _source_files(root, self.without, None if self.counts_others else self.endings):

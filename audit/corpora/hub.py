@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codeaudit.audit.corpora.records import CorpusResources, LabelColumn
+from typing_extensions import override
+
+from codeaudit.audit.corpora.records import BaseCorpus, CorpusResources, LabelColumn
 from codeaudit.audit.corpora.tables import Row, samples_of
 from codeaudit.audit.models.endpoints.proxies import wrong_proxy
 from codeaudit.transforms.errors import CorpusError, UsageError
@@ -18,7 +20,7 @@ from codeaudit.transforms.registration import one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HubTable:
+class HubTable(BaseCorpus):
     """The rows of one split of a data set."""
 
     spec: str
@@ -29,8 +31,9 @@ class HubTable:
     column: LabelColumn | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `Corpus.read`.
+        """The rows as samples.
 
         Raises:
             ImportError: the library `datasets` is not installed.

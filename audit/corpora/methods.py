@@ -49,7 +49,7 @@ def methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
         SourceError: the text does not parse.
     """
     reading = parse(text)
-    for method in found(reading):
+    for method in outermost_methods(reading):
         reason = _unfit(reading, method)
         if reason is None:
             yield raw_sample(
@@ -64,7 +64,7 @@ def methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
             left_out[reason] += 1
 
 
-def found(reading: ParsedText) -> Iterator[MethodText]:
+def outermost_methods(reading: ParsedText) -> Iterator[MethodText]:
     """The outermost methods and constructors of a file, in the order of the text."""
     source = reading.source
     for node in callables(reading):

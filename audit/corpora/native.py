@@ -789,7 +789,7 @@ DATA_SETS: Final[Sequence[DataSet]] = (
 )
 """In this order: the first one whose columns a row has counts."""
 PAIRED: Final = tuple(one for one in DATA_SETS if one.read in (_refinement, _translated_pair))
-"""Those for which `--columns source=COLUMN` chooses one of their texts for another task."""
+"""Data sets whose rows have two texts: `--columns source=COLUMN` chooses one of them for another task."""
 COLUMNS: Final[Collection[str]] = frozenset(
     column for one in DATA_SETS for column in (*one.columns, *one.others)
 )

@@ -8,8 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.corpora.functions import decode
-from codeaudit.audit.corpora.records import CorpusResources, raw_sample
+from codeaudit.audit.corpora.records import BaseCorpus, CorpusResources, raw_sample
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.x86 import X86
@@ -25,7 +27,7 @@ _NOT_CODE: Final = re.compile(r"\s*(?:\.|[\w.$]+:)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramBlocks:
+class ProgramBlocks(BaseCorpus):
     """The distinct basic blocks of an ELF file, in the order of their addresses."""
 
     spec: str
@@ -35,11 +37,12 @@ class ProgramBlocks:
 
     @property
     def language(self) -> str:
-        """As `OneLanguage.language`."""
+        """The language of all samples."""
         return X86.name
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `Corpus.read`; a block's line is its address."""
+        """A block's line is its address."""
         from codeaudit.transforms.x86.blocks import cut, running_program
 
         path = self.path or running_program()
@@ -48,7 +51,7 @@ class ProgramBlocks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AssemblyBlocks:
+class AssemblyBlocks(BaseCorpus):
     """A file of assembly text: AT&T syntax, or Intel if it has `.intel_syntax`.
 
     Blocks end at empty lines, labels and directives.
@@ -59,11 +62,12 @@ class AssemblyBlocks:
 
     @property
     def language(self) -> str:
-        """As `OneLanguage.language`."""
+        """The language of all samples."""
         return X86.name
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `Corpus.read`; a block that cannot be read is left out."""
+        """A block that cannot be read is left out."""
         from codeaudit.transforms.x86.reading import from_intel, read
 
         try:

@@ -2,12 +2,13 @@
 
 import hashlib
 import heapq
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from typing_extensions import override
 
@@ -55,7 +56,7 @@ class LeftOut(Counter[str]):
         """Whether a row had a cell for its label, and not only a name."""
 
 
-def told_files(files: Mapping[str, str], details: Mapping[str, str]) -> str:
+def unread_files_line(files: Mapping[str, str], details: Mapping[str, str]) -> str:
     """One line on files that could not be read, each with what is known of it; empty without such files."""
     # Those in other languages are only counted: a project may have thousands.
     told = {path: details.get(path, why) for path, why in files.items() if not why.endswith(NO_ENGINE)}
@@ -79,16 +80,12 @@ def also_left_out(
             skipped.labelled |= reasons.labelled
 
 
-class Corpus(Protocol):
-    """Raw samples of one place, which can be read again. A raw label is as the place gives it: a name, a
-    class, a number or nothing.
-    """
+class BaseCorpus(Protocol):
+    """Base of corpora."""
 
-    @property
-    def spec(self) -> str:
-        """As the user named it."""
-        ...
+    __slots__ = ()
 
+    @abstractmethod
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """Every raw sample once, in any order, with one file or one row in memory at a time.
 
@@ -98,33 +95,35 @@ class Corpus(Protocol):
             CorpusError: the place as a whole cannot be read.
             SourceError: the one file that was named cannot be used.
         """
-        ...
 
 
-@runtime_checkable
-class OneLanguage(Protocol):
-    """Optional: a corpus whose samples are all of one language, which is known before it is read."""
+class Corpus(BaseCorpus, Protocol):
+    """Raw samples of one place, which can be read again. A raw label is as the place gives it: a name, a
+    class, a number or nothing.
+
+    A corpus whose samples are all of one language may say so beforehand by an attribute `language`.
+    """
 
     @property
-    def language(self) -> str:
-        """The name of the language."""
-        ...
+    @abstractmethod
+    def spec(self) -> str:
+        """As the user named it."""
 
 
-class CorpusAround(Corpus):
+class CorpusAround(BaseCorpus):
     """A corpus that reads another one, whose name it has."""
 
     whole: Corpus
     """The corpus itself."""
 
     @property
-    @override
     def spec(self) -> str:
+        """The name of the corpus inside."""
         return self.whole.spec
 
 
 @dataclass(frozen=True, slots=True)
-class ToldCorpus(CorpusAround):
+class NotingCorpus(CorpusAround):
     """A corpus that tells what it leaves out, each time it has been read to its end."""
 
     whole: Corpus
@@ -137,7 +136,7 @@ class ToldCorpus(CorpusAround):
         also_left_out(skipped, found, found.files, found.details)
         if found:
             self.note(f"corpus {self.spec}: left out: {', '.join(counted_reasons(found, most=6))}")
-        if told := told_files(found.files, found.details):
+        if told := unread_files_line(found.files, found.details):
             self.note(told)
 
 

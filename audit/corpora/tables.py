@@ -20,9 +20,11 @@ from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
+from typing_extensions import override
+
 from codeaudit.audit.checks import is_number, is_whole
 from codeaudit.audit.corpora import clones, native
-from codeaudit.audit.corpora.records import LabelColumn, LeftOut, raw_sample, split_of
+from codeaudit.audit.corpora.records import BaseCorpus, LabelColumn, LeftOut, raw_sample, split_of
 from codeaudit.audit.corpora.translations import TARGET_COLUMNS, targets_of, translated
 from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, paired
 from codeaudit.audit.records import as_label
@@ -78,7 +80,7 @@ COLUMNS: Final = _PLAIN | frozenset(native.COLUMNS) | frozenset(TARGET_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Table(BaseCorpus):
     """The rows of one file, or those of one split.
 
     A table without a column of splits that has one of groups is split by `split_of`.
@@ -94,8 +96,9 @@ class Table:
     """Names of columns in the file, by the names of `OWN` that they have here; `language` may also have the
     name of a language, which is then that of all rows."""
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `Corpus.read`, row by row."""
+        """Row by row."""
         try:
             yield from samples_of(
                 self.rows(skipped),

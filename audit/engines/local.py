@@ -12,6 +12,8 @@ from itertools import chain, islice
 from multiprocessing import get_context, parent_process
 from typing import Final, Protocol, TypeVar
 
+from typing_extensions import override
+
 from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.audit.interface import Model
 from codeaudit.transforms.permission import permit, permitted
@@ -45,17 +47,17 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class LocalEngine:
+class LocalEngine(Engine):
     """Processes of this machine make suites, and models live in this process."""
 
     workers: int = 1
 
+    @override
     def spread(self, work: Callable[[T], R], items: Iterable[T], *, chunk: int, few: int) -> Iterator[R]:
-        """As `Engine.spread`."""
         return spread(work, items, workers=self.workers, chunk=chunk, few=few)
 
+    @override
     def model(self, load: Callable[[], Model]) -> Model:
-        """As `Engine.model`."""
         return load()
 
 

@@ -21,18 +21,18 @@ from importlib.util import find_spec
 from itertools import chain, islice
 from typing import Any, Final, TypeVar
 
+from typing_extensions import override
+
+from codeaudit.audit.engines.local import Engine
 from codeaudit.audit.interface import (
-    AnswersInAnyOrder,
-    ChecksInput,
-    HasUsage,
+    BaseModel,
     Model,
-    RecordedAnswers,
-    SamplesAnswers,
-    SeveralTasks,
+    is_rolling,
 )
 from codeaudit.audit.models.wrappers import innermost
-from codeaudit.audit.probabilities import scale_of
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.distribution import how_to_install
 from codeaudit.transforms.errors import CodeauditError, ModelError, RunError
 from codeaudit.transforms.permission import permit, permitted
@@ -141,8 +141,8 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 
-class RayEngine:
-    """Distributes work over the processors that Ray has. An `Engine` of `codeaudit.audit.engines.local`."""
+class RayEngine(Engine):
+    """Distributes work over the processors that Ray has."""
 
     def __init__(self, ray: Any, device: str, *, whole: bool) -> None:
         self._ray = ray
@@ -158,8 +158,9 @@ class RayEngine:
         self._resources = {"num_cpus": 0, **({"num_gpus": each} if gpus else {})}
         self._active: RemoteModel | None = None
 
+    @override
     def spread(self, work: Callable[[T], R], items: Iterable[T], *, chunk: int, few: int) -> Iterator[R]:
-        """As `codeaudit.audit.engines.local.spread`, in tasks.
+        """In tasks.
 
         Raises:
             RunError: the same items lose their process again and again.
@@ -186,19 +187,19 @@ class RayEngine:
             for one in running:
                 ray.cancel(one, force=True)
 
+    @override
     def model(self, load: Callable[[], Model]) -> Model:
         """The model that `load` makes, in actors; here, if it only waits for others or has its answers.
 
         Raises:
             ModelError, UsageError: as `load`.
         """
-        model = MeteredRemoteModel(self, load)
-        facts = model.facts()
-        if facts["here"]:
+        model = RemoteModel(self, load)
+        if model.facts["here"]:
             # An endpoint: one client keeps the one limit on requests. A file of answers: nothing to compute.
             model.close(keep=0)
             return load()
-        return model if facts["metered"] else RemoteModel(self, load, model)
+        return model
 
     def actor(self, load: Callable[[], Model]) -> Any:
         """A new process that holds a model."""
@@ -225,7 +226,7 @@ class RayEngine:
             raise RunError(f"a process of Ray failed: {_one_line(error.cause or error)}") from error
 
     def wait(self, references: Sequence[Any]) -> Sequence[Any]:
-        """Those that have ended; waits for one."""
+        """The references whose work has ended; waits for one."""
         ended: Sequence[Any] = self._ray.wait(list(references), num_returns=1)[0]
         return ended
 
@@ -255,7 +256,11 @@ class _Answers:
     predictions: list[list[Prediction]]
     seconds: float
     usage: Mapping[str, object]
-    """Of the process so far."""
+    """The usage of the process so far."""
+
+
+_FACTS: Final = ("name", "task", "parameters", "fingerprint", "noise", "tasks", "samples", "scale")
+"""What a model in actors says of itself."""
 
 
 class _Holder:
@@ -283,39 +288,29 @@ class _Holder:
     def facts(self) -> dict[str, Any]:
         model = self.model
         inner = innermost(model)
-        found: dict[str, Any] = {
-            name: getattr(model, name) for name in ("name", "task", "parameters", "fingerprint", "noise")
-        }
-        if isinstance(model, SeveralTasks):
-            found["tasks"] = model.tasks
-        if isinstance(model, SamplesAnswers):
-            found["samples"] = model.samples
+        found: dict[str, Any] = {name: getattr(model, name) for name in _FACTS}
         if hasattr(model, "network"):
             found["network"] = model.network
-        found["scale"] = scale_of(model)
         if hasattr(inner, "dependence"):
             found["dependence"] = inner.dependence
         return {
             "attributes": found,
-            "here": isinstance(model, AnswersInAnyOrder | RecordedAnswers),
-            "metered": isinstance(inner, HasUsage),
-            "checks": isinstance(model, ChecksInput),
+            "here": is_rolling(model) or model.repeats is not None,
+            "checks": overrides(model, BaseModel.unreadable),
         }
 
     def answer(self, batches: Sequence[Sequence[Query]]) -> _Answers:
         model = self.model
         start = time.perf_counter()
         predictions = [list(model.predict(batch)) for batch in batches]
-        inner = innermost(model)
         return _Answers(
             predictions=predictions,
             seconds=time.perf_counter() - start,
-            usage=dict(inner.usage) if isinstance(inner, HasUsage) else {},
+            usage=dict(innermost(model).usage),
         )
 
     def unreadable(self, query: Query) -> Failed | None:
-        model = self.model
-        return model.unreadable(query) if isinstance(model, ChecksInput) else None
+        return self.model.unreadable(query)
 
 
 @dataclass(slots=True)
@@ -327,47 +322,43 @@ class _Call:
     deaths: int
 
 
-class RemoteModel:
-    """A model in actors. It answers several batches at once: `AnswersBatches`."""
+class RemoteModel(BaseModel):
+    """A model in actors. It answers several batches at once."""
 
     name: str
     task: str | None
     parameters: int | None
     fingerprint: str
     noise: float
+    tasks: frozenset[str] = frozenset()
+    samples: int = 1
+    scale: Scale = ""
 
-    def __init__(
-        self, engine: RayEngine, load: Callable[[], Model], other: "RemoteModel | None" = None
-    ) -> None:
-        """Start one actor and ask what the model is; or take over from another record of it."""
+    def __init__(self, engine: RayEngine, load: Callable[[], Model]) -> None:
+        """Start one actor and ask what the model is."""
         self._engine = engine
         self._load = load
-        self._actors: list[Any] = [] if other is None else other._actors
+        self._actors: list[Any] = []
         self._used: dict[Any, Mapping[str, object]] = {}
         self._size = 1
         """Batches in one call."""
-        self._facts: dict[str, Any] = other._facts if other is not None else self._asked("facts")
-        # As attributes of the object, because the driver looks for abilities there.
-        for name, value in self._facts["attributes"].items():
-            setattr(self, name, value)
-        if self._facts["checks"]:
-            self.unreadable = self._unreadable
-
-    def facts(self) -> Mapping[str, Any]:
+        self.facts: Mapping[str, Any] = self._asked("facts")
         """What the model is and can do."""
-        return self._facts
+        for name, value in self.facts["attributes"].items():
+            setattr(self, name, value)
 
     @property
+    @override
     def at_once(self) -> int:
-        """As `AnswersBatches.at_once`."""
         return self._engine.replicas * AHEAD
 
+    @override
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """As `Model.predict`."""
         return next(self.answers([queries]))[1] if queries else []
 
+    @override
     def answers(self, batches: Iterable[Sequence[Query]]) -> Iterator[tuple[int, list[Prediction]]]:
-        """As `AnswersBatches.answers`. A call whose process died is made again in a new one.
+        """In the order in which they arrive. A call whose process died is made again in a new one.
 
         Raises:
             ModelError: the model cannot answer, or the same queries end every process.
@@ -458,8 +449,9 @@ class RemoteModel:
             self._actors.remove(actor)
             self._engine.end(actor)
 
-    def _unreadable(self, query: Query) -> Failed | None:
-        found: Failed | None = self._asked("unreadable", query)
+    @override
+    def unreadable(self, query: Query) -> Failed | None:
+        found: Failed | None = self._asked("unreadable", query) if self.facts["checks"] else None
         return found
 
     def _asked(self, method: str, *arguments: object) -> Any:
@@ -482,11 +474,8 @@ class RemoteModel:
             "the process of a model in Ray ends whenever it is loaded; its machine may lack memory"
         )
 
-
-class MeteredRemoteModel(RemoteModel):
-    """The same with the usage of a model that has one: `HasUsage`."""
-
     @property
+    @override
     def usage(self) -> Mapping[str, object]:
         """The numbers of all processes, summed."""
         total: dict[str, Any] = {}
@@ -497,6 +486,6 @@ class MeteredRemoteModel(RemoteModel):
         return total
 
     @property
+    @override
     def bill(self) -> str:
-        """The usage as one line for the user."""
         return ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in self.usage.items())

@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Protocol, TypeAlias
 
+from typing_extensions import override
+
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.prompts import VERSION
@@ -26,7 +29,6 @@ Answering: TypeAlias = Callable[[list[Query]], object]
 """From a list of queries to a list of answers."""
 
 
-@runtime_checkable
 class Predictor(Protocol):
     """An object that answers with `predict` instead of a call."""
 
@@ -43,13 +45,12 @@ def answering(found: object) -> Answering | None:
     """
     if isinstance(found, type) and hasattr(found, "predict"):
         found = found()
-    if isinstance(found, Predictor):
-        return found.predict
-    return found if callable(found) else None
+    answer = getattr(found, "predict", found)
+    return answer if callable(answer) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallableModel:
+class CallableModel(BaseModel):
     """Answers with `function(queries)`. A query has `source`, `language` and `task`.
 
     An answer is what the task takes (a text, a number, a list of subtokens), a mapping as programs give, or a
@@ -68,6 +69,7 @@ class CallableModel:
     _told: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
     """Not empty once the user knows that only single queries are answered."""
 
+    @override
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One prediction per query.
 

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import load_json
@@ -25,7 +25,7 @@ from codeaudit.audit.models.provider import (
     Settings,
     family,
 )
-from codeaudit.audit.models.text_models import TEMPERATURE, samples, temperature
+from codeaudit.audit.models.text_models import samples, temperature
 from codeaudit.transforms.columns import SEAL
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.registration import Entry, Registry, load_target, nearest
@@ -68,20 +68,12 @@ def _load_checkpoint(spec: str, settings: Settings) -> Model:
         place, device=settings.device, precision=settings.precision
     )
     if settings.arguments:
-        if not isinstance(model, DrawsAnswers):
+        draw = getattr(model, "draw", None)
+        if draw is None:
             told = ", ".join(f"-M {name}" for name in settings.arguments)
             raise UsageError(f"{spec!r} is no language model, so it has no {told}")
-        model.draw(**settings.arguments)
+        draw(**settings.arguments)
     return model
-
-
-@runtime_checkable
-class DrawsAnswers(Protocol):
-    """A checkpoint that writes texts, which it can draw at random."""
-
-    def draw(self, *, samples: float | str = 1, temperature: float | str = TEMPERATURE) -> None:
-        """From now on, draw so many answers to a query at a temperature."""
-        ...
 
 
 CHECKPOINT: Final = Provider(

@@ -16,7 +16,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TypeAlias
 
-from codeaudit.audit.interface import NameOfCode, OneLabel, OneNumber, OneWordOf, Ranking
+from typing_extensions import override
+
+from codeaudit.audit.interface import BaseModel, NameOfCode, OneLabel, OneNumber, OneWordOf, Ranking
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.models.text_models import Prompts, named, shown_prompt, with_prompt
 from codeaudit.audit.models.wrappers import canonical_query
@@ -28,7 +30,7 @@ from codeaudit.transforms.seeding import stream
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FakeModel:
+class FakeModel(BaseModel):
     """A pure function of the query. It fits every task whose answers are texts or numbers."""
 
     name: str
@@ -53,6 +55,7 @@ class FakeModel:
             parts.append(f"prompts={self.prompts.digest}")
         return f"{self.name}?{'&'.join(parts)}" if parts else self.name
 
+    @override
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One answer per query."""
         return [self._predicted(query) for query in queries]

@@ -21,6 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from typing_extensions import override
+
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.prompts import VERSION
@@ -50,12 +53,12 @@ class RecordedAnswer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileModel:
+class FileModel(BaseModel):
     """Looks answers up."""
 
     name: str
     path: Path
-    answers: Mapping[str, RecordedAnswer]
+    recorded: Mapping[str, RecordedAnswer]
     """By the hash of the input. A row with another `id` is kept under that `id` and answers no query."""
     fingerprint: str
     task: None = None
@@ -63,6 +66,7 @@ class FileModel:
     noise: float = 0.0
     repeats: int = 0
 
+    @override
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """The answers in the file; `Failed` for queries without one."""
         return [self._prediction(query) for query in queries]
@@ -73,15 +77,16 @@ class FileModel:
             return entry.prediction
         return Failed(reason=ONCE) if isinstance(query, Repeat) else MISSING
 
+    @override
     def fit(self, queries: Iterable[Query], *, part: bool = False) -> str:
-        """As `RecordedAnswers.fit`: also how many rows answer none of the inputs.
+        """Also how many rows answer none of the inputs.
 
         Raises:
             ModelError: no input of a whole run has an answer.
         """
         inputs = set(queries)
         found = [entry for query in inputs if (entry := self._entry(query)) is not None]
-        lines = {entry.line for key, entry in self.answers.items() if _AGAIN not in key}
+        lines = {entry.line for key, entry in self.recorded.items() if _AGAIN not in key}
         told = f"{self.name}: answers to {len(found):,} of {counted(len(inputs), 'input')}"
         if part:
             return told
@@ -99,7 +104,7 @@ class FileModel:
             key = input_hash(language, query.source, **query.beside)
             if isinstance(query, Repeat):
                 key = _repeat(key, query.number)
-            if (entry := self.answers.get(key)) is not None:
+            if (entry := self.recorded.get(key)) is not None:
                 return entry
         return None
 
@@ -125,7 +130,7 @@ def load(name: str, settings: Settings) -> FileModel:
     return FileModel(
         name=f"file/{name}",
         path=path,
-        answers=answers,
+        recorded=answers,
         fingerprint=f"file:{digest[:32]}:{identity}:{answer}:{VERSION}",
         repeats=max((int(key.partition(_AGAIN)[2] or -1) + 1 for key in answers), default=0),
     )

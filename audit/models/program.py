@@ -21,6 +21,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
+from typing_extensions import override
+
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.prompts import VERSION
@@ -57,7 +60,7 @@ _SECRET_VALUE: Final = re.compile(
 """Addresses with a password, and the beginnings of well-known keys."""
 
 
-class ProgramModel:
+class ProgramModel(BaseModel):
     """Writes `{"id", "task", "language", "source"}` lines and reads `{"id", "answer"}` lines, in any order.
 
     The program starts with the first query and ends when its input is closed. It may answer before a batch is
@@ -86,6 +89,7 @@ class ProgramModel:
         self._running: _Running | None = None
         self._asked = 0
 
+    @override
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One prediction per query.
 

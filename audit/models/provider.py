@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, get_args
 
-from codeaudit.audit.interface import Model
+from codeaudit.audit.interface import BaseModel, Model
 from codeaudit.audit.models.endpoints.spending import Spending
+from codeaudit.transforms.abilities import adapted
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.registration import load_target, misfit
 
@@ -110,7 +111,8 @@ class Provider:
         model = load(rest, replace(settings, arguments=arguments, **unused))
         if wrong := misfit(model, Model, noun="model"):
             raise ModelError(f"model {spec!r}: {wrong}")
-        return model
+        found: Model = adapted(model, BaseModel)
+        return found
 
     def _value(self, spec: str, key: str, text: str) -> str | float:
         if not self.takes(key):

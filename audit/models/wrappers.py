@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import (
-    AnswersInAnyOrder,
-    AnswersLater,
     AnswerStream,
-    ChecksInput,
+    BaseModel,
     Model,
-    SamplesAnswers,
+    is_rolling,
 )
-from codeaudit.audit.probabilities import Scale, scale_of
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import UNPARSABLE, Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import find_language
@@ -26,7 +26,7 @@ from codeaudit.transforms.perturb import function_context_of
 from codeaudit.transforms.registration import load_target
 
 
-class Wrapping:
+class Wrapping(BaseModel):
     """A model with the properties of the model inside. Subclasses replace what they change."""
 
     def __init__(self, inner: Model) -> None:
@@ -58,18 +58,21 @@ class Wrapping:
         return self.inner.noise
 
     @property
+    @override
     def scale(self) -> Scale:
         """The inner model's."""
-        return scale_of(self.inner)
+        return self.inner.scale
 
     @property
+    @override
     def samples(self) -> int:
         """The inner model's: how many answers are drawn for a query."""
-        return self.inner.samples if isinstance(self.inner, SamplesAnswers) else 1
+        return self.inner.samples
 
+    @override
     def unreadable(self, query: Query) -> Failed | None:
         """As the inner model says, if it can tell."""
-        return self.inner.unreadable(query) if isinstance(self.inner, ChecksInput) else None
+        return self.inner.unreadable(query)
 
 
 def innermost(model: Model) -> Model:
@@ -87,11 +90,13 @@ class Canonical(Wrapping):
     """A model that sees the canonical form of each query, in a language that has one."""
 
     @property
+    @override
     def name(self) -> str:
         """`canonical/` and the name of the model inside."""
         return f"canonical/{self.inner.name}"
 
     @property
+    @override
     def fingerprint(self) -> str:
         """The fingerprint of the model inside and the version of the form; `volatile:` stays in front."""
         # The cache keeps answers of fingerprints with `volatile:` in front for one run only.
@@ -102,6 +107,7 @@ class Canonical(Wrapping):
         """What the model inside is asked."""
         return canonical_query(query)
 
+    @override
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """The answers of the model inside to the canonical forms. Equal forms are asked once per call."""
         forms = [canonical_query(query) for query in queries]
@@ -109,6 +115,7 @@ class Canonical(Wrapping):
         answers = dict(zip(distinct, self.inner.predict(distinct), strict=True)) if distinct else {}
         return [answers[form] if isinstance(form, Query) else form for form in forms]
 
+    @override
     def unreadable(self, query: Query) -> Failed | None:
         """As the model inside says of the canonical form."""
         form = canonical_query(query)
@@ -118,21 +125,18 @@ class Canonical(Wrapping):
 class RollingCanonical(Canonical):
     """The same around a model that answers in any order."""
 
-    def __init__(self, inner: Model, rolling: AnswersInAnyOrder) -> None:
-        super().__init__(inner)
-        self._rolling = rolling
-
+    @override
     def stream(self) -> AnswerStream:
-        """As `AnswersInAnyOrder.stream`. Equal forms are asked once per call of `ask`."""
-        return _CanonicalStream(self._rolling.stream())
+        """Equal forms are asked once per call of `ask`."""
+        return _CanonicalStream(self.inner.stream())
 
     @property
+    @override
     def ahead(self) -> int:
-        """As `AnswersLater.ahead`."""
-        return self._rolling.ahead if isinstance(self._rolling, AnswersLater) else 0
+        return self.inner.ahead
 
 
-class _CanonicalStream:
+class _CanonicalStream(AnswerStream):
     """An `AnswerStream` that puts each query into its canonical form."""
 
     def __init__(self, inner: AnswerStream) -> None:
@@ -147,8 +151,8 @@ class _CanonicalStream:
         """Failures of queries without a canonical form, since the last answers."""
         self._given: list[tuple[int, Prediction]] = []
 
+    @override
     def ask(self, queries: Sequence[Query]) -> None:
-        """As `AnswerStream.ask`."""
         forms: dict[Query, list[int]] = {}
         without: list[tuple[int, Prediction]] = []
         for place, query in enumerate(queries, start=self._asked):
@@ -163,8 +167,8 @@ class _CanonicalStream:
         self._places |= dict(enumerate(forms.values(), start=self._forms))
         self._forms += len(forms)
 
+    @override
     def arrived(self) -> list[tuple[int, Prediction]]:
-        """As `AnswerStream.arrived`."""
         self._given, self._without = self._without, []
         if not self._given:
             for form in self._last:
@@ -175,8 +179,8 @@ class _CanonicalStream:
             self._given = self._placed(found)
         return self._given
 
+    @override
     def stop(self) -> list[tuple[int, Prediction]]:
-        """As `AnswerStream.stop`."""
         return [*self._given, *self._without, *self._placed(self._inner.stop())]
 
     def _placed(self, found: Sequence[tuple[int, Prediction]]) -> list[tuple[int, Prediction]]:
@@ -185,7 +189,7 @@ class _CanonicalStream:
 
 def canonical(model: Model) -> Canonical:
     """The model behind the canonical form."""
-    return RollingCanonical(model, model) if isinstance(model, AnswersInAnyOrder) else Canonical(model)
+    return RollingCanonical(model) if is_rolling(model) else Canonical(model)
 
 
 def canonical_query(query: Query) -> Query | Failed:

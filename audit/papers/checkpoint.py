@@ -27,7 +27,7 @@ from typing_extensions import override
 
 from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import DAMAGED, load_json
-from codeaudit.audit.interface import AnswersBatches
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.audit.training.learned import FILE as LEARNED
 from codeaudit.audit.training.learned import Learned
@@ -149,7 +149,7 @@ N = TypeVar("N", bound=nn.Module)
 B = TypeVar("B")
 
 
-class PaperModel(ABC, Generic[C, N]):
+class PaperModel(BaseModel, Generic[C, N]):
     """A trained network of a paper as a model of the audit."""
 
     config_type: ClassVar[type[Config]]
@@ -203,6 +203,7 @@ class PaperModel(ABC, Generic[C, N]):
             told = " ".join(str(error).split())[:200]
             raise broken(folder / WEIGHTS, f"does not fit {CONFIG}: {told}") from error
 
+    @override
     def has_learned(self, source: str, language: str) -> bool:
         """Whether it learned from a near copy of this text; `False` if its folder does not say."""
         return self.learned is not None and self.learned.has(source, language)
@@ -240,8 +241,8 @@ Features = TypeVar("Features")
 """What a network reads of a query."""
 
 
-class PaddedModel(PaperModel[C, N], AnswersBatches, Generic[C, N, Features]):
-    """A network that computes queries of similar size together, padded: `AnswersBatches`.
+class PaddedModel(PaperModel[C, N], Generic[C, N, Features]):
+    """A network that computes queries of similar size together, padded.
 
     The other queries of a batch change a query's scores by arithmetic noise at most. On a processor, each
     padded batch is computed on one thread, and several at once. So answers do not depend on the cores.

@@ -60,13 +60,13 @@ class TrainingRequest:
         Raises:
             CorpusError: there is no such corpus or column.
         """
-        from codeaudit.audit.corpora.records import CorpusResources, SpreadCorpus, ToldCorpus
+        from codeaudit.audit.corpora.records import CorpusResources, NotingCorpus, SpreadCorpus
         from codeaudit.audit.corpora.specs import corpus  # the readers of tables are heavy
 
         resources = CorpusResources(cache=self.cache, note=self.note, columns=self.columns)
 
         def opened(spec: str) -> "Corpus":
-            whole = ToldCorpus(corpus(spec, column, resources), self.note)
+            whole = NotingCorpus(corpus(spec, column, resources), self.note)
             return whole if self.limit is None else SpreadCorpus(whole, self.limit)
 
         valid, test = (None if spec is None else opened(spec) for spec in (self.valid, self.test))

@@ -70,7 +70,7 @@ class Confirmation:
     functions: int
     """Functions and methods of the files."""
     candidates: int
-    """Of these, those with another order under the relaxed relation."""
+    """Functions with another order under the relaxed relation."""
     tests: int
     """Tests that passed in both runs of the unchanged project."""
     unsteady: int
@@ -81,7 +81,7 @@ class Confirmation:
     judged: int
     """Functions that passed the confirming half of the tests and that both halves execute."""
     broken: int
-    """Those of them that failed the judging half."""
+    """Judged functions that failed the judging half."""
     failures: tuple[tuple[SourceUnit, str, str], ...]
     """Each dropped function with the half and the name of the first test that failed."""
 
@@ -254,7 +254,7 @@ class _Covered:
     """The tests of the unchanged project, and the statements that they execute."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    """Of each test that passed."""
+    """Seconds of each test that passed."""
     executed: dict[int, dict[str, frozenset[int]]] = field(default_factory=dict)
     """By candidate and test, the moved statements that the test executes."""
     steady: frozenset[str] = frozenset()

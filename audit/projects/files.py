@@ -87,7 +87,7 @@ def languages(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def meant(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
-    """Those of these transforms that rewrite one of these languages; all of them if none does."""
+    """The transforms that rewrite one of these languages; all of them if none does."""
     every, spoken = tuple(names), set(known)
     own = [
         name for name in every if entry_of(name).kind == "identity" or spoken.intersection(languages_of(name))
@@ -224,13 +224,13 @@ def others(root: Path) -> Counter[str]:
     return Counter(title for title in titles if title is not None)
 
 
-def told_others(found: Mapping[str, int]) -> str:
+def others_line(found: Mapping[str, int]) -> str:
     """One line on these files, which stay as they are; empty without any."""
     reasons = {f"in {title}{NO_ENGINE}": number for title, number in found.items()}
     return ", ".join(counted_reasons(reasons, most=6))
 
 
-def told_links(root: Path) -> str:
+def links_line(root: Path) -> str:
     """One line that names the symbolic links to sources, which stay as they are; empty if there are none."""
     endings = source_languages()
     links = [
@@ -283,7 +283,7 @@ def _perturbed(
     return FileResult(path=path, before=before, after=after, records=found.records, unread=found.unread)
 
 
-def told_unread(unread: Mapping[str, str]) -> str:
+def unread_line(unread: Mapping[str, str]) -> str:
     """One line that names the files, by path, that could not be read, with the reasons."""
     return f"not read and left as they are: {with_reasons(unread)}"
 
@@ -462,9 +462,9 @@ class TransformCounts:
     reasons: Counter[str] = field(default_factory=Counter)
     """Why it was not applied."""
     evidence: Counter[str] = field(default_factory=Counter)
-    """Of the changed ones."""
+    """The evidence of the changed units."""
     rests_on: Counter[str] = field(default_factory=Counter)
-    """How many of the changed ones rest on each entry of the ledger."""
+    """How many changed units rest on each entry of the ledger."""
     shown_at: dict[str, dict[str, None]] = field(default_factory=dict)
     """The places that show that an assumption does not hold, by the reason."""
 

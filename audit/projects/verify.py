@@ -23,7 +23,7 @@ from codeaudit.audit.projects.files import (
     prepare,
     probes,
     read_file,
-    told_unread,
+    unread_line,
 )
 from codeaudit.audit.projects.runner import WHOLE, ProjectTestResult, ProjectTestRun
 from codeaudit.audit.projects.working_copy import ChangedFile, WorkingCopy, changed_files, new_bytes
@@ -131,7 +131,7 @@ def verify(copy: WorkingCopy) -> Verification:
     unread: dict[str, str] = {}
     drawn = {seed: _perturbed(copy, seed, unread) for seed in copy.request.seeds}
     if unread:
-        copy.say(told_unread(unread))
+        copy.say(unread_line(unread))
     power = _power(copy, before, list(drawn.values()))
     trials = []
     for seed, (files, counts) in drawn.items():
@@ -229,7 +229,7 @@ def units_of(files: Mapping[str, ChangedFile]) -> Iterator[tuple[tuple[str, str]
 
 
 def executed_units(copy: WorkingCopy, units: Mapping[tuple[str, str], bytes]) -> frozenset[tuple[str, str]]:
-    """Those of these units that the tests execute. `units` as from `units_of`.
+    """The units that the tests execute. `units` as from `units_of`.
 
     Raises:
         RunError: the command cannot be started.
@@ -358,7 +358,7 @@ def perturbed_tests(
 
 
 def without_result(run: ProjectTestRun, tests: Collection[str]) -> frozenset[str]:
-    """Those of these tests that a run says nothing about, because the build or the test command ended before.
+    """The tests that a run says nothing about, because the build or the test command ended before.
 
     Empty if only a part of them is missing and no compiler says why: then a file of tests is broken.
     """

@@ -19,8 +19,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.records import Attacked, Case, Failed, Predicted, Prediction, Query, Unjudged, Violated
 from codeaudit.audit.run import AuditSetup, answer_to, asked_of, first_answers, judge, labels_of, query_of
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.interface import Finite, Refused, Transform
+from codeaudit.transforms.interface import BaseTransform, Refused, Transform
 from codeaudit.transforms.perturb import reapply, within
 from codeaudit.transforms.records import Move, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
@@ -334,19 +335,19 @@ def genetic(space: Space) -> Search:
 def exhaustive(space: Space) -> Search:
     """Try every variant of the countable transforms, if there are at most `budget` of them."""
     known = [within(space.sample, one) for one in space.transforms]
-    countable = [(one, one) for one in known if isinstance(one, Finite)]
+    countable = [one for one in known if overrides(one, BaseTransform.count)]
     if not countable:
         return UNCOUNTED
     try:
-        counts = [finite.count(space.sample.source) for finite, _ in countable]
+        counts = [one.count(space.sample.source) for one in countable]
     except SourceError:
         return NO_VARIANT
     # A part of the variants would certify nothing, so none is asked about.
     if None in counts or sum(number or 0 for number in counts) > space.budget:
         return MANY
     batch: list[Perturbed] = []
-    for finite, transform in countable:
-        moves = finite.every(space.sample.source)
+    for transform in countable:
+        moves = transform.every(space.sample.source)
         batch += (made for each in moves if (made := space.make(transform, each)))
     if not batch:
         return NO_VARIANT if len(countable) == len(known) else UNCOUNTED

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from typing import Final, TypeAlias
 
-from codeaudit.audit.probabilities import scale_of
 from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Violated
 from codeaudit.audit.run import AuditSetup, answer_to, asked_of, first_answers, judge, query_of
 from codeaudit.audit.search.minimal import minimal
@@ -123,7 +122,7 @@ class _Trials:
             after = answer_to(asked[moves], labelled, answers, task)
             model = self.setup.model
             verdict = judge(
-                made, self.before, after, labelled, task=task, noise=model.noise, scale=scale_of(model)
+                made, self.before, after, labelled, task=task, noise=model.noise, scale=model.scale
             )
             if isinstance(verdict, Violated):
                 self.known[moves] = verdict

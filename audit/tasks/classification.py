@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import OneLabel, as_label
 from codeaudit.audit.prompts import Prompt, QuestionPrompt
 from codeaudit.audit.replies import closed
@@ -25,6 +27,7 @@ from codeaudit.transforms.records import Sample
 class Classification(ExactMatch):
     """The type of `CLASSIFICATION`."""
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with its label, or the reason that there is none."""
         label = as_label(sample.label)
@@ -32,6 +35,7 @@ class Classification(ExactMatch):
         named = label is not None and label == name_of(sample.source, sample.language)
         return "no label" if label is None or named else replace(sample, label=label)
 
+    @override
     def fitted(self, labels: Sequence[str]) -> "Classification":
         """The task with these labels, in its prompt and in what it takes as an answer."""
         words = tuple(self.words.items())
@@ -42,6 +46,7 @@ class Classification(ExactMatch):
             wordings=wordings.classification(_listed(tuple(labels), words)),
         )
 
+    @override
     def normalise(self, answer: object) -> str | None:
         """One of the labels; `None` for everything else. Before it is fitted, every text is a label."""
         found = as_label(answer)

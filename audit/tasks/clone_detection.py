@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
+from typing_extensions import override
+
 from codeaudit.audit.corpora.records import Corpus, Prepare
 from codeaudit.audit.interface import Expectation, LabelRequest, LabelSource, OneWordOf, Task
 from codeaudit.audit.labels import GivenLabels, corpus_labels
@@ -49,8 +51,8 @@ _WORDS: Final = OneWordOf(
 class PairLabels(GivenLabels):
     """Labels of the corpus; programs with the number of their problem become pairs."""
 
+    @override
     def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
-        """As `LabelSource.examples`."""
         return PairedUnits(whole=source, same=CLONE, apart=DIFFERENT), task.prepare
 
 
@@ -73,10 +75,11 @@ class CloneDetection(ExactMatch):
     """Which units are rewritten."""
     choices: ClassVar[tuple[Sides, ...]] = ("first", "second", "both")
 
+    @override
     def rewriting(self, sides: Sides) -> "CloneDetection":
-        """As `AsksAboutSeveral.rewriting`."""
         return replace(self, sides=sides)
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The pair with its label as a word, or why it is no example. The source is what is rewritten."""
         if reason := self.refuses(sample.language):
@@ -91,22 +94,26 @@ class CloneDetection(ExactMatch):
         found = replace(sample, label=self.normalise(sample.label), sides=self.sides)
         return replace(found, source=sample.other, other=sample.source) if self.sides == "second" else found
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return "" if is_programming(language) else NO_CODE
 
+    @override
     def normalise(self, answer: object) -> str | None:
         """`clone` or `different`, from a word, a truth value or a number."""
         return _WORDS.read(answer)
 
+    @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """The same; unknown under a control that the user names."""
         return "unknown" if perturbed.kind == "control" else "same"
 
+    @override
     def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
         """Whether the answer, the label and both are `clone`, as 0 or 1; `None` without a label."""
         return said_true_both(answer, sample, CLONE)
 
+    @override
     def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
         """The F1 of `clone`; `None` if no label and no answer is that word."""
         return f1(columns)

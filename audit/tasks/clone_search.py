@@ -25,6 +25,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import ClassVar, Final
 
+from typing_extensions import override
+
 from codeaudit.audit.corpora.records import Corpus, Prepare
 from codeaudit.audit.interface import Expectation, LabelRequest, LabelSource, Ranking, SameAnswer, Task
 from codeaudit.audit.languages import NO_CODE, is_programming
@@ -59,6 +61,7 @@ RIGHT: Final = "right candidates"
 class CloneSearch(CodeSearch):
     """The type of `CLONE_SEARCH`."""
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with the label of its class, or why it is no example; the candidates are not there yet
         (`ClonesOfCorpus`)."""
@@ -69,13 +72,13 @@ class CloneSearch(CodeSearch):
         found = class_of(sample)
         return NO_LABEL if found is None else replace(sample, label=found, sides=self.sides)
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return "" if is_programming(language) else NO_CODE
 
+    @override
     def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
-        """The answer as the ranks of the right candidates; 0 if none is named. As
-        `GradesByExecution.graded`; nothing is executed.
+        """The answer as the ranks of the right candidates; 0 if none is named. Nothing is executed.
 
         The margin is the smallest difference between the scores of a right and a wrong candidate.
         """
@@ -97,15 +100,17 @@ class CloneSearch(CodeSearch):
             margin=min((abs(one - other) for one in own for other in rest), default=None),
         )
 
+    @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """The same; unknown under a control that the user names."""
         return "unknown" if perturbed.kind == "control" else "same"
 
     @property
+    @override
     def criteria(self) -> Mapping[str, SameAnswer]:
-        """Both rules by which two rankings count as the same, that of verdicts first."""
         return {"same ranks": _equal, "first or not": _both_first}
 
+    @override
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """The average precision at R of the ranks of R right candidates; those not named have none."""
         if not isinstance(sample.label, tuple) or not isinstance(answer, tuple):
@@ -114,6 +119,7 @@ class CloneSearch(CodeSearch):
         ranks = sorted(int(str(one)) for one in answer)
         return sum(n / rank for n, rank in enumerate(ranks, start=1) if 0 < rank <= right) / right
 
+    @override
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
         """The share of units of which the first candidate is right."""
         found = [_first(answer) for answer, sample in answers if sample.label is not None]
@@ -147,8 +153,8 @@ class ClonesOfCorpus(SearchedCorpus):
 
     why_few: ClassVar = "because the corpus has no more units with another label"
 
+    @override
     def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
-        """The corpus, and the function that makes an example with its candidates."""
         return source, among(pool(source, task), task, with_clones)
 
 

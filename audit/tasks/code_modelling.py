@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import Task, TextLikelihood
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.scoring import nearly_equal, number
@@ -26,23 +28,28 @@ from codeaudit.transforms.records import Sample
 class CodeModelling(Task):
     """The type of `CODE_MODELLING`."""
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The text as it is, without the label that a corpus may give it for other tasks."""
         return replace(sample, label=None) if sample.source.strip() else "empty text"
 
+    @override
     def normalise(self, answer: object) -> Answer | None:
         """A number that is not negative, or the text of one."""
         found = number(answer)
         return found if found is not None and found >= 0 else None
 
+    @override
     def same(self, before: Predicted, after: Predicted) -> bool:
         """Equal up to `TOLERANCE`."""
         return nearly_equal(before, after)
 
+    @override
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """The answer itself."""
         return answer if isinstance(answer, float) else None
 
+    @override
     def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
         """The bits of the text and its bytes; `None` if the answer is no number."""
         if not isinstance(answer, float):
@@ -50,6 +57,7 @@ class CodeModelling(Task):
         size = len(sample.source.encode("utf-8", "surrogatepass"))
         return answer * size, size
 
+    @override
     def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
         """All bits by all bytes; `None` if all texts are empty."""
         # Not the mean of the answers: a long text has more bits to guess than a short one.

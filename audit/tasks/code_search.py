@@ -23,6 +23,8 @@ from math import log2
 from statistics import fmean
 from typing import ClassVar, Final, Self
 
+from typing_extensions import override
+
 from codeaudit.audit.corpora.records import Corpus, Note, Prepare, SpreadCorpus
 from codeaudit.audit.interface import LabelRequest, LabelSource, Ranking, SameAnswer, Task
 from codeaudit.audit.prompts import QuestionPrompt
@@ -60,10 +62,11 @@ class CodeSearch(Task):
     """Whether the right candidate is rewritten, or all."""
     choices: ClassVar[tuple[Sides, ...]] = ("first", "all")
 
+    @override
     def rewriting(self, sides: Sides) -> Self:
-        """As `AsksAboutSeveral.rewriting`."""
         return replace(self, sides=sides)
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample without its documentation, and the query in its place; the candidates are not there
         yet (`SearchedCorpus`)."""
@@ -72,10 +75,11 @@ class CodeSearch(Task):
             return found
         return replace(found, text=str(found.label), label=FIRST, sides=self.sides)
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return SUMMARISATION.refuses(language)
 
+    @override
     def normalise(self, answer: object) -> Answer | None:
         """The numbers of candidates as texts, from a number or a list of them; each once."""
         several = answer if isinstance(answer, tuple | list) else (answer,)
@@ -85,8 +89,9 @@ class CodeSearch(Task):
         named = [one for one in found if one is not None]
         return tuple(dict.fromkeys(named)) if named and len(named) == len(found) else None
 
+    @override
     def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
-        """The answer as the rank of the right candidate. As `GradesByExecution.graded`; nothing is executed.
+        """The answer as the rank of the right candidate. Nothing is executed.
 
         The margin is the smallest change of a score that moves the right candidate.
         """
@@ -111,16 +116,19 @@ class CodeSearch(Task):
         )
 
     @property
+    @override
     def criteria(self) -> Mapping[str, SameAnswer]:
         """Both rules by which two rankings count as the same, that of verdicts first."""
         return {"same rank": _equal, "first or not": _both_first}
 
+    @override
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """The reciprocal rank of the right candidate; 0 if it is not named."""
         if sample.label is None or not isinstance(answer, float):
             return None
         return 1 / answer if answer else 0.0
 
+    @override
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
         """Recall@k, and NDCG@10 with one right candidate."""
         ranks = [
@@ -175,11 +183,13 @@ class SearchedCorpus(LabelSource):
     why_few: ClassVar[str] = "because the corpus has no more units with a description"
 
     @property
+    @override
     def about(self) -> Mapping[str, object]:
-        """As `LabelSource.about`; two numbers where samples have different ones."""
+        """Two numbers where samples have different ones."""
         number = self.most if self.fewest == self.most else [self.fewest, self.most]
         return {"corpus": "its own", "candidates": number}
 
+    @override
     def settled(self, samples: Iterable[Sample]) -> "SearchedCorpus":
         """With the numbers of candidates of these samples; a run says so if they are few."""
         found = {len(one.candidates) for one in samples}
@@ -194,6 +204,7 @@ class SearchedCorpus(LabelSource):
             )
         return replace(self, fewest=fewest, most=most)
 
+    @override
     def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
         """The corpus, and the function that makes an example with its candidates.
 

@@ -7,6 +7,8 @@ The text of a sample is `FUNCTION =? CANDIDATE` in prefix notation. The label an
 from dataclasses import dataclass, replace
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.replies import AnswerShape
@@ -31,6 +33,7 @@ class Derivative(ExactMatch):
 
     # `expects` is the default: the transform keeps only controls whose values show the change.
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with its label in normal form, or why it is no example; it may lack a label."""
         if reason := self.refuses(sample.language):
@@ -44,10 +47,11 @@ class Derivative(ExactMatch):
         label = self.normalise(sample.label)
         return "label neither true nor false" if label is None else replace(sample, label=label)
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return "" if language == ALGEBRA.name else "no pair of expressions"
 
+    @override
     def normalise(self, answer: object) -> str | None:
         """`true` or `false`, from a word, a truth value or a number."""
         return _WORDS.read(answer)

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import NO_LABELS, Expectation, LabelRequest, LabelSource, OneWordOf
 from codeaudit.audit.languages import is_programming
 from codeaudit.audit.prompts import QuestionPrompt
@@ -47,15 +49,17 @@ class EvidenceLabels(LabelSource):
     """The right answer is what is known of the edit."""
 
     @property
+    @override
     def about(self) -> Mapping[str, object]:
-        """As `LabelSource.about`."""
         return {"evidence": "of the edits"}
 
     @property
+    @override
     def follows_variants(self) -> bool:
         """True: a control has another right answer."""
         return True
 
+    @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """The cases; controls have the label `different` if execution showed it, and else none."""
         for case in cases:
@@ -92,6 +96,7 @@ def evidence_labels(request: LabelRequest) -> LabelSource:
 class Equivalence(ExactMatch):
     """The type of `EQUIVALENCE`."""
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample as a pair of the unit with itself, or why it is no example."""
         if reason := self.refuses(sample.language):
@@ -100,18 +105,22 @@ class Equivalence(ExactMatch):
             return NOT_PARSED
         return replace(sample, label=SAME, other=sample.source, sides="second")
 
+    @override
     def refuses(self, language: str) -> str:
         """Blocks of x86 and terms: an edit keeps what they do up to a renaming."""
         return "" if is_programming(language) else NO_PROGRAM
 
+    @override
     def normalise(self, answer: object) -> str | None:
         """`same` or `different`, from a word, a truth value or a number."""
         return _WORDS.read(answer)
 
+    @override
     def holds(self, before: Predicted, after: Predicted) -> bool:
         """Whether the variant is called the same."""
         return after.answer == SAME
 
+    @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """The same, except under a control; unknown if no execution showed what that does."""
         if perturbed.kind != "control":

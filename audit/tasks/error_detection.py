@@ -17,6 +17,8 @@ that of a detector that called the clean code buggy.
 from dataclasses import dataclass
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import Expectation, OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.replies import closed
@@ -40,10 +42,12 @@ class ErrorDetection(FlawTask):
     flaw = BUGGY
     no_code = "neither Python nor Java"
 
+    @override
     def normalise(self, answer: object) -> str | None:
         """`buggy` or `clean`, from a word, a truth value or a number."""
         return _WORDS.read(answer)
 
+    @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """The same, except under a control of clean code; see the module."""
         if perturbed.kind != "control":

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from typing_extensions import override
+
 from codeaudit.audit.languages import is_programming
 from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks.function_name import name_of
@@ -23,6 +25,7 @@ class FlawTask(ExactMatch):
     no_code: ClassVar[str]
     """Why a sample is no example whose language has no parser."""
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with its label as a word, or why it is no example. Names stay as they are.
 
@@ -38,18 +41,21 @@ class FlawTask(ExactMatch):
         named = sample.label == name_of(sample.source, sample.language)
         return replace(sample, label=None if named else self.normalise(sample.label))
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return "" if is_programming(language) else self.no_code
 
     @abstractmethod
+    @override
     def normalise(self, answer: object) -> str | None:
         """One of the two words; `None` if the answer means none of them."""
 
+    @override
     def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
         """Whether the answer, the label and both name the flaw, as 0 or 1; `None` without a label."""
         return said_true_both(answer, sample, self.flaw)
 
+    @override
     def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
         """The F1 of the flaw's word; `None` if no label and no answer is that word."""
         return f1(columns)

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import NameOfCode, Task
 from codeaudit.audit.languages import audit_of, is_programming
 from codeaudit.audit.prompts import QuestionPrompt
@@ -216,6 +218,7 @@ _NAME: Final = AnswerShape(
 class FunctionName(Task):
     """The type of `FUNCTION_NAME`."""
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with the name as its label and masked in the source; or why it is no example.
 
@@ -239,10 +242,11 @@ class FunctionName(Task):
             return "name cannot be masked"
         return replace(sample, source=source, label=label)
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return "" if tells_name(language) or is_programming(language) else NO_FUNCTION
 
+    @override
     def normalise(self, answer: object) -> Answer | None:
         """A name or a list of subtokens as the sorted tuple of distinct subtokens.
 
@@ -256,15 +260,18 @@ class FunctionName(Task):
             return tuple(sorted({token for part in answer for token in subtokens(part)}))
         return None
 
+    @override
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """The F1 of one answer's subtokens against the name's, as sets."""
         found = counts(answer, sample)
         return found.f1 if found else None
 
+    @override
     def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
         """The counts of one answer."""
         return counts(answer, sample)
 
+    @override
     def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
         """The micro-averaged F1: counts are summed over the corpus first."""
         # Micro-averaged: a name of five subtokens weighs five times as much as a name of one.

@@ -35,6 +35,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeGuard
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import Expectation, FreeText
 from codeaudit.audit.prompt_cut import HALF, askable_variants, body_of, cut_of, shown, uncut
 from codeaudit.audit.prompts import ContinuationPrompt
@@ -67,10 +69,12 @@ class Generation(Solving):
     share: float = HALF
     """The share of a function's statements that is shown; 0 for its head and docstring alone."""
 
+    @override
     def showing(self, share: float) -> "Generation":
         """The task with another share."""
         return replace(self, share=share)
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The problem with its tests as the label and its shown part in `asked`; or why it is no example.
 
@@ -91,15 +95,17 @@ class Generation(Solving):
             return CARRIES_NOT if isinstance(outcome, TrialUnjudged) else FAILS_ITSELF
         return replace(sample, label=tests, asked=asked, context="")
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return never_run(language) or uncut(language)
 
+    @override
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial:
         """The completed program with the tests."""
         program = completed(asked, text, sample.language)
         return trial(program, sample.source, str(sample.label), sample.language)
 
+    @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """Another answer if all known references fail the tests; see `_references`.
 
@@ -119,6 +125,7 @@ class Generation(Solving):
             return "same"
         return "unknown" if any(isinstance(one, TrialUnjudged) for one in found) else "other"
 
+    @override
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
         """The outcomes; only variants that can be solved and show another part than earlier ones are applied.
 

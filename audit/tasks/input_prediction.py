@@ -32,6 +32,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.corpora.calls import OTHER_LANGUAGE
 from codeaudit.audit.corpora.javascript_calls import is_last, reading_of
 from codeaudit.audit.evidence_check import DIFFERS
@@ -61,12 +63,13 @@ OTHER_QUESTION: Final = "the question changed"
 class InputPrediction(Solving):
     """The type of `INPUT_PREDICTION`."""
 
+    @override
     def speaking(self, language: str) -> "InputPrediction":
-        """As `Task.speaking`."""
         if language != JAVASCRIPT.name:
             return self
         return replace(self, wordings=wordings.INPUT_PREDICTION_IN_JAVASCRIPT)
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample, if it ends with the question and has the value for its label, or why it is no
         example."""
@@ -79,10 +82,11 @@ class InputPrediction(Solving):
             return NOT_PARSED
         return sample if isinstance(sample.label, str) else "no result"
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return "" if language in QUESTIONS else OTHER_LANGUAGE
 
+    @override
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
         """The original with the arguments of an answer."""
         asks = QUESTIONS[sample.language]
@@ -92,6 +96,7 @@ class InputPrediction(Solving):
             return NO_ARGUMENTS
         return _trial(*question, given, str(sample.label), sample.language)
 
+    @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """Another answer under a control that execution confirmed."""
         if perturbed.kind != "control":
@@ -239,6 +244,7 @@ def _trial(text: str, name: str, given: str, value: str, language: str) -> Progr
 class Inputs(Outputs):
     """Finds calls and their values, and asks for the arguments."""
 
+    @override
     def prepared(self, sample: Sample) -> Sample | str:
         """The function with the question on its last line and the value as its label; or why it is no
         example.
@@ -262,6 +268,7 @@ class Inputs(Outputs):
         source = f"{text}\n\n\n{QUESTIONS[language].line(name, value)}\n"
         return INPUT_PREDICTION.prepare(replace(found, source=source, calls=((given, value),)))
 
+    @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """The cases; each variant is executed with the known arguments.
 

@@ -57,10 +57,11 @@ _MENDED: Final = frozenset({"0", "0.0", "false", "no", "clean", "fixed", "safe"}
 class Matching(ExactMatch):
     """Base of both tasks."""
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return "" if is_programming(language) else NO_CODE
 
+    @override
     def normalise(self, answer: object) -> str | None:
         """The first fence of a text, or the text."""
         if not isinstance(answer, str) or not answer.strip():
@@ -76,6 +77,7 @@ class Matching(ExactMatch):
         found = _form(sample.source, sample.language, deep=True)
         return found is not None and found == _form(source, sample.language, deep=True)
 
+    @override
     def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
         """The answer as whether it is the reference; unchanged without one. Nothing is executed."""
         if not isinstance(sample.label, str):
@@ -90,14 +92,17 @@ class Matching(ExactMatch):
             predicted, answer=grade(predicted.answer), draws=tuple(map(grade, predicted.draws)), scores=()
         )
 
+    @override
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """1 for the reference, else 0; `None` without one."""
         return None if sample.label is None else float(answer == REFERENCE)
 
+    @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """The same if the meaning is kept."""
         return "unknown" if perturbed.kind == "control" else "same"
 
+    @override
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
         """The outcomes; variants for which the same reference is right are applied."""
         return tuple(
@@ -114,6 +119,7 @@ class Matching(ExactMatch):
 class RepairMatch(Matching):
     """The type of `REPAIR_MATCH`."""
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The faulty side, with the mended one as its label; or why it is no example."""
         if reason := self.refuses(sample.language):
@@ -136,6 +142,7 @@ class RepairMatch(Matching):
 class TranslationMatch(Matching):
     """The type of `TRANSLATION_MATCH`."""
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The unit, with the text in the other language as its label; or why it is no example."""
         if reason := self.refuses(sample.language):

@@ -21,6 +21,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import Expectation, FreeText
 from codeaudit.audit.labels import prompt_labels
 from codeaudit.audit.prompt_cut import (
@@ -49,10 +51,12 @@ class NextLine(ExactMatch):
     share: float = HALF
     """The share of a function's statements that is shown; at least one, at most all but one."""
 
+    @override
     def showing(self, share: float) -> "NextLine":
         """The task with another share."""
         return replace(self, share=share)
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The function with the line after the cut as its label and the shown part in `asked`; or why it is
         no example.
@@ -65,14 +69,16 @@ class NextLine(ExactMatch):
             return ONE_LINE  # nothing of the body is shown, so the task would be to guess its beginning
         return replace(sample, label=_next(sample.source, asked), asked=asked)
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return uncut(language)
 
+    @override
     def normalise(self, answer: object) -> str | None:
         """The first non-empty line of a text, or of its fence where prose stands in front of that."""
         return _said(answer) if isinstance(answer, str) else None
 
+    @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """The same if the meaning is kept and the line after the cut did not change."""
         if perturbed.kind in KEEPS_TEXT:
@@ -82,6 +88,7 @@ class NextLine(ExactMatch):
             return "unknown"
         return "same" if _next(perturbed.source, asked) == _next(sample.source, sample.asked) else "other"
 
+    @override
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
         """The outcomes; only variants with the same next line and another shown part than earlier ones are
         applied."""
@@ -92,6 +99,7 @@ class NextLine(ExactMatch):
             for one in askable_variants(sample, outcomes)
         )
 
+    @override
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
         """The mean edit similarity, and BLEU over the corpus."""
         pairs = [(str(answer), str(sample.label)) for answer, sample in answers if sample.label is not None]

@@ -48,6 +48,8 @@ from math import inf, nan
 from pathlib import Path
 from typing import Final, TypeGuard
 
+from typing_extensions import override
+
 from codeaudit.audit.cache import AnswerCache, open_results
 from codeaudit.audit.corpora import javascript_calls
 from codeaudit.audit.corpora.calls import OTHER_LANGUAGE, Callables, Calls, find, parted, with_call
@@ -116,8 +118,8 @@ class OutputPrediction(ExactMatch):
     answered_in: str = PYTHON.name
     """The language of the values in answers."""
 
+    @override
     def speaking(self, language: str) -> "OutputPrediction":
-        """As `Task.speaking`."""
         if language != JAVASCRIPT.name or language == self.answered_in:
             return self
         # The words of `--label-map` go into the prompt that reads values of this language.
@@ -128,6 +130,7 @@ class OutputPrediction(ExactMatch):
             wordings=wordings.OUTPUT_PREDICTION_IN_JAVASCRIPT,
         )
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample, if it ends with a call and has a result for its label, or why it is no example."""
         if reason := self.refuses(sample.language):
@@ -139,10 +142,11 @@ class OutputPrediction(ExactMatch):
             return NOT_PARSED
         return sample if isinstance(sample.label, str) else "no result"
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return "" if language in VALUES else OTHER_LANGUAGE
 
+    @override
     def normalise(self, answer: object) -> str | None:
         """A value, or the name of an exception's type, in a form that equal answers share."""
         if not isinstance(answer, str) or not (text := answer.strip()):
@@ -153,6 +157,7 @@ class OutputPrediction(ExactMatch):
         raised = _RAISED.fullmatch(text)
         return raised[1] if raised else text
 
+    @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """Decided by the results of the call before and after; unknown without both.
 
@@ -372,15 +377,17 @@ class Outputs(LabelSource):
         self._told = 0.0
 
     @property
+    @override
     def about(self) -> Mapping[str, object]:
-        """As `LabelSource.about`."""
         return {"tool": "sandbox", PYTHON.name: f"{sys.version_info.major}.{sys.version_info.minor}"}
 
     @property
+    @override
     def follows_variants(self) -> bool:
         """True: the results of controls differ."""
         return True
 
+    @override
     def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
         """The functions that a call can be found for; each is executed once."""
         return Callables(source), self.prepared
@@ -407,6 +414,7 @@ class Outputs(LabelSource):
         made = replace(sample, source=with_call(calls.text, call), label=label, context="")
         return OUTPUT_PREDICTION.prepare(made)
 
+    @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """The cases; each variant is executed, see the module.
 

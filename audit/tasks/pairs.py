@@ -44,7 +44,7 @@ class PairedUnits(CorpusAround):
     same: str
     """The label of a pair of one class."""
     apart: str
-    """That of a pair of two classes."""
+    """The label of a pair of two classes."""
 
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:

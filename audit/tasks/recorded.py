@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import FreeText, OneWordOf, Task
 from codeaudit.audit.records import Answer
 from codeaudit.audit.registry import TASKS
@@ -26,20 +28,24 @@ class RecordedTask(Task):
 
     averages: bool
 
+    @override
     def prepare(self, sample: Sample) -> str:
         """No sample can be made: the reason."""
         return f"the task {self.name} is not loaded"
 
+    @override
     def normalise(self, answer: object) -> None:
         """No answer can be read."""
         return
 
+    @override
     def score(self, answer: Answer, sample: Sample) -> None:
         """No answer can be scored; the run has the scores."""
         return
 
+    @override
     def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
-        """As `Task.whole`; unknown where the task computes something else."""
+        """Unknown where the task computes something else."""
         return Task.whole(self, columns) if self.averages else None
 
 

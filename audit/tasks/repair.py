@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import Expectation, FreeText
 from codeaudit.audit.prompt_cut import NO_FUNCTION, body_of, uncut
 from codeaudit.audit.prompts import ContinuationPrompt
@@ -49,6 +51,7 @@ NOT_WRITTEN: Final = "the function is not in the answer"
 class Repair(Solving):
     """The type of `REPAIR`."""
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The unit with the fault, and its tests as the label; or why it is no example.
 
@@ -83,10 +86,11 @@ class Repair(Solving):
         # The sides change places: what is asked about, and rewritten, is the unit with the fault.
         return replace(sample, source=sample.other_side, other_side=sample.source, label=tests, context="")
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return never_run(language) or uncut(language)
 
+    @override
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
         """The mended program with the tests."""
         program = rewritten(asked, text, sample.language)
@@ -94,10 +98,12 @@ class Repair(Solving):
             return NOT_WRITTEN
         return trial(program, sample.source, str(sample.label), sample.language)
 
+    @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """The same if the meaning is kept."""
         return "unknown" if perturbed.kind == "control" else "same"
 
+    @override
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
         """The outcomes; a variant that must keep the meaning is applied only if it fails as the original.
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import exp, isclose, isfinite, log
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.transforms.records import Sample
@@ -42,6 +44,7 @@ def nearly_equal(before: Predicted, after: Predicted) -> bool:
 class ExactMatch(Task):
     """A task whose score is the share of answers that equal the label."""
 
+    @override
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """1 for the right answer, 0 for a wrong one; `None` without a label."""
         return None if sample.label is None else float(answer == sample.label)

@@ -8,10 +8,12 @@ mean over problems.
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
+
+from typing_extensions import override
 
 from codeaudit.audit.corpora.records import Note
 from codeaudit.audit.interface import LabelRequest, LabelSource, Task
@@ -21,7 +23,7 @@ from codeaudit.audit.tasks.solutions import Solutions
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.grammar import counted_reasons
 from codeaudit.transforms.oracle.calls import ProgramTrial, TrialFailed, TrialUnjudged
-from codeaudit.transforms.records import NotApplied, Outcome, Sample
+from codeaudit.transforms.records import NotApplied, Sample
 
 REFERENCE_SECONDS: Final = 1.0
 """Processor time that a reference may take for its tests."""
@@ -44,6 +46,7 @@ class Solving(Task):
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
         """What grades a text of a model that saw `asked`, or why it fails without being executed."""
 
+    @override
     def normalise(self, answer: object) -> Answer | None:
         """A text, or several, unchanged."""
         if isinstance(answer, str):
@@ -52,6 +55,7 @@ class Solving(Task):
             return tuple(answer)
         return None
 
+    @override
     def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
         """The answer as attempts with what their tests say; unchanged if the sample has no label.
 
@@ -76,6 +80,7 @@ class Solving(Task):
         )
         return replace(predicted, answer=tuple(attempts))
 
+    @override
     def attempts(self, answer: Answer) -> tuple[bool, ...]:
         """Whether each attempt passes.
 
@@ -87,6 +92,7 @@ class Solving(Task):
             raise RunError(OLD_ANSWERS)
         return tuple(one.failure is None for one in graded)
 
+    @override
     def same(self, before: Predicted, after: Predicted) -> bool:
         """Both solve the problem in at least one attempt, or neither does.
 
@@ -98,6 +104,7 @@ class Solving(Task):
         # Any, not the number: how many attempts pass varies by chance when a model samples.
         return any(self.attempts(before.answer)) == any(self.attempts(after.answer))
 
+    @override
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """The share of attempts that pass."""
         if label_of(sample) is None:
@@ -139,36 +146,25 @@ def keep_results(request: LabelRequest) -> None:
             each.keep(request.cache)
 
 
-@runtime_checkable
-class AsksOfSome(Protocol):
-    """A task that says which variants it asks about."""
-
-    @property
-    def name(self) -> str:
-        """As `Task.name`."""
-
-    def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-        """The outcomes of a sample; variants that it does not ask about become `NotApplied`."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class VariantLabels(LabelSource):
     """Tests for labels, which decide which variants are asked about."""
 
-    task: AsksOfSome
+    task: Task
     note: Note | None = None
 
     @property
+    @override
     def about(self) -> Mapping[str, object]:
-        """As `LabelSource.about`."""
         return {"tool": "sandbox"}
 
     @property
+    @override
     def follows_variants(self) -> bool:
         """True: execution decides."""
         return True
 
+    @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """The cases; variants that cannot be asked about are not applied, and their reasons are told."""
         lost = Counter[str]()
@@ -190,8 +186,6 @@ def labels_by_variants(request: LabelRequest) -> LabelSource:
         UsageError: `--labels` names another source.
     """
     task = request.task
-    if not isinstance(task, AsksOfSome):
-        raise TypeError(f"task {task.name!r} asks about every variant")
     if request.spec is not None:
         raise UsageError(f"--labels {request.spec}: the labels of task {task.name!r} are its tests")
     keep_results(request)

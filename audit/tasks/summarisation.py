@@ -26,6 +26,8 @@ from functools import cache
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+from typing_extensions import override
+
 from codeaudit.audit.corpora.documentation import Documented, comment_above, shows, summary_of, words_of
 from codeaudit.audit.interface import FreeText, LabelRequest, LabelSource, SameAnswer, Task
 from codeaudit.audit.labels import corpus_labels
@@ -72,19 +74,21 @@ class Summarisation(Task):
     says_same: SameAnswer | None = field(default=None, compare=False, repr=False)
     """What it says."""
 
+    @override
     def judged_by(self, name: str, same: SameAnswer) -> "Summarisation":
-        """As `TakesJudge.judged_by`."""
         return replace(self, judge=name, says_same=same)
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample without its documentation, and the summary as its label; or why it is no example."""
         found = described(sample)
         return found if isinstance(found, str) else replace(found, text="")
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return "" if audit_of(language).documentation else NOT_APART
 
+    @override
     def normalise(self, answer: object) -> str | None:
         """The first paragraph of a text in one line, without fences, quotes, and a label such as `Summary:`;
         the next paragraph if the first only announces it."""
@@ -96,16 +100,19 @@ class Summarisation(Task):
         text = summary_of(_LABEL.sub("", first.strip().strip(_QUOTES), count=1)).strip(_QUOTES)
         return text if words_of(text) else None
 
+    @override
     def same(self, before: Predicted, after: Predicted) -> bool:
         """The same words in the same order."""
         return _same_words(before.answer, after.answer)
 
     @property
+    @override
     def criteria(self) -> Mapping[str, SameAnswer]:
         """The rules by which two summaries count as the same, that of verdicts first."""
         found: dict[str, SameAnswer] = {"same words": _same_words, NEARLY: _near}
         return found if self.says_same is None else {**found, f"judge {self.judge}": self.says_same}
 
+    @override
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """Smoothed BLEU-4 of a summary."""
         if sample.label is None:
@@ -113,6 +120,7 @@ class Summarisation(Task):
         # Not `sentence_score`: it warns of every setting but its own.
         return float(_bleu().corpus_score([str(answer)], [[str(sample.label)]]).score) / 100
 
+    @override
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
         """The means of chrF and of ROUGE-L."""
         pairs = [(str(answer), str(sample.label)) for answer, sample in answers if sample.label is not None]

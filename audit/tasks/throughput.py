@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import Expectation, OneNumber, Task
-from codeaudit.audit.labels import cost_labels
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks import wordings
+from codeaudit.audit.tasks.cost_labels import cost_labels
 from codeaudit.audit.tasks.scoring import nearly_equal, number
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample
@@ -44,6 +46,7 @@ def _cycles(line: str) -> float | None:
 class Throughput(Task):
     """The type of `THROUGHPUT`."""
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The block as it is. A label that is no positive number is dropped."""
         if reason := self.refuses(sample.language):
@@ -59,24 +62,27 @@ class Throughput(Task):
         label = self.normalise(sample.label)
         return replace(sample, label=label if isinstance(label, float) else None)
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return "" if language == X86.name else "not x86"
 
+    @override
     def normalise(self, answer: object) -> Answer | None:
         """A positive number, or the text of one."""
         found = number(answer)
         return found if found is not None and found > 0 else None
 
     @property
+    @override
     def accepted(self) -> str:
-        """As `Task.accepted`."""
         return "a positive number"
 
+    @override
     def same(self, before: Predicted, after: Predicted) -> bool:
         """Equal up to `TOLERANCE`."""
         return nearly_equal(before, after)
 
+    @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """Decided by the labels if the order of instructions or the meaning changed; else the same.
 
@@ -93,6 +99,7 @@ class Throughput(Task):
             return "same" if before == after else "other"
         return "same"
 
+    @override
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """|f - y| / y."""
         if not isinstance(answer, float) or not isinstance(sample.label, float):

@@ -22,6 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from typing_extensions import override
+
 from codeaudit.audit.interface import Expectation, FreeText
 from codeaudit.audit.languages import NO_CODE, audit_of, is_programming
 from codeaudit.audit.prompt_cut import NO_FUNCTION, NOT_CUT, FunctionBody, body_of
@@ -62,6 +64,7 @@ _ASKS: Final = "Translate into "
 class Translation(Solving):
     """The type of `TRANSLATION`."""
 
+    @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with the comments that ask, and the tests of the other language as its label; or why it
         is no example.
@@ -90,10 +93,11 @@ class Translation(Solving):
         source = f"{sample.source.rstrip()}\n\n{_question(sample.language, chosen)}"
         return replace(sample, source=source, label=tests, context="")
 
+    @override
     def refuses(self, language: str) -> str:
-        """As `Task.refuses`."""
         return "" if is_programming(language) else NO_CODE
 
+    @override
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
         """The program in the other language with its tests."""
         found = _asked(sample)
@@ -106,12 +110,14 @@ class Translation(Solving):
         # Helpers of the tests come from the head alone, so that a program cannot replace them.
         return trial(program, f"{head}    pass\n", str(sample.label), language)
 
+    @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """Another answer under a control that fails the sample's own tests."""
         if perturbed.kind != "control":
             return "same"
         return "other" if perturbed.evidence == "executed" else "unknown"
 
+    @override
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
         """The outcomes; a variant is applied only if it still asks, and passes the sample's own tests.
 

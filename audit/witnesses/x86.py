@@ -24,7 +24,8 @@ from codeaudit.audit.evidence_check import (
     combined,
 )
 from codeaudit.audit.interface import LabelSource
-from codeaudit.audit.labels import MCA, CostLabels
+from codeaudit.audit.labels import MCA
+from codeaudit.audit.tasks.cost_labels import CostLabels
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.seeding import stream

@@ -82,7 +82,7 @@ class RecordedViolation:
 
     model: str
     seed: int
-    """Of the trial."""
+    """The seed of the trial."""
     violated: Violated
     asked: Asked
     """The repeats of its sample."""

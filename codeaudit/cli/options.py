@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
+from typing_extensions import override
 
 from codeaudit.audit.corpora.specs import forms
 from codeaudit.audit.models import catalogue
@@ -159,6 +160,7 @@ class Listed(click.Option):
 class OneAddress(Listed):
     """An option with the address of all models. Given twice, the addresses were meant for one model each."""
 
+    @override
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
         """The one address.
 
@@ -289,7 +291,7 @@ VERBOSE: Final = option(
     is_flag=True,
     help="Print all tables, as `codeaudit report RUN` does. Without it a terminal shows the first one.",
 )
-"""Of commands that end with the tables of a run."""
+"""For commands that end with the tables of a run."""
 
 
 def path_option(name: str, metavar: str, text: str) -> Callable[[F], F]:

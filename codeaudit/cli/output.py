@@ -262,7 +262,7 @@ class ProgressMonitor:
             note(self._done())
 
     def answered(self, count: int, *, recalled: bool) -> None:
-        """As `codeaudit.audit.run.AnswerMonitor.answered`."""
+        """Count answers, those of the model and those of the memory."""
         self._recalled += count if recalled else 0
         self._asked += 0 if recalled else count
         self._bar.advance(self._task, count)
@@ -272,13 +272,13 @@ class ProgressMonitor:
             note(self._line(now))
 
     def malformed(self, told: str) -> None:
-        """As `codeaudit.audit.run.AnswerMonitor.malformed`, for the first alone: others would look alike."""
+        """Tell the first malformed answer; others would look alike."""
         if not self._malformed:
             self._malformed = True
             note(told)
 
     def expect(self, total: int) -> None:
-        """As `codeaudit.audit.run.AnswerMonitor.expect`."""
+        """Count up to another total from now on."""
         self._total = total
         self._bar.update(self._task, total=total)
 
@@ -304,7 +304,7 @@ class _Stderr:
     """A `codeaudit.audit.run.RunProgress` on stderr."""
 
     def note(self, message: str) -> None:
-        """As `note`."""
+        """Write a line to stderr."""
         note(message)
 
     def counting(self, label: str, total: int | None, *, unit: str = "answers") -> ProgressMonitor:

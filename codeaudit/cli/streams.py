@@ -119,7 +119,7 @@ class _Bars(CleanStream):
     _MOVES: Final = re.compile(r"(\r|\x1b\[A)")
 
     def write(self, text: str) -> int:
-        """As of a clean stream."""
+        """Write what a clean stream would."""
         self.beneath.write(
             "".join(
                 part if self._MOVES.fullmatch(part) else visible(part) for part in self._MOVES.split(text)

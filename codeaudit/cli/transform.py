@@ -17,9 +17,10 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import click
+from typing_extensions import override
 
 from codeaudit.audit.cache import default_folder
-from codeaudit.audit.corpora.records import Corpus, CorpusResources
+from codeaudit.audit.corpora.records import BaseCorpus, Corpus, CorpusResources
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
 from codeaudit.audit.labels import labels
@@ -33,8 +34,10 @@ from codeaudit.audit.projects.files import (
     count,
     file_diff,
     languages,
+    links_line,
     meant,
     others,
+    others_line,
     perturb_files,
     prepare,
     remove_tree,
@@ -43,9 +46,7 @@ from codeaudit.audit.projects.files import (
     source_files,
     source_languages,
     text_diff,
-    told_links,
-    told_others,
-    told_unread,
+    unread_line,
 )
 from codeaudit.audit.projects.working_copy import VerifyRequest, WorkingCopy
 from codeaudit.audit.records import Case
@@ -113,7 +114,7 @@ class FilePerturbation:
     transforms: tuple[str, ...] | None
     """`None` for the standard ones that keep what callers see."""
     given: frozenset[str]
-    """Those that were named one by one: they are applied even if they undo another."""
+    """Transforms that were named one by one: they are applied even if they undo another."""
     seed: int
     sites: Sites
     dependence: Dependence
@@ -139,14 +140,14 @@ class FilePerturbation:
 
 
 @dataclass(frozen=True, slots=True)
-class CombinedCorpus:
+class CombinedCorpus(BaseCorpus):
     """Several corpora, one after the other."""
 
     spec: str
     parts: tuple[Corpus, ...]
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `codeaudit.audit.corpora.records.Corpus.read`."""
         for part in self.parts:
             yield from part.read(skipped)
 
@@ -333,19 +334,19 @@ def _moved(place: Path, out: Path, modes: Mapping[Path, int]) -> None:
 
 def _sources(root: Path, progress: RunProgress) -> list[str]:
     """The files below a folder that are perturbed; tells which links are not."""
-    if links := told_links(root):
+    if links := links_line(root):
         progress.note(links)
     found = list(source_files(root))
     if not found:
         raise no_source_files(root)
-    if told := told_others(others(root)):
+    if told := others_line(others(root)):
         progress.note(f"left as they are: {told}")
     return found
 
 
 def no_source_files(root: Path) -> CorpusError:
     """The error for a folder without a file that a transform rewrites."""
-    told = told_others(others(root))
+    told = others_line(others(root))
     # As a run says it of a corpus of files.
     more = f" ({told}); {rewritten_today()}" if told else ""
     titles = list(dict.fromkeys(_titles()))
@@ -408,7 +409,7 @@ def _some_read(results: Iterable[FileResult], progress: RunProgress) -> Iterator
     if unread and not read:
         raise CorpusError(f"no file can be read: {with_reasons(unread)}")
     if unread:
-        progress.note(told_unread(unread))
+        progress.note(unread_line(unread))
 
 
 CODEMOD: Final = "codemod/"

@@ -18,8 +18,8 @@ from codeaudit.audit.projects.files import (
     add,
     languages,
     source_files,
-    told_unread,
     unit_diff,
+    unread_line,
 )
 from codeaudit.audit.projects.verify import (
     STOPPED,
@@ -317,7 +317,7 @@ def _closing_lines(verified: Verification) -> Iterator[str]:
         "units raise errors"
     )
     if verified.unread:
-        yield told_unread(verified.unread)
+        yield unread_line(verified.unread)
     for trial in verified.trials:
         late = " (ran into the time limit)" if trial.timed_out else ""
         flaky = f", {trial.flaky:,} flaky" if trial.flaky else ""

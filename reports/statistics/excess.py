@@ -9,8 +9,8 @@ effect.
 - *Pair excess*: share of pairs (original, variant) of answers that differ, minus the share of pairs of
   originals that differ. It has more power, so it decides whether an effect is shown.
 
-Where the answers themselves are at hand, `answer_excess` tests the pair excess. Sign flips (`pair_excess`)
-are for scores.
+Where the answers themselves are at hand, `shuffled` tests the pair excess. It has more power than sign flips
+(`pair_excess`), which are for scores (`benchmarks/noise_simulation.py`).
 """
 
 from collections import Counter
@@ -22,7 +22,6 @@ from typing import Final
 from codeaudit.reports.records import Excess
 from codeaudit.reports.statistics.intervals import Z
 from codeaudit.reports.statistics.mcnemar import coin
-from codeaudit.reports.statistics.shuffles import Table, difference, shuffled
 
 CELLS: Final = 4_000_000
 """Largest number of cells of an exact distribution."""
@@ -135,15 +134,6 @@ def estimated(
         samples=total,
         interval=INTERVAL,
     )
-
-
-def answer_excess(tables: Sequence[Table]) -> Excess:
-    """The pair excess, tested by shuffling the answers of each sample.
-
-    `tables` has one table for each sample (`codeaudit.reports.statistics.shuffles.tabled`). The test is exact
-    and has more power than sign flips (`benchmarks/noise_simulation.py`).
-    """
-    return estimated([difference(table) for table in tables], shuffled(tables))
 
 
 def bounds(kinds: Sequence[tuple[float, float]]) -> tuple[float, float]:

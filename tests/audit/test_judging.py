@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.judging import SAME_SUMMARY, Judge
 from codeaudit.audit.records import Audited, Held, Predicted, Prediction, Query, Repeat, Violated
 from codeaudit.audit.registry import TASKS
@@ -20,7 +21,7 @@ SAMPLE = Sample(id="0" * 16, language="python", source="x", label="", origin=Ori
 
 
 @dataclass(slots=True)
-class Opinions:
+class Opinions(BaseModel):
     """A judge whose answer to each ordered pair of texts is given."""
 
     said: dict[tuple[str, str], str]

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.corpora.records import LabelColumn
-from codeaudit.audit.labels import CostLabels, GivenLabels, labels
+from codeaudit.audit.labels import GivenLabels, labels
 from codeaudit.audit.records import Case
 from codeaudit.audit.rows import read_suite, suite_rows
 from codeaudit.audit.store import SUITE_COLUMNS, LinesWriter, TableWriter
 from codeaudit.audit.suite import SuitePlan, case
+from codeaudit.audit.tasks.cost_labels import CostLabels
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.tasks.throughput import THROUGHPUT
 from codeaudit.cli.main import main

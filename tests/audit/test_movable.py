@@ -8,7 +8,7 @@ import pytest
 
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.corpora.selection import select
-from codeaudit.audit.interface import ChecksInput
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.labels import labels
 from codeaudit.audit.models.wrappers import Canonical
 from codeaudit.audit.movable import MovableChooser, readable_by
@@ -18,6 +18,7 @@ from codeaudit.audit.run import SilentProgress
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.options import RunOptions
 from codeaudit.preparing import DrawnInputs, load_models
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.records import Perturbed, Sample
 
 TASK = TASKS.get("function-name")
@@ -46,7 +47,7 @@ class Numbered:
 
 
 @dataclass
-class Narrow:
+class Narrow(BaseModel):
     """A model that reads texts up to a length only."""
 
     most: int
@@ -205,7 +206,7 @@ def test_sizes_say_how_movable_samples_differ() -> None:
 @pytest.mark.parametrize("name", ["spe-checkpoint", "tree-checkpoint"])
 def test_a_model_tells_what_it_would_not_read(name: str) -> None:
     (model,) = load_models(RunOptions(), (name,), {})
-    assert isinstance(model, ChecksInput)
+    assert overrides(model, BaseModel.unreadable)
     short, broken = function(3).source, "def broken(:"
     long = "def f(x):\n" + "    x = x + 1\n" * 600 + "    return x\n"
     asked = [Query(task=TASK.name, language="python", source=text) for text in (short, broken, long)]

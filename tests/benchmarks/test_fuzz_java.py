@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import BaseTransform, Refused, Rewritten
 from codeaudit.transforms.java.parsing import read
 from codeaudit.transforms.records import Evidence, Kind, Move
 from codeaudit.transforms.registry import transform_for
@@ -30,7 +30,7 @@ def judge() -> Iterator[JavaJudge]:
 
 
 @dataclass(frozen=True, slots=True)
-class Replacing:
+class Replacing(BaseTransform):
     """Replaces a text in every method, right or wrong."""
 
     old: str

@@ -12,6 +12,7 @@ import pytest
 
 import codeaudit
 from codeaudit.audit.engines.shards import BUCKETS, Shard, bucket_of, read_shard
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.records import Predicted, Prediction, Query, Repeat
 from codeaudit.audit.run import SilentProgress
 from codeaudit.merging import merge
@@ -27,7 +28,7 @@ SOURCES = tuple(
 TABLES = ("suite.parquet", "verdicts.parquet", "attacks.parquet")
 
 
-class Noisy:
+class Noisy(BaseModel):
     """A model whose answer to a repeated query depends on everything that is asked with it."""
 
     name, fingerprint, task, parameters, noise = "noisy", "noisy-1", None, None, 0.0

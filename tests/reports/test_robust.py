@@ -7,7 +7,6 @@ from math import comb
 
 import pytest
 
-from codeaudit.audit.interface import HasAttempts
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import UNKNOWN, RobustPass, Summary
@@ -125,9 +124,7 @@ SEEN = [
 
 
 def blocks(seen: Sequence[Observation]) -> Mapping[tuple[str, int], RobustPass]:
-    task = Ticks()
-    assert isinstance(task, HasAttempts)
-    return {(one.transform, one.k): one for one in robust(seen, task, seed=0)}
+    return {(one.transform, one.k): one for one in robust(seen, Ticks().attempts, seed=0)}
 
 
 def test_the_numbers_of_one_attempt_by_hand() -> None:
@@ -170,14 +167,16 @@ def test_robust_pass_is_held_against_as_many_repeats() -> None:
         # No repeat got an answer: it is in neither number.
         observation("c", "++++", *variants("----")),
     ]
-    (found,) = (one for one in robust(seen, Ticks(), seed=0) if (one.transform, one.k) == ("x", 1))
+    (found,) = (one for one in robust(seen, Ticks().attempts, seed=0) if (one.transform, one.k) == ("x", 1))
     assert found.robust.value == pytest.approx((0 + 3 / 4 + 0) / 3)
     assert found.repeated.value == pytest.approx((2 / 4 + 4 / 4) / 2)
     assert found.excess.points == pytest.approx(((2 / 4 - 2 / 4) + (4 / 4 - 3 / 4)) / 2)
     assert (found.excess.samples, found.excess.p) == (2, 1.0)
     # The noise of a steady model counts as zero: all variants are held against the prompt's own attempts.
     (found,) = (
-        one for one in robust(seen, Ticks(), seed=0, steady=True) if (one.transform, one.k) == ("x", 1)
+        one
+        for one in robust(seen, Ticks().attempts, seed=0, steady=True)
+        if (one.transform, one.k) == ("x", 1)
     )
     assert found.repeated == found.nominal
     assert found.excess.points == pytest.approx(1 - 1 / 4)
@@ -192,7 +191,7 @@ def test_it_is_shown_and_read_back_and_older_summaries_lack_it() -> None:
     summary = run("r", MODELS).summary
     assert not any(sheet.title == "Robust pass@k" for sheet in sheets(summary))
     first, *rest = summary.models
-    made = replace(first, robust=robust(SEEN, Ticks(), seed=0))
+    made = replace(first, robust=robust(SEEN, Ticks().attempts, seed=0))
     told = replace(summary, models=(made, *rest))
     assert Summary.from_json(told.to_json()) == told
     (sheet,) = [sheet for sheet in sheets(told) if sheet.title == "Robust pass@k"]

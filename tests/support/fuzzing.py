@@ -174,7 +174,7 @@ def fuzz(
             if not certain:
                 doubtful.append(outcome)
     pairs = (pair(one.sample.source, one.source) for one in doubtful)
-    for outcome, verdict in zip(doubtful, judge.judge_all(pairs), strict=True):
+    for outcome, verdict in zip(doubtful, map(judge.judge_pair, pairs), strict=True):
         tally = tallies[outcome.transform]
         match verdict:
             case Differed():
@@ -215,7 +215,7 @@ def _difference(judge: Oracle, transform: Transform, source: str) -> Difference 
     for seed in range(_SHRINKING_SEEDS):
         for outcome in perturb_one(unit(source), transform, variants=2, seed=seed):
             if isinstance(outcome, Perturbed):
-                (verdict,) = judge.judge_all([pair(source, outcome.source)])
+                verdict = judge.judge_pair(pair(source, outcome.source))
                 if isinstance(verdict, Differed):
                     return Difference(source, outcome.source, verdict)
     return None

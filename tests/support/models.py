@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.records import Case, Failed, Predicted, Prediction, Query
 from codeaudit.transforms.records import Kind, NotApplied, Origin, Perturbed, Sample
 
 
 @dataclass
-class Recorder:
+class Recorder(BaseModel):
     """A model that writes down every batch it is asked."""
 
     answer: Callable[[Query], Prediction]

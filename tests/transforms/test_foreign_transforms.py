@@ -10,7 +10,7 @@ import pytest
 
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.transforms.errors import RESULT_NOT_PARSED, CannotAudit
-from codeaudit.transforms.interface import Refused, Rewritten, Transform
+from codeaudit.transforms.interface import BaseTransform, Refused, Rewritten, Transform
 from codeaudit.transforms.mixing import Mixed
 from codeaudit.transforms.permission import permit
 from codeaudit.transforms.perturb import WRONG_PROPOSAL, failure, perturb_one, reapply
@@ -25,7 +25,7 @@ SOURCES = {
 
 
 @dataclass(frozen=True)
-class Theirs:
+class Theirs(BaseTransform):
     """A transform that returns what the function `made` gives."""
 
     made: Callable[[str], Any]

@@ -134,7 +134,7 @@ def test_neither_execution_nor_tests_vouch_for_words(tmp_path: Path) -> None:
     sample = task.prepare(raw)
     assert not isinstance(sample, str)
     variants = tuple(perturb_one(sample, transform_for("prose-typos", "python"), variants=1, seed=0))
-    assert task.askable(sample, variants) == variants  # type: ignore[attr-defined]
+    assert task.askable(sample, variants) == variants
     case = Case(sample=sample, outcomes=variants)
     assert list(execute([case], witnesses(["python"], LabelSource()), FindingCounts())) == [case]
 

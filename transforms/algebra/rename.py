@@ -10,7 +10,7 @@ its view. `rename-views` breaks views: x and another variable exchange their nam
 control is kept only if the values of the expressions show that the answer changes.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from codeaudit.transforms.algebra.calculus import holds
 from codeaudit.transforms.algebra.expressions import COEFFICIENTS, INPUTS, X, parse_pair
 from codeaudit.transforms.algebra.views import POOLS, WORD, equivalent, movable, pool, renamed
-from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, BaseTransform, Refused, Rewritten
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 from codeaudit.transforms.renaming import Rename
 
@@ -108,7 +108,7 @@ class PairChange(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlgebraControl(ABC):
+class AlgebraControl(BaseTransform):
     """Makes one change of names after which the answer is another one. One change is one move."""
 
     name: str

@@ -85,7 +85,7 @@ class Surroundings(NamedTuple):
 
     @classmethod
     def of(cls, around: str, level: MacroLevel, language: str) -> "Surroundings":
-        """The surroundings that a transform has been given (`interface.Surrounded`)."""
+        """The surroundings that a transform has been given (`BaseTransform.within`)."""
         return cls(*of_place(around), level, language)
 
 

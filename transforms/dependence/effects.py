@@ -80,7 +80,7 @@ class Effects:
     """The variables of the function, and the known places of shared state, that it may read. A language names
     them as it likes: by words, or by `syntax.effects.StatePlace`."""
     writes: frozenset[Any] = frozenset()
-    """Those that it may bind, unbind or change."""
+    """The variables and places that it may bind, unbind or change."""
     flags: int = 0
     """A union of the flags above."""
 

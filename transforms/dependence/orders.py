@@ -129,7 +129,7 @@ class _Part:
     parts: "tuple[_Part, ...]"
     """Empty for a single node and for a prime part."""
     table: "_DownSets | None" = None
-    """That of a prime part."""
+    """The table of down-sets of a prime part; `None` for other parts."""
 
     @cached_property
     def count(self) -> int | None:

@@ -14,7 +14,7 @@ Dependence: TypeAlias = Literal["strict", "returning", "paper", "confirmed", "di
 DEPENDENCES: Final[tuple[Dependence, ...]] = get_args(Dependence)
 
 TRAINABLE: Final[tuple[Dependence, ...]] = ("strict", "returning", "paper")
-"""Those that the analysis alone decides, so that masks can be made of them."""
+"""Relations that the analysis alone decides, so that masks can be made of them."""
 
 PROMISES: Final[Mapping[Dependence, str]] = {
     "strict": "same result and same exception",

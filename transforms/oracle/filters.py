@@ -102,7 +102,7 @@ _DUPLICATE_FLAGS_LOCKS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)
 _NAME_OF_THREAD: Final = (15, 16)
 
 Test = tuple[int, int, Sequence[int]]
-"""Of a 32-bit half of an argument: the number of the half, a mask, and the allowed values after masking."""
+"""A test of a 32-bit half of an argument: number of the half, mask, and allowed values after masking."""
 
 
 class Filter:

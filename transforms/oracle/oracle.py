@@ -8,7 +8,7 @@ it cannot reach them: in another process (`trial`).
 
 import json
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -169,17 +169,14 @@ class Oracle(Sandbox):
             setup=setup,
             seed=seed,
         )
-        return self._judge(pair)
+        return self.judge_pair(pair)
 
-    def judge_all(self, pairs: Iterable[ProgramPair]) -> Iterator[Verdict]:
-        """A verdict for each pair, in order. Consecutive pairs with one original run the original once.
+    def judge_pair(self, pair: ProgramPair) -> Verdict:
+        """As `judge`. Consecutive pairs with one original run the original once.
 
         Raises:
             CannotAudit: the sandbox cannot be started.
         """
-        return map(self._judge, pairs)
-
-    def _judge(self, pair: ProgramPair) -> Verdict:
         try:
             name = _called(pair)
         except SourceError:

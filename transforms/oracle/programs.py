@@ -143,7 +143,7 @@ class Programs:
         return printed, errors, [(int(one), float(used), bool(started)) for one, used, started in ended], cut
 
     def _steps(self, folder: str, runs: Sequence[str]) -> list[dict[str, Any]]:
-        """Those that run a program, after one that compiles it if the language has a compiler."""
+        """The steps that run a program, after one that compiles it if the language has a compiler."""
         tool, found = self._tool, self._found
         environment = {"HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "TZ": "UTC"}
         given = {

@@ -24,7 +24,7 @@ from libcst.codemod import (
 )
 
 from codeaudit.transforms.errors import CannotAudit, SourceError, UsageError
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import BaseTransform, Refused, Rewritten
 from codeaudit.transforms.permission import demand
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import Kind, Move, Unit
@@ -38,7 +38,7 @@ FOREIGN_MOVE: Final = "not a move of this transform"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodemodTransform:
+class CodemodTransform(BaseTransform):
     """One codemod on a whole text. It has one variant per text, with a single move, because LibCST does not
     distinguish the edits of a codemod.
     """

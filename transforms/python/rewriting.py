@@ -81,7 +81,7 @@ class PythonRule(SiteRule):
     """
 
     trusts_names: ClassVar[bool] = True
-    """It takes a builtin's name for the builtin; see `interface.knows_names`."""
+    """It takes a builtin's name for the builtin; see `BaseTransform.trusts_names`."""
     languages: frozenset[str] = field(default=frozenset({"python"}))
     nameless: bool = False
     """Whether neither the rule nor what it writes mentions a builtin."""

@@ -73,27 +73,27 @@ class Precedence:
 
     @property
     def ternary(self) -> int:
-        """That of `?:`."""
+        """The precedence of `?:`."""
         return self.expressions["ternary_expression"]
 
     @property
     def disjunction(self) -> int:
-        """That of `||`."""
+        """The precedence of `||`."""
         return self.operators["||"]
 
     @property
     def conjunction(self) -> int:
-        """That of `&&`."""
+        """The precedence of `&&`."""
         return self.operators["&&"]
 
     @property
     def sum(self) -> int:
-        """That of `+`."""
+        """The precedence of `+`."""
         return self.operators["+"]
 
     @property
     def unary(self) -> int:
-        """That of signs and `!`."""
+        """The precedence of signs and `!`."""
         return self.expressions["unary_expression"]
 
 

@@ -26,7 +26,7 @@ from typing import Final
 import iced_x86 as iced
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, BaseTransform, Refused, Rewritten
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 from codeaudit.transforms.renaming import Rename
 from codeaudit.transforms.x86.effects import touch
@@ -148,7 +148,7 @@ NO_PAIR: Final = "no two registers to merge"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegisterMerging:
+class RegisterMerging(BaseTransform):
     """Gives one register the name of another. One merge is one move."""
 
     name: str = "rename-merging"
@@ -262,7 +262,7 @@ _WIDTHS: Final = {"gp": (64, 32, 16, 8), "vec": (128, 256)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegisterWidths:
+class RegisterWidths(BaseTransform):
     """Changes the width of registers in one instruction, which is one move."""
 
     name: str = "rename-views"

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Final, Self, TypeVar
 
 from codeaudit.audit.models.provider import ArgumentReader, Settings
-from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, named, read_template
+from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, draws, named, read_template
 from codeaudit.audit.prompts import Prompt
 from codeaudit.transforms.errors import UsageError
 
@@ -105,7 +105,7 @@ BATCH_SHARE: Final = 0.5
 
 
 def given(settings: Settings, *names: str) -> dict[str, str | float]:
-    """Those of these arguments that the user set."""
+    """The arguments of these names that the user set."""
     return {name: settings.arguments[name] for name in names if name in settings.arguments}
 
 
@@ -250,7 +250,25 @@ def prompts(settings: Settings) -> Prompts:
     )
 
 
-def longest_reply(prompt: Prompt, most: int | None, *, bounded: bool) -> int | None:
-    """The limit on the tokens of a reply to a prompt; `None` without one. `bounded`: the user set `most`."""
-    # A prompt that asks for code or thoughts may need more tokens. The user's own limit holds.
-    return most if prompt.longest is None or bounded else prompt.longest
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseDecoding:
+    """What decides an answer of every vendor's model, besides the model and the prompt."""
+
+    temperature: float | None = 0.0
+    seed: int | None = 0
+    samples: int = 1
+    """How many answers are drawn for a query, each with its own request and seed."""
+    max_tokens: int | None = 256
+    bounded: bool = False
+    """Whether the user set `max_tokens`. If not, a prompt may ask for longer answers."""
+
+    def longest(self, prompt: Prompt) -> int | None:
+        """The limit on the tokens of a reply to a prompt; `None` without one."""
+        # A prompt that asks for code or thoughts may need more tokens. The user's own limit holds.
+        return self.max_tokens if prompt.longest is None or self.bounded else prompt.longest
+
+    def seed_of(self, attempt: int) -> int | None:
+        """The seed of an answer; each of several has its own (31 bits, as all servers take)."""
+        if self.samples == 1 or self.seed is None:
+            return self.seed
+        return draws(attempt, seed=self.seed).getrandbits(31)

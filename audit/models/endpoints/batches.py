@@ -7,29 +7,28 @@ and the query. So whoever asks the same query later waits for the batch that hol
 """
 
 import asyncio
-import hashlib
-import json
 import logging
-import os
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future, TimeoutError, wait
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
-from typing import Final, Protocol, TypeVar, cast
+from typing import Final, TypeVar, cast
 
-from codeaudit.audit.checks import load_json
-from codeaudit.audit.models.endpoints.client import EndpointClient, Reply, RequestError
+from typing_extensions import override
+
+from codeaudit.audit.interface import AnswerStream
+from codeaudit.audit.models.endpoints.batch_client import BatchClient, BatchState
+from codeaudit.audit.models.endpoints.batch_records import BatchRecord, BatchRecords, request_name
+from codeaudit.audit.models.endpoints.client import Reply, RequestError
 from codeaudit.audit.models.endpoints.ledger import NOTHING, Amount
 from codeaudit.audit.models.endpoints.session import NOBODY, EndpointLostError, Session
 from codeaudit.audit.models.endpoints.traffic import CLOSING, LoopThread
 from codeaudit.audit.models.endpoints.window import PULSE, PendingQuery
-from codeaudit.audit.prompts import Prompt
-from codeaudit.audit.records import Failed, Prediction, Query, Repeat
-from codeaudit.transforms.errors import LimitError, ModelError, RunError
+from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.transforms.errors import LimitError, ModelError
 from codeaudit.transforms.grammar import counted
 
 T = TypeVar("T")
@@ -43,197 +42,10 @@ MOST_BYTES: Final = 100 << 20
 FIRST_LOOK: Final = 1.0
 """Seconds from the sending of a batch to the first look, and half as many again for each further one."""
 LATEST_LOOK: Final = 60.0
-OLDEST: Final = 30 * 86_400
-"""Seconds after which a record whose answers were taken is deleted; vendors keep answers no longer."""
 EXPIRED: Final = "expired in its batch"
 ABSENT: Final = "not in the answers of its batch"
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchState:
-    """What a vendor says of a batch."""
-
-    id: str
-    status: str
-    """In the vendor's word."""
-    ended: bool
-    """Whether no further answer will come."""
-    done: int = 0
-    total: int = 0
-    expired: bool = False
-    cancelled: bool = False
-    fault: str = ""
-    """Why the vendor refused the whole batch; nothing of it was answered or paid for."""
-    too_large: bool = False
-    """Whether it was refused because too much is waiting already."""
-    files: tuple[str, ...] = ()
-    """Where the answers are."""
-
-
-class BatchClient(EndpointClient, Protocol):
-    """A client that can also send batches."""
-
-    async def line(self, name: str, prompt: Prompt, query: Query, number: int) -> bytes:
-        """A request as a part of a batch."""
-        ...
-
-    async def submit(self, key: str, lines: Sequence[bytes]) -> str:
-        """Send a batch that carries this key. Returns its number.
-
-        Raises:
-            RequestError: it was not made, or nobody knows.
-        """
-        ...
-
-    async def find(self, key: str, *, made: float, count: int) -> str:
-        """The number of the batch with this key; empty if there is none.
-
-        `made` is a time before it was made, in seconds; `count` is the number of its requests.
-
-        Raises:
-            RequestError: the vendor does not say.
-        """
-        ...
-
-    async def look(self, batch: str) -> BatchState:
-        """How far a batch is.
-
-        Raises:
-            RequestError: the vendor does not say.
-        """
-        ...
-
-    async def results(
-        self, state: BatchState, prompt: Prompt, query: Query
-    ) -> list[tuple[str, Reply | RequestError]]:
-        """What came of the requests of an ended batch, by name; a name is empty if a line has none.
-
-        One of its requests, by prompt and query, says which fields a refusal may be about.
-
-        Raises:
-            RequestError: the vendor does not give it.
-        """
-        ...
-
-
-# ── what is known of batches ─────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(slots=True, kw_only=True)
-class BatchRecord:
-    """A batch that was sent, or was about to be."""
-
-    key: str
-    names: list[str]
-    """Of its requests."""
-    made: int = field(default_factory=time.time_ns)
-    id: str = ""
-    """Empty until the vendor has told its number."""
-    lost: list[str] = field(default_factory=list)
-    """Names of requests that it did not answer, and that are sent again in another batch."""
-    taken_by: str = ""
-    """The run that took its answers; empty before."""
-    counted: list[str] = field(default_factory=list)
-    """Names of requests whose cost is counted."""
-
-
-def _record(value: object) -> BatchRecord:
-    """A record from its JSON.
-
-    Raises:
-        TypeError, ValueError: it is none.
-    """
-    if not isinstance(value, dict):
-        raise TypeError("no object")
-    record = BatchRecord(**value)
-    texts = (record.key, record.id, record.taken_by, *record.names, *record.lost, *record.counted)
-    if not (all(isinstance(one, str) for one in texts) and isinstance(record.made, int)):
-        raise TypeError("no record of a batch")
-    return record
-
-
-class BatchRecords:
-    """The batches of this user: a folder with a file for each, which is replaced as a whole.
-
-    All runs share it, as they share answers. A repeated query measures noise, so that the answer to it
-    belongs to the run that took it first.
-    """
-
-    def __init__(self, folder: Path, run: str) -> None:
-        self._folder = folder
-        self.run = run
-
-    def read(self) -> list[BatchRecord]:
-        """All records, the oldest first. Old ones that nobody needs are deleted.
-
-        Raises:
-            RunError: one is damaged.
-        """
-        found = []
-        for path in self._folder.glob("*.json") if self._folder.is_dir() else ():
-            try:
-                record = _record(load_json(path.read_bytes()))
-            except FileNotFoundError:  # another run has just dropped it
-                continue
-            except (OSError, TypeError, ValueError) as error:
-                raise RunError(
-                    f"{str(path)!r} is damaged: it says which requests wait in a batch; look at the batches "
-                    "of your account before you delete it"
-                ) from error
-            if record.taken_by and time.time_ns() - record.made > OLDEST * 10**9:
-                self.drop(record)
-            else:
-                found.append(record)
-        return sorted(found, key=lambda record: record.made)
-
-    def write(self, record: BatchRecord) -> None:
-        """Write a record, so that it survives whatever comes next.
-
-        Raises:
-            RunError: it cannot be written; nothing may be sent.
-        """
-        path = self.path(record)
-        new = path.with_suffix(".new")
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with new.open("wb") as file:
-                file.write(json.dumps(asdict(record)).encode())
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(path)
-        except OSError as error:
-            raise RunError(
-                f"cannot write {str(path)!r}: {error.strerror or error}; nothing more is sent"
-            ) from error
-
-    def drop(self, record: BatchRecord) -> None:
-        """Forget a batch that will give no answers."""
-        self.path(record).unlink(missing_ok=True)
-
-    def holds(self, record: BatchRecord, query: Query, name: str) -> bool:
-        """Whether a batch has, or will have, an answer to a query that this run may use."""
-        return name not in record.lost and not (
-            isinstance(query, Repeat) and record.taken_by not in ("", self.run)
-        )
-
-    def path(self, record: BatchRecord) -> Path:
-        """The file of a record."""
-        return self._folder / f"{record.key}.json"
-
-
-def request_name(fingerprint: str, prompt: Prompt, query: Query, number: int) -> str:
-    """The name of a request: equal for equal requests of one model only."""
-    repeat = [query.bucket, query.number] if isinstance(query, Repeat) else None
-    asked = [query.task, query.language, query.source, query.labels, query.words, repeat, number]
-    beside = [query.beside] if query.beside else []  # without it the names stay as they were
-    # A plug-in's prompt is not part of the fingerprint.
-    text = json.dumps([fingerprint, prompt.digest, *asked, *beside])
-    return hashlib.sha256(text.encode()).hexdigest()[:40]
-
-
-# ── the stream ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -250,7 +62,7 @@ class BatchRequest:
     """What is reserved for it; `None` if it is in no batch."""
 
 
-class BatchStream:
+class BatchStream(AnswerStream):
     """An `AnswerStream` over batches. The caller's thread waits, the event loop works.
 
     Everything below `_work` belongs to the event loop, which rests whenever the caller is not waiting.
@@ -277,7 +89,7 @@ class BatchStream:
         self._given: list[tuple[int, Prediction]] = []
         self._ready: list[tuple[int, Prediction]] = []
         self._requests: dict[str, BatchRequest] = {}
-        """Those without an answer, by name."""
+        """The requests without an answer, by name."""
         self._unsent: dict[str, None] = {}
         """The names of those that no batch is known to hold."""
         self._new: dict[str, None] = {}
@@ -289,8 +101,8 @@ class BatchStream:
         """Whether the vendor takes no further batch before one of ours has ended."""
         self._running: Future[None] | None = None
 
+    @override
     def ask(self, queries: Sequence[Query]) -> None:
-        """As `AnswerStream.ask`."""
         endpoint = self._session.endpoint
         prompts = [endpoint.prompts.of(query) for query in queries]  # raises before anything is paid for
         for query, prompt in zip(queries, prompts, strict=True):
@@ -304,8 +116,8 @@ class BatchStream:
                     self._requests[name] = BatchRequest(query=query, number=number, pending=[pending])
                     self._new[name] = None
 
+    @override
     def arrived(self) -> list[tuple[int, Prediction]]:
-        """As `AnswerStream.arrived`."""
         self._taken += len(self._given)
         self._given = []
         if self._taken == self._asked:
@@ -323,8 +135,9 @@ class BatchStream:
         self._given, self._ready = self._ready, []
         return self._given
 
+    @override
     def stop(self) -> list[tuple[int, Prediction]]:
-        """As `AnswerStream.stop`. Batches go on: the next start finds them."""
+        """Batches go on: the next start finds them."""
         if self._running is not None and not self._running.done():
             self._running.cancel()
             wait([self._running], timeout=CLOSING)

@@ -7,6 +7,9 @@ from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
+from typing_extensions import override
+
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.models.endpoints.arguments import Batching
 from codeaudit.audit.models.endpoints.batches import AHEAD, BatchStream
 from codeaudit.audit.models.endpoints.proxies import is_loopback
@@ -39,13 +42,18 @@ def _is_private(host: str) -> bool:
 STOPPED: Final = Failed(reason="endpoint: stopped")
 
 
-class EndpointModel:
+class EndpointModel(BaseModel):
     """A model at an endpoint.
 
     Its event loop lives in a thread of its own, because Ctrl-C must interrupt the waiting caller only.
     """
 
     parameters: None = None
+    scale: Scale = "log-probabilities"
+    """Of the first token of a reply, where the endpoint gives scores."""
+    tasks: frozenset[str] = frozenset()
+    """The only tasks that it can answer, such as embeddings; empty for a model of text."""
+    samples: int = 1
 
     def __init__(
         self,
@@ -64,12 +72,9 @@ class EndpointModel:
         self.fingerprint = fingerprint
         self.noise = noise
         """How far the arithmetic of the server may move a log-probability, as far as the user knows it."""
-        self.scale: Scale = "log-probabilities"
-        """Of the first token of a reply, where the endpoint gives them."""
         self.task = tasks[0] if tasks else None
         """The first of `tasks`; `None` for a model of text."""
         self.tasks = frozenset(tasks)
-        """The only tasks that it can answer, such as embeddings; empty for a model of text."""
         self.samples = endpoint.samples
         host = urlsplit(endpoint.address.url).hostname or ""
         own = endpoint.is_own or is_loopback(host) or _is_private(host)
@@ -81,34 +86,36 @@ class EndpointModel:
         self._loop: LoopThread | None = None
 
     @property
+    @override
     def ahead(self) -> int:
-        """As `AnswersLater.ahead`."""
         return 0 if self._batching is None else AHEAD
 
     @property
+    @override
     def usage(self) -> Mapping[str, object]:
         """Requests, tokens, cost and failures so far."""
         return self._session.meter.as_mapping()
 
     @property
+    @override
     def bill(self) -> str:
-        """The usage as one line for the user."""
         return str(self._session.meter)
 
+    @override
     def forecast(self, query: Query, reply: int) -> tuple[int, int, int]:
-        """As `ForecastsUsage.forecast`."""
         prompt = self._endpoint.prompts.of(query)
         longest = self._endpoint.longest(prompt)
         into, out = tokens_of_prompt(prompt, query), reply if longest is None else min(reply, longest)
         return self.samples, self.samples * into, self.samples * out
 
+    @override
     def cost(self, into: int, out: int) -> float | None:
-        """As `ForecastsUsage.cost`."""
         prices = self._endpoint.prices
         return None if prices is None else prices.cost(into, out, batched=self._batching is not None)
 
+    @override
     def stream(self) -> RollingWindow | BatchStream:
-        """As `AnswersInAnyOrder.stream`. One stream at a time.
+        """One stream at a time.
 
         Raises:
             ModelError: no query will be answered; or batches belong to no run.
@@ -132,6 +139,7 @@ class EndpointModel:
             weakref.finalize(self, self._loop.close)
         return self._loop
 
+    @override
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One prediction per query, each asked by itself: nobody waits a day for a few.
 

@@ -15,7 +15,7 @@ from codeaudit.audit.records import Query
 from codeaudit.transforms.errors import LimitError
 
 if TYPE_CHECKING:
-    from codeaudit.audit.models.endpoints.batches import BatchRecords
+    from codeaudit.audit.models.endpoints.batch_records import BatchRecords
 
 MINUTE: Final = 60.0
 SLACK: Final = 0.1

@@ -85,7 +85,7 @@ class Meter:
     tokens_out: int = 0
     batched_in: int = 0
     batched_out: int = 0
-    """Those of the tokens that were in batches."""
+    """Tokens of requests in batches; included in the numbers above."""
     unmetered: int = 0
     """Replies without a number of tokens."""
     failed: Counter[str] = field(default_factory=Counter)

@@ -12,6 +12,9 @@ from itertools import count
 from math import inf
 from typing import Final
 
+from typing_extensions import override
+
+from codeaudit.audit.interface import AnswerStream
 from codeaudit.audit.models.endpoints.client import EndpointClient, RequestError
 from codeaudit.audit.models.endpoints.session import EndpointLostError, Forecast, Session
 from codeaudit.audit.models.endpoints.traffic import CLOSING, LoopThread
@@ -57,7 +60,7 @@ class PendingRequest:
     forecast: Forecast | None = None
 
 
-class RollingWindow:
+class RollingWindow(AnswerStream):
     """An `AnswerStream`. The caller's thread asks and takes; one task in the event loop sends.
 
     Methods and fields below `_run` belong to the event loop, except for the deque of arrived answers.
@@ -92,8 +95,8 @@ class RollingWindow:
 
     # ── the caller's thread ──────────────────────────────────────────────────────────────────────────────
 
+    @override
     def ask(self, queries: Sequence[Query]) -> None:
-        """As `AnswerStream.ask`."""
         for query in queries:  # raises before the first request is paid for
             self._session.endpoint.prompts.of(query)
         samples = self._session.endpoint.samples
@@ -104,8 +107,8 @@ class RollingWindow:
         self._asked += len(new)
         self._loop.call(self._add, new)
 
+    @override
     def arrived(self) -> list[tuple[int, Prediction]]:
-        """As `AnswerStream.arrived`."""
         self._taken += len(self._given)
         self._given = []
         while self._taken < self._asked and not self._given:
@@ -123,8 +126,8 @@ class RollingWindow:
         self._last = time.monotonic()
         return self._given
 
+    @override
     def stop(self) -> list[tuple[int, Prediction]]:
-        """As `AnswerStream.stop`."""
         self._loop.call(self._cancel)
         # Also after Ctrl-C: no request may go on, and cost, after the caller has gone.
         wait([self._running], timeout=CLOSING)

@@ -35,7 +35,7 @@ _IDLE: Final = frozenset(
         *("init_lora_weights", "auto_mapping", "peft_version", "loftq_config", "eva_config"),
     }
 )
-"""Those that decide no answer, or that are read here."""
+"""Settings that decide no answer, or that are read here."""
 _STARTS: Final = (None, True, False, "gaussian", "orthogonal", "eva")
 """The values of `init_lora_weights` that leave the base model as it is."""
 _HEADS: Final[Mapping[str, str]] = {

@@ -5,7 +5,6 @@ from math import isfinite
 from typing import Final
 
 import torch
-from typing_extensions import override
 
 from codeaudit.audit.interface import (
     CLOSED,
@@ -14,7 +13,6 @@ from codeaudit.audit.interface import (
     OneNumber,
     OneWordOf,
     Ranking,
-    SeveralTasks,
 )
 from codeaudit.audit.models.answers import ranked_by
 from codeaudit.audit.models.hf.arguments import Arguments
@@ -28,7 +26,7 @@ from codeaudit.transforms.errors import ModelError, UsageError
 MULTI_LABEL: Final = "multi_label_classification"
 
 
-class ClassificationHead(SeveralTasks):
+class ClassificationHead:
     """Answers with the label of the highest output. `-M labels=…` replaces labels that say nothing
     (`LABEL_0`, …), and `--label-map` says what each means.
 
@@ -72,7 +70,6 @@ class ClassificationHead(SeveralTasks):
         return fitting[0] if len(fitting) == 1 else None
 
     @property
-    @override
     def tasks(self) -> frozenset[str]:
         """With labels, every task of labels or words, too: `--label-map` may say what the labels mean."""
         own = frozenset() if self.task is None else frozenset({self.task})

@@ -32,7 +32,7 @@ KINDS: Final = ("bert", "camembert", "roberta")
 ATTENTION: Final = "codeaudit"
 """Under this name the library finds our attention."""
 LARGEST_ID: Final = 2**16 - 1
-"""Of a word: the features of a corpus are kept in 16 bits."""
+"""The largest id of a word: the features of a corpus are kept in 16 bits."""
 
 
 def _attention(
@@ -125,7 +125,7 @@ class EncoderStart:
     config: Mapping[str, Any]
     """As of `Encoder`."""
     weights: Mapping[str, Tensor]
-    """Of the stripped network."""
+    """The weights of the stripped network."""
     vectors: Tensor
     """(V, D) those of its words."""
     tokenizer: Tokenizer

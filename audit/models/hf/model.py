@@ -12,7 +12,7 @@ import torch
 import transformers
 from typing_extensions import override
 
-from codeaudit.audit.interface import ChecksInput, SeveralTasks
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.models.hf.heads import Head, LoadedNetwork, Row, TokenizedQuery, of_its_files, quiet
 from codeaudit.audit.models.text_models import joined
 from codeaudit.audit.probabilities import Scale
@@ -47,8 +47,10 @@ PROBES: Final = (
 _log = logging.getLogger(__name__)
 
 
-class HubModel(SeveralTasks, ChecksInput):
+class HubModel(BaseModel):
     """A network with a head. Queries of similar length share a batch."""
+
+    samples: int = 1
 
     def __init__(
         self,
@@ -66,7 +68,6 @@ class HubModel(SeveralTasks, ChecksInput):
         """As of `EndpointModel`."""
         self.precision = precision
         self.samples = samples
-        """How many answers are drawn for a query."""
         self._engine = engine
         self._head = head
         self._digest = digest
@@ -78,6 +79,7 @@ class HubModel(SeveralTasks, ChecksInput):
             _log.warning(told, self.name, f"{engine.texts.window:,}")
 
     @property
+    @override
     def scale(self) -> Scale:
         """What its scores are."""
         return self._head.scale
@@ -131,14 +133,15 @@ class HubModel(SeveralTasks, ChecksInput):
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
+    @override
     def usage(self) -> Mapping[str, object]:
         """How many inputs lost their end; empty if none did."""
         cut = len(self._engine.texts.cut)
         return {"truncated": cut} if cut else {}
 
     @property
+    @override
     def bill(self) -> str:
-        """The usage as one line for the user."""
         texts = self._engine.texts
         return f"inputs longer than its {texts.window:,} tokens, which lost their end: {len(texts.cut):,}"
 
@@ -150,6 +153,7 @@ class HubModel(SeveralTasks, ChecksInput):
         self._engine.texts.cut.discard(query)
         return read if isinstance(read, Failed) else None
 
+    @override
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One prediction per query, in the same order.
 

@@ -14,11 +14,12 @@ from datetime import datetime
 from typing import Any, Final
 
 import httpx2
+from typing_extensions import override
 
-from codeaudit.audit.models.endpoints.batches import BatchState
+from codeaudit.audit.models.endpoints.batch_client import BatchClient, BatchState
 from codeaudit.audit.models.endpoints.client import EndpointAddress, Reply, RequestError
 from codeaudit.audit.models.inspect.client import InspectClient
-from codeaudit.audit.models.inspect.model import VendorDecoding
+from codeaudit.audit.models.inspect.decoding import VendorDecoding
 from codeaudit.audit.models.openai.batches import LARGEST_FILE, PAGE, PAGES, SLOWEST
 from codeaudit.audit.models.openai.http import BoundedClient
 from codeaudit.audit.prompts import Prompt
@@ -73,8 +74,8 @@ class _RefusedError(Exception):
 class PlayedClient(BoundedClient):
     """Sends requests, except for those that are played."""
 
+    @override
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """As `BoundedClient.send`."""
         played = _PLAYED.get()
         if played is None:
             return await super().send(request, **options)
@@ -84,7 +85,7 @@ class PlayedClient(BoundedClient):
         return httpx2.Response(played.status, json=played.reply, request=request)
 
 
-class AnthropicBatches(InspectClient):
+class AnthropicBatches(InspectClient, BatchClient):
     """Sends batches, and single requests as every client."""
 
     transports = PlayedClient
@@ -106,13 +107,13 @@ class AnthropicBatches(InspectClient):
             transport=httpx2.AsyncHTTPTransport(),
         )
 
+    @override
     async def close(self) -> None:
-        """Close the connections."""
         await self._large.aclose()
         await super().close()
 
+    @override
     async def line(self, name: str, prompt: Prompt, query: Query, number: int) -> bytes:
-        """As `BatchClient.line`."""
         played = _Played()
         with suppress(RequestError):
             await self._play(played, prompt, query, number)
@@ -122,16 +123,18 @@ class AnthropicBatches(InspectClient):
         params = json.dumps(played.sent, separators=(",", ":")).encode()
         return HEAD + name.encode() + b'","params":' + params + b"}"
 
+    @override
     async def submit(self, key: str, lines: Sequence[bytes]) -> str:
-        """As `BatchClient.submit`. The names of the requests have the key, because nothing else has one."""
+        """The names of the requests have the key, because nothing else has one."""
         named = [HEAD + key[:KEY].encode() + b"-" + line.removeprefix(HEAD) for line in lines]
         found = await self._call("POST", "", b'{"requests":[' + b",".join(named) + b"]}")
         if not isinstance(name := found.get("id"), str) or not name:
             raise RequestError("unreadable reply", message="no id", again=True)
         return name
 
+    @override
     async def find(self, key: str, *, made: float, count: int) -> str:
-        """As `BatchClient.find`. Only the answers of a batch have its key; others may be waited for."""
+        """Only the answers of a batch have its key; others may be waited for."""
         while True:
             waiting = False
             async for one in self._recent(made - SKEW):
@@ -145,8 +148,8 @@ class AnthropicBatches(InspectClient):
                 return ""
             await asyncio.sleep(WAIT)
 
+    @override
     async def look(self, batch: str) -> BatchState:
-        """As `BatchClient.look`."""
         found = await self._call("GET", f"/{batch}")
         counts = _counts(found)
         total = sum(counts.values())
@@ -161,10 +164,11 @@ class AnthropicBatches(InspectClient):
             files=(batch,),
         )
 
+    @override
     async def results(
         self, state: BatchState, prompt: Prompt, query: Query
     ) -> list[tuple[str, Reply | RequestError]]:
-        """As `BatchClient.results`. What expired or was cancelled has no line."""
+        """What expired or was cancelled has no line."""
         found: list[tuple[str, Reply | RequestError]] = []
         for name, result in await self._lines(state.files[0]):
             message, kind = result.get("message"), result.get("type")

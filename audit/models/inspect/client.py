@@ -24,20 +24,22 @@ from inspect_ai.model import (
     ModelOutput,
     get_model,
 )
+from typing_extensions import override
 
 from codeaudit.audit.models.endpoints.client import (
     BUSY,
     EndpointAddress,
+    EndpointClient,
     Reply,
     RequestError,
     passes_later,
     wait_of,
 )
-from codeaudit.audit.models.inspect.model import LIKELIEST, LOGPROBS, VendorDecoding
+from codeaudit.audit.models.inspect.decoding import LIKELIEST, LOGPROBS, VendorDecoding
 from codeaudit.audit.models.openai.client import CONNECT, LIMITS
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.likelihood import NO_LEAD, Lead, leads
-from codeaudit.audit.models.openai.refusals import is_of_size, is_page, rejected, told
+from codeaudit.audit.models.openai.refusals import is_of_size, is_page, rejected, server_words
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 from codeaudit.transforms.errors import ModelError
@@ -57,7 +59,7 @@ _ROLES: Final[Mapping[str, Any]] = {
 }
 
 
-class InspectClient:
+class InspectClient(EndpointClient):
     """Sends requests for one model of one vendor. It belongs to the event loop that first uses it."""
 
     transports: type[BoundedClient] = BoundedClient
@@ -87,14 +89,15 @@ class InspectClient:
         )
         self._model = _model(spec, where, base_url, self._http, self.arguments)
 
+    @override
     async def close(self) -> None:
-        """Close the connections."""
         with suppress(Exception):  # not every vendor's library can
             await self._model.api.aclose()
         await self._http.aclose()
 
+    @override
     async def ask(self, prompt: Prompt, query: Query, attempt: int = 0) -> Reply:
-        """As `EndpointClient.ask`. The seed depends on `attempt` if several answers are drawn."""
+        """The seed depends on `attempt` if several answers are drawn."""
         turns: list[ChatMessage] = [_ROLES[one.role](content=one.content) for one in prompt.messages(query)]
         try:
             async with asyncio.timeout(self._timeout):
@@ -181,7 +184,7 @@ class InspectClient:
             return self._without_status(chain)
         body = next((found for one in chain if (found := _body(one))), "")
         page = isinstance(body, str) and is_page(body)
-        words = "a web page" if page else told(body)
+        words = "a web page" if page else server_words(body)
         passes = passes_later(status)
         spent = "insufficient_quota" in str(body)
         return RequestError(

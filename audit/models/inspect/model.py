@@ -5,13 +5,11 @@ is asked, how often, how fast and for how much is decided by `codeaudit.audit.mo
 retries and its cache are not used. It is imported with the first request, because that takes seconds.
 """
 
-import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 from codeaudit.audit.models.endpoints.arguments import (
@@ -21,11 +19,6 @@ from codeaudit.audit.models.endpoints.arguments import (
     Batching,
     Patience,
     Prices,
-    check_answers_differ,
-    given,
-    json_object,
-    longest_reply,
-    one_of,
     or_none,
     prompts,
     read_count,
@@ -38,9 +31,9 @@ from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.secrets import key_variable
 from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.hints import NAMED_FOR_URLS, at_endpoint
+from codeaudit.audit.models.inspect.decoding import LOGPROBS, OPTIONS, VendorDecoding
 from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
-from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples, shown_prompt
-from codeaudit.audit.prompts import Prompt
+from codeaudit.audit.models.text_models import samples, shown_prompt
 from codeaudit.transforms.distribution import Extra, how_to_install, version_of
 from codeaudit.transforms.errors import ModelError, UsageError
 
@@ -78,29 +71,10 @@ VENDORS: Final[Mapping[str, Vendor]] = {
 """Vendors with a short name: `anthropic/MODEL` is `inspect/anthropic/MODEL`. Others go by the long one."""
 LOCAL: Final = frozenset({"ollama", "vllm", "sglang"})
 """Servers on the user's machine, which need no key."""
-EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 NAME: Final[Extra] = "inspect"
 PACKAGE: Final = "inspect_ai"
 BATCHING: Final = "anthropic"
 """The vendor whose batches are known here."""
-LIKELIEST: Final = 5
-"""Number of tokens whose log-probabilities are asked for, at each place of a reply."""
-
-
-OPTIONS: Final[Mapping[str, ArgumentReader]] = {
-    "top_p": partial(read_number, "top_p", least=0),
-    "top_k": partial(read_count, "top_k", least=1),
-    "frequency_penalty": partial(read_number, "frequency_penalty", least=-2),
-    "presence_penalty": partial(read_number, "presence_penalty", least=-2),
-    "effort": partial(one_of, "effort", EFFORTS[2:]),
-    "verbosity": partial(one_of, "verbosity", ("low", "medium", "high")),
-    "reasoning_effort": partial(one_of, "reasoning_effort", EFFORTS),
-    "reasoning_tokens": partial(read_count, "reasoning_tokens", least=0),
-    "reasoning_summary": partial(one_of, "reasoning_summary", ("none", "concise", "detailed", "auto")),
-    "cache_prompt": bool,
-    "extra_body": partial(json_object, "extra_body"),
-}
-"""Options of `inspect_ai.model.GenerateConfig`, by their names there. What is not given is not sent."""
 ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "temperature": partial(or_none, partial(read_number, "temperature", least=0)),
     "seed": partial(or_none, partial(read_count, "seed", least=None)),
@@ -118,73 +92,6 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "key_env": lambda text: NONE if text == NONE else key_variable(text),
 }
 """The readers of the arguments."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VendorDecoding:
-    """Everything except the model and the prompt that decides an answer."""
-
-    temperature: float | None = 0.0
-    seed: int | None = 0
-    samples: int = 1
-    """How many answers are drawn for a query, each with its own request and seed."""
-    max_tokens: int | None = 256
-    bounded: bool = False
-    """Whether the user set `max_tokens`. If not, a prompt may ask for longer answers."""
-    options: Mapping[str, object] = field(default_factory=dict)
-    """Further options of inspect-ai, by name."""
-    logprobs: bool = False
-    """Whether replies come with the log-probabilities of their tokens, of vendors that give them."""
-
-    @classmethod
-    def read(cls, settings: Settings) -> "VendorDecoding":
-        """The given arguments; defaults for the others.
-
-        Raises:
-            UsageError: several answers are wanted and all would be equal.
-        """
-        names = ("temperature", "seed", "samples", "max_tokens")
-        found: dict[str, Any] = {key: sent(value) for key, value in given(settings, *names).items()}
-        options: dict[str, object] = dict(given(settings, *OPTIONS))
-        if "extra_body" in options:
-            options["extra_body"] = json.loads(str(options["extra_body"]))
-        if found.get("samples", 1) != 1:
-            check_answers_differ(found, {})
-            found.setdefault("temperature", TEMPERATURE)
-        # A model that reasons needs room for it, which nobody can know; its own default holds.
-        if "max_tokens" not in found and options.keys() & {"reasoning_effort", "reasoning_tokens", "effort"}:
-            found["max_tokens"] = None
-        logprobs = settings.arguments.get("logprobs") is True
-        if "noise" in settings.arguments and not logprobs:
-            flag = settings.flag
-            raise UsageError(f"{flag}noise needs {flag}logprobs=true: without them no flip has a margin")
-        return cls(**found, bounded="max_tokens" in found, options=options, logprobs=logprobs)
-
-    def longest(self, prompt: Prompt) -> int | None:
-        """The limit on the tokens of a reply to a prompt; `None` without one."""
-        return longest_reply(prompt, self.max_tokens, bounded=self.bounded)
-
-    def seed_of(self, attempt: int) -> int | None:
-        """The seed of an answer; each of several has its own."""
-        if self.samples == 1 or self.seed is None:
-            return self.seed
-        return draws(attempt, seed=self.seed).getrandbits(31)
-
-    def __str__(self) -> str:
-        """Every parameter, also those that are not sent, as text for fingerprints."""
-        shown = {"temperature": self.temperature, "seed": self.seed, "max_tokens": self.max_tokens}
-        told: dict[str, object] = {name: NONE if value is None else value for name, value in shown.items()}
-        if self.samples > 1:
-            told["samples"] = self.samples
-        if self.logprobs:
-            told["logprobs"] = LIKELIEST
-        told |= {
-            name: json.dumps(value, sort_keys=True, separators=(",", ":"))
-            if isinstance(value, dict)
-            else value
-            for name, value in sorted(self.options.items())
-        }
-        return urlencode(told, safe='{}":,[]')
 
 
 def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointModel:
@@ -251,7 +158,6 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
 
 
 _LEFT_OUT: Final = ("temperature", "seed", "max_tokens")
-LOGPROBS: Final = ("logprobs", "top_logprobs", "responseLogprobs")
 
 
 def _remedy(flag: str, field: str) -> str:

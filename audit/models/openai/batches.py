@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import httpx2
+from typing_extensions import override
 
-from codeaudit.audit.models.endpoints.batches import BatchState
+from codeaudit.audit.models.endpoints.batch_client import BatchClient, BatchState
 from codeaudit.audit.models.endpoints.client import EndpointAddress, Reply, RequestError
 from codeaudit.audit.models.openai.client import PATHS, Client
-from codeaudit.audit.models.openai.model import Decoding
-from codeaudit.audit.models.openai.refusals import told
+from codeaudit.audit.models.openai.decoding import Decoding
+from codeaudit.audit.models.openai.refusals import server_words
 from codeaudit.audit.models.openai.replies import of_responses
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
@@ -31,7 +32,7 @@ WAITING: Final = "token_limit_exceeded"
 """The code of a batch that was refused because too many tokens wait already."""
 
 
-class BatchingClient(Client):
+class BatchingClient(Client, BatchClient):
     """Implements `BatchClient`."""
 
     def __init__(self, address: EndpointAddress, model: str, decoding: Decoding, timeout: float) -> None:
@@ -41,21 +42,21 @@ class BatchingClient(Client):
             timeout=self._slowest, http_client=self._http(self._slowest, LARGEST_FILE)
         )
 
+    @override
     async def close(self) -> None:
-        """Close the connections."""
         await self._files.close()
         await super().close()
 
+    @override
     async def line(self, name: str, prompt: Prompt, query: Query, number: int) -> bytes:
-        """As `BatchClient.line`."""
         body = self._body(prompt, query, number)
         body.pop("stream", None)
         # The path as OpenAI knows it, wherever the server has it.
         line = {"custom_id": name, "method": "POST", "url": self._path, "body": body}
         return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
+    @override
     async def submit(self, key: str, lines: Sequence[bytes]) -> str:
-        """As `BatchClient.submit`."""
         async with self._failures({}), asyncio.timeout(self._slowest):
             sent = await self._files.post(
                 "/files",
@@ -78,8 +79,8 @@ class BatchingClient(Client):
             )
             return self._named(made)
 
+    @override
     async def find(self, key: str, *, made: float, count: int) -> str:
-        """As `BatchClient.find`."""
         after = ""
         for _ in range(PAGES):
             page = await self._get("/batches", {"limit": PAGE, **({"after": after} if after else {})})
@@ -94,8 +95,8 @@ class BatchingClient(Client):
             after = str(batches[-1].get("id", ""))
         return ""
 
+    @override
     async def look(self, batch: str) -> BatchState:
-        """As `BatchClient.look`."""
         found = await self._get(f"/batches/{batch}", {})
         status = str(found.get("status", ""))
         counts = found.get("request_counts")
@@ -117,15 +118,15 @@ class BatchingClient(Client):
             total=total,
             expired=status == "expired",
             cancelled=status == "cancelled",
-            fault=self._address.line(told(faults) or "no reason") if status == "failed" else "",
+            fault=self._address.line(server_words(faults) or "no reason") if status == "failed" else "",
             too_large=WAITING in codes,
             files=tuple(name for name in names if isinstance(name, str) and name),
         )
 
+    @override
     async def results(
         self, state: BatchState, prompt: Prompt, query: Query
     ) -> list[tuple[str, Reply | RequestError]]:
-        """As `BatchClient.results`."""
         sent = self._body(prompt, query, 0)
         found: list[tuple[str, Reply | RequestError]] = []
         for name in state.files:
@@ -149,7 +150,7 @@ class BatchingClient(Client):
             # What was not answered in time was not worked on.
             return name, RequestError(
                 self._address.line(str(code or "no response in its batch")),
-                message=self._address.line(told(error)),
+                message=self._address.line(server_words(error)),
                 again=code == "batch_expired",
             )
         status, body = response.get("status_code"), response.get("body")

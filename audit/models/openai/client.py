@@ -13,6 +13,7 @@ from typing import Final
 
 import httpx2
 import openai
+from typing_extensions import override
 
 from codeaudit.audit.checks import is_whole
 from codeaudit.audit.models.answers import ranked_by
@@ -21,11 +22,13 @@ from codeaudit.audit.models.endpoints.client import (
     BUSY,
     TRANSIENT,
     EndpointAddress,
+    EndpointClient,
     Reply,
     RequestError,
     passes_later,
     wait_of,
 )
+from codeaudit.audit.models.openai.decoding import EMBEDDINGS, TOKENS, Api, Decoding
 from codeaudit.audit.models.openai.embeddings import cosine, vectors_in
 from codeaudit.audit.models.openai.http import (
     LARGEST_REPLY,
@@ -34,7 +37,6 @@ from codeaudit.audit.models.openai.http import (
     ReplyTooLarge,
 )
 from codeaudit.audit.models.openai.likelihood import NO_LEAD, leads
-from codeaudit.audit.models.openai.model import EMBEDDINGS, TOKENS, Api, Decoding
 from codeaudit.audit.models.openai.refusals import (
     CHAT,
     SYSTEM,
@@ -44,8 +46,8 @@ from codeaudit.audit.models.openai.refusals import (
     is_page,
     is_unloadable,
     rejected,
+    server_words,
     status_in,
-    told,
 )
 from codeaudit.audit.models.openai.replies import choice_of, of_responses, said, whole
 from codeaudit.audit.models.openai.structure import answer_in, structured
@@ -53,7 +55,7 @@ from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 
 LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=1000)
-"""Of the connections: the layer above decides how many requests run at once, and reuses their connections."""
+"""No limit on connections: the layer above decides how many requests run at once, and reuses connections."""
 STREAM: Final = "stream"
 PATHS: Final[Mapping[Api, str]] = {
     "chat": "/chat/completions",
@@ -70,7 +72,7 @@ VERSION: Final = re.compile(r"/v\d")
 """In the addresses of most endpoints."""
 
 
-class Client:
+class Client(EndpointClient):
     """Sends requests for one model to one endpoint. It belongs to the event loop that first uses it."""
 
     def __init__(self, address: EndpointAddress, model: str, decoding: Decoding, timeout: float) -> None:
@@ -106,12 +108,13 @@ class Client:
             transport=httpx2.AsyncHTTPTransport(limits=LIMITS, proxy=proxy.url if proxy else None),
         )
 
+    @override
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.close()
 
+    @override
     async def ask(self, prompt: Prompt, query: Query, attempt: int = 0) -> Reply:
-        """As `EndpointClient.ask`. The seed depends on `attempt` if several answers are drawn."""
+        """The seed depends on `attempt` if several answers are drawn."""
         body = self._body(prompt, query, attempt)
         async with self._failures(body), asyncio.timeout(self._timeout):
             found = await self._send(body)
@@ -228,7 +231,7 @@ class Client:
             fault = {**completion} if isinstance(completion, Mapping) else {}
         if isinstance(fault, Mapping) and VERSION.search(self._address.url):
             return self._fault(completion, fault)
-        words = "a web page" if page else told(completion) or str(completion)
+        words = "a web page" if page else server_words(completion) or str(completion)
         return RequestError(
             "unreadable reply",
             message=self._address.line(words) or "nothing",
@@ -239,7 +242,7 @@ class Client:
 
     def _fault(self, completion: object, fault: Mapping[str, object]) -> RequestError:
         """The refusal in a reply with status 200: routers hand on errors of the servers behind them so."""
-        words = told(completion)
+        words = server_words(completion)
         status = status_in(fault, words)
         return RequestError(
             str(status),
@@ -257,7 +260,7 @@ class Client:
     def _refused(
         self, status: int, headers: Mapping[str, str], body: object, sent: Mapping[str, object]
     ) -> RequestError:
-        words = told(body)
+        words = server_words(body)
         if status == 500 and exceeds(words):
             status = 400
         spent = _of(body, "code") == "insufficient_quota"

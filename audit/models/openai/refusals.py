@@ -52,19 +52,19 @@ _UNLOADABLE: Final = re.compile(
 )
 
 
-def told(body: object, depth: int = 0) -> str:
+def server_words(body: object, depth: int = 0) -> str:
     """The server's words in the body of a refusal; empty if there are none, or if it is a web page."""
     if depth > _DEEPEST:
         return ""
     if isinstance(body, Mapping):
         return _of_mapping(body, depth)
     if isinstance(body, list):
-        found = list(dict.fromkeys(filter(None, (told(one, depth + 1) for one in body))))
+        found = list(dict.fromkeys(filter(None, (server_words(one, depth + 1) for one in body))))
         return "; ".join(found[:_MOST])
     text = str(body).strip() if isinstance(body, str | int | float) and not isinstance(body, bool) else ""
     if text.startswith(("{", "[")):  # a proxy hands on the refusal of the server behind it as a text
         inner = _json(text)
-        return text if inner is None else told(inner, depth + 1)
+        return text if inner is None else server_words(inner, depth + 1)
     return "" if is_page(text) else text
 
 
@@ -73,8 +73,10 @@ def _of_mapping(body: Mapping[str, object], depth: int) -> str:
     for name in _WORDS:
         value = known.get(name)
         if isinstance(value, Mapping) and name == "errors":  # {"seed": ["Unknown field."]}
-            value = [f"{key}: {words}" for key, one in value.items() if (words := told(one, depth + 1))]
-        if found := told(value, depth + 1):
+            value = [
+                f"{key}: {words}" for key, one in value.items() if (words := server_words(one, depth + 1))
+            ]
+        if found := server_words(value, depth + 1):
             places = [one for one in _places(known.get("loc")) if one not in _BODY and not one.isdecimal()]
             return f"{'.'.join(places)}: {found}" if places else found
     return ""

@@ -17,7 +17,6 @@ import torch.nn.functional as F
 from torch import Tensor
 from typing_extensions import override
 
-from codeaudit.audit.interface import ChecksInput
 from codeaudit.audit.models.text_models import TEMPERATURE, draws, joined
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel
 from codeaudit.audit.papers.dependency_encoding.material import VERSION, Streams
@@ -78,7 +77,7 @@ class DecoderConfig(Config):
         return build(self.network, self.sizes, self.options)
 
 
-class DecoderModel(PaperModel[DecoderConfig, Decoder], ChecksInput):
+class DecoderModel(PaperModel[DecoderConfig, Decoder]):
     """A trained language model.
 
     Each query is computed alone. So no answer depends on other queries, and equal inputs have equal answers.
@@ -89,6 +88,7 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder], ChecksInput):
     noise = 0.0
     """Other queries have no effect at all."""
     tasks = TASKS
+    samples: int = 1
     more_tasks = TASKS
 
     def __init__(self, config: DecoderConfig, network: Decoder, files: Files, *, device: str) -> None:
@@ -97,7 +97,6 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder], ChecksInput):
         if (self.streams.start, self.streams.newline) != (config.sizes.start, config.sizes.newline):
             raise ValueError("made with another tokenizer.json")
 
-        self.samples = 1
         self.temperature = 0.0
 
     def draw(self, *, samples: float | str = 1, temperature: float | str = TEMPERATURE) -> None:

@@ -7,7 +7,6 @@ from typing import ClassVar
 import torch
 from typing_extensions import override
 
-from codeaudit.audit.interface import ChecksInput
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel, one_thread
 from codeaudit.audit.papers.renamer.networks import NETWORKS, Renamer, TermSizes, collate
 from codeaudit.audit.papers.renamer.tasks import TASKS
@@ -42,7 +41,7 @@ class TermConfig(Config):
         return NETWORKS[self.network].make(self.sizes)
 
 
-class TermModel(PaperModel[TermConfig, Renamer], ChecksInput):
+class TermModel(PaperModel[TermConfig, Renamer]):
     """A trained network as a model.
 
     Each query is computed alone, in a batch of one. So an answer does not depend on other queries, and equal

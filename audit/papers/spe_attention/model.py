@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Final
 import torch
 from typing_extensions import override
 
-from codeaudit.audit.interface import ChecksInput
 from codeaudit.audit.papers.checkpoint import (
     WEIGHTS,
     Config,
@@ -82,7 +81,7 @@ class LineConfig(Config):
         return build(self.network, self.shape, self.options)
 
 
-class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines], ChecksInput):
+class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines]):
     """A trained network as a model."""
 
     config_type = LineConfig

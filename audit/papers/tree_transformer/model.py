@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
-from codeaudit.audit.interface import ChecksInput
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaddedModel
 from codeaudit.audit.papers.lines.encoding import KEPT
 from codeaudit.audit.papers.lines.words import readable_languages
@@ -89,7 +88,7 @@ class TreeConfig(Config):
         return namer(self.network, self.shape, self.options)
 
 
-class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput], ChecksInput):
+class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
     """A trained network as a model: it says a name word by word, each time the most probable word.
 
     The answer is the set of the words. Its scores are their logits. Its margin is the smallest amount by

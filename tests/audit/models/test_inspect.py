@@ -16,10 +16,11 @@ from typing import Any, ClassVar
 import pytest
 
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.endpoints.batches import BatchRecords
+from codeaudit.audit.models.endpoints.batch_records import BatchRecords
 from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.spending import Spending
-from codeaudit.audit.models.inspect.model import ARGUMENTS, OPTIONS, VENDORS
+from codeaudit.audit.models.inspect.decoding import OPTIONS
+from codeaudit.audit.models.inspect.model import ARGUMENTS, VENDORS
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.records import CUT_OFF, MALFORMED, Failed, Predicted, Prediction
 from codeaudit.transforms.errors import ModelError, UsageError

@@ -20,7 +20,7 @@ from codeaudit.audit.models.endpoints.client import RequestError, address
 from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.throttle import START
 from codeaudit.audit.models.endpoints.urls import redacted
-from codeaudit.audit.models.openai.model import Decoding
+from codeaudit.audit.models.openai.decoding import Decoding
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.models.text_models import built_in
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query

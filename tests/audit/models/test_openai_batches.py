@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from codeaudit.audit.models.endpoints.batches import request_name
+from codeaudit.audit.models.endpoints.batch_records import request_name
 from codeaudit.audit.models.text_models import built_in
 from codeaudit.audit.records import Query, Repeat
 from codeaudit.cli.main import main

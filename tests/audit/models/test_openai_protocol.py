@@ -10,7 +10,7 @@ import pytest
 import codeaudit
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.model import EndpointModel
-from codeaudit.audit.models.openai.model import reasons
+from codeaudit.audit.models.openai.decoding import reasons
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.records import CUT_OFF, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError, UsageError

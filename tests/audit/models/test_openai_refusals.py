@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from codeaudit.audit.models.openai.model import proposal
-from codeaudit.audit.models.openai.refusals import told
+from codeaudit.audit.models.openai.refusals import server_words
 from codeaudit.audit.records import Failed
 from codeaudit.transforms.errors import ModelError
 from tests.audit.models.test_openai import FEW_SECONDS, MEAN, PAIR, load, number_of, queries
@@ -149,9 +149,9 @@ def test_the_words_of_deep_bodies_are_bounded() -> None:
     deep: object = "no"
     for _ in range(50):
         deep = {"error": deep}
-    assert told(deep) == ""
-    assert told([{"msg": str(number)} for number in range(9)]) == "0; 1; 2"
-    assert told("<html>busy</html>") == ""
+    assert server_words(deep) == ""
+    assert server_words([{"msg": str(number)} for number in range(9)]) == "0; 1; 2"
+    assert server_words("<html>busy</html>") == ""
 
 
 # ── wrong addresses ──────────────────────────────────────────────────────────────────────────────────────

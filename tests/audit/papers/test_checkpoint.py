@@ -14,7 +14,6 @@ import torch
 from safetensors.torch import save_file
 
 from codeaudit.audit import checkpoints
-from codeaudit.audit.interface import AnswersBatches
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.papers.checkpoint import (
     CONFIG,
@@ -190,7 +189,7 @@ def test_several_batches_at_once_are_answered_as_each_alone(name: str, threads: 
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        assert isinstance(model, AnswersBatches)
+        assert model.at_once
         found = list(model.answers(batches))
         assert [number for number, _ in found] == list(range(len(batches)))
         assert [answers for _, answers in found] == [model.predict(some) for some in batches]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.records import Attacked, Case, Failed, Predicted, Prediction, Query
 from codeaudit.audit.run import AuditSetup
 from codeaudit.audit.search.attacks import MANY, NO_VARIANT, STRATEGIES, UNCOUNTED, attack, hold
@@ -23,7 +24,7 @@ NARROW = "def MASK(rows):\n    a = 1\n    b = 2\n    c = a\n    return a, b, c\n
 FIXED = "def MASK(rows):\n    return rows\n"
 
 
-class Model:
+class Model(BaseModel):
     name = "model"
     task = None
     parameters = None

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Query, Violated
 from codeaudit.audit.run import AuditSetup
 from codeaudit.audit.search.shrinking import explain
@@ -34,7 +35,7 @@ SOURCE = """def MASK(rows, limit):
 SAMPLE = Sample(id="s", language="python", source=SOURCE, label=("a",), origin=Origin(path="a.py", line=1))
 
 
-class Reader:
+class Reader(BaseModel):
     """Answers what a function of the text says, and keeps the texts."""
 
     name = "reader"

@@ -70,7 +70,7 @@ def test_map_at_r_by_hand() -> None:
 def test_embeddings_compare_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     model = catalogue.load("openai/e", Settings(base_url="http://127.0.0.1:9/v1"), {"api": "embeddings"})
-    assert model.tasks == {"code-search", "clone-search"}  # type: ignore[attr-defined]
+    assert model.tasks == {"code-search", "clone-search"}
 
 
 MODEL = """\

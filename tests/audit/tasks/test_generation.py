@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.interface import ContinuesPrompt, GradesByExecution, HasAttempts
+from codeaudit.audit.interface import Task
 from codeaudit.audit.labels import labels
 from codeaudit.audit.prompt_cut import KNOWN_PROMPT, NO_CUT, ONE_LINE, SAME_PROMPT
 from codeaudit.audit.records import Answer, Attempt, Failed, Predicted
@@ -18,6 +18,7 @@ from codeaudit.audit.tasks.generation import (
 )
 from codeaudit.audit.tasks.solutions import NOT_RUN
 from codeaudit.audit.tasks.solving import CARRIES_NOT, FAILS_ITSELF, NO_TESTS
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.oracle.trial import NO_PLAIN_RESULT
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
@@ -67,9 +68,9 @@ def variant(
 
 def test_it_is_a_task_of_the_registry() -> None:
     assert TASKS.get("generation") is GENERATION
-    assert isinstance(GENERATION, GradesByExecution)
-    assert isinstance(GENERATION, HasAttempts)
-    assert isinstance(GENERATION, ContinuesPrompt)
+    assert overrides(GENERATION, Task.graded)
+    assert overrides(GENERATION, Task.attempts)
+    assert overrides(GENERATION, Task.showing)
 
 
 def test_a_problem_shows_its_beginning_and_keeps_its_tests() -> None:

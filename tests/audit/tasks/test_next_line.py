@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.interface import ContinuesPrompt, GivesPartialCredit, GradesByExecution
+from codeaudit.audit.interface import Task
 from codeaudit.audit.prompt_cut import NO_CUT, NOT_CUT, ONE_LINE, SAME_PROMPT
 from codeaudit.audit.records import malformed
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.run import told_malformed
+from codeaudit.audit.run import malformed_message
 from codeaudit.audit.tasks.next_line import NEXT_LINE, OTHER_LINE
+from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.records import NotApplied, Sample
 from tests.support.audited import variant
 
@@ -25,9 +26,9 @@ def example(source: str = SOURCE) -> Sample:
 
 def test_it_is_a_task_of_the_registry() -> None:
     assert TASKS.get("next-line") is NEXT_LINE
-    assert isinstance(NEXT_LINE, ContinuesPrompt)
-    assert isinstance(NEXT_LINE, GivesPartialCredit)
-    assert not isinstance(NEXT_LINE, GradesByExecution)
+    assert overrides(NEXT_LINE, Task.showing)
+    assert overrides(NEXT_LINE, Task.likeness)
+    assert not overrides(NEXT_LINE, Task.graded)
 
 
 def test_the_right_answer_is_the_first_line_behind_the_cut() -> None:
@@ -72,7 +73,7 @@ def test_the_first_line_that_says_something_is_the_answer(answer: object, line: 
 
 
 def test_an_empty_text_is_told_to_be_no_line() -> None:
-    told = told_malformed(malformed(""), NEXT_LINE)
+    told = malformed_message(malformed(""), NEXT_LINE)
     assert told == "the answer '' is malformed; next-line takes a text, and an empty text is no line"
 
 

@@ -6,16 +6,17 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.interface import GivesPartialCredit, HasCriteria
+from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Predicted
 from codeaudit.audit.tasks.summarisation import SUMMARISATION, rouge_l
 from codeaudit.cli.main import main
 from codeaudit.reports.records import Summary
+from codeaudit.transforms.abilities import overrides
 
 
 def test_it_has_partial_credit_and_several_rules() -> None:
-    assert isinstance(SUMMARISATION, GivesPartialCredit)
-    assert isinstance(SUMMARISATION, HasCriteria)
+    assert overrides(SUMMARISATION, Task.likeness)
+    assert len(SUMMARISATION.criteria) == 2
 
 
 @pytest.mark.parametrize(

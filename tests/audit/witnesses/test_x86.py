@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.evidence_check import BehavesDifferently, BehavesSame, FindingCounts, Undecided, execute
-from codeaudit.audit.labels import CostLabels, GivenLabels
+from codeaudit.audit.labels import GivenLabels
 from codeaudit.audit.records import Case
 from codeaudit.audit.store import read_rows
 from codeaudit.audit.suite import SuitePlan, case
+from codeaudit.audit.tasks.cost_labels import CostLabels
 from codeaudit.audit.witnesses.x86 import (
     COST_DIFFERS,
     EXECUTION_DIFFERS,

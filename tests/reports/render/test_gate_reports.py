@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited
-from codeaudit.reports.cases import Place, ReportedCase, cases, diff, told
+from codeaudit.reports.cases import Place, ReportedCase, answer_line, cases, diff
 from codeaudit.reports.gate import Limits, gate
 from codeaudit.reports.render import github
 from codeaudit.reports.render.junit import junit, legal
@@ -80,7 +80,7 @@ def test_a_diff_shows_the_edit() -> None:
     [(("get", "name"), "get name"), (1.5, "1.5"), ("a\n b\x1b", "a b\ufffd"), ("x" * 300, "x" * 199 + "…")],
 )
 def test_an_answer_is_one_short_line(answer: Answer, shown: str) -> None:
-    assert told(answer) == shown
+    assert answer_line(answer) == shown
 
 
 # ── JUnit ────────────────────────────────────────────────────────────────────────────────────────────────

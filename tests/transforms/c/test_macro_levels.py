@@ -38,7 +38,7 @@ def made(
     folder.joinpath("own.h").write_text(HEADER, encoding="utf-8")
     file = folder / "a.c"
     text = before + function + behind
-    transform = transform_for(name, "c").within(placed(text, str(file)))  # type: ignore[attr-defined]
+    transform = transform_for(name, "c").within(placed(text, str(file)))
     moves = transform.propose(function, Random(0))
     found: Rewritten | Refused = moves if isinstance(moves, Refused) else transform.apply(function, moves)
     return found

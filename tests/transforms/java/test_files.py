@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.errors import NOT_PARSED, RESULT_NOT_PARSED
-from codeaudit.transforms.interface import Refused, Rewritten, Transform
+from codeaudit.transforms.interface import BaseTransform, Refused, Rewritten, Transform
 from codeaudit.transforms.java.files import (
     ESCAPED,
     JAVA_FILES,
@@ -68,7 +68,7 @@ class Second { static int f(int a) { return a + 1; } static int f(long a) { retu
 
 
 @dataclass(frozen=True)
-class Edit:
+class Edit(BaseTransform):
     """A transform that does to a text whatever the test wants."""
 
     do: Callable[[str], str]

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from codeaudit.transforms.interface import Refused, Rewritten, Transform
+from codeaudit.transforms.interface import BaseTransform, Refused, Rewritten, Transform
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Move
@@ -81,7 +81,7 @@ def f(a, b, c=2, d=3):
 """
     moved = text.replace("    import json\n    ###}part\n", "    ###}part\n    import json\n")
     assert judge.same([(text, [text, moved])]) == [[True, False]]
-    (verdict,) = judge.judge_all([pair(text, moved)])
+    verdict = judge.judge_pair(pair(text, moved))
     assert isinstance(verdict, Differed)
     assert "['json']" in verdict.before
     assert "[]" in verdict.after
@@ -127,7 +127,7 @@ def test_every_construct_gives_whole_programs(construct: Callable[[Grammar], lis
     assert whole > 40
 
 
-class Doubling:
+class Doubling(BaseTransform):
     """A transform that is wrong: it runs every `bump()` twice."""
 
     name, kind, languages, unit = "doubling", "preserving", frozenset({"python"}), "function"
@@ -158,7 +158,7 @@ def f(a, b, c=2, d=3):
 def test_a_difference_is_shrunk_to_a_few_statements(judge: Judge) -> None:
     doubled = Doubling().apply(LONG, ())
     assert isinstance(doubled, Rewritten)
-    (verdict,) = judge.judge_all([pair(LONG, doubled.source)])
+    verdict = judge.judge_pair(pair(LONG, doubled.source))
     assert isinstance(verdict, Differed)
     small = shrink(judge, Doubling(), Difference(LONG, doubled.source, verdict))  # type: ignore[arg-type]
     assert len(small.original.splitlines()) <= 4
@@ -186,7 +186,7 @@ def test_programs_exercise_the_language_and_mostly_run(judge: Judge) -> None:
     ]  # fmt: skip
     assert [word for word in words if sum(word in text for text in texts) < 3] == []
     ends: Counter[type] = Counter()
-    for verdict in judge.judge_all(pair(text, text) for text in texts[:30]):
+    for verdict in (judge.judge_pair(pair(text, text)) for text in texts[:30]):
         ends[type(verdict)] += 1
         assert not isinstance(verdict, Differed), "a program differs from itself"
         if isinstance(verdict, Agreed):

@@ -242,7 +242,7 @@ def test_an_address_is_not_deterministic_whatever_was_run_before(oracle: Oracle)
             for i in range(chance.choice([0, 3, 40, 200]))
         )
         pair = ProgramPair(original=before, perturbed=after, inputs=("('a',)",), setup=setup)
-        assert list(oracle.judge_all([pair])) == [Inconclusive("the original is not deterministic")]
+        assert list(map(oracle.judge_pair, [pair])) == [Inconclusive("the original is not deterministic")]
 
 
 @pytest.mark.parametrize(
@@ -375,8 +375,9 @@ def test_a_renamed_function_is_found_by_its_place(oracle: Oracle) -> None:
 def test_what_both_need_stands_before_them(oracle: Oracle) -> None:
     setup = "total = []\ndef note(x):\n    total.append(x)\n"
     before, after = "def f(x):\n    note(x)\n", "def f(x):\n    note(x)\n    note(x)\n"
-    (same, other) = oracle.judge_all(
-        ProgramPair(original=before, perturbed=one, setup=setup, inputs=("(1,)",)) for one in (before, after)
+    (same, other) = (
+        oracle.judge_pair(ProgramPair(original=before, perturbed=one, setup=setup, inputs=("(1,)",)))
+        for one in (before, after)
     )
     assert isinstance(same, Agreed)
     assert isinstance(other, Differed)
@@ -395,7 +396,7 @@ def test_batches_stream_in_order(oracle: Oracle) -> None:
                 inputs=("(1,)",),
             )
 
-    verdicts = oracle.judge_all(pairs())
+    verdicts = map(oracle.judge_pair, pairs())
     assert isinstance(next(verdicts), Agreed)
     assert drawn == [0]
     assert [isinstance(one, Agreed) for one in verdicts] == [False, True, False, True, False]

@@ -20,7 +20,7 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.errors import NOT_PARSED
-from codeaudit.transforms.interface import IDENTITY, Refused, Rewritten, Transform
+from codeaudit.transforms.interface import IDENTITY, BaseTransform, Refused, Rewritten, Transform
 from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.files import IN_BLOCK, IN_CLASS, PYTHON_FILES, DecodedPython, places
 from codeaudit.transforms.python.language import PYTHON
@@ -41,7 +41,7 @@ from codeaudit.transforms.source_files import (
 
 
 @dataclass(frozen=True)
-class Edit:
+class Edit(BaseTransform):
     """A transform that does to a text whatever the test wants."""
 
     do: Callable[[str], str]

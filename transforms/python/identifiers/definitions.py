@@ -21,7 +21,7 @@ from types import CodeType
 from typing import Final, Literal, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import BaseTransform, Refused, Rewritten
 from codeaudit.transforms.patches import Edit, Positions, splice
 from codeaudit.transforms.python.analysis.capabilities import (
     finds_by_name,
@@ -261,7 +261,7 @@ _Pairs: TypeAlias = Mapping[tuple[int, str], tuple[Edit, Edit]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenameFunctionsMerging:
+class RenameFunctionsMerging(BaseTransform):
     """Swaps the names of two functions that the module calls. One swap is one move."""
 
     name: str = "rename-functions-merging"

@@ -269,7 +269,7 @@ class PythonRename(RenameVariables):
     @property
     def trusts_names(self) -> bool:
         """Whether builtins must mean what they say: a lambda's parameters are renamed if `map` calls it. See
-        `interface.knows_names`.
+        `BaseTransform.trusts_names`.
         """
         return self.parameters
 

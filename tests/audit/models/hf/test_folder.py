@@ -47,7 +47,7 @@ class Hub(BaseHTTPRequestHandler):
             told = {"id": NAME, "sha": COMMIT, "siblings": [{"rfilename": file} for file in files]}
             self._send(json.dumps(told).encode(), body=body)
         elif path == f"/api/models/{NAME}/tree/{COMMIT}":
-            told_files = [
+            unread_files_line = [
                 {
                     "type": "file",
                     "path": file,
@@ -56,7 +56,7 @@ class Hub(BaseHTTPRequestHandler):
                 }
                 for file in files
             ]
-            self._send(json.dumps(told_files).encode(), body=body)
+            self._send(json.dumps(unread_files_line).encode(), body=body)
         elif path.startswith(prefix := f"/{NAME}/resolve/{COMMIT}/"):
             file = path.removeprefix(prefix)
             self.fetched.append(file)

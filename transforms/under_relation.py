@@ -6,14 +6,14 @@ comparison pairs one with another.
 
 from codeaudit.transforms.dependence.relations import speaks
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.interface import Related, Transform
+from codeaudit.transforms.interface import Transform, uses_relation
 from codeaudit.transforms.language import every_language
 from codeaudit.transforms.registry import in_relation, transform_for
 
 
 def load(name: str, language: str = "") -> Transform:
-    """The transform that a name means in a language; where that has none that depends on a relation, that of
-    the first language that has one, which refuses the samples with a reason to count.
+    """The transform that a name means in a language. Where the language has none that depends on a relation,
+    it is another language's, which refuses every sample.
 
     Raises:
         UsageError: the transform does not exist, or depends on no relation.
@@ -24,6 +24,6 @@ def load(name: str, language: str = "") -> Transform:
         if not speaks(dependence, spoken):
             continue
         found = transform_for(plain, spoken)
-        if isinstance(found, Related):
+        if uses_relation(found):
             return found.under(dependence)
     raise UsageError(f"transform {plain!r} depends on no relation; there is no {name!r}")

@@ -1,0 +1,230 @@
+"""Plug-ins whose classes extend none of ours: each kind works, and each ability that it has is used."""
+
+import pickle
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.interface import BaseModel, Model, is_rolling
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.provider import Settings
+from codeaudit.audit.models.wrappers import canonical
+from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.cli.main import main
+from codeaudit.preparing import as_model
+from codeaudit.reports.registry import FORMATS
+from codeaudit.transforms.abilities import adapted, overrides
+from codeaudit.transforms.interface import BaseTransform, Rewritten, is_located, is_surrounded, uses_relation
+from codeaudit.transforms.mixing import Mixed
+from codeaudit.transforms.perturb import within
+from codeaudit.transforms.records import Origin, Sample
+from codeaudit.transforms.registry import TRANSFORMS, transform_for
+from tests.support.plugins import install
+
+DUCKS = '''
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.languages import LanguageAudit
+from codeaudit.audit.models.provider import Provider
+from codeaudit.audit.records import Failed, Predicted
+from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.language import Language, TransformFamily, keeps
+from codeaudit.transforms.records import Move
+
+class Plain:
+    """A blank line at the end."""
+    name, kind, unit, languages = "blank", "preserving", "module", frozenset({"python", "quack"})
+    def propose(self, source, rng):
+        return (Move(kind="blank", site=0, value="", note="a line"),)
+    def apply(self, source, moves):
+        return Rewritten(source=source + "\\n" * len(moves), evidence="analysis")
+
+class Able(Plain):
+    """Blank lines, with all abilities."""
+    name = "able"
+    around = dependence = ""
+    def within(self, text):
+        found = Able()
+        found.around = text
+        return found
+    def under(self, dependence):
+        found = Able()
+        found.dependence = dependence
+        return found
+    def places(self, source):
+        return {0: "end"}
+    def count(self, source):
+        return 1
+    def every(self, source):
+        yield self.propose(source, None)
+
+BLANK, ABLE = Plain(), Able()
+
+class Silent:
+    def __init__(self, name):
+        self.name, self.task, self.parameters, self.fingerprint, self.noise = name, None, 7, name, 0.0
+        self.answers = {"mine": "no method of the interface"}
+    def predict(self, queries):
+        return [Predicted(answer="duck")] * len(queries)
+
+class Talking(Silent):
+    """A model with abilities."""
+    samples, scale, at_once, ahead, tasks = 3, "logits", 2, 5, frozenset({"x"})
+    usage, bill = {"requests": 1}, "one request"
+    network = "its own"
+    def __init__(self, name):
+        super().__init__(name)
+        del self.answers
+    def answers(self, batches):
+        for number, queries in enumerate(batches):
+            yield number, [Predicted(answer=str(number))] * len(queries)
+    def unreadable(self, query):
+        return Failed(reason="too long")
+    def stream(self):
+        return "a stream"
+    def forecast(self, query, reply):
+        return 1, 2, 3
+    def cost(self, into, out):
+        return 0.5
+
+def load(rest, settings):
+    return (Talking if rest == "talking" else Silent)(f"ducks/{rest}")
+
+DUCKS = Provider(form="ducks/NAME", summary="ducks", load=load)
+
+class Pond:
+    language = "python"
+    def __init__(self, spec):
+        self.spec = spec
+    def read(self, skipped):
+        for name in ("one", "two"):
+            source = f"def {name}(a):\\n    b = a\\n    c = b\\n    return c\\n"
+            yield raw_sample(source, language="python", label=name, path="pond.py", line=1)
+
+def pond(spec, rest, resources):
+    """Functions of ducks."""
+    return Pond(spec)
+
+class Renderer:
+    """Names alone."""
+    def __call__(self, report, console):
+        console.file.write(" ".join(row.model for row in report.models) + "\\n")
+
+RENDER = Renderer()
+EXAMPLE = "quack\\n"
+QUACK = Language(
+    name="quack", title="Quack", units="quacks", endings=(".quack",), standard=("blank",), example=EXAMPLE,
+    families=(TransformFamily.of("", "blank", "blanks", keeps("ducks:BLANK", "a blank line", EXAMPLE)),),
+)
+'''
+POINTS = {
+    "codeaudit.transforms": {"add-blank": "ducks:Plain", "able": "ducks:ABLE"},
+    "codeaudit.models": {"ducks": "ducks:DUCKS"},
+    "codeaudit.corpora": {"pond": "ducks:pond"},
+    "codeaudit.formats": {"names": "ducks:RENDER"},
+    "codeaudit.languages": {"quack": "ducks:QUACK"},
+}
+SOURCE = "def f(a):\n    return a\n"
+SAMPLE = Sample(
+    id="a", language="python", source=SOURCE, label=None, origin=Origin(path="a", line=1), context="x = 1\n"
+)
+QUERY = Query(task="function-name", language="python", source=SOURCE)
+
+
+@pytest.fixture(autouse=True)
+def ducks(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(install(tmp_path_factory.mktemp("site"), "ducks", POINTS, {"ducks": DUCKS}))
+
+
+def test_a_transform_without_abilities_has_the_defaults() -> None:
+    found = TRANSFORMS.get("add-blank")
+    assert (found.name, found.kind, found.unit) == ("add-blank", "preserving", "module")
+    assert not is_surrounded(found)
+    assert not is_located(found)
+    assert not uses_relation(found)
+    assert found.needs_names
+    assert TRANSFORMS.summary("add-blank") == "A blank line at the end."
+    assert found.apply(SOURCE, found.propose(SOURCE, Random(0))) == Rewritten(  # type: ignore[arg-type]
+        source=SOURCE + "\n", evidence="analysis"
+    )
+
+
+def test_the_abilities_of_a_transform_are_used() -> None:
+    found = TRANSFORMS.get("able")
+    assert is_located(found)
+    assert within(SAMPLE, found).around == "x = 1\n"  # type: ignore[attr-defined]
+    assert found.under("paper").dependence == "paper"  # type: ignore[attr-defined]
+    mixed = transform_for("mixed/able+rename", "python")
+    assert isinstance(mixed, Mixed)
+    assert mixed.parts[0].places(SOURCE) == {0: "end"}
+    assert overrides(found, BaseTransform.count)
+    assert len(list(found.every(SOURCE))) == found.count(SOURCE) == 1
+
+
+def test_a_language_may_list_a_transform_without_our_base_class() -> None:
+    found = transform_for("blank", "quack")
+    assert not is_surrounded(found)
+    assert found.name == "blank"
+
+
+def loaded(name: str) -> Model:
+    return catalogue.load(f"ducks/{name}", Settings(), {})
+
+
+def test_a_model_without_abilities_has_the_defaults() -> None:
+    found = loaded("silent")
+    assert (found.name, found.parameters, found.samples, found.scale) == ("ducks/silent", 7, 1, "")
+    assert (found.at_once, found.ahead, found.repeats, dict(found.usage)) == (0, 0, None, {})
+    assert found.unreadable(QUERY) is None
+    assert not is_rolling(found)
+    assert list(found.answers([[QUERY], [QUERY, QUERY]])) == [
+        (0, [Predicted(answer="duck")]),
+        (1, [Predicted(answer="duck")] * 2),
+    ]
+    assert canonical(found).predict([QUERY]) == [Predicted(answer="duck")]
+
+
+def test_the_abilities_of_a_model_are_used() -> None:
+    found = loaded("talking")
+    assert (found.samples, found.scale, found.at_once, found.ahead) == (3, "logits", 2, 5)
+    assert found.tasks == {"x"}
+    assert found.bill == "one request"
+    assert is_rolling(found)
+    assert is_rolling(canonical(found))
+    assert found.unreadable(QUERY) == Failed(reason="too long")
+    assert list(found.answers([[QUERY]])) == [(0, [Predicted(answer="0")])]
+    assert overrides(found, BaseModel.forecast)
+    assert found.cost(1, 1) == 0.5
+    assert found.network == "its own"  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="nonsense"):
+        found.nonsense  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_an_object_of_the_python_api_is_adapted_and_travels_to_other_processes() -> None:
+    class Own:
+        name, task, parameters, fingerprint, noise = "own", None, None, "own", 0.0
+
+        def predict(self, queries: list[Query]) -> list[Predicted]:
+            return [Predicted(answer="own")] * len(queries)
+
+    found = as_model(Own())
+    assert found.predict([QUERY]) == [Predicted(answer="own")]
+    assert found.repeats is None
+    again = pickle.loads(pickle.dumps(adapted(TRANSFORMS.get("add-blank"), BaseTransform)))
+    assert again.name == "add-blank"
+    assert adapted(again, BaseTransform) is again
+
+
+@pytest.mark.slow
+def test_a_corpus_a_model_and_a_format_without_our_base_classes_make_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(list(corpus("pond").read(Counter()))) == 2
+    assert "names" in FORMATS
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "cache"))
+    words = ["run", "--corpus", "pond", "--model", "ducks/silent", "--transform", "add-blank", "--out", "out"]
+    assert main([*words, "--format", "names", "--workers", "1", "--variants", "1", "--no-controls"]) == 0
+    assert capsys.readouterr().out.strip().endswith("ducks/silent")
