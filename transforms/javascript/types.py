@@ -17,7 +17,7 @@ import select
 import shutil
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -110,9 +110,9 @@ class NodeWorker:
     without = "nothing is asked of it from here on"
     """What follows where it does not work."""
 
-    def __init__(self, node: str, program: Path, *words: str) -> None:
+    def __init__(self, node: str, program: Path, *words: str, flags: Sequence[str] = ()) -> None:
         self._process = subprocess.Popen(
-            [node, f"--max-old-space-size={_MEGABYTES}", str(program), *words],
+            [node, f"--max-old-space-size={_MEGABYTES}", *flags, str(program), *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
