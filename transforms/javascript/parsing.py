@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from codeaudit.transforms.errors import NoFunctionError, SourceError
-from codeaudit.transforms.syntax.reader import EMPTY, Grammar, Node, ParsedText, TreeReader
+from codeaudit.transforms.syntax.reader import EMPTY, Grammar, Node, ParsedText, TreeReader, blanked
 
 JAVASCRIPT: Final = "javascript"
 TYPESCRIPT: Final = "typescript"
@@ -34,6 +34,12 @@ _NAMED: Final = frozenset(
     {"identifier", "property_identifier", "private_property_identifier", "string_literal"}
 )
 _OF_HEAD: Final = frozenset({"init", "condition"})
+_VARIANCE: Final = re.compile(
+    rb"([<,](?:\s|//[^\n]*\n|/\*(?:(?!\*/).)*\*/)*)"
+    rb"((?:const[ \t]+)?(?:in[ \t]+out|in|out)[ \t]+)(?=[A-Za-z_$])",
+    re.DOTALL,
+)
+"""`interface A<in out T>`, which the grammar does not know; nothing else in TypeScript is read so."""
 _HTML: Final = re.compile(r"<!--|^[ \t]*-->", re.MULTILINE)
 """What a script of the web may read as the beginning of a comment."""
 
@@ -320,6 +326,8 @@ def _ranges(reading: ParsedText) -> list[tuple[str, int, int]]:
 
 def _file(reader: TreeReader, source: bytes) -> ParsedText | None:
     tree = reader.parse(source)
+    if tree.root_node.has_error and _VARIANCE.search(source) is not None:
+        tree = reader.parse(_VARIANCE.sub(lambda found: found[1] + blanked(found[2]), source))
     return None if tree.root_node.has_error else _reading(reader, source, tree, 0)
 
 

@@ -1,6 +1,7 @@
 """Readers that are not ours see the same in a variant of JavaScript or TypeScript, or it is refused."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from codeaudit.audit.witnesses.javascript_readers import (
     UNREAD,
     reading,
 )
+from codeaudit.transforms.interface import Rewritten
 from codeaudit.transforms.javascript.types import find_compiler
 from codeaudit.transforms.records import Move, NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
@@ -125,16 +127,13 @@ def test_without_a_second_reader_our_rules_resolve_both_texts_anew(monkeypatch: 
     rule = transform_for("rename", "typescript")
     moves = rule.propose(before, stream(0, "-"))
     assert isinstance(moves, tuple)
-    good = rule.apply(before, moves).source  # type: ignore[union-attr]
-    bad = good.replace("b:", "c:")
-    assert good != bad
-    made = variant("typescript", "rename", before, good)
-    cases = [Perturbed(**{**_fields(made), "source": text, "moves": moves}) for text in (good, bad)]
+    applied = rule.apply(before, moves)
+    assert isinstance(applied, Rewritten)
+    bad = applied.source.replace("b:", "c:")
+    assert applied.source != bad
+    made = replace(variant("typescript", "rename", before, bad), moves=moves)
+    cases = [replace(made, source=applied.source), made]
     assert told("typescript", cases) == [ANY, OTHER_NAMES]
-
-
-def _fields(one: Perturbed) -> dict[str, object]:
-    return {name: getattr(one, name) for name in one.__dataclass_fields__}
 
 
 @needs_node
