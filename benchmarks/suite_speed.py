@@ -5,7 +5,8 @@
     python benchmarks/suite_speed.py java_methods.jsonl.gz --limit 1000
     python benchmarks/suite_speed.py bhive_blocks.csv.gz --limit 1000 --transform rename
 
-Each corpus is read in random order. The functions of Python are rewritten twice: each alone, and each with
+Each corpus is read in random order. Functions of two languages differ in size, so the statements in a second
+are told, too. The functions of Python are rewritten twice: each alone, and each with
 the file around it, as far as the corpus knows the file. One `ast.parse` of every function is the unit. Rounds
 of both alternate in one process, in CPU time; the median round counts. Nothing is kept between rounds but
 what a run keeps between its samples. The round before them, in which no file is known yet, is told apart.
@@ -25,7 +26,9 @@ from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.audit.suite import SuitePlan, case
+from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.registration import load_target
 
 
 def main() -> None:
@@ -54,6 +57,9 @@ def main() -> None:
 
 def measured(samples: Sequence[Sample], plan: SuitePlan, rounds: int, *, python: bool) -> str:
     """What the suite of these samples costs, in words."""
+    language = find_language(samples[0].language)
+    count = load_target(language.statements) if language and language.statements else None
+    statements = sum(count(one.source) or 0 for one in samples) if count else 0
     start = time.process_time()
     changed = sum(isinstance(one, Perturbed) for sample in samples for one in case(sample, plan).outcomes)
     first = (time.process_time() - start) / len(samples)
@@ -66,6 +72,8 @@ def measured(samples: Sequence[Sample], plan: SuitePlan, rounds: int, *, python:
     cost = statistics.median(costs) / len(samples)
     told = f"{cost * 1000:.2f} ms a sample ({first * 1000:.2f} at first), {1 / cost:.0f} samples/s"
     told += f", {changed} variants"
+    if statements:
+        told += f", {statements / len(samples) / cost:.0f} statements/s"
     if not python:
         return told
     ratio = statistics.median(one / unit for one, unit in zip(costs, units, strict=True))

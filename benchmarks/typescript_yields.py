@@ -1,4 +1,5 @@
-"""What share of functions of TypeScript `reorder` changes, without and with the types of the compiler.
+"""What share of functions of TypeScript `reorder` changes, without and with the types of the compiler, and
+what share `rename` changes.
 
     CODEAUDIT_TYPESCRIPT=node_modules/typescript python benchmarks/typescript_yields.py PROJECT [FOLDER…]
 
@@ -30,7 +31,8 @@ def main() -> int:
     """Print one line for each relation."""
     project, *folders = map(Path, sys.argv[1:])
     os.environ[PROJECT] = str(project)
-    rules = {name: transform_for(name, "typescript") for name in ("reorder", "types/reorder")}
+    names = ("reorder", "types/reorder", "rename", "rename-parameters")
+    rules = {name: transform_for(name, "typescript") for name in names}
     found = Counter[str]()
     for folder in folders or [project]:
         for path in sorted(folder.rglob("*.ts*")):
@@ -41,12 +43,15 @@ def main() -> int:
                 text = path.read_text(encoding="utf-8")
                 places = TYPESCRIPT_FILES.places(text)
             except (SourceError, UnicodeError):
+                found["unread files"] += 1
                 continue
+            found["files"] += 1
             for one in places:
                 source = text.encode()[one.start : one.end].decode()
                 if source.count("\n") + 1 not in LINES:
                     continue
                 found["functions"] += 1
+                found["elements"] += "</" in source or "/>" in source
                 try:
                     blocks = analyse(source, "typescript").blocks
                 except SourceError:
@@ -57,10 +62,11 @@ def main() -> int:
                     moves = rule.propose(source, Random(0))
                     if not isinstance(moves, Refused):
                         found[name] += not isinstance(rule.apply(source, moves), Refused)
-    print(f"{'':14} {'count':>6} {'of all':>7} {'of movable':>11}")
-    for name in ("functions", "movable", "with types", *rules):
+    print(f"{found['files']:,} files; {found['unread files']:,} cannot be read")
+    print(f"{'':18} {'count':>6} {'of all':>7} {'of movable':>11}")
+    for name in ("functions", "elements", "movable", "with types", *rules):
         shares = (found[name] / max(1, found[whole]) for whole in ("functions", "movable"))
-        print(f"{name:14} {found[name]:6,} {next(shares):7.1%} {next(shares):11.1%}")
+        print(f"{name:18} {found[name]:6,} {next(shares):7.1%} {next(shares):11.1%}")
     return 0
 
 

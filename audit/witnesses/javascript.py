@@ -1,4 +1,5 @@
-"""The witness of JavaScript and TypeScript: original and variant run in node, in the sandbox.
+"""The witnesses of JavaScript and TypeScript: original and variant run in node, in the sandbox, and other
+readers read both (`javascript_readers`).
 
 The inputs are drawn to fit the text of a function.
 
@@ -30,8 +31,10 @@ from codeaudit.audit.evidence_check import (
     Judge,
     Undecided,
     WitnessFinding,
+    combined,
 )
 from codeaudit.audit.interface import LabelSource
+from codeaudit.audit.witnesses.javascript_readers import compilers, reading
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.javascript.analysis.scopes import resolve
 from codeaudit.transforms.javascript.parsing import JAVASCRIPT, TYPESCRIPT, FunctionText, read_unit
@@ -94,24 +97,29 @@ class NodeSandbox:
 
     @property
     def tools(self) -> Sequence[Mapping[str, object]]:
-        """The version of node."""
-        return () if self.node is None else ({"tool": "node", "version": self.node.version},)
+        """The versions of node, which brings two readers, and of TypeScript's compiler."""
+        if self.node is None:
+            return ()
+        return ({"tool": "node", "version": self.node.version}, *compilers())
 
     @contextmanager
     def judging(self) -> Iterator[Judge]:
-        """A judge that runs a sandbox for some samples at once.
+        """A judge that runs a sandbox for some samples at once, and asks the readers about all of them.
 
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
-        if self.missing or self.node is None:
+        if self.node is None:
             yield lambda variants: (Undecided(self.missing[0]) for _ in variants)
             return
         tool = toolchain(JAVASCRIPT)
         assert tool is not None
-        programs = Programs(self._tool(tool), cpu_seconds=_CPU_SECONDS)
+        programs = None if self.missing else Programs(self._tool(tool), cpu_seconds=_CPU_SECONDS)
 
-        def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
+        def run(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
+            if programs is None:
+                yield from (Undecided(self.missing[0]) for _ in variants)
+                return
             groups = [list(ones) for _, ones in groupby(variants, lambda one: one.sample.source)]
             units = [self._unit(group) for group in groups]
             asked = [unit for unit in units if unit is not None]
@@ -122,7 +130,13 @@ class NodeSandbox:
                 else:
                     yield from _findings(next(answers), len(group))
 
-        yield judge
+        with reading(self.language) as read:
+
+            def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
+                for ran, told in zip(run(variants), read(variants), strict=True):
+                    yield combined([ran, *told])
+
+            yield judge
 
     def _tool(self, tool: Toolchain) -> Toolchain:
         assert self.node is not None

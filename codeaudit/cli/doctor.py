@@ -220,6 +220,11 @@ def _javac() -> str:
     return _first_line("javac", "-version")
 
 
+def _typescript() -> str:
+    found = load_target("codeaudit.audit.witnesses.javascript_readers:compilers")()
+    return ", ".join(str(one["version"]) for one in found)
+
+
 def _processor() -> str:
     if platform.machine().lower() not in ("x86_64", "amd64") or not _sandbox():
         return ""
@@ -265,6 +270,12 @@ WITNESSES: Final = (
         "try: apt-get install llvm",
     ),
     ("javac", _javac, "a check that variants of Java compile", "try: apt-get install default-jdk-headless"),
+    (
+        "typescript",
+        _typescript,
+        "a second reader of TypeScript and JSX (--execute), types (--dependence types)",
+        "try: npm install typescript",
+    ),
     ("this processor", _processor, "execution of x86-64 blocks", "needs x86-64 and the sandbox"),
 )
 """Name, how to find it, what it adds, how to get it."""

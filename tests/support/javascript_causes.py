@@ -10,6 +10,7 @@ from codeaudit.transforms import rules as site_rules
 from codeaudit.transforms.javascript import parsing, rewriting
 from codeaudit.transforms.javascript.analysis import effects, facts, program, scopes
 from codeaudit.transforms.javascript.identifiers import rename
+from codeaudit.transforms.strategies import dead_code
 from codeaudit.transforms.syntax.reader import Node
 
 _Collector: Final = effects.JavaScriptEffectCollector
@@ -44,6 +45,7 @@ CAUSES: Final[Mapping[str, tuple[str, Any, str, Any]]] = {
     "every value is one of truth": ("de-morgan", _Source, "is_boolean", _always),
     "nothing is unordered": ("negate-comparisons", _Source, "has_opposite", _always),
     "plus commutes": ("swap-operands", _Source, "commutes", lambda self, node: None),
+    "a name means one variable everywhere": ("dead-stores", dead_code, "_hides", _never),
     "unset variables are never seen": ("split-initialisers", _Source, "may_be_unset", _always),
 }  # fmt: skip
 """By name: a transform that it makes unsound, and what replaces which attribute of a module or class."""

@@ -27,12 +27,16 @@ const told = programs.map((typed) => {
     try {
         new vm.Script(text).runInNewContext({ print }, { timeout: 10000 });
     } catch (error) {
-        lines.push(`! ${error && error.name}`);
+        lines.push(error?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT" ? "! timeout" : `! ${error?.name}`);
     }
     return lines;
 });
 process.stdout.write(JSON.stringify(told));
 """
+
+
+TIMEOUT: Final = "! timeout"
+"""The last line of a program that was cut off."""
 
 
 def outputs(programs: Sequence[str], typescript: Path | None = None) -> list[list[str]]:

@@ -3,7 +3,7 @@
 from functools import partial
 
 from codeaudit.transforms.javascript.analysis.program import analyse
-from codeaudit.transforms.javascript.identifiers.rename import unreadable, variables
+from codeaudit.transforms.javascript.identifiers.rename import variables
 from codeaudit.transforms.javascript.parsing import JAVASCRIPT, TYPESCRIPT
 from codeaudit.transforms.strategies.canonical import canonical_form
 
@@ -17,7 +17,7 @@ def canonicalise(source: str, language: str = JAVASCRIPT) -> str:
     Raises:
         SourceError: the source does not parse, is not one function, or is nested too deeply.
     """
-    if unreadable(analyse(source, language).scopes) is not None:
+    if analyse(source, language).obstacle is not None:
         return source
     return canonical_form(source, partial(analyse, language=language), partial(variables, language=language))
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from codeaudit.transforms.errors import NoFunctionError, SourceError
-from codeaudit.transforms.syntax.reader import EMPTY, Grammar, Node, ParsedText, TreeReader
+from codeaudit.transforms.syntax.reader import EMPTY, Grammar, Node, ParsedText, TreeReader, blanked
 
 JAVASCRIPT: Final = "javascript"
 TYPESCRIPT: Final = "typescript"
@@ -34,10 +34,19 @@ _NAMED: Final = frozenset(
     {"identifier", "property_identifier", "private_property_identifier", "string_literal"}
 )
 _OF_HEAD: Final = frozenset({"init", "condition"})
+_VARIANCE: Final = re.compile(
+    rb"([<,](?:\s|//[^\n]*\n|/\*(?:(?!\*/).)*\*/)*)"
+    rb"((?:const[ \t]+)?(?:in[ \t]+out|in|out)[ \t]+)(?=[A-Za-z_$])",
+    re.DOTALL,
+)
+"""`interface A<in out T>`, which the grammar does not know; nothing else in TypeScript is read so."""
 _HTML: Final = re.compile(r"<!--|^[ \t]*-->", re.MULTILINE)
 """What a script of the web may read as the beginning of a comment."""
 
 HTML_COMMENT: Final = "sign of a comment of HTML in the text"
+
+_AMBIGUOUS: Final = ("(type_assertion", "(arrow_function type_parameters:")
+"""Nodes that begin with what begins an element of JSX where there are some."""
 
 ERASED: Final = frozenset({"as_expression", "satisfies_expression", "non_null_expression", "type_assertion"})
 """Kinds of expressions that only say something of a type: when the program runs, they are their operand."""
@@ -88,6 +97,7 @@ GRAMMAR: Final = Grammar(
     dropped=frozenset({"else_clause"}),
     comments=frozenset({"comment", "html_comment"}),
     literals=frozenset({"string_literal", "regex"}),
+    checked=frozenset({"for_statement"}),
     wrapper=(b"class _ {\n", b"\n}"),  # the line break ends a comment on the last line
 )
 """The grammar of JavaScript with JSX; that of TypeScript has the same kinds of nodes, and more."""
@@ -215,6 +225,25 @@ def erased(node: Node) -> Node:
         node = node.children[-1] if node.kind == "type_assertion" else node.children[0]
 
 
+def outline(text: str, language: str, *, whole: bool) -> str | None:
+    """The kinds, fields and order of all named nodes of a text; `None` where only `read_unit` tells how it is
+    read.
+
+    `whole`: it is read as a file, else as members of a class. It costs a fraction of `read_unit`. Texts with
+    the same tokens in between have equal trees if their outlines are equal.
+    """
+    source, readers = _encoded(text, language), READERS[language]
+    for parse in (TreeReader.parse, TreeReader.parse_wrapped):
+        for number, reader in enumerate(readers):
+            tree = parse(reader, source)
+            if tree is None or tree.root_node.has_error:
+                continue
+            found = str(tree.root_node)
+            known = (parse is TreeReader.parse) == whole and not any(one in found for one in _AMBIGUOUS)
+            return f"{number} {found}" if known else None
+    return None
+
+
 def hides(text: str) -> str | None:
     """Why a text may be read otherwise than it was read here, as a short reason; `None` if it is not."""
     return HTML_COMMENT if _HTML.search(text) else None
@@ -275,8 +304,9 @@ def _readings(text: str, language: str) -> Iterator[ParsedText]:
             reading = parse(reader, source)
             if reading is None:
                 continue
-            if any(_depends(node) for node in reading.root.walk()):
-                others = (parse(other, source) for other in readers[number + 1 :])
+            later = readers[number + 1 :] if b"<" in source else ()
+            if later and any(_depends(node) for node in reading.root.walk()):
+                others = (parse(other, source) for other in later)
                 if any(other is not None and _ranges(other) != _ranges(reading) for other in others):
                     raise SourceError("not valid TypeScript: it means two things in .ts and in .tsx files")
             yield reading
@@ -296,6 +326,8 @@ def _ranges(reading: ParsedText) -> list[tuple[str, int, int]]:
 
 def _file(reader: TreeReader, source: bytes) -> ParsedText | None:
     tree = reader.parse(source)
+    if tree.root_node.has_error and _VARIANCE.search(source) is not None:
+        tree = reader.parse(_VARIANCE.sub(lambda found: found[1] + blanked(found[2]), source))
     return None if tree.root_node.has_error else _reading(reader, source, tree, 0)
 
 
@@ -307,11 +339,9 @@ def _members(reader: TreeReader, source: bytes) -> ParsedText | None:
 def _reading(reader: TreeReader, source: bytes, tree: "Tree", shift: int) -> ParsedText:
     walked = reader.walk(tree, shift)
     root = walked.root.children[0].part("body") if shift else walked.root
-    for node in root.walk():
-        if node.kind == "for_statement":  # to the grammar a part that is left out is a statement
-            left_out = [one for one in node.children if one.kind == EMPTY and one.field in _OF_HEAD]
-            for one in left_out:
-                node.children.remove(one)
+    for loop in walked.checked:  # to the grammar a part of its head that is left out is a statement
+        for one in [one for one in loop.children if one.kind == EMPTY and one.field in _OF_HEAD]:
+            loop.children.remove(one)
     comments = (
         ("line_comment" if source.startswith(b"//", start) else kind, start, end)
         for kind, start, end in walked.comments

@@ -16,9 +16,8 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.javascript.analysis.effects import JavaScriptEffectCollector
 from codeaudit.transforms.javascript.analysis.facts import NUMBER, JavaScriptFacts, is_plain
-from codeaudit.transforms.javascript.analysis.scopes import IN_BLOCK, resolve
+from codeaudit.transforms.javascript.analysis.scopes import IN_BLOCK, resolve, unreadable
 from codeaudit.transforms.javascript.dialect import BEGINNINGS, CONTINUING, DIALECT, FOR_A_TOOL, TYPED
-from codeaudit.transforms.javascript.identifiers.rename import unreadable
 from codeaudit.transforms.javascript.narrowing import MARKED, REFUSED, may_end, may_evolve
 from codeaudit.transforms.javascript.parsing import (
     FUNCTIONS,

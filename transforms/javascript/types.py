@@ -17,13 +17,13 @@ import select
 import shutil
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from codeaudit.transforms.errors import CannotAudit
 
@@ -104,13 +104,15 @@ def need_compiler() -> None:
         )
 
 
-class TypeWorker:
-    """The process of a compiler with the program of one project."""
+class NodeWorker:
+    """A process of node that answers each line with a line. No code of a project runs in it."""
 
-    def __init__(self, compiler: Compiler, around: Path) -> None:
-        words = [compiler.node, f"--max-old-space-size={_MEGABYTES}", str(PROGRAM), str(compiler.folder)]
+    without = "nothing is asked of it from here on"
+    """What follows where it does not work."""
+
+    def __init__(self, node: str, program: Path, *words: str, flags: Sequence[str] = ()) -> None:
         self._process = subprocess.Popen(
-            [*words, str(around)],
+            [node, f"--max-old-space-size={_MEGABYTES}", *flags, str(program), *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -123,7 +125,7 @@ class TypeWorker:
         self.works = self._line(_SECONDS_TO_START) == b"ready"
         """Whether it still answers."""
         if not self.works:
-            self._give_up(f"could not read the project {around}")
+            self._give_up("could not start")
 
     def close(self) -> None:
         """End the process."""
@@ -131,13 +133,13 @@ class TypeWorker:
             self._process.kill()
             self._process.wait()
 
-    def types(self, source: str) -> Types:
-        """What is concluded of the expressions of a function; empty where nothing is."""
+    def ask(self, question: object) -> Any:
+        """The answer to a question; `None` where there is none."""
         with self._lock:
             if not self.works or self._owner != os.getpid() or self._process.stdin is None:
-                return NONE
+                return None
             try:
-                self._process.stdin.write(json.dumps(source).encode() + b"\n")
+                self._process.stdin.write(json.dumps(question).encode() + b"\n")
                 self._process.stdin.flush()
             except OSError:
                 line = None
@@ -145,14 +147,13 @@ class TypeWorker:
                 line = self._line(_SECONDS)
             if line is None:
                 self._give_up("stopped answering")
-                return NONE
-        told = json.loads(line)
-        return _types(source, told) if told else NONE
+                return None
+        return json.loads(line)
 
     def _give_up(self, why: str) -> None:
         self.works = False
         self.close()
-        _log.warning("codeaudit: TypeScript's compiler %s; no types are used from here on", why)
+        _log.warning("codeaudit: node %s; %s", why, self.without)
 
     def _line(self, seconds: float) -> bytes | None:
         """The next line; `None` if it does not come in time, or never."""
@@ -167,6 +168,20 @@ class TypeWorker:
             self._rest += piece
         line, _, self._rest = self._rest.partition(b"\n")
         return line
+
+
+class TypeWorker(NodeWorker):
+    """The process of a compiler with the program of one project."""
+
+    without = "no types of TypeScript's compiler are used from here on"
+
+    def __init__(self, compiler: Compiler, around: Path) -> None:
+        super().__init__(compiler.node, PROGRAM, str(compiler.folder), str(around))
+
+    def types(self, source: str) -> Types:
+        """What is concluded of the expressions of a function; empty where nothing is."""
+        told = self.ask(source)
+        return _types(source, told) if told else NONE
 
 
 def _types(source: str, told: list[tuple[int, int, str, int]]) -> Types:

@@ -71,9 +71,24 @@ def _with_value(code: CodeText, at: Node) -> list[tuple[Binding, str]]:
         if kind is None or not in_unit or binding.owner != 0:
             continue
         is_parameter = binding.view == "parameter" and code.is_plain_parameter(binding)
-        if is_parameter or (binding.view == "local" and _is_initialised(node, at)):
+        has_value = is_parameter or (binding.view == "local" and _is_initialised(node, at))
+        if has_value and not any(_hides(other, binding, at) for other in code.scopes.bindings):
             found.append((binding, kind))
     return found
+
+
+def _hides(other: Binding, binding: Binding, at: Node) -> bool:
+    """Whether a variable has the name of another one around it at a statement, or may have it.
+
+    A block may declare it behind the statement, too: `let e = 1; { e.length; let e; }` reads the inner one.
+    """
+    if other is binding or other.name != binding.name or other.node is None or other.view == "label":
+        return False
+    if other.until > binding.until:
+        return False
+    around = set(at.ancestors())
+    shared = next((one for one in (other.node, *other.node.ancestors()) if one in around), None)
+    return shared is not None and other.until >= shared.end - 1
 
 
 def _is_initialised(node: Node, at: Node) -> bool:

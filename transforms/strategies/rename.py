@@ -103,7 +103,10 @@ class CodeVariables(ABC):
                 return "analysis"
             before = self.compared(names)
             # Not through the cache: most results are asked for once.
-            return "analysis" if before and renamed(before, self.resolve(text), names) else None
+            if before is None or not renamed(before, self.resolve(text), names):
+                return None
+            self._new_words.show(names, self.words)
+            return "analysis"
         except SourceError:
             return None
 

@@ -137,6 +137,7 @@ class ScopeWalk:
         self.types: set[str] = set()
         self.depth = 0
         self.deepest = 0
+        self._handlers: dict[str, Callable[[Node], Introduced | None] | None] = {}
 
     def result(self) -> Scopes:
         """The variables of the unit."""
@@ -204,10 +205,14 @@ class ScopeWalk:
 
     def visit(self, node: Node) -> Introduced | None:
         """Visit a node by the rule for its kind, or else its parts."""
-        handler: Callable[[Node], Introduced | None] | None = getattr(self, f"visit_{node.kind}", None)
+        kind, handlers = node.kind, self._handlers
+        if kind not in handlers:
+            handlers[kind] = getattr(self, f"visit_{kind}", None)
+        handler = handlers[kind]
         if handler is not None:
             return handler(node)
-        self.visit_all(node.children)
+        for child in node.children:
+            self.visit(child)
         return None
 
     def visit_all(self, nodes: Iterable[Node]) -> None:

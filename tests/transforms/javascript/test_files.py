@@ -77,3 +77,30 @@ def test_files_that_are_not_read() -> None:
     data = b"function f(a: number): number { return a < 1 ? <any>2 : 3; }\n"
     assert rewritten(TYPESCRIPT_FILES, data, "rename-parameters")[1] == {"f": "applied"}
     assert rewritten(JAVASCRIPT_FILES, data, "rename")[0] == data
+
+
+def test_files_with_types_that_say_how_they_vary_are_read() -> None:
+    text = """
+interface A<in T = never> { (one: T): void }
+interface B<out T, in out U> extends A<U> { b: T }
+class C<
+  // why
+  out Output = unknown,
+  /** of a tool */
+  in Input = never,
+> {
+  m(a: number) { let b = a; return b; }
+}
+type D<const in out T> = T;
+function f(a: number) { for (const b in [a]) return b; }
+"""
+    places = TYPESCRIPT_FILES.places(text)
+    assert [one.name for one in places] == ["C.m", "f"]
+    assert [text.encode()[one.start : one.end].decode().partition("(")[0] for one in places] == [
+        "m",
+        "function f",
+    ]
+    assert TYPESCRIPT_FILES.decode(text.encode()).compiles(
+        text.replace("let b = a; return b", "let c = a; return c")
+    )
+    assert not TYPESCRIPT_FILES.decode(text.encode()).compiles(text.replace("in T = never", "out T = never"))

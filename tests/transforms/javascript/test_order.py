@@ -9,8 +9,9 @@ from codeaudit.transforms.dependence.blocks import ACT, NO_BLOCK, RAISE, SHARE, 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.javascript.analysis.program import NO_SEMICOLON, analyse
+from codeaudit.transforms.javascript.analysis.scopes import DYNAMIC
 from codeaudit.transforms.javascript.canonical import canonicalise, canonicalise_typescript
-from codeaudit.transforms.javascript.identifiers.rename import DYNAMIC, RENAME_PARAMETERS
+from codeaudit.transforms.javascript.identifiers.rename import RENAME_PARAMETERS
 from codeaudit.transforms.javascript.order.reorder import REORDER, REORDER_BREAKING, JavaScriptReorder
 from codeaudit.transforms.javascript.typescript import TYPESCRIPT
 from codeaudit.transforms.registry import transform_for

@@ -8,7 +8,8 @@ import pytest
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
 from codeaudit.transforms.javascript.analysis import scopes
-from codeaudit.transforms.javascript.identifiers.rename import DYNAMIC, NAMESPACE, JavaScriptRename
+from codeaudit.transforms.javascript.analysis.scopes import DYNAMIC, NAMESPACE
+from codeaudit.transforms.javascript.identifiers.rename import JavaScriptRename
 from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.javascript.parsing import read, read_unit, statements, statements_of_typescript
 from codeaudit.transforms.javascript.typescript import TYPESCRIPT

@@ -1,7 +1,8 @@
 """The structure of one function: its logical lines, its blocks, and the dependences among both."""
 
+from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -19,7 +20,7 @@ from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.javascript.analysis.effects import JavaScriptEffectCollector
 from codeaudit.transforms.javascript.analysis.facts import JavaScriptFacts
-from codeaudit.transforms.javascript.analysis.scopes import resolve
+from codeaudit.transforms.javascript.analysis.scopes import resolve, unreadable
 from codeaudit.transforms.javascript.dialect import CONTINUING, DIALECT
 from codeaudit.transforms.javascript.narrowing import narrowing
 from codeaudit.transforms.javascript.parsing import FUNCTIONS, JAVASCRIPT, TYPESCRIPT, read_unit
@@ -222,6 +223,40 @@ class JavaScriptProgram(CodeProgram):
         super().__init__(source, facts.reading.comments, root, builder.rows)
         self.facts = facts
         self.scopes = facts.scopes
+
+    @cached_property
+    def obstacle(self) -> str | None:
+        """Why no name of the function is certain."""
+        return unreadable(self.scopes)
+
+    @cached_property
+    def is_ended(self) -> bool:
+        """Whether each statement shows its end: a semicolon of its own, or a brace."""
+        return all(node.has(";") for node in self.scopes.unit.walk() if node.kind in _ENDED)
+
+    @cached_property
+    def pieces(self) -> Counter[tuple[str, bytes]]:
+        """What it consists of, in no order (`pieces_of`)."""
+        return pieces_of(self.scopes.unit, self.encoded)
+
+
+def pieces_of(unit: Node, source: bytes) -> Counter[tuple[str, bytes]]:
+    """The tokens of a function, each with the kind of node that it is part of, and its simple statements."""
+    found: Counter[tuple[str, bytes]] = Counter()
+    nodes = list(unit.walk())
+    around = set[Node]()
+    for node in nodes:
+        above = node if node.kind == "block" else None
+        while above is not None and above not in around:
+            around.add(above)
+            above = above.parent
+    for node in nodes:
+        kind = node.kind
+        for _, start, end in node.tokens:
+            found[kind, source[start:end]] += 1
+        if kind.endswith(("_statement", "_declaration")) and node not in around:
+            found[kind, source[node.start : node.end]] += 1
+    return found
 
 
 @lru_cache(maxsize=8)

@@ -19,6 +19,7 @@ variable has a doubt, too, where its name may be that of a type, a member of an 
 parameter declares.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
@@ -29,6 +30,7 @@ from codeaudit.transforms.javascript.parsing import (
     JAVASCRIPT,
     TYPESCRIPT,
     erased,
+    hides,
     is_anonymous,
     read_unit,
 )
@@ -52,6 +54,12 @@ OF_TYPE: Final = "name of a type"
 IN_TYPE: Final = "parameter in a type"
 IN_ENUM: Final = "name in an enum"
 PROPERTY: Final = "parameter that is a property"
+DYNAMIC: Final = "eval or with may read any name"
+SPELT: Final = "escape in a name"
+NAMESPACE: Final = "namespace or ambient declaration in a function"
+_UNREADABLE: Final = re.compile(r"\\|\b(?:eval|with|namespace|module|declare|import|global)\b")
+"""A text without this has nothing of all that."""
+_NAMESPACES: Final = frozenset({"internal_module", "module", "ambient_declaration", "import_alias"})
 _PROPERTIES: Final = frozenset({"accessibility_modifier", "override_modifier"})
 _SIGNATURES: Final = frozenset({"required_parameter", "optional_parameter"})
 _OWN_VARS: Final = FUNCTIONS | {"class_static_block"}
@@ -72,6 +80,27 @@ def resolve(source: str, language: str = JAVASCRIPT) -> Scopes:
     reading, found = read_unit(source, language)
     walk = _TypedWalk if language == TYPESCRIPT else _Walk
     return resolved(walk, reading, found.node, "function")
+
+
+def unreadable(scopes: Scopes) -> str | None:
+    """Why no name of a function is certain, as a short reason to count; `None` if they are."""
+    source = scopes.reading.source.decode()
+    if (reason := hides(source)) is not None:
+        return reason
+    if _UNREADABLE.search(source) is None:
+        return None
+    for node in scopes.unit.walk():
+        if node.kind == "with_statement":
+            return DYNAMIC
+        if node.kind in _NAMESPACES:
+            return NAMESPACE
+        if node.kind.endswith("identifier"):
+            text = scopes.text(node)
+            if text == "eval":
+                return DYNAMIC
+            if "\\" in text:
+                return SPELT
+    return None
 
 
 class _Walk(ScopeWalk):

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
-from codeaudit.transforms.javascript.analysis.scopes import resolve
-from codeaudit.transforms.javascript.parsing import JAVASCRIPT, TYPESCRIPT, hides
+from codeaudit.transforms.javascript.analysis.scopes import resolve, unreadable
+from codeaudit.transforms.javascript.parsing import JAVASCRIPT, TYPESCRIPT, outline
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.renaming import RenameVariables
 from codeaudit.transforms.strategies.rename import CodeVariables
@@ -89,34 +89,11 @@ _LEXICONS: Final = {
 }
 """The form of new names for variables."""
 
-DYNAMIC: Final = "eval or with may read any name"
-SPELT: Final = "escape in a name"
 SPECIAL: Final = "special name"
-NAMESPACE: Final = "namespace or ambient declaration in a function"
-_NAMESPACES: Final = frozenset({"internal_module", "module", "ambient_declaration", "import_alias"})
 NOT_A_MOVE: Final = "not a move of this function"
 _KEPT: Final = frozenset({"arguments", "eval", "undefined", "let", "yield", "await", "__proto__"})
 """A variable may have these names in some mode; and `{ __proto__ }` is not `{ __proto__: __proto__ }`."""
 _SHORT: Final = frozenset({"shorthand_property_identifier", "shorthand_property_identifier_pattern"})
-
-
-def unreadable(scopes: Scopes) -> str | None:
-    """Why no name of a function is certain, as a short reason to count; `None` if they are."""
-    source = scopes.reading.source.decode()
-    if (reason := hides(source)) is not None:
-        return reason
-    for node in scopes.unit.walk():
-        if node.kind == "with_statement":
-            return DYNAMIC
-        if node.kind in _NAMESPACES:
-            return NAMESPACE
-        if node.kind.endswith("identifier"):
-            text = scopes.text(node)
-            if text == "eval":
-                return DYNAMIC
-            if "\\" in text:
-                return SPELT
-    return None
 
 
 class JavaScriptVariables(CodeVariables):
@@ -157,6 +134,10 @@ class JavaScriptVariables(CodeVariables):
         spelt = self.resolve(self.text_with(own))
         # Only the names of properties were added, and every name means what it meant.
         return spelt if spelt.slots == scopes.slots and _alike(scopes, spelt) else None
+
+    def outline(self, text: str) -> str | None:
+        """That of the parser's tree."""
+        return outline(text, self.language, whole=self.scopes.reading.whole)
 
     def resolve(self, text: str) -> Scopes:
         """The variables of another function, past the cache: most results are asked for once."""

@@ -1,19 +1,16 @@
 """`reorder` for JavaScript and TypeScript (`strategies.reorder`). The assumptions are those of
 `analysis.effects`."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
 
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.javascript.analysis.program import JavaScriptProgram, analyse
-from codeaudit.transforms.javascript.identifiers.rename import unreadable
+from codeaudit.transforms.javascript.analysis.program import JavaScriptProgram, analyse, pieces_of
 from codeaudit.transforms.javascript.parsing import JAVASCRIPT, read_unit
 from codeaudit.transforms.javascript.types import need_compiler
 from codeaudit.transforms.strategies.reorder import CodeOrdering, CodeReorder, CodeReorderBreaking
-from codeaudit.transforms.syntax.reader import Node
 
 
 class JavaScriptOrdering(CodeOrdering):
@@ -22,7 +19,7 @@ class JavaScriptOrdering(CodeOrdering):
     program: JavaScriptProgram
 
     def __init__(self, program: JavaScriptProgram, language: str) -> None:
-        super().__init__(program, program.scopes.bindings, unreadable(program.scopes))
+        super().__init__(program, program.scopes.bindings, program.obstacle)
         self._language = language
 
     def text(self, orders: Mapping[int, Sequence[int]]) -> str | None:
@@ -31,26 +28,13 @@ class JavaScriptOrdering(CodeOrdering):
         Where semicolons are left out, a statement may go on with what stands behind it.
         """
         made = super().text(orders)
-        if made is None:
-            return None
+        if made is None or self.program.is_ended:
+            return made
         try:
             reading, found = read_unit(made, self._language)
         except SourceError:
             return None
-        before = _statements(self.program.scopes.unit, self.program.encoded)
-        return made if _statements(found.node, reading.source) == before else None
-
-
-def _statements(unit: Node, source: bytes) -> Counter[tuple[str, bytes]]:
-    """The tokens of a function, each with the kind of node that it is part of, and its simple statements."""
-    found: Counter[tuple[str, bytes]] = Counter()
-    for node in unit.walk():
-        found.update((node.kind, source[start:end]) for _, start, end in node.tokens)
-        if node.kind.endswith(("_statement", "_declaration")) and not any(
-            inner.kind == "block" for inner in node.walk()
-        ):
-            found[node.kind, source[node.start : node.end]] += 1
-    return found
+        return made if pieces_of(found.node, reading.source) == self.program.pieces else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

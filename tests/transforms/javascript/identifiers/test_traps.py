@@ -7,19 +7,18 @@ import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.javascript.analysis.scopes import DYNAMIC, SPELT
 from codeaudit.transforms.javascript.identifiers.rename import (
-    DYNAMIC,
     RENAME,
     RENAME_CANONICAL,
     RENAME_MISLEADING,
     RENAME_PARAMETERS,
     RENAME_RANDOM,
     RENAME_SHUFFLE,
-    SPELT,
     JavaScriptRename,
     variables,
 )
-from codeaudit.transforms.javascript.parsing import HTML_COMMENT
+from codeaudit.transforms.javascript.parsing import HTML_COMMENT, READERS
 from codeaudit.transforms.records import Move
 from tests.support.javascript_running import needs_node, outputs
 
@@ -236,3 +235,20 @@ def test_functions_of_all_forms(source: str, expected: str) -> None:
     moves = transform.propose(source, Random(0))
     assert not isinstance(moves, Refused)
     assert transform.apply(source, moves) == Rewritten(source=expected, evidence="analysis")
+
+
+def test_no_new_name_is_a_word_of_a_grammar() -> None:
+    """One proof holds for all new words, so none may be a word that a grammar knows."""
+    no_names = {"target", "meta", "assert"}  # behind a dot, or in an import
+    for language, readers in READERS.items():
+        lexicon = variables("function f(a) { }", language).lexicon
+        for reader in readers:
+            grammar = reader._language
+            words = {
+                grammar.node_kind_for_id(number) or ""
+                for number in range(grammar.node_kind_count)
+                if grammar.node_kind_is_visible(number) and not grammar.node_kind_is_named(number)
+            }
+            known = {word for word in words if word.isidentifier()} - no_names
+            assert len(known) > 30
+            assert [word for word in sorted(known) if not lexicon.reserved(word)] == []
