@@ -9,8 +9,10 @@ expressions: the contained process evaluates them, and a person can read them to
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+from unittest.mock import patch
 
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 
@@ -92,6 +94,7 @@ def find(source: str, function: str | None) -> FunctionNode | None:
 def _drawn(strategy: "SearchStrategy[str]", seed: int, count: int) -> tuple[str, ...]:
     """The distinct texts that Hypothesis draws for a seed."""
     import hypothesis
+    from hypothesis.internal.conjecture import providers
 
     texts: dict[str, None] = {}
 
@@ -109,7 +112,12 @@ def _drawn(strategy: "SearchStrategy[str]", seed: int, count: int) -> tuple[str,
     def collect(text: str) -> None:
         texts[text] = None
 
-    collect()
+    # Newer versions also draw constants of the modules that are loaded: those of codeaudit in a checkout, and
+    # of the user's own model. Then inputs would depend on more than the text and the seed.
+    with ExitStack() as stack:
+        if hasattr(providers, "_get_local_constants"):
+            stack.enter_context(patch.object(providers, "_get_local_constants", providers.Constants))
+        collect()
     return tuple(texts)
 
 

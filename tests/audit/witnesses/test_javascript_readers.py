@@ -89,7 +89,7 @@ def variant(language: str, kind: str, before: str, after: str, context: str = ""
     sample = Sample(id="-", language=language, source=before, label=None, origin=origin, context=context)
     return Perturbed(
         sample=sample, transform="-", kind="preserving", variant=0, source=after, evidence="analysis",
-        moves=(Move(kind=kind, site=0, value=0, note=""),),
+        moves=(Move(kind=kind, site=0, value=(0,), note=""),),
     )  # fmt: skip
 
 

@@ -3,6 +3,8 @@
 import ast
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -105,6 +107,15 @@ def test_inputs_depend_on_text_and_seed_alone() -> None:
     assert inputs(source, seed=1, count=10) == inputs(source, seed=1, count=10)
     assert inputs(source, seed=1, count=10) != inputs(source, seed=2, count=10)
     assert len(set(inputs(source, seed=1, count=10))) == len(inputs(source, seed=1, count=10))
+
+
+def test_inputs_do_not_depend_on_what_else_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "def f(x: int, y: str, z: float): return x, y, z"
+    before = inputs(source, seed=0, count=200)
+    (tmp_path / "constants_of_the_user.py").write_text(f"MANY = {[*range(3, 60), *map(str, range(300))]}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import_module("constants_of_the_user")
+    assert inputs(source, seed=0, count=200) == before
 
 
 def test_a_function_without_parameters_has_one_input() -> None:
