@@ -60,7 +60,7 @@ def test_a_macro_of_a_header_is_looked_up(
     compiler: str, name: str, function: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = GCC if compiler else None
-    monkeypatch.setattr(headers, "_compiler", lambda: found)
+    monkeypatch.setattr(headers, "compiler_of", lambda tongue: found)
     headers.seen.cache_clear()
     assert made(name, function, tmp_path) == Refused(reason)
     assert isinstance(made(f"hygienic/{name}", function, tmp_path), Rewritten)
