@@ -6,7 +6,7 @@ chooses how a value of a type is drawn (`_Generic`), so that it is the one that 
 cannot be called is told with a reason.
 
 Of the file around a function its program has what the function needs: the definitions of the names in it, of
-the names in these, and so on. Headers of a project are not looked for.
+the names in these, and so on (`with_headers` puts those of its project into their places).
 """
 
 import re
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from codeaudit.audit.corpora.c_drawing import DRAWING, FIRST_STRUCTURE, KINDS, overloads
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.files import function_context
+from codeaudit.transforms.c.headers import flags_of, headers_near
 from codeaudit.transforms.c.parsing import READERS, C, head_of, name_of, named, places, read_unit
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.syntax.reader import Node
@@ -35,6 +36,7 @@ OF_TEMPLATE: Final = "is a template"
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _INCLUDE: Final = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(<[\w./+-]+>)", re.MULTILINE)
+_QUOTED: Final = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"[^\n]*$', re.MULTILINE)
 _OF_CPP: Final = re.compile(
     r"^[ \t]*#[ \t]*if(?:def[ \t]+|[ \t]+defined[ \t(]*)__cplusplus\b[^\n]*\n"
     r"(?:(?![ \t]*#)[^\n]*\n)*?[ \t]*#[ \t]*endif",
@@ -189,6 +191,26 @@ def _parameter(node: Node, source: bytes, language: str) -> tuple[str, str] | st
     if language == CPP:
         return own, f"std::decay_t<{first} {rest}> {own}{{}}"
     return own, f"{first}*{own}" if "array_declarator" in kinds else f"{first}{own}{rest}"
+
+
+@lru_cache(maxsize=8)
+def with_headers(context: str, file: str) -> str:
+    """The text of a file with the headers that lie beside it, or in a folder of -I, in their places."""
+    if not file:
+        return context
+    near = dict(headers_near(context, file, flags_of(file)[0]))
+    met: set[str] = set()
+
+    def opened(found: re.Match[str]) -> str:
+        text = near.get(found[1])
+        if text is None:
+            return found[0]
+        if found[1] in met:
+            return ""
+        met.add(found[1])
+        return _QUOTED.sub(opened, text)
+
+    return _QUOTED.sub(opened, context)
 
 
 # ── what a function needs of its file ────────────────────────────────────────────────────────────────────

@@ -11,9 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import Final
 
 from codeaudit.audit.corpora.c_faults import Sanitizers
+from codeaudit.audit.corpora.c_harness import with_headers
 from codeaudit.audit.evidence_check import (
     DIFFERS,
     BehavesDifferently,
@@ -59,7 +61,7 @@ class CTools:
         """The compiler, and the version of the one with sanitizers."""
         found: list[Mapping[str, object]] = []
         if self.compiler is not None:
-            found.append({"tool": "compiler", "version": version_of(self.compiler)})
+            found.append({"tool": Path(self.compiler).name, "version": version_of(self.compiler)})
         if self.sanitizing is not None:
             found.append({"tool": "sanitizers", "version": self.sanitizing.version})
         return found
@@ -99,7 +101,8 @@ class _Runs:
         if sample.tests is not None:
             return self._tested(group, sample.tests)
         texts = [one.source for one in group]
-        return [_finding(one) for one in self._drawn.judge_all(sample.source, texts, setup=sample.context)]
+        around = with_headers(sample.context, sample.file)
+        return [_finding(one) for one in self._drawn.judge_all(sample.source, texts, setup=around)]
 
     def _tested(self, group: Sequence[Perturbed], tests: str) -> list[WitnessFinding]:
         texts = list(dict.fromkeys([group[0].sample.source, *(one.source for one in group)]))
@@ -133,8 +136,8 @@ def _finding(verdict: Verdict) -> WitnessFinding:
 
 @cache
 def version_of(compiler: str) -> str:
-    """The name and version of a compiler."""
-    return (asked(compiler, "--version") or "").partition("\n")[0]
+    """The version of a compiler."""
+    return (asked(compiler, "-dumpfullversion", "-dumpversion") or "").strip()
 
 
 def witness(labels: LabelSource, language: str = C) -> CTools:

@@ -13,7 +13,7 @@ on them.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final
@@ -60,6 +60,10 @@ class _Place:
     after: str = ""
     file: str = ""
     """Where it lies; empty if that is not known."""
+    mask: str = ""
+    """What the function is called in a sample whose task hides names."""
+    name: str = ""
+    """Its name in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +81,14 @@ class ObjectCode:
         first = _KEPT if is_one else ""
         before = None
         # Without the word -D where a header makes names of the numbers of lines.
-        for place, words in self._ways(sample):
+        for place, words in self._ways(sample, name):
             before = self._code(place, first + sample.source, "-O2", words)
             if before is not None:
                 break
         if before is None:
-            known = not sample.context or _found_in(sample.context, sample.source, self.language) is not None
+            known = not sample.context or _found_in(sample.context, sample.source, name, self.language)
             return [Undecided(NOT_ALONE if known else NOT_FOUND) for _ in variants]
-        if re.search(_label(name, self.language), before, re.MULTILINE) is None:
+        if re.search(_label(place.name or name, self.language), before, re.MULTILINE) is None:
             return [Undecided(NO_CODE) for _ in variants]
         optimised = partial(self._code, place, level="-O2", words=words)
         plain = partial(self._code, place, level="-O0", words=words)
@@ -105,24 +109,24 @@ class ObjectCode:
                 found.append(BehavesDifferently("compiled", CHANGED_CODE))
         return found
 
-    def _ways(self, sample: Sample) -> Iterator[tuple[_Place, tuple[str, ...]]]:
+    def _ways(self, sample: Sample, name: str) -> Iterator[tuple[_Place, tuple[str, ...]]]:
         """In what a function may be compiled, and with which further words."""
         if not sample.context:
             yield _Place(before=STANDARD_HEADERS[self.language]), (_WITHOUT_LINES,)
             return
         around = seen(sample.context, sample.file, TONGUES[self.language])
-        found = _found_in(sample.context, sample.source, self.language)
+        found = _found_in(sample.context, sample.source, name, self.language)
         if around.missing or found is None:
             return
-        before, after = found
-        short = (_without_bodies(before, self.language), _without_bodies(after, self.language))
-        yield _Place(*short, sample.file), (_WITHOUT_LINES,)
-        yield _Place(before, after, sample.file), (_WITHOUT_LINES,)
-        yield _Place(before, after, sample.file), ()
+        whole = replace(found, file=sample.file)
+        before, after = (_without_bodies(one, self.language) for one in (whole.before, whole.after))
+        yield replace(whole, before=before, after=after), (_WITHOUT_LINES,)
+        yield whole, (_WITHOUT_LINES,)
+        yield whole, ()
 
     def _code(self, place: _Place, own: str, level: str, words: tuple[str, ...]) -> str | None:
         """The code of a text; `None` if it does not compile."""
-        text = f"{place.before}{own}\n{place.after}"
+        text = f"{place.before}{_unmasked(own, place.mask, place.name)}\n{place.after}"
         return _assembly(self.compiler, self.language, text, place.file, (level, *words))
 
 
@@ -168,13 +172,22 @@ def _label(name: str, language: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _found_in(context: str, source: str, language: str) -> tuple[str, str] | None:
-    """The text of a file before and behind a function; `None` if it does not have the function once."""
-    text, own = context.encode(), _lines(source)
-    found = [one for one in _places(context, language) if _lines(text[one.start : one.end].decode()) == own]
-    if len(found) != 1:
-        return None
-    return text[: found[0].start].decode(), text[found[0].end :].decode()
+def _found_in(context: str, source: str, mask: str, language: str) -> _Place | None:
+    """The text of a file before and behind a function, which a sample may call by another name; `None` if it
+    does not have the function once."""
+    text, found = context.encode(), list[_Place]()
+    for one in _places(context, language):
+        name = one.name.rpartition("::")[2]
+        if _lines(text[one.start : one.end].decode()) == _lines(_unmasked(source, mask, name)):
+            found.append(_Place(text[: one.start].decode(), text[one.end :].decode(), "", mask, name))
+    return found[0] if len(found) == 1 else None
+
+
+def _unmasked(source: str, mask: str, name: str) -> str:
+    """The text of a sample with the name that its function has in its file."""
+    if not mask or mask == name or not mask.isidentifier():
+        return source
+    return re.sub(rf"(?<!\w){mask}(?!\w)", name, source)
 
 
 def _lines(text: str) -> list[str]:

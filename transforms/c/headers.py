@@ -88,7 +88,7 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
 def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
     compiler = compiler_of(tongue)
     asked = None if compiler is None else _asked(compiler, text, file, tongue, flags)
-    near = tuple(_near(text, file, flags))
+    near = tuple(headers_near(text, file, flags))
     defined = "\n".join(_own(flags))
     beside = [found for _, found in near if found is not None]
     if asked is None:
@@ -202,7 +202,7 @@ def _read(out: str, missing: tuple[str, ...], *, failed: bool) -> Seen:
 # ── texts of headers ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _near(text: str, file: str, flags: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+def headers_near(text: str, file: str, flags: Sequence[str]) -> Iterator[tuple[str, str | None]]:
     """The headers that a file includes, by name, with the text of those that lie beside it or in a folder of
     -I; `None` for others, and for those that a macro names."""
     folders = [Path(flag[2:]) for flag in flags if flag.startswith("-I")]

@@ -55,7 +55,9 @@ _STARS: Final = re.compile(rb"\w\s*(\*[\s*]*)(?=[),])")
 """The stars at the end of a type that stands where an argument does."""
 _EMPTY_VALUE: Final = re.compile(rb"=\s*\{\s*\}(?=\s*[,)])")
 """The value of a parameter that the grammar of C++ does not know."""
-_NAME_FIRST: Final = re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:(?!\*/).)*\*/)*([A-Za-z_]\w*)\s*\(", re.DOTALL)
+_BLANKS: Final = rb"(?:\s|//[^\n]*\n|/\*(?:(?!\*/).)*\*/)*"
+_NAME_FIRST: Final = re.compile(_BLANKS + rb"([A-Za-z_]\w*)\s*(?=\()", re.DOTALL)
+_BODY_NEXT: Final = re.compile(_BLANKS + rb"(?:\{|__attribute)", re.DOTALL)
 _PLACEHOLDER: Final = b"int "
 _MOST_BLANKED: Final = 12
 _DIRECTIVES: Final = ("preproc_", "directive")
@@ -367,6 +369,9 @@ def _headless(source: bytes) -> CText | None:
     is parsed behind a type that no node keeps. `None` for any other text."""
     name = _NAME_FIRST.match(source)
     if name is None or name[1].decode() in KEYWORDS or name[1] in _ATTRIBUTES:
+        return None
+    # `LIB_API(char *) f(int a) {` has its type in a macro, and another name.
+    if (end := _closing(source, name.end())) is None or _BODY_NEXT.match(source, end) is None:
         return None
     tree, hidden = _parsed(_PLACEHOLDER + source)
     shift = len(_PLACEHOLDER)

@@ -83,6 +83,12 @@ def test_a_head_without_its_type(comment: str) -> None:
         assert made[0] != source
 
 
+@pytest.mark.parametrize("head", ["LIB_API(char *) f(void *a)", "LIB_API(void)\nf(char *a)", "f(char *a) /* g */"])
+def test_a_macro_with_the_type_is_no_name(head: str) -> None:
+    reading, function = read_unit(f"{head}\n{{\n    g(a);\n}}\n")
+    assert name_of(reading, function) == "f"
+
+
 def test_other_texts_that_begin_with_a_name() -> None:
     for text in ("f(a);", "HANDLER (lds) { return; }", "f(a) int a; { return a; }", "EACH(a, b) { f(a); }"):
         with pytest.raises(SourceError):
