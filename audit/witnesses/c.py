@@ -26,9 +26,9 @@ from codeaudit.audit.evidence_check import (
     combined,
 )
 from codeaudit.audit.interface import LabelSource
-from codeaudit.audit.witnesses.object_code import TONGUES, ObjectCode
+from codeaudit.audit.witnesses.object_code import ObjectCode
 from codeaudit.transforms.c.cpp import CPP
-from codeaudit.transforms.c.headers import compiler_of
+from codeaudit.transforms.c.headers import TONGUES, compiler_of
 from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialFailed

@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Final
 
 from codeaudit.audit.evidence_check import BehavesDifferently, BehavesSame, Undecided, WitnessFinding
-from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import own_name
 from codeaudit.transforms.c.files import function_context
-from codeaudit.transforms.c.headers import answer, flags_of, seen
+from codeaudit.transforms.c.headers import TONGUES, answer, flags_of, seen
 from codeaudit.transforms.c.parsing import C, CFunction, name_of, places, read_unit
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.folders import scratch_folder
@@ -38,8 +37,6 @@ NOT_COMPILED: Final = "variant does not compile"
 OTHER_CODE: Final = "compiled code differs"
 CHANGED_CODE: Final = "compiled code differs after a change of names or layout"
 
-TONGUES: Final = {C: "c", CPP: "c++"}
-"""The languages as of `gcc -x`."""
 _WITHOUT_LINES: Final = "-D__LINE__=0"
 _STRICT: Final = ("-Werror=implicit-function-declaration", "-Werror=implicit-int")
 """In C a word that nothing declares might be a macro; then the code of the text is not that of the program."""

@@ -22,6 +22,11 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.parsing import C
+
+TONGUES: Final = {C: "c", CPP: "c++"}
+"""The languages as of `gcc -x`."""
 COMPILERS: Final = {"c": ("gcc", "clang", "cc"), "c++": ("g++", "clang++", "c++")}
 """By the language, as of `gcc -x`."""
 SECONDS: Final = 20

@@ -108,7 +108,7 @@ _GRAMMAR_OF_CPP: Final = replace(
 READER: Final = TreeReader(_GRAMMAR)
 """The reader of C."""
 READERS: Final = {C: READER, CPP: TreeReader(_GRAMMAR_OF_CPP)}
-_WORDS_OF: Final = {C: KEYWORDS, CPP: cpp.KEYWORDS}
+WORDS_OF: Final = {C: KEYWORDS, CPP: cpp.KEYWORDS}
 """The words that are never overwritten, by language."""
 
 
@@ -262,7 +262,7 @@ def _parsed(source: bytes, language: str = C) -> tuple["Tree", tuple[Extent, ...
     tree, hidden = reader.parse(source), list[Extent]()
     seen = source
     while tree.root_node.has_error and len(hidden) < _MOST_BLANKED:
-        for start, end in _candidates(seen, tree.root_node, _WORDS_OF[language]):
+        for start, end in _candidates(seen, tree.root_node, WORDS_OF[language]):
             other = seen[:start] + blanked(seen[start:end]) + seen[end:]
             found = reader.parse(other)
             if not found.root_node.has_error or _first_fault(found.root_node) > _first_fault(tree.root_node):

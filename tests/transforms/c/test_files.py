@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.c.files import C_FILES, CPP_FILES, NONE_READ, OF_CPP, function_context
-from codeaudit.transforms.c.parsing import DIRECTIVE, read_unit
+from codeaudit.transforms.c.parsing import DIRECTIVE, name_of, read_unit
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.registry import transform_for
