@@ -29,7 +29,6 @@ KINDS: Final = (
 """Entries of `_Generic`: the numbers of types by pointers to them."""
 
 
-
 def overloads(kinds: Iterable[str]) -> str:
     """The same for C++, from such entries: functions that give the number of a type."""
     rows = (one.rpartition(": ") for one in kinds)
@@ -252,7 +251,9 @@ static void ca_tell(void) {
   return -1;
 }
 static long ca_count(void) { return ca_is_one_in(6) ? ca_below(20) : ca_base; }
-template <class T> void ca_draw_any(T &x, int size, int depth) { ca_draw((void *)&x, ca_kind(&x), size, depth); }
+template <class T> void ca_draw_any(T &x, int size, int depth) {
+  ca_draw((void *)&x, ca_kind(&x), size, depth);
+}
 template <class T> void ca_show_any(T &x, int depth) { ca_show((void *)&x, ca_kind(&x), depth); }
 template <class A, class B> void ca_draw_any(std::pair<A, B> &x, int size, int depth);
 template <class A, class B> void ca_draw_any(std::map<A, B> &x, int size, int depth);
@@ -266,7 +267,10 @@ template <class A, class B> void ca_draw_any(std::pair<A, B> &x, int, int depth)
   ca_draw_any(x.first, 0, depth), ca_draw_any(x.second, 0, depth);
 }
 template <class A, class B> void ca_draw_any(std::map<A, B> &x, int, int depth) {
-  for (long n = ca_count(); n > 0; n--) { A key{}; ca_draw_any(key, 0, depth), ca_draw_any(x[key], 0, depth); }
+  for (long n = ca_count(); n > 0; n--) {
+    A key{};
+    ca_draw_any(key, 0, depth), ca_draw_any(x[key], 0, depth);
+  }
 }
 template <class T> void ca_draw_any(std::set<T> &x, int, int depth) {
   for (long n = ca_count(); n > 0; n--) { T one{}; ca_draw_any(one, 0, depth), x.insert(one); }

@@ -137,9 +137,7 @@ class Sanitizers:
         texts = list(dict.fromkeys(one for one in own if one is not None))
         calls = self._versions(found, texts)
         return [
-            Inconclusive(OTHER_TEXT, of_variant=True)
-            if one is None
-            else self._verdict(found, calls[one])
+            Inconclusive(OTHER_TEXT, of_variant=True) if one is None else self._verdict(found, calls[one])
             for one in own
         ]
 

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Final
 
 from codeaudit.audit.corpora.c_drawing import DRAWING, FIRST_STRUCTURE, KINDS, overloads
 from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.cpp.reading import head_of, name_of
 from codeaudit.transforms.c.files import function_context
 from codeaudit.transforms.c.headers import flags_of, headers_near
-from codeaudit.transforms.c.parsing import READERS, C, head_of, name_of, named, places, read_unit
+from codeaudit.transforms.c.parsing import READERS, C, named, places, read_unit
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.syntax.reader import Node
 
@@ -84,9 +85,7 @@ class Harness:
                 f"#define {self.name} {self.name}_{number}\n{one}\n#undef {self.name}\n"
                 for number, one in enumerate(functions)
             )
-            cases = "".join(
-                f"case {number}: {self._call(number)}\n" for number in range(1, len(functions))
-            )
+            cases = "".join(f"case {number}: {self._call(number)}\n" for number in range(1, len(functions)))
             text += f"{self.head} {{\nswitch (ca_which) {{\n{cases}default: {self._call(0)}\n}}\n}}\n"
         return f"{DRAWING}{self.before}\n{text}\n{self.behind}\n{self.after.replace('{key}', key)}"
 
@@ -107,7 +106,7 @@ def harness(source: str, context: str, language: str = C) -> Harness | str:
         reading, function = read_unit(whole.source, language)
     except SourceError:
         return NOT_PARSED
-    head, name = head_of(function), name_of(reading, function, language)
+    head, name = head_of(function), name_of(reading.source, function)
     if head is None or not name:
         return NOT_PARSED
     if name == "main":
@@ -162,10 +161,9 @@ def harness(source: str, context: str, language: str = C) -> Harness | str:
 def _is_inside(context: str, name: str) -> bool:
     """Whether a function of C++ stands in a class or a namespace, or has overloads."""
     found = [one for one in places(context.encode(), CPP) if one.name.split("::")[-1] == name]
-    text = context.encode()
+    before = [context.encode()[: one.start] for one in found]
     return len(found) > 1 or any(
-        text.count(b"{", 0, one.start) > text.count(b"}", 0, one.start) + text.count(b'extern "C"', 0, one.start)
-        for one in found
+        one.count(b"{") > one.count(b"}") + one.count(b'extern "C"') for one in before
     )
 
 
@@ -186,8 +184,10 @@ def _parameter(node: Node, source: bytes, language: str) -> tuple[str, str] | st
         return TAKES_FUNCTION
     if kinds.count("array_declarator") > 1:
         return OF_ARRAYS
-    own = source[name.start : name.end].decode()
-    first, rest = (source[start:end].decode() for start, end in ((node.start, name.start), (name.end, declarator.end)))
+    first, own, rest = (
+        source[start:end].decode()
+        for start, end in ((node.start, name.start), (name.start, name.end), (name.end, declarator.end))
+    )
     if language == CPP:
         return own, f"std::decay_t<{first} {rest}> {own}{{}}"
     return own, f"{first}*{own}" if "array_declarator" in kinds else f"{first}{own}{rest}"
@@ -401,7 +401,9 @@ def _handled(structures: list[_Structure], language: str) -> str:
     if language == CPP:
         text = overloads(kinds)
         # Memory of zeros is one of them.
-        text += "".join(f"static_assert(std::is_trivially_copyable_v<{one.spelling}>);\n" for one in structures)
+        text += "".join(
+            f"static_assert(std::is_trivially_copyable_v<{one.spelling}>);\n" for one in structures
+        )
     else:
         text = f"#define CA_KIND(x) _Generic(&(x), {', '.join([*KINDS, *kinds])}, default: -1)\n"
     for one in structures:

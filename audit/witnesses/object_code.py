@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Final
 
 from codeaudit.audit.evidence_check import BehavesDifferently, BehavesSame, Undecided, WitnessFinding
-from codeaudit.transforms.c.cpp.reading import own_name
+from codeaudit.transforms.c.cpp.reading import name_of, own_name
 from codeaudit.transforms.c.files import function_context
 from codeaudit.transforms.c.headers import TONGUES, answer, flags_of, seen
-from codeaudit.transforms.c.parsing import C, CFunction, name_of, places, read_unit
+from codeaudit.transforms.c.parsing import C, CFunction, places, read_unit
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.language import find_language
@@ -39,7 +39,7 @@ CHANGED_CODE: Final = "compiled code differs after a change of names or layout"
 
 _WITHOUT_LINES: Final = "-D__LINE__=0"
 _STRICT: Final = ("-Werror=implicit-function-declaration", "-Werror=implicit-int")
-"""In C a word that nothing declares might be a macro; then the code of the text is not that of the program."""
+"""In C a word that nothing declares may be a macro: then the code of the text is not that of the program."""
 _KEPT: Final = "__attribute__((used)) "
 """Code is made even of a function that nobody calls."""
 _NAMELESS: Final = re.compile(r"^\s*\.(?:file|ident)\b.*\n", re.MULTILINE)
@@ -157,7 +157,7 @@ def _named(source: str, language: str) -> tuple[str, bool]:
         reading, function = read_unit(context.source, language)
     except SourceError:
         return "", False
-    return name_of(reading, function, language), not (context.before + context.after).strip()
+    return name_of(reading.source, function), not (context.before + context.after).strip()
 
 
 def _label(name: str, language: str) -> str:

@@ -148,7 +148,8 @@ class Macros:
         self._is_file = is_file
         """Whether the text is more than a function."""
         asked = around.level == "known" and (around.file or is_file)
-        self.seen: Final = headers.seen(text, around.file, headers.TONGUES[around.language]) if asked else None
+        tongue = headers.TONGUES[around.language]
+        self.seen: Final = headers.seen(text, around.file, tongue) if asked else None
         """What headers show; `None` where they are not asked."""
 
     @cached_property
@@ -226,7 +227,8 @@ class Macros:
             for macro in self.defined[word]
             for one in macro.parameters or ()
         }
-        strange = inside - own - WORDS_OF[self._language] - self.defined.keys() - self._explained - parameters - {name}
+        known = own | WORDS_OF[self._language] | self._explained | parameters | {name}
+        strange = inside - known - self.defined.keys()
         return (UNSEEN if seen is None else NOT_FOUND) if strange else None
 
     @cached_property

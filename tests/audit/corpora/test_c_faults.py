@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.corpora.bugs import BUGGY, CLEAN
-from codeaudit.audit.corpora.c_faults import NOT_CLEAN, NOT_DRAWN, NOT_SEEN, NOT_SHOWN, OUT_OF_TIME, UNFIT, Sanitizers, reported
+from codeaudit.audit.corpora.c_faults import (
+    NOT_CLEAN,
+    NOT_DRAWN,
+    NOT_SEEN,
+    NOT_SHOWN,
+    OUT_OF_TIME,
+    UNFIT,
+    Sanitizers,
+    reported,
+)
 from codeaudit.audit.corpora.c_harness import (
     OF_ARRAYS,
     PROGRAM,
