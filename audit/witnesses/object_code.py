@@ -75,7 +75,7 @@ class ObjectCode:
         """The findings about variants of one sample."""
         sample = variants[0].sample
         name, is_one = _named(sample.source, self.language)
-        first = _KEPT if is_one else ""
+        first = _KEPT if is_one and not sample.source.lstrip().startswith("template") else ""
         before = None
         # Without the word -D where a header makes names of the numbers of lines.
         for place, words in self._ways(sample, name):
@@ -172,12 +172,18 @@ def _label(name: str, language: str) -> str:
 def _found_in(context: str, source: str, mask: str, language: str) -> _Place | None:
     """The text of a file before and behind a function, which a sample may call by another name; `None` if it
     does not have the function once."""
-    text, found = context.encode(), list[_Place]()
-    for one in _places(context, language):
-        name = one.name.rpartition("::")[2]
-        if _lines(text[one.start : one.end].decode()) == _lines(_unmasked(source, mask, name)):
-            found.append(_Place(text[: one.start].decode(), text[one.end :].decode(), "", mask, name))
-    return found[0] if len(found) == 1 else None
+    text = context.encode()
+    named = [(one, one.name.rpartition("::")[2]) for one in _places(context, language)]
+    texts = [_lines(text[one.start : one.end].decode()) for one, _ in named]
+    for is_masked in (False, True):
+        found = [
+            _Place(text[: one.start].decode(), text[one.end :].decode(), "", mask, name)
+            for (one, name), lines in zip(named, texts, strict=True)
+            if (name != mask) == is_masked and lines == _lines(_unmasked(source, mask, name))
+        ]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def _unmasked(source: str, mask: str, name: str) -> str:
