@@ -90,9 +90,9 @@ class SharedOptions:
              "--execute` of samples with tests); types: TypeScript, where values have the types that its "
              "compiler gives them (in the folder of the project, with node and the package typescript).")
     macros: MacroLevel = option("known", "Edits", draws=True,
-        help="What is assumed of macros (C and C++). known: those of a file are looked up, in C also those "
-             "of its headers, by the compiler of this machine where there is one; all others are assumed to "
-             "be hygienic. hygienic: all that the file does not define are assumed to be. unknown: any word "
+        help="What is assumed of macros (C and C++). known: those of a file and of its headers are "
+             "looked up, by the compiler of this machine where there is one; those of a function without a "
+             "file are assumed to be hygienic. hygienic: all that the file does not define are assumed to be. unknown: any word "
              "that the text does not explain may be a macro.")
     judge: str | None = option(None, "What is asked", "SPEC", retyped=True,
         help="A model that judges if two answers say the same, for --task summarisation. It sees each pair "
