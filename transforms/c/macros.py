@@ -417,6 +417,7 @@ def _end_of_braces(text: str, start: int) -> int:
     return len(text)
 
 
+_NAMED_BY: Final = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier"})
 _OUTSIDE: Final = frozenset({"compound_statement", "parameter_list", "preproc_def", "preproc_function_def"})
 
 
@@ -426,7 +427,7 @@ def _declared(text: str, language: str) -> frozenset[str]:
     pending = [READERS[language].parse(text.encode()).root_node]
     while pending:
         node = pending.pop()
-        if node.type in ("identifier", "type_identifier", "field_identifier"):
+        if node.type in _NAMED_BY:
             above = node.parent
             if above is None:
                 continue

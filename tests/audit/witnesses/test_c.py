@@ -17,7 +17,7 @@ from codeaudit.transforms.c.headers import TONGUES, compiler_of
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import SANITIZED
 from codeaudit.transforms.perturb import perturb_one
-from codeaudit.transforms.records import Kind, Move, NotApplied, Origin, Perturbed, Sample
+from codeaudit.transforms.records import Kind, Move, NotApplied, Origin, Outcome, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
 
 COMPILERS = {language: compiler_of(tongue) for language, tongue in TONGUES.items()}
@@ -236,7 +236,7 @@ def test_tests_of_a_sample_are_run(language: str) -> None:
 @BOTH
 def test_what_the_engines_do_is_confirmed(language: str) -> None:
     own = sample(TOTAL, language, FILE)
-    made = []
+    made: list[Outcome] = []
     for name in (
         "rename",
         "rename-parameters",
