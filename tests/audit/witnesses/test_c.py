@@ -18,7 +18,7 @@ from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import SANITIZED
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Kind, Move, NotApplied, Origin, Outcome, Perturbed, Sample
-from codeaudit.transforms.registry import transform_for
+from codeaudit.transforms.registry import rests_on, transform_for
 
 COMPILERS = {language: compiler_of(tongue) for language, tongue in TONGUES.items()}
 pytestmark = pytest.mark.skipif(None in COMPILERS.values(), reason="no compiler of C and C++")
@@ -249,6 +249,13 @@ def test_what_the_engines_do_is_confirmed(language: str) -> None:
     kept = [one for one in made if isinstance(one, Perturbed)]
     assert len(kept) > 6
     assert set(told(*kept, language=language)) == {"compiled"}
+
+
+def test_only_a_function_that_was_compiled_in_its_file_rests_on_no_header() -> None:
+    for context, expected in (("", ["macros-hygienic"]), (FILE, [])):
+        own = sample(TOTAL, "c", context)
+        done = replace(variant(own, TOTAL.replace("more", "rest")), evidence="compiled")
+        assert [one.id for one in rests_on(done)] == expected
 
 
 @BOTH
