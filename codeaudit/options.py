@@ -113,8 +113,8 @@ class SharedOptions:
              "tests or on inputs drawn from its text. Java: a second parser and javac; nothing runs. x86: "
              "llvm-mca and this processor, in a sandbox (an emulator elsewhere). JavaScript and TypeScript: "
              "run both in node, in a sandbox, on drawn inputs. C and C++: compare compiled code, and run "
-             "both under sanitizers, in a sandbox, on the sample's own tests or on drawn inputs. Tools that are "
-             "not installed are left out.")
+             "both under sanitizers, in a sandbox, on the sample's own tests or on drawn inputs. Tools "
+             "that are not installed are left out.")
     budget: int = option(32, "Attacks and trials", "Q", least=1,
         help="Largest number of texts that an attack asks per sample.")
     seed: int = option(0, "Attacks and trials", "S", draws=True,
