@@ -82,6 +82,7 @@ C: Final = LanguageAudit(
     probes="codeaudit.audit.projects.probes.c:PROBES",
     documentation="codeaudit.audit.corpora.documentation:of_comments",
     body="codeaudit.audit.corpora.c_files:last_function",
+    witness="codeaudit.audit.witnesses.c:witness",
 )
 CPP: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.c_files:functions_of_cpp",
@@ -89,6 +90,7 @@ CPP: Final = LanguageAudit(
     body="codeaudit.audit.corpora.c_files:last_function_of_cpp",
     bugs="codeaudit.transforms.c.defects:DEFECTS_OF_CPP",
     probes="codeaudit.audit.projects.probes.c:CPP_PROBES",
+    witness="codeaudit.audit.witnesses.c:witness_of_cpp",
     documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")

@@ -90,10 +90,10 @@ class SharedOptions:
              "--execute` of samples with tests); types: TypeScript, where values have the types that its "
              "compiler gives them (in the folder of the project, with node and the package typescript).")
     macros: MacroLevel = option("known", "Edits", draws=True,
-        help="What is assumed of macros (C and C++). known: those of a file are looked up, in C also those "
-             "of its headers, by the compiler of this machine where there is one; all others are assumed to "
-             "be hygienic. hygienic: all that the file does not define are assumed to be. unknown: any word "
-             "that the text does not explain may be a macro.")
+        help="What is assumed of macros (C and C++). known: those of a file and of its headers are "
+             "looked up, by the compiler of this machine where there is one; those of a function without a "
+             "file are assumed to be hygienic. hygienic: all that the file does not define are assumed to "
+             "be. unknown: any word that the text does not explain may be a macro.")
     judge: str | None = option(None, "What is asked", "SPEC", retyped=True,
         help="A model that judges if two answers say the same, for --task summarisation. It sees each pair "
              "in both orders, and its own noise is measured. Its -M arguments are those of the model "
@@ -113,7 +113,8 @@ class SharedOptions:
              "tests or on inputs drawn from its text. Java: a second parser and javac; nothing runs. x86: "
              "llvm-mca and this processor, in a sandbox (an emulator elsewhere). JavaScript and TypeScript: "
              "run both in node, in a sandbox, on drawn inputs; node's parsers and the package typescript "
-             "read both. C and C++: nothing is checked. Tools that are not installed are left out.")
+             "read both. C and C++: compare compiled code, and run both under sanitizers, in a sandbox, on "
+             "the sample's own tests or on drawn inputs. Tools that are not installed are left out.")
     budget: int = option(32, "Attacks and trials", "Q", least=1,
         help="Largest number of texts that an attack asks per sample.")
     seed: int = option(0, "Attacks and trials", "S", draws=True,

@@ -46,6 +46,9 @@ class Assumption:
     of_text: bool = False
     """Whether it is about the text of the program, its names and its lines. An edit of which the compiler
     made the same code (evidence `compiled`) can rest on nothing else."""
+    of_headers: bool = False
+    """Whether it is about what headers define. An edit of a function that was compiled without its file rests
+    on it all the same."""
     settled_by: frozenset[str] = frozenset()
     """The evidences of edits that do not rest on it, because their analysis looked it up."""
     further: bool = False

@@ -403,7 +403,7 @@ def rests_on(edit: Perturbed) -> tuple[Assumption, ...]:
         row
         for id, row in language.ledger.items()
         if id in named
-        and (row.of_text or edit.evidence != "compiled")
+        and (edit.evidence != "compiled" or row.of_text or (row.of_headers and not edit.sample.context))
         and edit.evidence not in row.settled_by
     )
 

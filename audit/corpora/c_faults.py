@@ -1,28 +1,39 @@
-"""Shows faults of C functions by execution under sanitizers.
+"""Compares functions of C and C++ by execution under sanitizers, and shows their faults.
 
 A function is called with drawn arguments (`c_harness`), each call in a process of its own. A call counts if
 the original function returns, twice with the same results, and neither AddressSanitizer nor
 UndefinedBehaviorSanitizer reports anything. A changed function has a fault if on such a call a sanitizer
 reports one, or if it ends or returns otherwise. A changed function that runs out of time shows nothing.
+
+Undefined behaviour disqualifies a call, and so never confirms a change. All versions of a function stand in
+one program, unless one of them does not compile or asks for its own name.
 """
 
 import re
 import secrets
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, Self
 
 from codeaudit.audit.corpora.bugs import BugExecution
 from codeaudit.audit.corpora.c_harness import Harness, harness
+from codeaudit.transforms.c.files import function_context
+from codeaudit.transforms.c.parsing import C
+from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Verdict
 from codeaudit.transforms.oracle.programs import NOT_COMPILED, Programs
-from codeaudit.transforms.oracle.toolchains import SANITIZED_C, installed
+from codeaudit.transforms.oracle.toolchains import SANITIZED, installed
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raised whenever the same functions are called otherwise, or their faults told otherwise."""
 NOT_DRAWN: Final = "takes something that is not drawn"
 NOT_CLEAN: Final = "no drawn call returns without a report"
+NOT_SHOWN: Final = "returns something that is not shown"
+NOT_SEEN: Final = "does nothing that is seen"
+OTHER_TEXT: Final = "text around the function changed"
+OUT_OF_TIME: Final = "the changed function takes too long"
 UNFIT: Final = "the changed function does not compile"
 
 _CALLS: Final = 12
@@ -31,6 +42,8 @@ _USED: Final = 8
 """How many of the calls that count a changed function gets."""
 _SECONDS: Final = 1.0
 _SHOWN: Final = 200
+_HIDDEN: Final = "\0"
+"""In results: a value that is not shown."""
 _OUT_OF_TIME: Final = (-signal.SIGPROF, -signal.SIGXCPU, -signal.SIGKILL)
 
 _REPORTS: Final = (
@@ -75,6 +88,8 @@ class _Call:
 @dataclass(frozen=True, slots=True)
 class _Original:
     text: Harness
+    around: tuple[str, str]
+    """What stands before and behind the function in its own text."""
     clean: tuple[tuple[str, str], ...]
     """The calls that count, by number, with their results."""
 
@@ -82,13 +97,15 @@ class _Original:
 class Sanitizers:
     """Judges pairs of C functions. A context manager, as `Oracle`."""
 
-    def __init__(self) -> None:
-        """Prepare.
+    def __init__(self, language: str = C) -> None:
+        """Prepare for functions of a language.
 
         Raises:
             CannotAudit: this machine cannot contain programs, or lacks the compiler.
         """
-        self._programs = Programs(SANITIZED_C, cpu_seconds=_SECONDS)
+        self._language = language
+        self._tool = SANITIZED[language]
+        self._programs = Programs(self._tool, cpu_seconds=_SECONDS)
         self._original = lru_cache(maxsize=4)(self._original_of)
 
     def __enter__(self) -> Self:
@@ -103,30 +120,75 @@ class Sanitizers:
         Raises:
             CannotAudit: the compiler does not start.
         """
+        return self.judge_all(original, [perturbed], setup=setup, seed=seed)[0]
+
+    def judge_all(
+        self, original: str, perturbed: Sequence[str], *, setup: str = "", seed: int = 0
+    ) -> list[Verdict]:
+        """Compare a function with each of some others, of which each stands in the same text.
+
+        Raises:
+            CannotAudit: the compiler does not start.
+        """
         found = self._original(original, setup, seed)
         if isinstance(found, str):
-            return Inconclusive(found)
-        numbers = [number for number, _ in found.clean]
-        calls = self._called(found.text, perturbed, numbers)
+            return [Inconclusive(found) for _ in perturbed]
+        own = [self._own(one, found.around) for one in perturbed]
+        texts = list(dict.fromkeys(one for one in own if one is not None))
+        calls = self._versions(found, texts)
+        return [
+            Inconclusive(OTHER_TEXT, of_variant=True) if one is None else self._verdict(found, calls[one])
+            for one in own
+        ]
+
+    def _own(self, text: str, around: tuple[str, str]) -> str | None:
+        """The function in a text; `None` if the text around it is not the original's."""
+        try:
+            context = function_context(text, self._language)
+        except SourceError:
+            return text if around == ("", "") else None
+        return context.source if around == (context.before, context.after) else None
+
+    def _versions(self, original: "_Original", texts: Sequence[str]) -> dict[str, "list[_Call] | str"]:
+        """The calls of each text, of all together if that works."""
+        numbers = [number for number, _ in original.clean]
+        if len(texts) > 1 and original.text.takes_versions(texts):
+            runs = [f"{number}/{version}" for version in range(len(texts)) for number in numbers]
+            calls = self._called(original.text, texts, runs)
+            if not isinstance(calls, str):
+                return {
+                    text: calls[version * len(numbers) : (version + 1) * len(numbers)]
+                    for version, text in enumerate(texts)
+                }
+        return {text: self._called(original.text, [text], numbers) for text in texts}
+
+    def _verdict(self, original: "_Original", calls: "list[_Call] | str") -> Verdict:
         if isinstance(calls, str):
             return Inconclusive(UNFIT, of_variant=True)
         shown = [
             Differed(
                 input=f"call {number}", before=_cut(before), after=_cut(_ending(call)), report=call.report
             )
-            for (number, before), call in zip(found.clean, calls, strict=True)
+            for (number, before), call in zip(original.clean, calls, strict=True)
             if call.report or (call.status not in _OUT_OF_TIME and call.told != before)
         ]
-        if not shown:
-            return Agreed(inputs=len(numbers), returned=len(numbers), skipped=_CALLS - len(numbers))
-        return next((one for one in shown if one.report), shown[0])
+        if shown:
+            return next((one for one in shown if one.report), shown[0])
+        if any(call.status in _OUT_OF_TIME for call in calls):
+            return Inconclusive(OUT_OF_TIME, of_variant=True)
+        if not any(told.strip(" \n>") for _, told in original.clean):
+            return Inconclusive(NOT_SEEN)
+        if any(told.find(_HIDDEN) >= 0 for _, told in original.clean):
+            return Inconclusive(NOT_SHOWN)
+        return Agreed(inputs=len(calls), returned=len(calls), skipped=_CALLS - len(calls))
 
-    def _original_of(self, source: str, context: str, seed: int) -> _Original | str:
-        text = harness(source, context)
+    def _original_of(self, source: str, context: str, seed: int) -> "_Original | str":
+        text = harness(source, context, self._language)
         if isinstance(text, str):
             return text
+        whole = function_context(source, self._language)
         numbers = [str(seed * 1000 + number) for number in range(_CALLS)]
-        calls = self._called(text, source, numbers * 2)
+        calls = self._called(text, [whole.source], numbers * 2)
         if isinstance(calls, str):
             return calls
         first, second = calls[:_CALLS], calls[_CALLS:]
@@ -135,27 +197,27 @@ class Sanitizers:
             for number, one, again in zip(numbers, first, second, strict=True)
             if one.told is not None and not one.report and not one.status and one == again
         )
-        return _Original(text, clean[:_USED]) if clean else NOT_CLEAN
+        return _Original(text, (whole.before, whole.after), clean[:_USED]) if clean else NOT_CLEAN
 
-    def _called(self, text: Harness, function: str, numbers: list[str]) -> list[_Call] | str:
+    def _called(self, text: Harness, functions: Sequence[str], runs: list[str]) -> "list[_Call] | str":
         """What each call did, or why the program says nothing."""
         key = secrets.token_hex(16)
-        whole = SANITIZED_C.before + text.program(function, key)
-        printed, errors, ended, cut = self._programs.ran(whole, numbers)
+        whole = self._tool.before + text.program(functions, key)
+        printed, errors, ended, cut = self._programs.ran(whole, runs)
         if cut:
             return cut
-        if len(ended) <= len(numbers):
+        if len(ended) <= len(runs):
             return NOT_COMPILED
         if f"\n{key}!\n" in printed:
             return NOT_DRAWN
         results, reports = iter(_parts(printed, key)), iter(_parts(errors, key))
         result, report = next(results, None), next(reports, None)
         found: list[_Call] = []
-        for number, (status, _, _) in zip(numbers, ended[1:], strict=True):
+        for number, (status, _, _) in zip(runs, ended[1:], strict=True):
             told, errs = None, ""
             if result is not None and result[0] == number:
                 body, end, _ = result[1].partition(f"\n{key}=\n")
-                told = body.replace(key, "") if end else None
+                told = body.replace(f"\n{key}?\n", _HIDDEN).replace(key, "") if end else None
                 result = next(results, None)
             if report is not None and report[0] == number:
                 errs = report[1]
@@ -182,7 +244,7 @@ def _cut(text: str) -> str:
 @cache
 def _identity() -> str:
     """What decides a verdict beside the functions: this procedure, and the compiler."""
-    found = installed(SANITIZED_C)
+    found = installed(SANITIZED[C])
     return f"sanitizers {VERSION} gcc {found.version if found else ''}"
 
 

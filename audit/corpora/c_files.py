@@ -8,8 +8,8 @@ from codeaudit.audit.corpora.functions import cut_out, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.prompt_cut import NO_FUNCTION, FunctionBody, body_in_braces
 from codeaudit.transforms.c.cpp import CPP
-from codeaudit.transforms.c.cpp.reading import function_in, own_name
-from codeaudit.transforms.c.parsing import C, name_of, places, read, read_unit
+from codeaudit.transforms.c.cpp.reading import function_in, name_of, own_name
+from codeaudit.transforms.c.parsing import C, places, read, read_unit
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
 from codeaudit.transforms.records import Sample
 
@@ -46,7 +46,7 @@ def function_name(source: str, language: str = C) -> str | None:
         reading, function = read_unit(source, language)
     except SourceError:
         return None
-    found = name_of(reading, function, language)
+    found = name_of(reading.source, function)
     return (found if language == C else own_name(found)) or None
 
 
@@ -64,7 +64,7 @@ def last_function(source: str, language: str = C) -> FunctionBody | str:
     reading = read(source, language)
     whole = next(iter(reading.root.children[-1:]), None)
     function = None if whole is None else function_in(whole)
-    if whole is None or function is None or not (name := name_of(reading, function, language)):
+    if whole is None or function is None or not (name := name_of(reading.source, function)):
         return NO_FUNCTION
     return body_in_braces(reading, name, whole, function)
 

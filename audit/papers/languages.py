@@ -39,6 +39,11 @@ C: Final = LanguageFeatures(
     operators=r"&&|\|\||\+\+|--|",
     nodes="codeaudit.audit.papers.tree_transformer.nodes:c_nodes",
 )
+CPP: Final = LanguageFeatures(
+    lines="codeaudit.transforms.c.cpp.program:analyse",
+    operators=r"<=>|->\*|&&|\|\||\+\+|--|::|",
+    nodes="codeaudit.audit.papers.tree_transformer.nodes:cpp_nodes",
+)
 
 LANGUAGE_FEATURES: Final[Registry[LanguageFeatures]] = Registry(
     "language",
@@ -46,6 +51,7 @@ LANGUAGE_FEATURES: Final[Registry[LanguageFeatures]] = Registry(
         "python": Entry(f"{__name__}:PYTHON", "functions of Python files"),
         "java": Entry(f"{__name__}:JAVA", "methods of Java files"),
         "c": Entry(f"{__name__}:C", "functions of C files"),
+        "cpp": Entry(f"{__name__}:CPP", "functions of C++ files"),
     },
     group="codeaudit.language_features",
     expects=LanguageFeatures,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from codeaudit.transforms.c.dialect import FRACTIONS, INTEGRAL, POINTER
-from codeaudit.transforms.c.parsing import READER
+from codeaudit.transforms.c.parsing import READERS, C
 from codeaudit.transforms.c.types import number_type
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class DeclaredNames:
         return None
 
     def _read(self, text: str) -> None:
-        pending = [READER.parse(text.encode()).root_node]
+        pending = [READERS[C].parse(text.encode()).root_node]
         while pending:
             node = pending.pop()
             match node.type:

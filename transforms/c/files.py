@@ -12,7 +12,8 @@ from functools import lru_cache, partial
 from typing import ClassVar, Final
 
 from codeaudit.transforms.c.cpp import CPP
-from codeaudit.transforms.c.parsing import C, name_of, read_unit
+from codeaudit.transforms.c.cpp.reading import name_of
+from codeaudit.transforms.c.parsing import C, read_unit
 from codeaudit.transforms.c.parsing import places as functions
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
 from codeaudit.transforms.patches import line_starts
@@ -95,7 +96,7 @@ def _obstacle(own: str, name: str, language: str) -> str | None:
         return str(error)
     except SourceError:
         return UNREAD
-    return None if name_of(reading, function, language) == name else UNREAD
+    return None if name_of(reading.source, function) == name else UNREAD
 
 
 def function_context(source: str, language: str = C) -> FunctionContext:

@@ -22,7 +22,13 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Final
 
-COMPILERS: Final = ("gcc", "clang", "cc")
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.parsing import C
+
+TONGUES: Final = {C: "c", CPP: "c++"}
+"""The languages as of `gcc -x`."""
+COMPILERS: Final = {"c": ("gcc", "clang", "cc"), "c++": ("g++", "clang++", "c++")}
+"""By the language, as of `gcc -x`."""
 SECONDS: Final = 20
 """The longest time of one call of a compiler."""
 LARGEST: Final = 64_000_000
@@ -71,7 +77,7 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
         file: where it lies; empty if that is not known. Then only the headers of the system are found.
         tongue: the language, as of `gcc -x`.
     """
-    found = [_seen(text, file, tongue, flags) for flags in _flags(file)]
+    found = [_seen(text, file, tongue, flags) for flags in flags_of(file)]
     if len(found) == 1:
         return found[0]
     read = [one.read for one in found if one.read is not None]
@@ -85,9 +91,9 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
 
 
 def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
-    compiler = _compiler()
+    compiler = compiler_of(tongue)
     asked = None if compiler is None else _asked(compiler, text, file, tongue, flags)
-    near = tuple(_near(text, file, flags))
+    near = tuple(headers_near(text, file, flags))
     defined = "\n".join(_own(flags))
     beside = [found for _, found in near if found is not None]
     if asked is None:
@@ -107,10 +113,10 @@ def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
 # ── a compiler ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-@lru_cache(maxsize=1)
-def _compiler() -> str | None:
-    """The first compiler that is installed."""
-    return next((found for name in COMPILERS if (found := shutil.which(name))), None)
+@lru_cache(maxsize=2)
+def compiler_of(tongue: str) -> str | None:
+    """The first compiler of a language that is installed."""
+    return next((found for name in COMPILERS[tongue] if (found := shutil.which(name))), None)
 
 
 def _asked(compiler: str, text: str, file: str, tongue: str, flags: Sequence[str]) -> Seen | None:
@@ -124,7 +130,7 @@ def _asked(compiler: str, text: str, file: str, tongue: str, flags: Sequence[str
         words = [compiler, "-E", "-dD", "-w", "-x", tongue, *flags, "-idirafter", str(empty), "-"]
         missing: list[str] = []
         while True:
-            code, out, told = _answer(words, text, folder, Path(scratch))
+            code, out, told = answer(words, text, folder, Path(scratch))
             if code is None:
                 return None
             absent = _NOT_FOUND.search(told)
@@ -139,8 +145,15 @@ def _asked(compiler: str, text: str, file: str, tongue: str, flags: Sequence[str
             (empty / name).touch()
 
 
-def _answer(words: Sequence[str], text: str, folder: Path, scratch: Path) -> tuple[int | None, str, str]:
-    """The exit code and the two outputs of a compiler; no code where it takes too long or says too much."""
+def answer(words: Sequence[str], text: str, folder: Path, scratch: Path) -> tuple[int | None, str, str]:
+    """The exit code and the two outputs of a compiler; no code where it takes too long or says too much.
+
+    Args:
+        words: the call.
+        text: what the compiler reads from its standard input.
+        folder: where it runs.
+        scratch: an empty folder for its outputs.
+    """
     # None of its variables is passed on: some of them name files that it writes.
     around = {"PATH": os.defpath, "LC_ALL": "C", "TMPDIR": str(scratch)}
     out, err = scratch / "out", scratch / "err"
@@ -194,7 +207,7 @@ def _read(out: str, missing: tuple[str, ...], *, failed: bool) -> Seen:
 # ── texts of headers ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _near(text: str, file: str, flags: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+def headers_near(text: str, file: str, flags: Sequence[str]) -> Iterator[tuple[str, str | None]]:
     """The headers that a file includes, by name, with the text of those that lie beside it or in a folder of
     -I; `None` for others, and for those that a macro names."""
     folders = [Path(flag[2:]) for flag in flags if flag.startswith("-I")]
@@ -237,7 +250,7 @@ def _own(flags: Iterable[str]) -> Iterator[str]:
             yield f"#define {name} {value or 1}"
 
 
-def _flags(file: str) -> tuple[tuple[str, ...], ...]:
+def flags_of(file: str) -> tuple[tuple[str, ...], ...]:
     """The flags for a file in its project, one set for each way in which it is compiled; one without flags
     where no file of commands names it."""
     if not file:

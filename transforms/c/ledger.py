@@ -27,6 +27,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             reach="place",
             example="a header has `#define ADD(n) (sum += (n))`, and the local `sum` of a function with "
             "`ADD` becomes `total`",
+            of_headers=True,
             settled_by=frozenset({"analysis", "analysis (fields disjoint)"}),
         ),
         Assumption(

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from codeaudit.transforms.c import headers
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.declared import DeclaredNames
-from codeaudit.transforms.c.parsing import KEYWORDS, READER, C, places
+from codeaudit.transforms.c.parsing import READERS, WORDS_OF, C, places
 from codeaudit.transforms.interface import of_place
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.records import Evidence
@@ -147,9 +147,9 @@ class Macros:
         self._named_by: dict[str, frozenset[str]] = {}
         self._is_file = is_file
         """Whether the text is more than a function."""
-        # What headers of C++ declare is not read here: their macros are assumed to be hygienic.
-        asked = around.level == "known" and around.language == C and (around.file or is_file)
-        self.seen: Final = headers.seen(text, around.file) if asked else None
+        asked = around.level == "known" and (around.file or is_file)
+        tongue = headers.TONGUES[around.language]
+        self.seen: Final = headers.seen(text, around.file, tongue) if asked else None
         """What headers show; `None` where they are not asked."""
 
     @cached_property
@@ -186,7 +186,7 @@ class Macros:
     def declared(self) -> DeclaredNames | None:
         """The types of what is declared around; `None` unless everything is seen."""
         seen = self.seen
-        if seen is None or seen.missing or seen.failed or seen.read is None:
+        if self._language == CPP or seen is None or seen.missing or seen.failed or seen.read is None:
             return None
         return DeclaredNames(f"{self._text}\n{seen.declarations}")
 
@@ -227,7 +227,8 @@ class Macros:
             for macro in self.defined[word]
             for one in macro.parameters or ()
         }
-        strange = inside - own - KEYWORDS - self.defined.keys() - self._explained - parameters - {name}
+        known = own | WORDS_OF[self._language] | self._explained | parameters | {name}
+        strange = inside - known - self.defined.keys()
         return (UNSEEN if seen is None else NOT_FOUND) if strange else None
 
     @cached_property
@@ -235,8 +236,8 @@ class Macros:
         """The words that are declared where no unseen macro could have them as its name: a macro of this name
         would have changed the declaration."""
         if self.seen is not None:
-            return _declared(self._text) | _declared(self.seen.declarations)
-        return _declared(self._text) if self.complete and self._is_file else frozenset()
+            return _declared(self._text, self._language) | _declared(self.seen.declarations, self._language)
+        return _declared(self._text, self._language) if self.complete and self._is_file else frozenset()
 
     @cached_property
     def _places(self) -> tuple[tuple[str, str, bool], ...]:
@@ -249,7 +250,7 @@ class Macros:
                 text[one.start : one.end].decode(),
                 read is None or text.count(b"\n", 0, one.end) + 1 in read,
             )
-            for one in places(text)
+            for one in places(text, self._language)
         )
 
     def _is_left_out(self, source: str, name: str) -> bool:
@@ -416,16 +417,17 @@ def _end_of_braces(text: str, start: int) -> int:
     return len(text)
 
 
+_NAMED_BY: Final = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier"})
 _OUTSIDE: Final = frozenset({"compound_statement", "parameter_list", "preproc_def", "preproc_function_def"})
 
 
-def _declared(text: str) -> frozenset[str]:
+def _declared(text: str, language: str) -> frozenset[str]:
     """The names that a text declares outside of functions: of variables, types, members, and so on."""
     found: set[str] = set()
-    pending = [READER.parse(text.encode()).root_node]
+    pending = [READERS[language].parse(text.encode()).root_node]
     while pending:
         node = pending.pop()
-        if node.type in ("identifier", "type_identifier", "field_identifier"):
+        if node.type in _NAMED_BY:
             above = node.parent
             if above is None:
                 continue

@@ -12,7 +12,7 @@ joined by a backslash, and functions inside of functions.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from codeaudit.transforms.c.cpp import CPP
@@ -55,7 +55,9 @@ _STARS: Final = re.compile(rb"\w\s*(\*[\s*]*)(?=[),])")
 """The stars at the end of a type that stands where an argument does."""
 _EMPTY_VALUE: Final = re.compile(rb"=\s*\{\s*\}(?=\s*[,)])")
 """The value of a parameter that the grammar of C++ does not know."""
-_NAME_FIRST: Final = re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:(?!\*/).)*\*/)*([A-Za-z_]\w*)\s*\(", re.DOTALL)
+_BLANKS: Final = rb"(?:\s|//[^\n]*\n|/\*(?:(?!\*/).)*\*/)*"
+_NAME_FIRST: Final = re.compile(_BLANKS + rb"([A-Za-z_]\w*)\s*(?=\()", re.DOTALL)
+_BODY_NEXT: Final = re.compile(_BLANKS + rb"(?:\{|__attribute)", re.DOTALL)
 _PLACEHOLDER: Final = b"int "
 _MOST_BLANKED: Final = 12
 _DIRECTIVES: Final = ("preproc_", "directive")
@@ -103,10 +105,8 @@ _GRAMMAR_OF_CPP: Final = replace(
     dropped=_GRAMMAR.dropped | {"subscript_argument_list"},
     literals=_GRAMMAR.literals | cpp.LITERALS,
 )
-READER: Final = TreeReader(_GRAMMAR)
-"""The reader of C."""
-READERS: Final = {C: READER, CPP: TreeReader(_GRAMMAR_OF_CPP)}
-_WORDS_OF: Final = {C: KEYWORDS, CPP: cpp.KEYWORDS}
+READERS: Final = {C: TreeReader(_GRAMMAR), CPP: TreeReader(_GRAMMAR_OF_CPP)}
+WORDS_OF: Final = {C: KEYWORDS, CPP: cpp.KEYWORDS}
 """The words that are never overwritten, by language."""
 
 
@@ -172,25 +172,6 @@ def named(node: Node) -> Node | None:
     return node
 
 
-def name_of(reading: ParsedText, function: Node, language: str = C) -> str:
-    """The name of a function."""
-    if language == CPP:
-        return cpp.name_of(reading.source, function)
-    found = named(function.part("declarator"))
-    return reading.text(found) if found is not None else ""
-
-
-def head_of(function: Node) -> Node | None:
-    """The declarator of a function that holds its parameters: for `char *f(int a)` that of `f(int a)`."""
-    node: Node | None = function.child("declarator")
-    found: Node | None = None
-    while node is not None:
-        if node.kind == "function_declarator":
-            found = node  # the innermost one: `int (*f(int a))(void)`
-        node = node.child("declarator") or node.first("function_declarator", "pointer_declarator")
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class CFunction:
     """A function of a file, by its bytes, with its name."""
@@ -210,7 +191,7 @@ def places(source: bytes, language: str = C) -> Iterator[CFunction]:
         node, whole = pending.pop()
         if node.type == FUNCTION:
             body = node.child_by_field_name("body")
-            name = _first_name(node) if language == C else cpp.tree_name(node, source)
+            name = cpp.tree_name(node, source, WORDS_OF[language])
             if body is not None and name is not None:
                 yield CFunction(whole.start_byte, node.end_byte, name)
         elif node.type != "compound_statement":
@@ -237,18 +218,8 @@ def statements(source: str, language: str = C) -> int | None:
     )
 
 
-def statements_of_cpp(source: str) -> int | None:
-    """As `statements`, for C++."""
-    return statements(source, CPP)
-
-
-def read_cpp(text: str) -> CText:
-    """As `read`, for C++.
-
-    Raises:
-        SourceError: as there.
-    """
-    return read(text, CPP)
+statements_of_cpp = partial(statements, language=CPP)
+read_cpp = partial(read, language=CPP)
 
 
 # ── blanks in place of words ─────────────────────────────────────────────────────────────────────────────
@@ -260,7 +231,7 @@ def _parsed(source: bytes, language: str = C) -> tuple["Tree", tuple[Extent, ...
     tree, hidden = reader.parse(source), list[Extent]()
     seen = source
     while tree.root_node.has_error and len(hidden) < _MOST_BLANKED:
-        for start, end in _candidates(seen, tree.root_node, _WORDS_OF[language]):
+        for start, end in _candidates(seen, tree.root_node, WORDS_OF[language]):
             other = seen[:start] + blanked(seen[start:end]) + seen[end:]
             found = reader.parse(other)
             if not found.root_node.has_error or _first_fault(found.root_node) > _first_fault(tree.root_node):
@@ -368,16 +339,19 @@ def _headless(source: bytes) -> CText | None:
     name = _NAME_FIRST.match(source)
     if name is None or name[1].decode() in KEYWORDS or name[1] in _ATTRIBUTES:
         return None
+    # `LIB_API(char *) f(int a) {` has its type in a macro, and another name.
+    if (end := _closing(source, name.end())) is None or _BODY_NEXT.match(source, end) is None:
+        return None
     tree, hidden = _parsed(_PLACEHOLDER + source)
     shift = len(_PLACEHOLDER)
     if tree.root_node.has_error or tree.root_node.named_child_count == 0:
         return None
     reading = _reading(source, tree, tuple((start - shift, end - shift) for start, end in hidden), shift)
     parts = [one for one in reading.root.children if one.kind != EMPTY]
-    if len(parts) != 1 or parts[0].kind != FUNCTION or name_of(reading, parts[0]) != name[1].decode():
+    if len(parts) != 1 or parts[0].kind != FUNCTION or cpp.name_of(source, parts[0]) != name[1].decode():
         return None
     function = parts[0]
-    head = head_of(function)
+    head = cpp.head_of(function)
     parameters = head.part("parameters").children if head is not None else []
     # `EACH(a, b) { … }` may be a loop that a macro makes.
     if any(
@@ -436,7 +410,7 @@ def _strange(reading: CText, function: Node) -> str | None:
     source = reading.source
     if _TRIGRAPH.search(source):
         return SPLICED
-    head = head_of(function)
+    head = cpp.head_of(function)
     parameters = None if head is None else head.child("parameters")
     if any(one.kind == "local_variable_declaration" for one in function.children):
         return OLD_HEAD
@@ -472,16 +446,3 @@ def _strange_in_cpp(reading: CText, function: Node) -> str | None:
         if node.kind == FUNCTION and node is not function:
             return INNER
     return None
-
-
-def _first_name(node: "TreeNode") -> str | None:
-    """The name in the declarator of a function."""
-    here = node.child_by_field_name("declarator")
-    while here is not None and here.type != "identifier":
-        inner = here.child_by_field_name("declarator")
-        if inner is None:
-            inner = next(
-                (one for one in here.named_children if one.type.endswith(("declarator", "identifier"))), None
-            )
-        here = inner
-    return None if here is None or here.text is None else here.text.decode()

@@ -12,6 +12,7 @@ from typing import Final, Self
 
 from codeaudit.transforms.c.analysis.scopes import resolve
 from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.cpp.reading import head_of
 from codeaudit.transforms.c.dialect import (
     ARITHMETIC,
     DIALECT,
@@ -24,7 +25,7 @@ from codeaudit.transforms.c.dialect import (
 )
 from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import NOWHERE, Surroundings, macros_of
-from codeaudit.transforms.c.parsing import C, head_of, named, read_unit
+from codeaudit.transforms.c.parsing import C, named, read_unit
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.levels import MacroLevel

@@ -93,8 +93,8 @@ def toolchain(language: str) -> Toolchain | None:
     return TOOLCHAINS.get(language)
 
 
-def _asked(*words: str) -> str | None:
-    """What a tool answers; `None` if it is not there or fails."""
+def asked(*words: str) -> str | None:
+    """What a tool answers to a question; `None` if it is not there or fails."""
     try:
         found = subprocess.run(
             words,
@@ -121,7 +121,7 @@ _NODE_READS: Final = ("/etc/ld.so.cache", "/usr/share/nodejs")
 
 def _node() -> Installed | None:
     found = shutil.which("node")
-    told = found and _asked(found, "-e", _NODE)
+    told = found and asked(found, "-e", _NODE)
     if not told:
         return None
     try:
@@ -218,18 +218,18 @@ _LIBRARIES: Final = ("libc.so.6", "libm.so.6")
 def _gcc(command: str, compiler: str, libraries: Sequence[str]) -> Installed | None:
     """One of gcc's compilers, with the libraries of what it makes."""
     found = shutil.which(command)
-    version = found and _asked(found, "-dumpfullversion")
+    version = found and asked(found, "-dumpfullversion")
     if not found or not version:
         return None
     parts: list[str] = []
     for part in (compiler, *_PARTS):
-        named = (_asked(found, f"-print-prog-name={part}") or "").strip()
+        named = (asked(found, f"-print-prog-name={part}") or "").strip()
         at = named if os.path.isabs(named) else shutil.which(part)
         if at is None:
             return None
         parts.append(os.path.realpath(at))
     folders = dict.fromkeys(os.path.dirname(one) for one in (found, *parts[2:]))
-    told = [(_asked(found, f"-print-file-name={one}") or "").strip() for one in libraries]
+    told = [(asked(found, f"-print-file-name={one}") or "").strip() for one in libraries]
     # The loader stands in the head of each program; this Python was started by the same one.
     loader = next(filter(os.path.exists, _LOADERS), None)
     if loader is None or not all(map(os.path.isabs, told)):
@@ -247,7 +247,13 @@ def _gcc(command: str, compiler: str, libraries: Sequence[str]) -> Installed | N
 
 _LOADERS: Final = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
 _HEADERS: Final = ("assert", "ctype", "limits", "math", "stdbool", "stdint", "stdio", "stdlib", "string")
-"""Snippets of C come without the lines that include these."""
+_HEADERS_OF_CPP: Final = ("algorithm", "map", "set", "string", "utility", "vector")
+STANDARD_HEADERS: Final = {
+    "c": "".join(f"#include <{one}.h>\n" for one in _HEADERS),
+    "cpp": "".join(f"#include <c{one}>\n" for one in _HEADERS if one != "stdbool")
+    + "".join(f"#include <{one}>\n" for one in _HEADERS_OF_CPP),
+}
+"""By language: snippets come without the lines that include these."""
 # What is undefined ends the program, as far as gcc sees it without help from the memory. `exit` is
 # watched, because a program that ends before its tests has not passed.
 _CHECKED: Final = (
@@ -287,7 +293,7 @@ _C: Final = Toolchain(
     remedy="try apt-get install gcc libc6-dev",
     build=("-std=gnu17", *_CHECKED, "program.c", "-lm"),
     memory=512 * MEGABYTE,
-    before="".join(f"#include <{one}.h>\n" for one in _HEADERS),
+    before=STANDARD_HEADERS["c"],
     between="\n",
     after=_TELLING,
     failures=re.compile(r"(Assertion) [^\n]* failed\."),
@@ -306,12 +312,12 @@ _CPP: Final = Toolchain(
 )
 
 
-def _sanitizing_gcc() -> Installed | None:
-    found = installed(_C)
+def _sanitizing(tool: Toolchain) -> Installed | None:
+    found = installed(tool)
     names = ("libasan.a", "libubsan.a", "libgcc_s.so.1")
     if found is None:
         return None
-    told = [(_asked(found.path, f"-print-file-name={one}") or "").strip() for one in names]
+    told = [(asked(found.path, f"-print-file-name={one}") or "").strip() for one in names]
     if not all(map(os.path.isabs, told)):
         return None
     # AddressSanitizer reads where its own process has memory.
@@ -319,41 +325,42 @@ def _sanitizing_gcc() -> Installed | None:
     return replace(found, libraries=own)
 
 
-SANITIZED_C: Final = Toolchain(
-    title="C under sanitizers",
-    command="gcc",
-    file="program.c",
-    find=_sanitizing_gcc,
-    remedy="try apt-get install gcc libc6-dev",
-    build=(
-        "-std=gnu17",
-        "-O0",
-        "-w",
-        "-no-pie",
-        "-fsanitize=address,undefined",
-        "-static-libasan",
-        "-static-libubsan",
-        "-fno-sanitize-recover=all",
-        "-o",
-        PROGRAM,
-        "program.c",
-        "-lm",
-    ),
-    # In the program, because a runtime that may not read `/proc` does not find its variables.
-    before=(
-        'const char *__asan_default_options(void) { return "detect_leaks=0:symbolize=0:print_legend=0:'
-        "allocator_may_return_null=1:max_allocation_size_mb=64:quarantine_size_mb=16:"
-        'malloc_context_size=1"; }\n'
-        'const char *__ubsan_default_options(void) { return "symbolize=0"; }\n'
-        + "".join(f"#include <{one}.h>\n" for one in _HEADERS)
-    ),
-    memory=1 << 46,
-    resident=256 * MEGABYTE,
-    between="",
-    after="",
-    failures=_C.failures,
-)
-"""What breaks a rule of the memory or is undefined ends the program, with a report."""
+# In the program, because a runtime that may not read `/proc` does not find its variables.
+_OPTIONS: Final = """
+#ifdef __cplusplus
+extern "C" {
+#endif
+const char *__asan_default_options(void) {
+  return "detect_leaks=0:symbolize=0:print_legend=0:allocator_may_return_null=1:max_allocation_size_mb=64:"
+         "quarantine_size_mb=16:malloc_context_size=1";
+}
+const char *__ubsan_default_options(void) { return "symbolize=0"; }
+#ifdef __cplusplus
+}
+#endif
+"""
+
+
+def _sanitized(tool: Toolchain, language: str) -> Toolchain:
+    version = next(one for one in tool.build if one.startswith("-std="))
+    return replace(
+        tool,
+        title=f"{tool.title} under sanitizers",
+        find=partial(_sanitizing, tool),
+        build=(
+            *(version, "-O0", "-w", "-no-pie", "-fsanitize=address,undefined", "-static-libasan"),
+            *("-static-libubsan", "-fno-sanitize-recover=all", "-o", PROGRAM, tool.file, "-lm"),
+        ),
+        before=_OPTIONS + STANDARD_HEADERS[language],
+        memory=1 << 46,
+        resident=256 * MEGABYTE,
+        between="",
+        after="",
+    )
+
+
+SANITIZED: Final[Mapping[str, Toolchain]] = {"c": _sanitized(_C, "c"), "cpp": _sanitized(_CPP, "cpp")}
+"""By language: what breaks a rule of the memory or is undefined ends the program, with a report."""
 
 TOOLCHAINS: Final[Mapping[str, Toolchain]] = {"javascript": _JAVASCRIPT, "c": _C, "cpp": _CPP}
 """By language."""

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -318,16 +318,19 @@ def java_nodes(source: str) -> tuple[object, Callable[[Any], Branch]]:
     return _only(reading), lambda node: _branch(node, reading.source)
 
 
-def c_nodes(source: str) -> tuple[object, Callable[[Any], Branch]]:
-    """As `java_nodes`, for a function of C.
+def c_nodes(source: str, language: str = "c") -> tuple[object, Callable[[Any], Branch]]:
+    """As `java_nodes`, for a function of C or C++.
 
     Raises:
-        SourceError: the text is not C.
+        SourceError: the text is not in the language.
     """
     from codeaudit.transforms.c.parsing import read as read_c  # not loaded to read Python
 
-    reading = read_c(source)
+    reading = read_c(source, language)
     return _only(reading), lambda node: _branch(node, reading.source)
+
+
+cpp_nodes = partial(c_nodes, language="cpp")
 
 
 def _only(reading: "ParsedText") -> "Node":

@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.corpora.bugs import BUGGY, CLEAN
-from codeaudit.audit.corpora.c_faults import NOT_CLEAN, NOT_DRAWN, UNFIT, Sanitizers, reported
+from codeaudit.audit.corpora.c_faults import (
+    NOT_CLEAN,
+    NOT_DRAWN,
+    NOT_SEEN,
+    NOT_SHOWN,
+    OUT_OF_TIME,
+    UNFIT,
+    Sanitizers,
+    reported,
+)
 from codeaudit.audit.corpora.c_harness import (
     OF_ARRAYS,
     PROGRAM,
@@ -23,10 +32,10 @@ from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive
 from codeaudit.transforms.oracle.programs import Programs
-from codeaudit.transforms.oracle.toolchains import SANITIZED_C
+from codeaudit.transforms.oracle.toolchains import SANITIZED
 
 sanitizers = pytest.mark.skipif(
-    bool(SANITIZED_C.missing) or not offered().enough, reason="no gcc with sanitizers, or no sandbox here"
+    bool(SANITIZED["c"].missing) or not offered().enough, reason="no gcc with sanitizers, or no sandbox here"
 )
 
 FILE = """#include <string.h>
@@ -103,19 +112,25 @@ def test_a_sanitizer_or_another_result_shows_a_fault(
         ("int f(void) { int a[2]; return a[2]; }", "", Inconclusive(NOT_CLEAN)),
         ("int f(int a) { return !a; }", "int f(int a) { return b; }", Inconclusive(UNFIT, of_variant=True)),
         # Without an end it shows nothing.
-        ("int f(int a) { return 1; }", "int f(int a) { for (;;); }", Agreed),
+        (
+            "int f(int a) { return 1; }",
+            "int f(int a) { for (;;); }",
+            Inconclusive(OUT_OF_TIME, of_variant=True),
+        ),
+        ("void f(int a) { a++; }", "", Inconclusive(NOT_SEEN)),
+        ("struct hidden *f(int a) { return 0; }", "", Inconclusive(NOT_SHOWN)),
     ],
 )
-def test_what_shows_nothing_is_told(source: str, changed: str, expected: Inconclusive | type[Agreed]) -> None:
+def test_what_shows_nothing_is_told(source: str, changed: str, expected: Inconclusive) -> None:
     with Sanitizers() as judges:
         found = judges.judge(source, changed or source)
-    assert isinstance(found, Agreed) if isinstance(expected, type) else found == expected
+    assert found == expected
 
 
 @sanitizers
 def test_memory_is_limited_though_addresses_are_not() -> None:
     eats = "#include <sys/mman.h>\nint main(void) { for (;;) memset(mmap(0, 1 << 24, 3, 34, -1, 0), 1, 1 << 24); }"
-    _, _, ended, cut = Programs(SANITIZED_C, cpu_seconds=3).ran(SANITIZED_C.before + eats, ["1"])
+    _, _, ended, cut = Programs(SANITIZED["c"], cpu_seconds=3).ran(SANITIZED["c"].before + eats, ["1"])
     assert [status for status, _, _ in ended] == [0, -9]
     assert ended[1][1] < 2
     assert not cut

@@ -6,11 +6,11 @@ from typing import Final
 import pytest
 
 from codeaudit.transforms.c.cpp.language import RECORD
-from codeaudit.transforms.c.cpp.reading import own_name
+from codeaudit.transforms.c.cpp.reading import name_of, own_name
 from codeaudit.transforms.c.cpp.rewriting import DIALECT_OF_CPP, FITTING, CppSource
 from codeaudit.transforms.c.files import CPP_FILES
 from codeaudit.transforms.c.macros import Surroundings
-from codeaudit.transforms.c.parsing import name_of, places, read_unit
+from codeaudit.transforms.c.parsing import places, read_unit
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten, is_surrounded
 from codeaudit.transforms.registry import transform_for
@@ -63,7 +63,7 @@ def test_functions_are_found_in_classes_and_templates() -> None:
     ]  # fmt: skip
     for one in found:
         reading, function = read_unit(FILE[one.start : one.end], "cpp")
-        assert name_of(reading, function, "cpp") == one.name
+        assert name_of(reading.source, function) == one.name
     assert FILE[found[4].start :].startswith("template <int n> auto at")
     assert [one.obstacle for one in CPP_FILES.places(FILE, frozenset())] == [None] * 9
     assert [own_name(one.name) for one in found][5:] == ["get", "later", "free_one", "of_c"]

@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.c.cpp.reading import name_of
 from codeaudit.transforms.c.files import C_FILES, CPP_FILES, NONE_READ, OF_CPP, function_context
 from codeaudit.transforms.c.parsing import DIRECTIVE, read_unit
 from codeaudit.transforms.errors import SourceError
@@ -81,6 +82,14 @@ def test_a_head_without_its_type(comment: str) -> None:
             made.append(found.source)
         assert f"int {made[0]}" == made[1]
         assert made[0] != source
+
+
+@pytest.mark.parametrize(
+    "head", ["LIB_API(char *) f(void *a)", "LIB_API(void)\nf(char *a)", "f(char *a) /* g */"]
+)
+def test_a_macro_with_the_type_is_no_name(head: str) -> None:
+    reading, function = read_unit(f"{head}\n{{\n    g(a);\n}}\n")
+    assert name_of(reading.source, function) == "f"
 
 
 def test_other_texts_that_begin_with_a_name() -> None:

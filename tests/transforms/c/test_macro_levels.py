@@ -60,11 +60,52 @@ def test_a_macro_of_a_header_is_looked_up(
     compiler: str, name: str, function: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = GCC if compiler else None
-    monkeypatch.setattr(headers, "_compiler", lambda: found)
+    monkeypatch.setattr(headers, "compiler_of", lambda tongue: found)
     headers.seen.cache_clear()
     assert made(name, function, tmp_path) == Refused(reason)
     assert isinstance(made(f"hygienic/{name}", function, tmp_path), Rewritten)
     assert made(f"unknown/{name}", function, tmp_path) == Refused(UNSEEN)
+
+
+@pytest.mark.skipif(headers.compiler_of("c++") is None, reason="no compiler of C++")
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (CAPTURED % "ADD", IN_MACRO),
+        ("int f(int n)\n{\n    int own = n;\n    SHOW(own);\n    return 1;\n}\n", IN_ARGUMENT),
+        ("int f(int n)\n{\n    int own = n;\n    assert(own);\n    return 1;\n}\n", IN_ARGUMENT),
+        ("int f(int n)\n{\n    std::vector<int> own(n);\n    return own.size() + g();\n}\n", ""),
+    ],
+)
+def test_macros_of_headers_of_cpp_are_looked_up(function: str, reason: str, tmp_path: Path) -> None:
+    tmp_path.joinpath("own.h").write_text(HEADER, encoding="utf-8")
+    top = '#include <cassert>\n#include <vector>\n#include "own.h"\n'
+    levels = {}
+    for level in ("", "hygienic/"):
+        transform = transform_for(f"{level}rename", "cpp").within(  # type: ignore[attr-defined]
+            placed(top + function, str(tmp_path / "a.cpp"))
+        )
+        moves = transform.propose(function, Random(0))
+        levels[level] = moves if isinstance(moves, Refused) else transform.apply(function, moves)
+    if reason:
+        assert levels[""] == Refused(reason)
+    else:
+        assert levels[""].evidence == "analysis"
+        assert levels["hygienic/"].evidence == "analysis (macros hygienic)"
+
+
+@pytest.mark.skipif(headers.compiler_of("c++") is None, reason="no compiler of C++")
+def test_a_header_of_cpp_that_is_not_found_leaves_strange_words_alone(tmp_path: Path) -> None:
+    top = '#include "hidden.h"\nnamespace own { struct list { int size(); }; }\nint known(int);\n'
+    told = []
+    for word in ("known", "strange"):
+        function = (
+            f"int f(int n)\n{{\n    own::list it;\n    n += it.size();\n    return n + {word}(n);\n}}\n"
+        )
+        around = placed(top + function, str(tmp_path / "a.cpp"))
+        moves = transform_for("rename", "cpp").within(around).propose(function, Random(0))  # type: ignore[attr-defined]
+        told.append(moves.reason if isinstance(moves, Refused) else "")
+    assert told == ["", NOT_FOUND]
 
 
 @needs_gcc

@@ -6,12 +6,16 @@ and its end. A call may do anything, and may throw. A variable is private only i
 value (`CppSource.addressed`): arguments may be taken by reference.
 """
 
+from functools import partial
 from typing import Final
 
 from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts, PointerPath
 from codeaudit.transforms.c.analysis.program import CProgramBuilder
+from codeaudit.transforms.c.analysis.program import analyse as analyse_c
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import CONSTEXPR_IF, DECLARING
 from codeaudit.transforms.c.cpp.rewriting import ATTRIBUTED, COROUTINE, DIALECT_OF_CPP, CppSource
+from codeaudit.transforms.c.macros import Surroundings
 from codeaudit.transforms.c.rewriting import CSource
 from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.effects import (
@@ -37,6 +41,9 @@ _BUILT_IN: Final = frozenset(
      "pointer_expression", "cast_expression", "sequence_expression"}
 )  # fmt: skip
 """Kinds of expressions that are C's if all of their operands are numbers and pointers."""
+
+analyse: Final = partial(analyse_c, around=Surroundings(language=CPP))
+"""The program of one function of C++."""
 
 
 class CppFacts(CFacts):

@@ -187,7 +187,7 @@ def without_macro_lines(source: bytes) -> bytes:
     return bytes(found)
 
 
-def tree_name(node: "TreeNode", source: bytes) -> str | None:
+def tree_name(node: "TreeNode", source: bytes, keywords: frozenset[str]) -> str | None:
     """The name of a function of the parser's tree, as `name_of`."""
     here = node.child_by_field_name("declarator")
     while here is not None and here.type in (
@@ -204,7 +204,7 @@ def tree_name(node: "TreeNode", source: bytes) -> str | None:
         if name is None:
             return None
         last = name
-    if last.type not in _NAMES or (last.text or b"").decode() in KEYWORDS:
+    if last.type not in _NAMES or (last.text or b"").decode() in keywords:
         return None  # of a text that does not parse
     if last.type == "operator_cast":
         head = last.child_by_field_name("declarator")

@@ -24,8 +24,9 @@ from typing import Final, Self
 from codeaudit.transforms.c.analysis.scopes import resolve
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp import reading as cpp
+from codeaudit.transforms.c.cpp.reading import name_of
 from codeaudit.transforms.c.macros import NOWHERE, Macros, Surroundings, macros_of
-from codeaudit.transforms.c.parsing import KEYWORDS, CText, name_of
+from codeaudit.transforms.c.parsing import KEYWORDS, CText
 from codeaudit.transforms.c.parsing import C as OF_C
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.naming import Lexicon
@@ -104,7 +105,7 @@ def doubt(macros: Macros, scopes: Scopes) -> str | None:
     own = {one.name for one in scopes.bindings if one.view != "outer"}
     own |= {scopes.text(one) for one in scopes.unit.walk() if one.kind == "statement_identifier"}
     reading = scopes.reading
-    return macros.doubt(reading.source.decode(), name_of(reading, scopes.unit), frozenset(own))
+    return macros.doubt(reading.source.decode(), name_of(reading.source, scopes.unit), frozenset(own))
 
 
 class CVariables(CodeVariables):

@@ -71,7 +71,7 @@ def c(number: int, *, bug: bool) -> str:
     return f"int {verb}_{noun}(int {noun}, int x{number}) {{\n    int first = {noun};\n    {verb}({value});\n    return first + x{number};\n}}"
 
 
-MADE = {"java": java, "python": python, "c": c}
+MADE = {"java": java, "python": python, "c": c, "cpp": c}
 
 
 def rows(language: str = "java", count: int = 64) -> list[dict[str, object]]:
@@ -382,6 +382,7 @@ SMALL += ["--epochs", "12", "--rate", "0.02", "--patience", "30", "--workers", "
         ("java", "error-detection", ("clean", "buggy")),
         ("python", "error-detection", ("clean", "buggy")),
         ("c", "vulnerability-detection", ("safe", "vulnerable")),
+        ("cpp", "vulnerability-detection", ("safe", "vulnerable")),
     ],
 )
 def test_a_detector_is_trained_and_audited(

@@ -117,8 +117,9 @@ def test_statements_in_different_bodies_are_told_apart() -> None:
     assert "orelse" not in second.types
 
 
-def test_a_c_function_node_by_node() -> None:
-    found = read("int MASK(char *a) { return *a < 1 ? -1 : MASK(a + 1); }", "c")
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_a_c_function_node_by_node(language: str) -> None:
+    found = read("int MASK(char *a) { return *a < 1 ? -1 : MASK(a + 1); }", language)
     assert isinstance(found, Tree)
     named = [(kind, value) for kind, value in zip(found.types, found.values, strict=True) if value != EMPTY]
     assert named == [
