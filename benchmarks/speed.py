@@ -40,6 +40,8 @@ from codeaudit.transforms.records import Sample
 STORED: Final = Path(__file__).with_suffix(".json")
 ALLOWED: Final = 1.1
 """Times the stored ratio that a ratio may be."""
+TIMES: Final = 20
+"""How often functions are parsed in a round: once is too short for the clock of processes."""
 FILES: Final = (
     "argparse",
     "configparser",
@@ -96,8 +98,8 @@ def suites(stack: ExitStack) -> Iterator[Pair]:
     samples = random.Random(0).sample(found, 200)
     plan = SuitePlan(transforms=("reorder", "rename"), variants=4, seed=0)
     for name, those in (
-        ("suite of functions alone / 20 ast.parse of them", [replace(one, context="") for one in samples]),
-        ("suite of functions with their files / 20 ast.parse of them", samples),
+        ("suite of functions alone / ast.parse of them", [replace(one, context="") for one in samples]),
+        ("suite of functions with their files / ast.parse of them", samples),
     ):
         yield Pair(name, partial(_made, those, plan), partial(_parsed, those), rounds=3)
 
@@ -107,13 +109,14 @@ def _made(samples: Sequence[Sample], plan: SuitePlan) -> None:
         case(one, plan)
 
 
-def _parsed(samples: Sequence[Sample]) -> None:
+def _parsed(samples: Sequence[Sample]) -> float:
+    began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # Twenty times: one round of the functions is too short for the clock of processes.
-        for _ in range(20):
+        for _ in range(TIMES):
             for one in samples:
                 ast.parse(one.source)
+    return (time.process_time() - began) / TIMES
 
 
 def renames(stack: ExitStack) -> Iterator[Pair]:
