@@ -26,6 +26,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -92,21 +93,26 @@ def _seconds(work: Work, children: bool) -> float:
 
 
 def suites(stack: ExitStack) -> Iterator[Pair]:
-    """`reorder` and `rename`, four variants each, of functions alone and with their files."""
+    """`reorder` and `rename`, four variants each, of functions alone and with their files.
+
+    Each round has other functions, so that files are known as rarely as in a run.
+    """
     resources = CorpusResources(cache=None, note=lambda _: None)
     found = list(corpus("stdlib", None, resources).read(Counter()))
-    samples = random.Random(0).sample(found, 200)
+    random.Random(0).shuffle(found)
     plan = SuitePlan(transforms=("reorder", "rename"), variants=4, seed=0)
-    for name, those in (
-        ("suite of functions alone / ast.parse of them", [replace(one, context="") for one in samples]),
-        ("suite of functions with their files / ast.parse of them", samples),
-    ):
-        yield Pair(name, partial(_made, those, plan), partial(_parsed, those), rounds=3)
+    for kind, alone in (("functions alone", True), ("functions with their files", False)):
+        rounds = (found[at : at + 100] for at in count(0, 100))
+        shown: list[Sample] = []
 
+        def made(
+            rounds: Iterator[list[Sample]] = rounds, alone: bool = alone, shown: list[Sample] = shown
+        ) -> None:
+            shown[:] = [replace(one, context="") if alone else one for one in next(rounds)]
+            for one in shown:
+                case(one, plan)
 
-def _made(samples: Sequence[Sample], plan: SuitePlan) -> None:
-    for one in samples:
-        case(one, plan)
+        yield Pair(f"suite of {kind} / ast.parse of them", made, partial(_parsed, shown), rounds=5)
 
 
 def _parsed(samples: Sequence[Sample]) -> float:

@@ -38,13 +38,6 @@ def test_a_ratio_that_rises_by_more_than_a_tenth_fails(
     assert "risen by more than 10%: three / two" in capsys.readouterr().err
 
 
-def test_what_is_stored_is_measured(benchmark: ModuleType) -> None:
-    text = Path(benchmark.__file__).read_text("utf-8")
-    named = [name for name in json.loads(benchmark.STORED.read_text("utf-8")) if "attention, " not in name]
-    assert named
-    assert all(f'"{name}"' in text for name in named)
-
-
 @pytest.mark.weekly
 def test_names_are_changed_by_ours_and_by_libcst(benchmark: ModuleType) -> None:
     pytest.importorskip("libcst")
