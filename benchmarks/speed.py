@@ -276,7 +276,7 @@ def commands(stack: ExitStack) -> Iterator[Pair]:
         partial(_called, "-m", "codeaudit", "--help"), partial(python, "import click"), children=True,
     )  # fmt: skip
     run = folder / "run"
-    large_runs.make(run, 12_500, ["fake/hash"])  # two transforms and controls: about 100,000 verdicts
+    large_runs.make(run, 4_640, ["fake/hash"])
     read = f"import pyarrow.parquet as p; p.read_table({str(run / 'verdicts.parquet')!r}).to_pylist()"
     yield Pair(
         "codeaudit report of 100,000 verdicts / reading them with pyarrow",
