@@ -140,25 +140,26 @@ def renames(stack: ExitStack) -> Iterator[Pair]:
     if find_spec("libcst") is None:
         print("not installed: libcst", file=sys.stderr)
     else:
-        yield Pair("rename of all files / LibCST, all locals of them", ours, partial(_by_libcst, project), 3)
+        yield Pair(
+            "transform --transform rename / LibCST, all locals", ours, partial(_by_libcst, project), 3, True
+        )
     if find_spec("rope") is None:
         print("not installed: rope", file=sys.stderr)
     else:
-        yield Pair("rename of all files / rope, one local of each", ours, partial(_by_rope, project), 3)
+        yield Pair(
+            "transform --transform rename / rope, one local of each file",
+            ours,
+            partial(_by_rope, project),
+            3,
+            True,
+        )
 
 
 def _renamed(project: Path, folder: Path) -> None:
-    from codeaudit.cli.main import main as codeaudit
-
+    # A process each time: this one would remember what it found in the files.
     with tempfile.TemporaryDirectory(dir=folder) as out:
-        words = ["transform", str(project), "--transform", "rename", "--seed", "0", "--out", f"{out}/x"]
-        with open(os.devnull, "w", encoding="utf-8") as nothing:
-            shown, sys.stdout, sys.stderr = (sys.stdout, sys.stderr), nothing, nothing
-            try:
-                code = codeaudit(words)
-            finally:
-                sys.stdout, sys.stderr = shown
-        assert code == 0
+        words = ("--transform", "rename", "--seed", "0", "--workers", "1", "--out", f"{out}/x")
+        _called("-m", "codeaudit", "transform", str(project), *words)
 
 
 def _by_libcst(project: Path) -> None:

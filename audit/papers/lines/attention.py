@@ -111,9 +111,7 @@ def _attended(query: Tensor, key: Tensor, value: Tensor, bias: ScoreBias) -> Ten
     return in_blocks(block, (query, key, value), query.shape[2], PAIRS // (len(key) * key.shape[2]))
 
 
-def _mixed(
-    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, *, causal: bool = False
-) -> Tensor:
+def _mixed(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, *, causal: bool = False) -> Tensor:
     """softmax(Q Kᵀ / √K + bias) V, in the way that trains fastest; `causal` has no bias."""
     half = query.dtype == torch.bfloat16 and query.device.type == "cpu"
     if not (half and query.requires_grad and torch.is_grad_enabled()):
