@@ -3,7 +3,8 @@
 Environment: no variable of the user's that could change a result, a cache of its own, untouched global generators,
 no module that another test wrote.
 
-Selection: `pytest` leaves out tests marked `slow` or `weekly` and all but a few cases of tests marked `thinned`.
+Selection: `pytest` leaves out tests marked `slow` or `weekly` and all but a few cases of tests marked `thinned`, and
+draws fewer examples.
 `--full` runs the slow tests too, and `WIDER` times as many cases; `--rest` runs what it has more than `pytest`.
 `--all` runs everything, and so does a test named by its node id (`tests/test_x.py::test_y`).
 Where pytest-xdist is installed, many test files run on all cores; `-n 0` or a single file runs them in this process.
@@ -33,6 +34,7 @@ settings.register_profile(
     "codeaudit", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("codeaudit")
+settings.register_profile("quick", settings.get_profile("codeaudit"), max_examples=25)
 
 WIDER = 3
 """How many cases `--full` runs of a test whose cases are thinned, for one that `pytest` runs."""
@@ -61,6 +63,13 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
             # Some tests wait for clocks and servers, most of them slow ones.
             options.numprocesses = cores + 1 if options.full or options.rest or options.all else cores
             options.dist = "worksteal"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw fewer examples where few cases run, before a test is read that would keep the number."""
+    option = config.option
+    if not (option.full or option.rest or _all_run(config)):
+        settings.load_profile("quick")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -181,6 +181,7 @@ def test_the_company_of_a_repeated_query_is_the_same_in_every_division_into_shar
         assert together == alone
 
 
+@pytest.mark.slow
 def test_repeated_queries_keep_their_company_when_a_run_resumes() -> None:
     memory = Remembering()
     again = [one for each in SEVERAL for one in repeats(each, FUNCTION_NAME)]

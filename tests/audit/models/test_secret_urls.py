@@ -168,6 +168,7 @@ WAYS = ["word", "words", "file", "manifest", "CODEAUDIT_BASE_URL", "OPENAI_BASE_
 WAYS += ["all_proxy"]
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_no_url_leaves_a_secret_anywhere(

@@ -147,6 +147,7 @@ def test_attempts_are_graded_by_the_tests(tmp_path: Path) -> None:
     assert failures == [None, "AssertionError", "TypeError", "SyntaxError"]
 
 
+@pytest.mark.slow
 @runs
 def test_variants_must_pass_and_keep_the_comment(tmp_path: Path) -> None:
     one = problem(tmp_path)

@@ -32,6 +32,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("dependence", "name", "kind", "evidence"),
     [

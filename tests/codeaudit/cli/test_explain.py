@@ -286,6 +286,7 @@ def test_a_task_that_only_the_run_names_is_not_loaded(
     assert Path("loaded").exists()
 
 
+@pytest.mark.slow
 def test_the_address_of_a_run_gets_nothing_unless_it_is_typed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

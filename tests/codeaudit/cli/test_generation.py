@@ -238,6 +238,7 @@ def test_bad_input_is_one_line(
     assert message in capsys.readouterr().err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_how_much_is_shown_can_be_said_and_suites_keep_it(here: Path) -> None:
     words = ["own.jsonl", "--suite", "suite.jsonl", "--transform", "rename-parameters", "--no-controls"]
     assert main(["transform", *words, "--task", "generation:0"]) == 0

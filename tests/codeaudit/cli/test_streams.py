@@ -330,6 +330,7 @@ def test_no_text_of_others_steers_the_terminal(
     )
 
 
+@pytest.mark.slow
 def test_the_traceback_of_a_developer_is_clean_too(program: str, hostile: Path) -> None:
     done = subprocess.run(
         [program, "run", "--model", "py/answers:bad", "--corpus", "table.jsonl", *LITTLE],

@@ -122,6 +122,7 @@ def test_the_identity_is_a_copy(tree: Path, tmp_path: Path) -> None:
     assert all(before[name] == data for name, data in files(tmp_path / "out").items())
 
 
+@pytest.mark.slow
 def test_by_default_nothing_that_callers_see_is_changed(
     tree: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -302,6 +303,7 @@ def test_ctrl_c_leaves_nothing_behind(tree: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["sources"]
 
 
+@pytest.mark.slow
 def test_all_undoes_nothing_of_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -114,6 +114,7 @@ def test_each_model_is_asked_at_its_vendor_with_its_own_key_and_price(
         assert not any(secret in text for secret in KEYS.values())
 
 
+@pytest.mark.slow
 def test_a_run_of_several_vendors_is_repeated_explained_and_resumed(
     vendors: Vendors, capfd: pytest.CaptureFixture[str]
 ) -> None:
