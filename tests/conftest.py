@@ -86,6 +86,7 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.enable()
         gc.freeze()
+        gc.set_threshold(50_000, 20, 50)  # as runs set it: workers hold millions of objects
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -171,10 +172,11 @@ def _untouched_generator() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _own_modules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Forget the modules that the test wrote: another test of this process may write one of the same name."""
-    before = set(sys.modules)
+    last = next(reversed(sys.modules))
     yield
     written = str(tmp_path_factory.getbasetemp())
-    for name in sys.modules.keys() - before:
+    # New modules stand at the end: to compare thousands of names after each test would take seconds.
+    for name in list(itertools.takewhile(lambda name: name != last, reversed(sys.modules))):
         if (getattr(sys.modules[name], "__file__", None) or "").startswith(written):
             del sys.modules[name]
 

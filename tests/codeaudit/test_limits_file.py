@@ -95,6 +95,7 @@ def test_the_rest_of_the_file_stays_as_it_was(
         assert f"{path}: {option} = {gated[option]}  (" in err
 
 
+@pytest.mark.slow
 def test_a_second_time_nothing_is_added(runs: Path, tmp_path: Path) -> None:
     path = tmp_path / "codeaudit.toml"
     texts = []

@@ -51,6 +51,7 @@ def test_in_single_precision_the_rest_is_rounding(name: str) -> None:
     assert found.within(1e-5), found
 
 
+@pytest.mark.slow
 @each_family
 @pytest.mark.thinned(1)
 def test_every_group_is_needed_by_the_others(name: str) -> None:
@@ -132,6 +133,7 @@ def test_equation_5_with_hooks_around_the_blocks(name: str) -> None:
     assert max(float((a - b).abs().max()) for a, b in zip(wanted, without, strict=True)) > 0.1
 
 
+@pytest.mark.slow
 def test_heads_are_found_in_separate_and_fused_projections() -> None:
     for name, weight in (
         ("bert", "bert.encoder.layer.0.attention.self.query.weight"),

@@ -47,6 +47,7 @@ def test_a_value_arrives_with_its_types(value: object) -> None:
     assert shown(found) == shown(value)
 
 
+@pytest.mark.slow
 @given(PLAIN)
 def test_every_plain_value_arrives(value: object) -> None:
     assert repr(carried(value)) == repr(value)

@@ -155,6 +155,7 @@ def f(a, b, c=2, d=3):
 """
 
 
+@pytest.mark.slow
 def test_a_difference_is_shrunk_to_a_few_statements(judge: Judge) -> None:
     doubled = Doubling().apply(LONG, ())
     assert isinstance(doubled, Rewritten)

@@ -220,6 +220,7 @@ def test_names_with_another_meaning_are_found(
     assert rebound_in(text, parse(text)) == found
 
 
+@pytest.mark.slow
 def test_the_tree_says_the_same_as_the_tables_of_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(context, "_REBOUND_IN", {})
     modules = (ast, dataclasses, inspect, opcode, random, tarfile, types, typing)

@@ -413,6 +413,7 @@ def test_every_legal_order_is_drawn_equally_often() -> None:
     assert all(110 < count < 190 for count in counts.values())
 
 
+@pytest.mark.slow
 def test_the_relation_of_a_legal_order_is_the_permuted_relation() -> None:
     source = """void f(int a, String s) {
         int x = 1; this.p = a; List<String> l = new ArrayList<>(); for (int i = 0; i < 3; i++) { x += i; }

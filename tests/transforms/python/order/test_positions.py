@@ -145,6 +145,7 @@ def printed(text: str, path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_what_reads_lines_reads_the_same(
