@@ -253,6 +253,7 @@ PIECES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("piece", PIECES)
 def test_no_long_reply_takes_long(piece: str) -> None:

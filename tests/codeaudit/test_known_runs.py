@@ -113,7 +113,7 @@ GATES: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("ask", GATES.values(), ids=GATES)
 def test_a_gate_decides_the_same_about_a_known_run(
     ask: Callable[[], object], monkeypatch: pytest.MonkeyPatch

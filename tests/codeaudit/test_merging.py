@@ -312,6 +312,7 @@ def test_merging_again_keeps_the_first_result(parts: list[Path], joined: Path, t
     assert_same_results(joined, tmp_path / "run" / "previous")
 
 
+@pytest.mark.slow
 def test_a_merged_run_is_a_run_and_a_shard_is_none_for_the_gate(
     parts: list[Path], joined: Path, whole: Path, tmp_path: Path
 ) -> None:

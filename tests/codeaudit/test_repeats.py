@@ -83,6 +83,7 @@ def numbers(verdicts: pd.DataFrame) -> dict[int, int]:
     return dict(kept.groupby("variant").size())
 
 
+@pytest.mark.slow
 def test_a_local_model_without_noise_is_asked_again_once() -> None:
     model = Model()
     verdicts = run(model)

@@ -491,6 +491,7 @@ def _with_score_name(run: Judged, name: str) -> Summary:
     return replace(run.summary, models=(replace(model, score=replace(model.score, name=name)),))
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize(("lost", "outcome"), [(8, "passed"), (9, "failed"), (60, "failed")])
 def test_a_lost_sensitivity_fails_where_it_is_shown(lost: int, outcome: str) -> None:

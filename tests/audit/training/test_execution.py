@@ -79,6 +79,7 @@ def test_a_batch_has_no_more_parts_than_examples(cache: Path) -> None:
     assert sum(learner.tokens(one) for one in parts) == learner.tokens(batch) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_family_counts_tokens_and_operations(kind: str, cache: Path, tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ def test_the_gate_judges_them_only_if_it_is_told(runs: Path) -> None:
     assert called("gate", "returning", *limit, cwd=runs).returncode == 1
 
 
+@pytest.mark.slow
 def test_relations_are_not_compared_with_one_another(runs: Path) -> None:
     done = called("gate", "returning", "--baseline", "strict", cwd=runs)
     assert done.returncode == 3

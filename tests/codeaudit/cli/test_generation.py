@@ -176,6 +176,7 @@ def test_a_suite_tells_the_prompts_and_stays_as_it_is(here: Path) -> None:
         assert model["sensitivity"]["rate"] == 1.0
 
 
+@pytest.mark.slow
 def test_violations_are_explained_and_searched_for(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--attack", "greedy", "--budget", "6", "--model", "py/partly:run")
     assert run(*OWN, *words) == 0

@@ -58,6 +58,7 @@ def test_a_run_writes_its_folder_and_prints_its_table(
     assert max(len(line) for line in printed.out.splitlines()) <= 80
 
 
+@pytest.mark.slow
 def test_the_fakes_show_both_ends_of_the_scale(sources: Path) -> None:
     words = ["--model", "fake/hash", "--model", "fake/constant", "--corpus", str(sources), "--out", "out"]
     assert run(*words) == 0
@@ -100,6 +101,7 @@ def test_the_same_command_gives_the_same_results(sources: Path) -> None:
         assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
 
 
+@pytest.mark.slow
 def test_another_seed_makes_other_variants(sources: Path) -> None:
     words = ["--model", "fake/hash", "--corpus", str(sources), "--transform", "rename", "--no-controls"]
     assert run(*words, "--out", "one") == 0

@@ -86,6 +86,7 @@ def test_an_edited_manifest_is_named(field: str, capsys: pytest.CaptureFixture[s
     )
 
 
+@pytest.mark.slow
 def test_a_run_stays_whole_when_it_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):
         assert main(["explain", "run", "--limit", "2"]) == 0

@@ -129,7 +129,7 @@ def test_every_command_has_words() -> None:
     assert WORDS.keys() == COMMANDS.keys()
 
 
-QUICK = ("gate", "list")
+QUICK = ("list",)
 """Commands that the quick selection tries."""
 LONGER = ("train", "verify", "init", "report", "run", "transform")
 """Commands that get texts of others in the weekly selection."""

@@ -423,6 +423,7 @@ def test_a_transform_that_always_raises_fails_the_command(
             shutil.rmtree("out", ignore_errors=True)
 
 
+@pytest.mark.slow
 def test_a_dash_prints_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "tool.py"
     source.write_bytes(b"# coding: latin-1\r\ndef f(a):\r\n    b = '\xe4'\r\n    return a + b\r\n")

@@ -138,6 +138,7 @@ def test_the_control_is_not_named_by_the_user(here: Path, capsys: pytest.Capture
     assert "'other-side' rewrites no code: a task of fixes takes it as its control" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_good_run_suggests_the_limit(here: Path) -> None:
     assert run("good", "--model", "py/my_detector:steady", "--transform", "rename") == 0
     assert main(["gate", "good", "--write-limits", "limits.toml"]) == 0

@@ -99,7 +99,7 @@ def test_training_keeps_the_weights_equivariant(name: str) -> None:
 
 
 @each_family
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(1)
 def test_rows_are_equivariant_where_no_block_knows_a_place(name: str) -> None:
     module, call, _ = family(name)
     order = np.array(Random(3).sample(range(5 if name == "vit" else TOKENS), 5 if name == "vit" else TOKENS))
@@ -116,6 +116,7 @@ def test_rows_are_equivariant_where_no_block_knows_a_place(name: str) -> None:
         assert found.forward_with_company <= EXACT
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "vit"])
 def test_equation_5_with_hooks_around_the_blocks(name: str) -> None:
     """F1 and F2 stay: the hidden state is permuted where it enters, the blocks' weights are permuted."""

@@ -191,6 +191,7 @@ def test_random_functions_do_what_they_did(seeds: range) -> None:
     assert differing(pairs) == []
 
 
+@pytest.mark.slow
 @needs_node
 def test_random_functions_of_typescript_do_what_they_did() -> None:
     pairs = made(TYPED, range(30), language="typescript")

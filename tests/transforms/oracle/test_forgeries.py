@@ -403,6 +403,7 @@ def test_a_result_that_a_program_writes_itself_has_the_agreed_form(told: object)
     assert found == Unknown(BROKEN)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "told",

@@ -189,6 +189,7 @@ def test_variants_differ() -> None:
     assert len(texts) == 6
 
 
+@pytest.mark.slow
 def test_canonical_names_do_not_depend_on_the_names() -> None:
     canonical = replace(RENAME_PARAMETERS, strategy="canonical")
     compared = 0
