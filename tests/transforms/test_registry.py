@@ -98,7 +98,7 @@ def test_a_name_means_in_each_language_what_that_language_says() -> None:
     assert languages_of("identity") == ()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", list(LANGUAGES))
 def test_the_transform_of_a_language_is_for_that_language(language: str) -> None:
     for name, entry in LANGUAGES.get(language).transforms.items():
         transform = transform_for(name, language)
