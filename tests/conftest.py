@@ -5,7 +5,8 @@ no module that another test wrote.
 
 Selection: `pytest` leaves out tests marked `slow` or `weekly` and all but a few cases of tests marked `thinned`, and
 draws fewer examples.
-`--full` runs the slow tests too, and `WIDER` times as many cases; `--rest` runs what it has more than `pytest`.
+`--full` runs the slow tests too, and of the others `WIDER` times as many cases; `--rest` runs what it has more than
+`pytest`.
 `--all` runs everything, and so does a test named by its node id (`tests/test_x.py::test_y`).
 Where pytest-xdist is installed, many test files run on all cores; `-n 0` or a single file runs them in this process.
 """
@@ -130,12 +131,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _thinned(items: list[pytest.Item], times: int) -> set[int]:
-    """The ids of cases that `thinned(N, per=ARGUMENT)` leaves out: all but `times` N, evenly spread, of each value."""
+    """The ids of cases that `thinned(N, per=ARGUMENT)` leaves out: all but `times` N, evenly spread, of each value.
+
+    Of a slow test all but N are left out, whatever `times` is.
+    """
     groups = defaultdict(list)
     for item in items:
         if (mark := item.get_closest_marker("thinned")) and isinstance(item, pytest.Function):
             value = item.callspec.params[mark.kwargs["per"]] if "per" in mark.kwargs else None
-            groups[item.nodeid.partition("[")[0], repr(value), times * mark.args[0]].append(item)
+            count = mark.args[0] * (1 if item.get_closest_marker("slow") else times)
+            groups[item.nodeid.partition("[")[0], repr(value), count].append(item)
     left_out = set()
     for (_, _, count), cases in groups.items():
         kept = {number * len(cases) // count for number in range(count)}

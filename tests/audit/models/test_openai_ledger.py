@@ -52,6 +52,7 @@ def many(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "limit", "option"),

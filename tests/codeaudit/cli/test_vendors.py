@@ -204,7 +204,7 @@ def test_one_model_of_two_vendors_is_two_models(
     assert len(vendors.one.asked) == first
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_shards_of_several_vendors_are_joined(vendors: Vendors, capfd: pytest.CaptureFixture[str]) -> None:
     for part in ("1/2", "2/2"):
         told(["run", "--config", "vendors.toml", "--out", part[0], "--shard", part], capfd)
