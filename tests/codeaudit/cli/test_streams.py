@@ -7,10 +7,9 @@ import shutil
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.text import Text
