@@ -128,6 +128,7 @@ def test_batches_hold_similar_lengths() -> None:
     ]
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 32])
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 40])
 def test_repeated_queries_meet_another_place(size: int, count: int) -> None:

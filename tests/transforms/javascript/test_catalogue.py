@@ -200,6 +200,7 @@ EDITS: Final = (
 )  # fmt: skip
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize(("name", "source", "expected"), EDITS)
 def test_edits(name: str, source: str, expected: str) -> None:
     assert flat(everything(name, source)) == expected

@@ -30,6 +30,7 @@ def orders(body: str, rule: JavaScriptReorder = REORDER) -> int | str:
     return found.reason if isinstance(found, Refused) else rule.count(source) or 0
 
 
+@pytest.mark.thinned(18)
 @pytest.mark.parametrize(
     ("body", "expected"),
     [

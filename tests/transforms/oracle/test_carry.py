@@ -40,6 +40,7 @@ def shown(value: object) -> str:
     return repr(value) if type(value) is not int else hex(value)
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("value", VALUES, ids=range(len(VALUES)))
 def test_a_value_arrives_with_its_types(value: object) -> None:
     found = carried(value)
@@ -80,6 +81,7 @@ def test_what_is_not_builtin_is_not_carried(value: object) -> None:
         carried(value)
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize(
     ("nodes", "item"),
     [

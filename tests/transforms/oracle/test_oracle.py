@@ -41,6 +41,7 @@ def verdict(oracle: Oracle, before: str, after: str, *inputs: str, parameters: s
     )
 
 
+@pytest.mark.thinned(18)
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -105,6 +105,7 @@ def test_what_is_no_python_is_said_to_be_none() -> None:
     assert found.reason == "source does not parse"
 
 
+@pytest.mark.thinned(33)
 @pytest.mark.parametrize(
     ("text", "names"),
     [

@@ -190,11 +190,13 @@ BOUND = {
 }  # fmt: skip
 
 
+@pytest.mark.thinned(15)
 @pytest.mark.parametrize("name", FREE)
 def test_what_may_change_places(name: str) -> None:
     assert free(FREE[name])
 
 
+@pytest.mark.thinned(36)
 @pytest.mark.parametrize("name", BOUND)
 def test_what_may_not(name: str) -> None:
     body = BOUND[name]

@@ -64,6 +64,7 @@ def run(source: str) -> object:
     return space["f"](3)
 
 
+@pytest.mark.thinned(13)
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
