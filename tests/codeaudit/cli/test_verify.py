@@ -152,7 +152,7 @@ BREAKING = ("--transform", "reorder-breaking")
 
 
 @pytest.mark.thinned(1)
-@pytest.mark.parametrize("command", [PYTEST, f"{UNITTEST} discover -s tests"])
+@pytest.mark.parametrize("command", [f"{UNITTEST} discover -s tests", PYTEST])
 def test_what_changes_the_meaning_is_caught_and_its_unit_named(
     project: Path, scratch: Path, command: str
 ) -> None:
