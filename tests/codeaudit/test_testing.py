@@ -109,6 +109,7 @@ def test_a_control_is_no_invariance() -> None:
         assert_invariant(steady, [SOURCE], transforms=["rename-merging"])
 
 
+@pytest.mark.slow
 def test_the_plugin_gives_the_fixture_and_costs_nothing(tmp_path: Path) -> None:
     (tmp_path / "test_model.py").write_text(
         "import sys\n"

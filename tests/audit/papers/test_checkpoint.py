@@ -119,6 +119,7 @@ def test_scores_do_not_depend_on_the_batch_beyond_the_noise(folder: Path, precis
             assert score == pytest.approx(moved, abs=model.noise)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["spe-checkpoint", "vanilla-checkpoint"])
 def test_answers_do_not_depend_on_the_number_of_cores(name: str) -> None:
@@ -179,6 +180,7 @@ def test_an_error_on_one_core_ends_the_work_of_all(error: type[BaseException]) -
         torch.set_num_threads(before)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["spe-checkpoint", "tree-checkpoint"])
 @pytest.mark.parametrize("threads", [1, 2])

@@ -185,6 +185,7 @@ def test_markdown_and_json_and_rich_have_the_same_numbers() -> None:
         assert all(cell.replace("\\", "") in screen for cell in row)
 
 
+@pytest.mark.slow
 def test_every_markdown_row_has_as_many_cells_as_its_head() -> None:
     for report in (summary("a|b", "c"), compare([run("r", MODELS, seeds=range(3))])):
         width = None

@@ -156,6 +156,7 @@ def test_nothing_is_best_where_no_difference_was_shown() -> None:
     assert not any(standing.best for standing in paired.standings)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("n", "discordance", "difference"), [(161, 0.2, 0.1), (40, 0.5, 0.4), (500, 0.08, 0.03)]
 )
