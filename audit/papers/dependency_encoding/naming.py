@@ -161,7 +161,7 @@ class CoDE(LineNetwork):
         # here, as in the paper's decoder. Padding stands at the end, so causality hides it from all tokens.
         in_line = Causal(places - batch.position).made()
         causal = Causal(torch.zeros_like(batch.position), whole=True)
-        groups = ((HeadGroup(self.heads, bias),) for bias in (in_line, causal))
+        groups = ((HeadGroup(self.heads, in_line),), (HeadGroup(self.heads, causal),))
         return *groups, anchors(batch), pace(places, self.window)
 
 

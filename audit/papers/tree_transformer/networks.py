@@ -239,7 +239,8 @@ def seeing(prepared: Prepared, batch: TreeBatch, *, later: bool) -> Prepared:
         return replace(prepared, seen=Causal(torch.zeros_like(batch.types)).described)
     real = batch.real
     rule = PairRule(allowed=lambda example, head, row, node: real[example, node])
-    return replace(prepared, seen=fused.described(rule, *real.shape, real.shape[1], real.device))
+    examples, nodes = real.shape
+    return replace(prepared, seen=fused.described(rule, examples, nodes, nodes, real.device))
 
 
 class Said(NamedTuple):

@@ -14,12 +14,14 @@ from torch import Tensor, nn
 from torch._dynamo.exc import Unsupported
 from torch.nn.attention import flex_attention
 
+from codeaudit.audit.papers.dependency_encoding.trunk import Cache
 from codeaudit.audit.papers.lines import fused
 from codeaudit.audit.papers.lines.attention import Causal, HeadGroup, LineBias, attend
 from codeaudit.audit.papers.lines.trunk import collate
 from codeaudit.audit.papers.renamer import networks as renamer
 from codeaudit.audit.papers.tree_transformer.batches import collate as collate_trees
 from codeaudit.audit.papers.tree_transformer.batches import whole
+from codeaudit.audit.papers.tree_transformer.networks import BEGIN_ID
 from tests.audit.papers.dependency_encoding import test_decoders as decoders
 from tests.audit.papers.lines.test_attention import KINDS
 from tests.audit.papers.tree_transformer import test_network as trees
@@ -96,7 +98,7 @@ def test_trees(
 ) -> None:
     rng = Random(1)
     inputs = [whole(random_tree(size, rng)) for size in (3, 17, 1)]
-    given = torch.tensor([[trees.BEGIN_ID, 10, 12]]).expand(3, -1)
+    given = torch.tensor([[BEGIN_ID, 10, 12]]).expand(3, -1)
     batch = collate_trees(inputs, levels=trees.SHAPE.levels, degree="full")
     if completes:
         completing = trees.made_completer(name, options)
@@ -114,7 +116,7 @@ def test_decoders(variant: str, calls: Callable[[bool], list[int]]) -> None:
     heads = compared(made, lambda: made(decoders.texts()), calls)
     assert bool(heads) == DECODERS[variant]
     with torch.no_grad():
-        ids, cache = decoders.texts(), decoders.Cache()
+        ids, cache = decoders.texts(), Cache()
         made(ids[:, :10], cache)
         heads.clear()
         assert torch.allclose(made(ids[:, 10:], cache), made(ids)[:, 10:])
@@ -156,7 +158,8 @@ def test_float32_agrees_to_five_digits(calls: Callable[[bool], list[int]]) -> No
     for on in (False, True):
         calls(on)
         inputs = [one.clone().requires_grad_() for one in drawn]
-        result = attend(*inputs, groups)
+        query, key, value = inputs
+        result = attend(query, key, value, groups)
         found.append([result.detach(), *torch.autograd.grad(result.cos().sum(), inputs)])
     assert all(torch.allclose(one, other, atol=1e-5, rtol=1e-5) for one, other in zip(*found, strict=True))
 
