@@ -31,6 +31,7 @@ from codeaudit.transforms.python.analysis.mentions import (
     words_of,
 )
 from codeaudit.transforms.python.parsing import last_name, normalised
+from codeaudit.transforms.remembering import fact
 
 POSITIONS_READ: Final = "the file reads line numbers"
 """The reason to leave statements on their lines."""
@@ -429,7 +430,8 @@ def shown_by(file: str, asked: Sees = ANY) -> Sees:
 
     What is not `asked` for may be left out.
     """
-    return _shown_by(file) if _may_show(file, asked) else Sees.NOTHING
+    found = fact(file, f"shown {asked.value}", lambda: _shown_by(file).value if _may_show(file, asked) else 0)
+    return Sees(found)
 
 
 @lru_cache(maxsize=1024)
@@ -935,6 +937,11 @@ def passed_by_keyword(file: str, function: str) -> Set[str] | None:
     A file that mentions the function other than by a call may call it by any of its keywords; so may one
     whose method of this name Python itself calls, such as `__init__`.
     """
+    found = fact(file, f"keywords {function}", lambda: _passed_by_keyword(file, function))
+    return None if found is None else frozenset(found)
+
+
+def _passed_by_keyword(file: str, function: str) -> Sequence[str] | None:
     try:
         found = mentions_of(file)
     except SourceError:
@@ -947,4 +954,4 @@ def passed_by_keyword(file: str, function: str) -> Set[str] | None:
         calls = [one for one in calls if last_name(one.func) == function]
     words = {word.arg for call in calls for word in call.keywords}
     # `partial(f, **options)`, `f(**options)`
-    return None if None in words else frozenset(word for word in words if word is not None)
+    return None if None in words else [word for word in words if word is not None]
