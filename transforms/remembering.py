@@ -64,8 +64,10 @@ _MEMORY: Final = _Memory()
 @contextmanager
 def remembering(folder: Path | None) -> Iterator[None]:
     """Remember facts in this folder; nowhere, if it is `None`."""
+    flush()
     before = _MEMORY.folder
     _MEMORY.folder = folder
+    _MEMORY.written = 0
     try:
         yield
     finally:

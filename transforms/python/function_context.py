@@ -234,11 +234,11 @@ def _starred(text: str) -> Set[str]:
     if not _STARRED.search(text):
         return names
     try:
-        nodes = below(file_tree(text))
+        imports = nodes_of(text)(ast.ImportFrom)
     except SourceError:
         return _KNOWN
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+    for node in imports:
+        if node.names[0].name == "*":
             # Assume the worst of modules that are not standard.
             standard = not node.level and node.module in MODULE_NAMES
             names |= _IN_STANDARD_MODULES if standard else _KNOWN

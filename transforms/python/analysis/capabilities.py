@@ -500,12 +500,13 @@ def _looks_under_another_name(found: Mentions) -> bool:
     if found.handed_on(names) or not _FRAME_NAMES.isdisjoint(found.spelled):
         return True
     called = {id(one.func) for one in nodes(ast.Call)}
-    mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
-    if any(
-        last_name(one) in _FRAME_NAMES and id(one) not in called and isinstance(one.ctx, ast.Load)
-        for one in mentions
-    ):
-        return True
+    if not _FRAME_NAMES.isdisjoint(found.names | found.attributes):
+        mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
+        if any(
+            last_name(one) in _FRAME_NAMES and id(one) not in called and isinstance(one.ctx, ast.Load)
+            for one in mentions
+        ):
+            return True
     for one in nodes(ast.ImportFrom):
         of_module = HERE.paths.get(one.module or "", {})
         for alias in one.names:
@@ -947,11 +948,11 @@ def _passed_by_keyword(file: str, function: str) -> Sequence[str] | None:
     except SourceError:
         return None
     calls = found.nodes(ast.Call)
-    called = {id(one.func) for one in calls}
-    mentions: list[ast.Name | ast.Attribute] = [*found.nodes(ast.Name), *found.nodes(ast.Attribute)]
-    elsewhere = function.startswith("__") or function in found.taken or function in found.spelled
-    if not elsewhere and all(id(one) in called for one in mentions if last_name(one) == function):
-        calls = [one for one in calls if last_name(one.func) == function]
+    if not (function.startswith("__") or function in found.taken or function in found.spelled):
+        mentions = {id(one) for one in found.nodes(ast.Name) if one.id == function}
+        mentions |= {id(one) for one in found.nodes(ast.Attribute) if one.attr == function}
+        own = [one for one in calls if id(one.func) in mentions]
+        calls = own if len(own) == len(mentions) else calls
     words = {word.arg for call in calls for word in call.keywords}
     # `partial(f, **options)`, `f(**options)`
     return None if None in words else [word for word in words if word is not None]

@@ -47,7 +47,7 @@ from codeaudit.transforms.python.analysis.looks import (
 from codeaudit.transforms.python.analysis.mentions import mentions_by, nodes_of, told
 from codeaudit.transforms.python.function_context import rebound_in, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, file_tree, last_name, parameter_names
-from codeaudit.transforms.python.walking import HOLDERS
+from codeaudit.transforms.python.walking import HOLDERS, below
 from codeaudit.transforms.remembering import Plain, digest, fact
 
 _HINT: Final = re.compile(
@@ -492,9 +492,9 @@ class _Text:
             starred = any(isinstance(one, ast.Starred) for one in value.args)
             definition.unknown |= not known or starred or any(word.arg is None for word in value.keywords)
             definition.unknown |= last_name(value.func) != "property"  # it may keep what it found
-            parts: Iterable[ast.AST] = (part for one in getters for part in ast.walk(one))
+            parts: Iterable[ast.AST] = (part for one in getters for part in below(one))
         else:
-            parts = ast.walk(value)
+            parts = below(value)
         definition.mention(parts)
 
     def _knows(self, node: ast.expr) -> bool:
@@ -531,7 +531,7 @@ class _Text:
                 if name not in parts:
                     parts[name] = _Definition()
                     for value in values[name]:
-                        parts[name].mention(ast.walk(value))
+                        parts[name].mention(below(value))
                     parts[name].note_objects(values)
                 definition.bodies += parts[name].bodies
                 pending += parts[name].runs - definition.runs
@@ -809,7 +809,7 @@ def _fills_itself(node: ast.ClassDef) -> bool:
         isinstance(inner, ast.Subscript)
         and isinstance(inner.ctx, ast.Store)
         and not isinstance(inner.slice, ast.Constant)
-        for inner in ast.walk(node)
+        for inner in below(node)
     )
 
 
