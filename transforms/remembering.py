@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
-from multiprocessing.util import Finalize
 from pathlib import Path
 from tempfile import mkstemp
 from typing import Any, Final, TypeAlias
@@ -77,6 +76,8 @@ def remembering(folder: Path | None) -> Iterator[None]:
 
 def remember_to_the_end(folder: Path | None) -> None:
     """Remember facts in this folder until this process, a worker, ends."""
+    from multiprocessing.util import Finalize
+
     _MEMORY.folder = folder
     # Workers run no functions of `atexit`.
     Finalize(None, flush, exitpriority=1)

@@ -13,15 +13,16 @@ import pytest
 from codeaudit.transforms import remembering as module
 from codeaudit.transforms.python import function_context
 from codeaudit.transforms.python.analysis import capabilities, shown
+from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE
 from codeaudit.transforms.python.order import reorder
 from codeaudit.transforms.python.parsing import FunctionNode
-from codeaudit.transforms.remembering import HELD, SHORT, fact, remembering
+from codeaudit.transforms.remembering import HELD, SHORT, Plain, fact, remembering
 
 TEXT = "x = 1\n" * SHORT
 
 
-def counted(value: object, asked: list[object]) -> Callable[[], object]:
-    def find() -> object:
+def counted(value: Plain, asked: list[object]) -> Callable[[], Plain]:
+    def find() -> Plain:
         asked.append(value)
         return value
 
@@ -34,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("value", [None, True, 7, "é\ud800", [], [None, "a"], {"a": [1, {"b": None}]}])
-def test_a_fact_is_found_once(folder: Path, value: object) -> None:
+def test_a_fact_is_found_once(folder: Path, value: Plain) -> None:
     asked: list[object] = []
     for _ in range(2):
         with remembering(folder):
@@ -167,10 +168,7 @@ def answers(text: str) -> Iterator[object]:
         yield capabilities.passed_by_keyword(text, node.name)
         source = ast.unparse(node)
         yield function_context.obstacle_in_file(source, text)
-        yield [
-            block.predecessors
-            for block in reorder._ordering(source, "strict", text, reorder.NO_PACKAGE).blocks
-        ]
+        yield [block.predecessors for block in reorder._ordering(source, "strict", text, NO_PACKAGE).blocks]
     yield capabilities.shown_by(text), capabilities.shown_by(text, capabilities.Sees.LOCALS)
     yield function_context.rebound_names(text), [*capabilities.denied_in(text).items()]
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import Any, Final
 
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
 from codeaudit.transforms.errors import SourceError
@@ -143,7 +143,9 @@ def _looks(source: str, tree: ast.Module, walked: Callable[[], NodesByKind]) -> 
 def looks_around(text: str) -> ShownLooks:
     """What the text of a file shows; little if it does not parse. No tree is kept with the answer."""
     told = fact(text, "looks", lambda: _told_looks(_file_looks(text)))
-    found = {name: frozenset(one) if isinstance(one, list) else one for name, one in told.items()}
+    found: dict[str, Any] = {
+        name: frozenset(one) if isinstance(one, list) else one for name, one in told.items()
+    }
     bindings = _Remembered(text) if found.pop("bindings") else NoBindings()
     return ShownLooks(**found, bindings=bindings)
 
