@@ -139,7 +139,7 @@ def test_a_run_without_verdicts_does_not_pass() -> None:
     record = audited("m", sample("a"), before=None, after={"rename": [GOOD]})
     found = gate(judged(record), rules(max_violation_rate=1.0))
     assert found.outcome == "unknown"
-    assert "input too long 1" in found.checks[0].found
+    assert "1 × input too long" in found.checks[0].found
 
 
 def unanswered(number: int, samples: int = 10) -> list[Audited]:
@@ -152,7 +152,7 @@ def unanswered(number: int, samples: int = 10) -> list[Audited]:
 def test_unjudged_answers_are_no_violations_and_too_many_of_them_decide_nothing() -> None:
     few = gate(judged(*unanswered(2)), rules(max_violation_rate=0.0))
     assert few.outcome == "passed"
-    assert few.notes == ("m: 2 pairs unjudged, counted nowhere (numeric noise 2)", SWITCHED)
+    assert few.notes == ("m: 2 pairs unjudged, counted nowhere (2 × numeric noise)", SWITCHED)
     many = gate(judged(*unanswered(3)), rules(max_violation_rate=0.0))
     assert outcomes(many) == {"answers": "unknown", "violations under rename": "passed"}
     assert many.outcome == "unknown"
@@ -245,7 +245,7 @@ def test_too_few_samples_are_told_and_do_not_pass() -> None:
 def test_a_baseline_without_anything_left_to_break_passes() -> None:
     found = gate(judged(*crowd(50, 50)), rules(), baseline=judged(*crowd(50, 50)))
     assert outcomes(found) == {"rise": "passed"}
-    assert "No more could be" in found.checks[0].notes[0]
+    assert "All were violated before, so none could be new" in found.checks[0].notes[0]
 
 
 def test_a_model_that_got_much_better_passes() -> None:

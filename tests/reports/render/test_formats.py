@@ -39,8 +39,8 @@ violation rate: samples with another answer, of those that an edit changed in
 text but not in meaning (95 % interval, counts). sensitivity: answers that
 changed with the meaning; more is better. unsteady: samples with another answer
 to the same input. drop: F1 lost with each sample's worst answer.
-left out: 2 models: skipped: input too long 2; unjudged: input too long 2; no
-example of the task: no label 7.
+left out: 2 models: skipped: 2 × input too long; unjudged: 2 × input too long;
+no example of the task: 7 × no label.
 
 function-name on stdlib, seed 0: all transforms together
                                                    over
@@ -197,8 +197,8 @@ def test_every_markdown_row_has_as_many_cells_as_its_head() -> None:
 
 def test_transforms_are_shown_with_what_they_could_not_do() -> None:
     text = shown(summary(), "markdown")
-    assert "| reorder | keeps meaning | 40/160 | compiled 40 | no other legal order 120 |" in text
-    assert "no example of the task: no label 7" in text
+    assert "| reorder | keeps meaning | 40/160 | 40 × compiled | 120 × no other legal order |" in text
+    assert "no example of the task: 7 × no label" in text
 
 
 def test_json_is_written_unwrapped() -> None:
