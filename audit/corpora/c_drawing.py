@@ -3,6 +3,9 @@ the numbers of their types, and shows them.
 
 `ca_base` is the size that most buffers of a call have. C finds the number of a type with `_Generic`, C++ with
 overloads; C++ also draws strings, vectors, pairs, maps and sets of the standard library.
+
+What cannot be shown and may have changed gets a mark (`ca_unshown`), with which results confirm nothing:
+memory that is not as it was when the call began, and memory that is new.
 """
 
 from collections.abc import Iterable
@@ -36,7 +39,9 @@ def overloads(kinds: Iterable[str]) -> str:
 
 
 DRAWING: Final = (
+    f"#define CA_BYTES {_BYTES}\n"
     r"""
+#include <errno.h>
 #include <sys/time.h>
 #ifdef __cplusplus
 #define _Bool bool
@@ -60,13 +65,15 @@ static unsigned long long ca_state;
 static long ca_base;
 static struct { char *at; unsigned long size; int kind; } ca_held[256];
 static int ca_held_count;
+static struct { char *at, *was; unsigned long size; } ca_watched[512];
+static int ca_watched_count, ca_error;
 
 #ifdef __cplusplus
 #define CA_DRAW(x, size, depth) ca_draw_any(x, size, depth)
 #define CA_SHOW(x, depth) ca_show_any(x, depth)
 #else
 #define CA_DRAW(x, size, depth) ca_draw((void *)&(x), CA_KIND(x), size, depth)
-#define CA_SHOW(x, depth) ca_show((void *)&(x), CA_KIND(x), depth)
+#define CA_SHOW(x, depth) ca_show((void *)&(x), CA_KIND(x), sizeof(x), depth)
 #endif
 
 __attribute__((no_sanitize("undefined"))) static unsigned long long ca_next(void) {
@@ -89,12 +96,32 @@ static void ca_start(const char *number, const char *key) {
   ca_base = bases[ca_below(sizeof(bases) / sizeof(bases[0]))];
   setitimer(ITIMER_PROF, &limit, 0);
 }
+static void ca_watch(const void *at, unsigned long size) {
+  char *was = ca_watched_count < 512 ? (char *)malloc(size + 1) : 0;
+  if (!was) return;
+  memcpy(was, at, size);
+  ca_watched[ca_watched_count].at = (char *)at, ca_watched[ca_watched_count].was = was;
+  ca_watched[ca_watched_count++].size = size;
+}
+static void ca_unshown(void *place, unsigned long size) {
+  char *at = (char *)place;
+  for (int n = 0; n < ca_watched_count; n++)
+    if (at >= ca_watched[n].at && at + size <= ca_watched[n].at + ca_watched[n].size)
+      if (!memcmp(at, ca_watched[n].was + (at - ca_watched[n].at), size)) return;
+  printf("\n%s?\n", ca_key);
+}
 static void ca_begin(void) {
+  for (int n = 0; n < ca_held_count; n++) ca_watch(ca_held[n].at, ca_held[n].size);
   printf("\n%s<%s\n", ca_key, ca_number);
   fflush(stdout);
   fprintf(stderr, "\n%s<%s\n", ca_key, ca_number);
+  errno = 0;
 }
-static void ca_end(void) { printf("\n%s>\n", ca_key); }
+static void ca_end(void) {
+  ca_error = errno;
+  printf("\n%s>\n", ca_key);
+  if (ca_error) printf("errno %d ", ca_error);
+}
 
 static void *ca_made(unsigned long size, int kind) {
   char *at = (char *)calloc(1, size);
@@ -199,9 +226,13 @@ static int ca_is_named(char *at) {
       return printf("held %d+%ld ", n, (long)(at - ca_held[n].at));
   return 0;
 }
-static void ca_show(void *place, int kind, int depth) {
-  if (kind < 0 && !depth) printf("\n%s?\n", ca_key);
-  if (kind < 0 || depth > 3) return;
+static void ca_show(void *place, int kind, unsigned long size, int depth) {
+  if (kind < 0 || depth > 3) {
+    int is_pointer = kind >= 64 ? kind % 2 : kind >= 32;
+    if (is_pointer && !*(char **)place) printf("null ");
+    else ca_unshown(place, size);
+    return;
+  }
   if (kind < 32) {
     for (unsigned long n = 0; n < (kind == 14 ? 10 : ca_size(kind)); n++)
       printf("%02x", ((unsigned char *)place)[n]);
@@ -210,17 +241,17 @@ static void ca_show(void *place, int kind, int depth) {
     ca_structures[(kind - 64) / 2].show(place, depth);
   } else {
     char *own = *(char **)place;
-    if (ca_is_named(own) || (kind != 32 && kind < 64)) return;
+    if (ca_is_named(own)) return;
+    if (kind == CA_BYTES) { ca_unshown(place, size); return; }
     if (kind >= 64) {
       const struct ca_structure *one = &ca_structures[(kind - 64) / 2];
       if (!ca_is_lost(own, one->size)) one->show(own, depth + 1);
       return;
     }
-    for (int n = 0; n < 256; n++) {
-      if (__asan_address_is_poisoned(own + n) || !own[n]) break;
+    int n = 0;
+    for (; n < 1024 && !__asan_address_is_poisoned(own + n) && (kind != 32 || own[n]); n++)
       printf("%02x", own[n] & 255);
-    }
-    printf(" ");
+    printf(n < 1024 ? " " : "\n%s?\n", ca_key);
   }
 }
 static void ca_tell(void) {
@@ -228,7 +259,7 @@ static void ca_tell(void) {
     char *at = ca_held[n].at;
     if (ca_is_lost(at, ca_held[n].size)) continue;
     if (ca_held[n].kind >= 64) {
-      ca_show(at, ca_held[n].kind, 1);
+      ca_show(at, ca_held[n].kind, ca_held[n].size, 1);
     } else {
       for (unsigned long k = 0; k < ca_held[n].size; k++) printf("%02x", at[k] & 255);
       printf(" ");
@@ -254,7 +285,10 @@ static long ca_count(void) { return ca_is_one_in(6) ? ca_below(20) : ca_base; }
 template <class T> void ca_draw_any(T &x, int size, int depth) {
   ca_draw((void *)&x, ca_kind(&x), size, depth);
 }
-template <class T> void ca_show_any(T &x, int depth) { ca_show((void *)&x, ca_kind(&x), depth); }
+template <class T> void ca_show_any(T &x, int depth) {
+  ca_show((void *)&x, std::is_trivially_copyable_v<T> || !depth ? ca_kind(&x) : -1, sizeof(x), depth);
+  if (!std::is_trivially_copyable_v<T> && depth) printf("\n%s?\n", ca_key);
+}
 template <class A, class B> void ca_draw_any(std::pair<A, B> &x, int size, int depth);
 template <class A, class B> void ca_draw_any(std::map<A, B> &x, int size, int depth);
 template <class T> void ca_draw_any(std::set<T> &x, int size, int depth);

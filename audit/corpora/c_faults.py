@@ -26,7 +26,7 @@ from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, V
 from codeaudit.transforms.oracle.programs import NOT_COMPILED, Programs
 from codeaudit.transforms.oracle.toolchains import SANITIZED, installed
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Raised whenever the same functions are called otherwise, or their faults told otherwise."""
 NOT_DRAWN: Final = "takes something that is not drawn"
 NOT_CLEAN: Final = "no drawn call returns without a report"
@@ -222,6 +222,8 @@ class Sanitizers:
             if report is not None and report[0] == number:
                 errs = report[1]
                 report = next(reports, None)
+            if told is not None and not status:
+                told += errs  # what the function wrote there
             found.append(_Call(status, told, reported(errs) if status else ""))
         return found
 

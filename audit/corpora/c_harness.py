@@ -27,6 +27,7 @@ from codeaudit.transforms.syntax.reader import Node
 if TYPE_CHECKING:
     from tree_sitter import Node as TreeNode
 
+KEEPS_STATE: Final = "may keep a value from call to call"
 VARIADIC: Final = "takes any number of arguments"
 TAKES_FUNCTION: Final = "takes a function"
 UNNAMED: Final = "a parameter has no name"
@@ -47,6 +48,7 @@ _OF_CPP: Final = re.compile(
 _OWN_NAME: Final = re.compile(r"\b__(?:func|FUNCTION|PRETTY_FUNCTION)__\b")
 _QUIET: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _WHOLE: Final = re.compile(r"0[xX][0-9a-fA-F]{1,8}|\d{1,9}")
+_STATE: Final = re.compile(r"\b(?:static|thread_local)\b(?!\s+(?:const|constexpr)\b)")
 _SIZE: Final = re.compile(
     r"(?i)n|l|k|.*(?:len|size|siz|count|cnt|num|total|max|cap|bytes|amount).*|n_?[a-z]+|sz|nmemb"
 )
@@ -129,6 +131,8 @@ def harness(source: str, context: str, language: str = C) -> Harness | str:
         items, before = [], whole.before
     else:
         items, before = _needed(source, name, f"{head_text};", context, language), ""
+    if any(map(_keeps_state, (source, *(one.text for one in items if one.is_function)))):
+        return KEEPS_STATE
     structures = _structures(whole.before + "\n".join(one.text for one in items), language)
     before += "".join(
         f"#if __has_include({one})\n#include {one}\n#endif\n"
@@ -141,12 +145,14 @@ def harness(source: str, context: str, language: str = C) -> Harness | str:
     lines += [f"  CA_DRAW({variable}, {_is_size(variable)}, 0);" for variable, _ in declared]
     passed = ", ".join(variable for variable, _ in declared)
     kept = "auto" if language == CPP else "__auto_type"
+    shown = list(dict.fromkeys(one for item in items for one in item.kept))
+    lines += [f"  ca_watch((const void *)&{one}, sizeof({one}));" for one in shown]
     lines += ["  ca_begin();"]
     lines += [f"  {name}({passed});"] if is_void else [f"  {kept} ca_result = {name}({passed});"]
     lines += ["  ca_end();"] if is_void else ["  ca_end();", "  CA_SHOW(ca_result, 0);"]
     if language == CPP:  # what is passed by reference
         lines += [f"  CA_SHOW({variable}, 1);" for variable, text in declared if "&" in text]
-    lines += [f"  CA_SHOW({one}, 1);" for one in dict.fromkeys(one for item in items for one in item.kept)]
+    lines += [f"  CA_SHOW({one}, 1);" for one in shown]
     body = "\n".join(lines)
     after += (
         f'int main(int ca_count, char **ca_arguments) {{\n  ca_start(ca_arguments[1], "{{key}}");\n'
@@ -165,6 +171,12 @@ def _is_inside(context: str, name: str) -> bool:
     return len(found) > 1 or any(
         one.count(b"{") > one.count(b"}") + one.count(b'extern "C"') for one in before
     )
+
+
+def _keeps_state(function: str) -> bool:
+    """Whether a function may have a variable that outlives a call, which one call does not show."""
+    body = _QUIET.sub(" ", function).partition("{")[2]
+    return _STATE.search(body) is not None
 
 
 def _is_size(name: str) -> int:
@@ -351,6 +363,8 @@ class _Structure:
     spelling: str
     fields: tuple[tuple[str, bool], ...]
     """The names of those that can be drawn, and whether each is an array."""
+    is_whole: bool
+    """Whether these are all that it has."""
 
 
 def _structures(text: str, language: str) -> list[_Structure]:
@@ -369,8 +383,19 @@ def _structures(text: str, language: str) -> list[_Structure]:
         if (not tag and not plain) or (spelling := f"struct {tag}" if tag else plain[0]) in seen:
             continue
         seen.add(spelling)
-        found.append(_Structure(len(found), spelling, tuple(_fields(kind))))
+        fields = tuple(_fields(kind))
+        found.append(_Structure(len(found), spelling, fields, len(fields) == _members(kind)))
     return found
+
+
+def _members(kind: "TreeNode") -> int:
+    """How many fields a structure has; one without a name counts."""
+    body = kind.child_by_field_name("body")
+    return sum(
+        max(1, len(one.children_by_field_name("declarator")))
+        for one in ([] if body is None else body.named_children)
+        if one.type != "comment"
+    )
 
 
 def _fields(kind: "TreeNode") -> Iterator[tuple[str, bool]]:
@@ -414,6 +439,8 @@ def _handled(structures: list[_Structure], language: str) -> str:
                 _each(field, is_array, f"CA_{what.upper()}", rest.format(size=_is_size(field)))
                 for field, is_array in one.fields
             )
+            if what == "show" and not one.is_whole:
+                text += "  ca_unshown(own, sizeof(*own));\n"
             text += "}\n"
     rows = "".join(
         f"  {{sizeof({one.spelling}), ca_draw_{one.number}, ca_show_{one.number}}},\n" for one in structures

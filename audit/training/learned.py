@@ -12,6 +12,7 @@ matters; it also counts copies with small edits.
 import hashlib
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -24,11 +25,12 @@ FILE: Final = "learned.bin"
 LEAST: Final = 20
 """Shorter texts, in tokens, are alike by chance."""
 
-_TOKENS: Final = re.compile(
-    r"(?P<comment>#[^\n]*|//[^\n]*|/\*.*?\*/)"
-    r"|(?P<text>[rRbBuUfF]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'))"
-    r"|(?P<name>[^\W\d]\w*)|(?P<other>\d[\w.]*|[^\w\s])",
-    re.DOTALL,
+_COMMENTS: Final = {"python": r"#[^\n]*"}
+"""What a comment looks like where it does not begin as in C; in Python `//` divides."""
+_COMMENT_AS_IN_C: Final = r"#[^\n]*|//[^\n]*|/\*.*?\*/"
+_OTHERS: Final = (
+    r"(?P<text>[rRbBuUfF]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'))"
+    r"|(?P<name>[^\W\d]\w*)|(?P<other>\d[\w.]*|[^\w\s])"
 )
 _WORDS: Final = frozenset(
     {"and", "as", "async", "await", "break", "case", "catch", "class", "const", "continue", "def",
@@ -43,11 +45,18 @@ _WORDS: Final = frozenset(
 """Words of the languages, which are no variables."""
 
 
+@cache
+def _tokens(language: str) -> re.Pattern[str]:
+    comment = _COMMENTS.get(language, _COMMENT_AS_IN_C)
+    return re.compile(f"(?P<comment>{comment})|{_OTHERS}", re.DOTALL)
+
+
 def near_copy_hash(source: str, language: str) -> int | None:
     """A number of 32 bits that near copies share; `None` for a short text."""
     names: dict[str, str] = {}
     parts: list[str] = []
-    for match in _TOKENS.finditer(source):
+    last = ""
+    for match in _tokens(language).finditer(source):
         text = match[0]
         if match.lastgroup == "comment" and (text[0] != "#" or language == "python"):
             continue
@@ -55,7 +64,7 @@ def near_copy_hash(source: str, language: str) -> int | None:
             continue
         # The function's own name counts as any other, because it is often masked. What stands behind a dot is
         # no name of this text.
-        free = source[: match.start()].rstrip()[-1:] != "."
+        free, last = last != ".", text
         if match.lastgroup == "name" and text not in _WORDS and free:
             text = names.setdefault(text, f"v{len(names)}")
         parts.append(text)
@@ -67,8 +76,10 @@ def near_copy_hash(source: str, language: str) -> int | None:
 
 def _is_alone(source: str, match: re.Match[str]) -> bool:
     """Whether nothing else stands on the lines of a text: a docstring."""
-    before = source[: match.start()].rpartition("\n")[2]
-    return not before.strip() and not source[match.end() :].partition("\n")[0].strip()
+    before = source[source.rfind("\n", 0, match.start()) + 1 : match.start()]
+    end = source.find("\n", match.end())
+    behind = source[match.end() : end if end >= 0 else len(source)]
+    return not before.strip() and not behind.strip()
 
 
 def learned_hashes(samples: Iterable[Sample]) -> bytes:

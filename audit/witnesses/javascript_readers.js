@@ -51,6 +51,8 @@ const isFunction = (node) => /Function/.test(node.type);
 const isNameless = (node) => !!node && (node.type === "ArrowFunctionExpression" || (/^(?:Function|Class)Expression$/.test(node.type) && !node.id));
 const parts = (node) => Object.values(node).flat().filter((one) => one && typeof one.type === "string");
 const SKIPPED = new Set(["type", "start", "end", "raw", "shorthand"]);
+// Code that may read names from a text or an object: no reader knows its variables.
+const DYNAMIC = /(?<![.\w$])(?:eval|with)\s*\(/;
 const FIXED = { MemberExpression: "property", Property: "key", MethodDefinition: "key", PropertyDefinition: "key" };
 
 function declared(pattern, found) {
@@ -65,6 +67,8 @@ function declared(pattern, found) {
 
 function vars(node, found) {
   if (node.type === "VariableDeclaration" && node.kind === "var") for (const one of node.declarations) declared(one.id, found);
+  // Outside of strict code a function of a block is a variable around the block, too (Annex B.3.3).
+  for (const one of parts(node)) if (one.type === "FunctionDeclaration") found.push(one.id.name);
   for (const one of parts(node)) if (!isFunction(one) && !/^Class|StaticBlock/.test(one.type)) vars(one, found);
   return found;
 }
@@ -130,7 +134,7 @@ function shown(node, scope, names) {
     return text;
   }
   if (/^(?:Break|Continue)Statement$/.test(node.type)) return `(${node.type} ${node.label ? names.label(node.label.name) : ""})`;
-  if (/^(?:MetaProperty|PrivateIdentifier|Import|Export(?:Specifier|All))/.test(node.type)) return JSON.stringify(node, (key, one) => (SKIPPED.has(key) ? undefined : one));
+  if (/^(?:MetaProperty|PrivateIdentifier|Import(?!Expression)|Export(?:Specifier|All))/.test(node.type)) return JSON.stringify(node, (key, one) => (SKIPPED.has(key) ? undefined : one));
   const around = scope;
   scope = inside(node, scope);
   const found = [node.type];
@@ -152,6 +156,7 @@ function acornTree(text, [sourceType, head, tail], order) {
 }
 
 function acornTrees(before, after, order) {
+  if (DYNAMIC.test(before) || DYNAMIC.test(after)) return null;
   for (const goal of GOALS) {
     let first;
     try { first = acornTree(before, goal, order); } catch { continue; }
@@ -250,7 +255,7 @@ function compilerAnswers(units) {
   const program = programOf([...read.values()].filter(Boolean), isTyped), checker = program.getTypeChecker();
   const told = (text) => program.getSemanticDiagnostics(file(text)).map(({ code }) => PLAIN[code] ?? code).sort().join();
   return units.map(([, before, after, rule, first, second]) => {
-    if (!file(before)) return [null, null];
+    if (!file(before) || [before, after].some((one) => DYNAMIC.test(one))) return [null, null];
     if (!file(after)) return [0, null];
     const trees = Number(compilerTree(file(before), checker, rule === "order") === compilerTree(file(after), checker, rule === "order"));
     const [one, other] = first && file(first) && file(second) ? [first, second] : [before, after];

@@ -117,7 +117,8 @@ class ObjectCode:
             return
         whole = replace(found, file=sample.file)
         before, after = (_without_bodies(one, self.language) for one in (whole.before, whole.after))
-        yield replace(whole, before=before, after=after), (_WITHOUT_LINES,)
+        if _DIRECTIVE.search(sample.source) is None:  # a macro of its body may be used behind it
+            yield replace(whole, before=before, after=after), (_WITHOUT_LINES,)
         yield whole, (_WITHOUT_LINES,)
         yield whole, ()
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -12,6 +13,7 @@ from codeaudit.audit.records import Case
 from codeaudit.audit.registry import TASKS
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.prose import EVERY, NO_WORDS, PARAPHRASES, letter_case, plain_words
 from codeaudit.transforms.python.parsing import content
@@ -168,3 +170,21 @@ def test_a_run_tells_them_apart(
     assert main(["gate", out, "--max-violation-rate", "0", "--transform", "prose-typos"]) == 2
     assert main([*words, "fake/hash", "--task", "function-name", "--transform", "prose-case"]) == 2
     assert "take --task generation" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "// @ts-ignore return the sum of all numbers",
+        "//# sourceMappingURL=the sum of all numbers.map",
+        "/* istanbul ignore next: return the sum of all numbers */",
+        '// webpackChunkName: "the sum of all numbers"',
+        "/*! return the sum of all numbers */",
+        "// SPDX-License-Identifier: return the sum of all numbers",
+        "// Copyright: return the sum of all numbers",
+    ],
+)
+def test_a_comment_that_a_tool_of_javascript_reads_keeps_its_words(comment: str) -> None:
+    text = f"{comment}\nfunction f(values) {{ return values; }}\n"
+    for name in EVERY:
+        assert isinstance(transform_for(name, "javascript").propose(text, Random(0)), Refused), name

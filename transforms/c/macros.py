@@ -37,6 +37,8 @@ _COMMENT: Final = re.compile(rf"({_STRING.pattern})|/\*.*?\*/|//(?:\\\r?\n|[^\n]
 _INCLUDE: Final = re.compile(rf"{_DIRECTIVE}(?:include|include_next|import|embed)\b", re.MULTILINE)
 _TOKEN: Final = re.compile(r"[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|##?|->|\.\.\.|\S")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_PIECE: Final = re.compile(r"\w+")
+"""What `##` makes a name of: a word or a number."""
 
 TEXT_OF_ARGUMENT: Final = frozenset(
     {"assert", "static_assert", "_Static_assert", "g_assert", "BUG_ON", "WARN_ON"}
@@ -145,6 +147,7 @@ class Macros:
         self.complete: Final = _INCLUDE.search(text) is None
         """Whether the text includes no other file."""
         self._named_by: dict[str, frozenset[str]] = {}
+        self._last: tuple[str, tuple[frozenset[str], frozenset[str]]] | None = None
         self._is_file = is_file
         """Whether the text is more than a function."""
         asked = around.level == "known" and (around.file or is_file)
@@ -286,6 +289,35 @@ class Macros:
         """The definitions of a macro of the file, and of all other macros of it that stand in them."""
         return [macro for one in (name, *self.named_by(name)) for macro in self.defined.get(one, ())]
 
+    def used_in(self, source: str) -> frozenset[str]:
+        """The macros whose names a text has, or makes by pasting."""
+        return self._used(source)[0]
+
+    def is_pasted(self, name: str, source: str) -> bool:
+        """Whether a macro that a text uses may make this name of parts."""
+        pieces = self._used(source)[1]
+        return bool(pieces) and _is_made_of(name, pieces)
+
+    def _used(self, source: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The macros of a text, and the parts of which they make names; none if they make none."""
+        if self._last is None or self._last[0] != source:
+            self._last = (source, self._used_anew(source))
+        return self._last[1]
+
+    def _used_anew(self, source: str) -> tuple[frozenset[str], frozenset[str]]:
+        tokens = frozenset(_TOKEN.findall(_STRING.sub('""', _uncommented(source))))
+        used = tokens & self.defined.keys()
+        while True:
+            reached = [macro for name in used for macro in self._reached(name)]
+            if not any("##" in macro.body for macro in reached):
+                return used, frozenset()
+            parts = tokens.union(*(macro.body for macro in reached))
+            pieces = frozenset(one for one in parts if _PIECE.fullmatch(one))
+            more = frozenset(one for one in self.defined if one not in used and _is_made_of(one, pieces))
+            if not more:
+                return used, pieces
+            used |= more
+
     def keeps_text(self, name: str) -> bool:
         """Whether a call of this macro may do more with an argument than to evaluate it: make a string or a
         part of a name of it, or take it for a member, a tag or a label."""
@@ -342,7 +374,7 @@ class Macros:
 
 _JUMPS: Final = frozenset({"break", "continue", "case", "default", "else"})
 _LEAVING: Final = _JUMPS | {"return", "goto"}
-_ACTING: Final = frozenset({"=", "[", "{", "/", "%", '"', "'"})
+_ACTING: Final = frozenset({"=", "[", "{", "/", "%", '"', "'", "##"})
 """Tokens that are in no plain number; a division may trap, and a string has a place in memory."""
 _PAIRS: Final = {"(": ")", "{": "}", "[": "]"}
 
@@ -382,6 +414,18 @@ def _is_balanced(body: tuple[str, ...]) -> bool:
                 return False
         place += 1
     return True
+
+
+def _is_made_of(name: str, pieces: frozenset[str]) -> bool:
+    """Whether a name is two or more of these pieces behind one another."""
+    ends = [True] + [False] * len(name)
+    """Whether pieces can make the name up to a place."""
+    for end in range(1, len(name) + 1):
+        ends[end] = any(
+            ends[start] and (start > 0 or end < len(name)) and name[start:end] in pieces
+            for start in range(end)
+        )
+    return ends[-1]
 
 
 def _length_of_test(body: tuple[str, ...]) -> int:

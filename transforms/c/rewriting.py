@@ -71,8 +71,7 @@ class CSource(CodeText):
         """Why no rule may change this text, as a short reason to count; `None` if rules may."""
         if self.obstacle_to_layout is not None:
             return self.obstacle_to_layout
-        words = {self.text(node) for node in self.unit.walk() if node.kind.endswith("identifier")}
-        if not all(self.macros.is_whole(word) for word in words & self.macros.defined.keys()):
+        if not all(self.macros.is_whole(word) for word in self.macros.used_in(self.source.decode())):
             return LOOSE_MACRO
         if any(node.kind == "case_statement" for node in self.unit.walk()):
             return LABEL_INSIDE
@@ -128,8 +127,13 @@ class CSource(CodeText):
         return inner.kind == "identifier" and (binding is None or binding.view == "outer")
 
     def fresh(self, *stems: str) -> Iterator[str]:
-        """As in all languages, and no word of a macro of the file."""
-        return (name for name in super().fresh(*stems) if name not in self.macros.words)
+        """As in all languages, and no word of a macro of the file, and no name that one makes."""
+        source = self.source.decode()
+        return (
+            name
+            for name in super().fresh(*stems)
+            if name not in self.macros.words and not self.macros.is_pasted(name, source)
+        )
 
     def is_for_tool(self, comment: str) -> bool:
         """Whether it may be an order to a tool."""

@@ -10,7 +10,7 @@ from codeaudit.transforms.syntax.flow import Flow
 from codeaudit.transforms.syntax.text import Precedence
 
 FOR_A_TOOL: Final = re.compile(
-    r"[@#]|^.!|/\*!|\b(?:eslint|tslint|jshint|jslint|jscs|istanbul|c8|prettier|globals?|exported|webpack|vite|"
+    r"[@#]|^.!|/\*!|\bSPDX-|\bcopyright\b|\b(?:eslint|tslint|jshint|jslint|jscs|istanbul|c8|prettier|globals?|exported|webpack|vite|"
     r"sourceMappingURL|sourceURL|biome|deno|oxlint|falls?[\s-]?through|no default|region|endregion|"
     r"noinspection|codeql|lgtm|NOSONAR|nosemgrep|formatter|language=)",
     re.IGNORECASE,

@@ -190,3 +190,66 @@ def test_a_corpus_of_reported_faults_knows_both_sides(tmp_path: Path) -> None:
 def test_what_is_not_executed_is_not_reported() -> None:
     with pytest.raises(CorpusError, match="only what runs is reported"):
         corpus("bugs:reported:unexecuted:stdlib")
+
+
+_LIST = "struct s { int n; struct s *next; };\n"
+UNSEEN = {
+    "memory that is returned": (
+        "int *f(int n, int *p) { if (n < 1 || n > 50) return 0; int *r = malloc(n * sizeof(int)); for (int i = 0; i < n; i++) r[i] = i; return r; }",
+        ("r[i] = i", "r[i] = i * 2"),
+        "",
+    ),
+    "array of a file": (
+        "int f(int n) { own[n & 3] = n; return n & 1; }",
+        ("= n;", "= n + 1;"),
+        "int own[4];\n",
+    ),
+    "array of arrays": (
+        "int f(struct s *p) { if (!p) return 0; p->a[1][0] = p->n; return 1; }",
+        ("= p->n", "= 2 + p->n"),
+        "struct s { int n; int a[2][2]; };\n",
+    ),
+    "bits": (
+        "int f(struct s *p) { if (!p) return 0; p->b = p->n & 3; return 1; }",
+        ("& 3", "& 1"),
+        "struct s { int n; unsigned b : 4; };\n",
+    ),
+    "union": (
+        "int f(struct s *p) { if (!p) return 0; p->u.i = p->n; return 1; }",
+        ("= p->n", "= 1 + p->n"),
+        "struct s { int n; union { int i; float g; } u; };\n",
+    ),
+    "end of a list": (
+        "struct s *f(int n) { struct s *h = 0; for (int i = 0; i < 8; i++) { struct s *k = malloc(sizeof *k); k->n = i; k->next = h; h = k; } return h; }",
+        ("k->n = i", "k->n = i ? i : n"),
+        _LIST,
+    ),
+    "end of a text": (
+        "char *f(int n) { char *r = malloc(2000); memset(r, 97, 1999); r[1999] = 0; r[1500] = 65 + (n & 7); return r; }",
+        ("& 7", "& 3"),
+        "",
+    ),
+    "value for the next call": (
+        "int f(int n) { static int c; int r = c; c = n & 7; return r + (n & 1); }",
+        ("c = n & 7", "c = n & 6"),
+        "",
+    ),
+    "number of an error": ("int f(int n) { errno = n & 7; return n & 1; }", ("& 7", "& 6"), ""),
+    "text for errors": (
+        'int f(int n) { fprintf(stderr, "%d", n & 7); return n & 1; }',
+        ("& 7", "& 6"),
+        "",
+    ),
+}
+
+
+@sanitizers
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[pytest.mark.slow] * (place > 1)) for place, one in enumerate(UNSEEN)]
+)
+def test_another_effect_is_never_the_same(name: str) -> None:
+    function, (old, new), before = UNSEEN[name]
+    setup = f"#include <errno.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n{before}{function}\n"
+    assert function.count(old) == 1
+    with Sanitizers() as judge:
+        assert not isinstance(judge.judge(function, function.replace(old, new), setup=setup), Agreed)

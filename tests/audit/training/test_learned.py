@@ -1,5 +1,6 @@
 """Near copies of what a checkpoint learned from: what counts as one, and that a run tells it."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -96,3 +97,18 @@ def test_a_run_tells_how_many_samples_a_model_learned_from(
     ]
     assert main([*words, "--workers", "1", "--out", str(tmp_path / "out")]) == 0
     assert "spe-checkpoint: learned from near copies of 1 of 2 samples" in capsys.readouterr().err
+
+
+def test_in_python_two_slashes_divide() -> None:
+    first = "def f(a, b):\n    x = a // 10 + g(b)\n    return x + a + b * 2 + a\n"
+    second = first.replace("10 + g(b)", "7 * h(a) - b")
+    assert near_copy_hash(first, "python") != near_copy_hash(second, "python")
+
+
+def test_the_time_grows_with_the_length_of_a_text() -> None:
+    def seconds(lines: int) -> float:
+        began = time.process_time()
+        near_copy_hash("a = b + c.d;\n" * lines, "javascript")
+        return time.process_time() - began
+
+    assert seconds(16_000) < 20 * max(seconds(4_000), 0.01)

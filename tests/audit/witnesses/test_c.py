@@ -144,6 +144,13 @@ def test_lines_have_no_numbers() -> None:
     assert told(blank, language="c") == ["compiled"]
 
 
+def test_a_macro_of_a_body_counts_where_the_file_uses_it() -> None:
+    source = "int f(int n)\n{\n#define STEP 3\n    return n + 1;\n}"
+    own = sample(source, "c", f"{source}\nint g(int n) {{ return n * STEP; }}\n")
+    other = variant(own, source.replace("STEP 3", "STEP 4"), "insert-blank-lines")
+    assert told(other, language="c")[0] == object_code.CHANGED_CODE
+
+
 @sanitizers
 @BOTH
 @pytest.mark.slow

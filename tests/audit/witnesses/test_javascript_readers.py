@@ -50,6 +50,13 @@ RENAMED = (
     ("class A { static { let a = 1; g(a); } }", "class A { static { let b = 1; g(b); } }", SAME),
     ("async function f(a) { for await (const b of a) g(await b); }", "async function f(a) { for await (const c of a) g(await c); }", SAME),
     ("export const f = (a = 1, b = a) => a / b;", "export const f = (c = 1, d = c) => c / d;", SAME),
+    ("function f(a) { return import(a); }", "function f(b) { return import(b); }", SAME),
+    ("function f(a) { return import(a); }", "function f(b) { return import(a); }", OTHER_TREE),
+    ("function f() { { function g() {} } return g(); }", "function f() { { function h() {} } return g(); }", OTHER_TREE),
+    ("function f(a) { { function g() {} g(); } return a; }", "function f(b) { { function h() {} h(); } return b; }", SAME),
+    # A text and an object have names that no reader knows.
+    ("function f(a) { return eval('a'); }", "function f(b) { return eval('a'); }", OTHER_NAMES),
+    ("function f(a, o) { with (o) { return a; } }", "function f(b, o) { with (o) { return b; } }", OTHER_NAMES),
 )  # fmt: skip
 OTHERS = (
     ("order", "function f() { let a = 1; let b = 2; g(a, b); }", "function f() { let b = 2; let a = 1; g(a, b); }", SAME),

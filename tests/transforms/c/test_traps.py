@@ -227,6 +227,26 @@ TRAPS: Final = {
         "int f(int *p, int n) { int a = 1; int b = 2; if (!p) return a; a = *p; b = a / n; n = b; return n; }",
         "int n = 6; " + P + "f(0, 0)); " + P + "f(&n, 2));",
     ),
+    "name that a macro pastes": Trap(
+        "int f(int n) { int count_a = 3, count_b = n; COUNTER(a) += 1; count_b = count_a; COUNTER(b) += n; return count_a * 100 + count_b; }",
+        P + "f(4));",
+        "#define PASTE(a, b) a##b\n#define COUNTER(n) PASTE(count_, n)\n",
+    ),
+    "macro that a macro pastes": Trap(
+        "int f(int n) { int total = n; int other = 1; CALL(bump); other += total; CALL(drop); return total * other; }",
+        P + "f(4));",
+        "#define PASTE(a, b) a##b\n#define DO_bump() (total += 5)\n#define DO_drop() (total -= 1)\n#define CALL(op) PASTE(DO_, op)()\n",
+    ),
+    "name of another file's variable that a macro pastes": Trap(
+        "int f(int n) { int k = n; PASTE(temp_, 0)++; PASTE(v, 0) += k; PASTE(na, me)--; return k + 1; }",
+        "temp_0 = 80, v0 = 7, name = 5; " + P + "f(4)); " + P + "temp_0 + v0 + name);",
+        "#define PASTE(a, b) a##b\nstatic int temp_0 = 80, v0 = 7, v1 = 9, name = 5;\n",
+    ),
+    "macro without parentheses that pastes": Trap(
+        "int f(int n) { int AB = n; int x = AB + 1; AB = 4; int y = V; return x * y; }",
+        P + "f(2));",
+        "#define A 1\n#define B 2\n#define V A##B\n",
+    ),
 }
 
 

@@ -6,13 +6,14 @@ is refused.
 
 Never renamed:
 
-- a name that stands in a macro of the file which the function uses, or in an argument of which such a macro
-  makes a string, a part of a name, or a member; so for `assert` and `offsetof`;
+- a name that stands in a macro of the file which the function uses, or that such a macro may make of parts;
+- a name in an argument of which such a macro makes a string, a part of a name, or a member; so for `assert`
+  and `offsetof`;
 - static and extern variables, whose names the linker sees, and names of types, constants and functions;
 - names in assembler and in attributes.
 
-No variable gets a name that is a word of a macro of the file. The level says what is assumed of macros that
-the file does not define (`c.macros`).
+No variable gets a name that is a word of a macro of the file, or that a macro of the function may make. The
+level says what is assumed of macros that the file does not define (`c.macros`).
 """
 
 import re
@@ -131,7 +132,7 @@ class CVariables(CodeVariables):
         assert isinstance(reading, CText)
         for start, end in reading.hidden:
             found.update(dict.fromkeys(_WORD.findall(reading.source[start:end].decode()), HIDDEN))
-        for word in set(_WORD.findall(self.source)) & self.macros.defined.keys():
+        for word in self.macros.used_in(self.source):
             found.update(dict.fromkeys(self.macros.named_by(word), IN_MACRO))
             found[word] = IS_MACRO
         for node in self.scopes.unit.walk():
@@ -150,6 +151,8 @@ class CVariables(CodeVariables):
             return binding.doubt
         if len(binding.name) > 1 and binding.name.isupper():
             return IN_CAPITALS
+        if self.macros.is_pasted(binding.name, self.source):
+            return IN_MACRO
         return self.kept.get(binding.name)
 
     @cached_property
@@ -159,7 +162,9 @@ class CVariables(CodeVariables):
 
     def usable(self, name: str, own: Collection[str]) -> bool:
         """As in all languages, and no word of a macro of the file unless it is a name of the function."""
-        return super().usable(name, own) and (name in own or name not in self.macros.words)
+        if name not in own and (name in self.macros.words or self.macros.is_pasted(name, self.source)):
+            return False
+        return super().usable(name, own)
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
         """The evidence of the shared proof, under what is assumed of macros."""

@@ -63,11 +63,14 @@ def _obstacle(program: CProgram) -> str | None:
         return program.obstacle
     if any(node.kind == "case_statement" for node in code.unit.walk()):
         return LABEL_INSIDE
+    source = code.source.decode()
     words = {code.text(node) for node in code.unit.walk() if node.kind == "identifier"}
     own = {one.name for one in code.scopes.bindings if one.view != "outer"}
     if words & _RETURNS_TWICE:
         return JUMPS_BACK
-    for word in words & code.macros.defined.keys():
+    if any(code.macros.is_pasted(name, source) for name in own):
+        return JUMPS_BACK
+    for word in code.macros.used_in(source):
         named = code.macros.named_by(word)
         if named & own or named & _RETURNS_TWICE or not code.macros.moves_whole(word):
             return JUMPS_BACK
