@@ -80,10 +80,12 @@ PROJECTS: Mapping[str, Project] = {
             "trustme",
         ),
     ),
+    "simplejson": Project(version="3.20.1", sources=("simplejson",), tests=("simplejson",)),
     "sqlparse": Project(version="0.5.3", sources=("sqlparse",)),
     "structlog": Project(
         version="25.3.0", sources=("src",), needs=("freezegun", "pretend", "pytest-asyncio", "time-machine")
     ),
+    "tabulate": Project(version="0.9.0", sources=("tabulate",), tests=("test",), needs=("wcwidth",)),
     "tinycss2": Project(version="1.4.0", sources=("tinycss2",), needs=("webencodings",)),
     "toolz": Project(version="1.0.0", sources=("toolz",), tests=("toolz",)),
     "wcwidth": Project(version="0.2.13", sources=("wcwidth",), needs=("pytest-cov",)),

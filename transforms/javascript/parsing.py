@@ -9,12 +9,13 @@ tried first. A text that both grammars read, and read as two things, is not vali
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from codeaudit.transforms.errors import NoFunctionError, SourceError
+from codeaudit.transforms.javascript.non_null import put_back, settled
 from codeaudit.transforms.syntax.reader import EMPTY, Grammar, Node, ParsedText, TreeReader, blanked
 
 JAVASCRIPT: Final = "javascript"
@@ -325,19 +326,35 @@ def _ranges(reading: ParsedText) -> list[tuple[str, int, int]]:
 
 
 def _file(reader: TreeReader, source: bytes) -> ParsedText | None:
-    tree = reader.parse(source)
-    if tree.root_node.has_error and _VARIANCE.search(source) is not None:
-        tree = reader.parse(_VARIANCE.sub(lambda found: found[1] + blanked(found[2]), source))
-    return None if tree.root_node.has_error else _reading(reader, source, tree, 0)
+    def parse(text: bytes) -> "Tree":
+        tree = reader.parse(text)
+        if tree.root_node.has_error and _VARIANCE.search(text) is not None:
+            tree = reader.parse(_VARIANCE.sub(lambda found: found[1] + blanked(found[2]), text))
+        return tree
+
+    tree = parse(source)
+    return None if tree.root_node.has_error else _reading(reader, source, tree, 0, parse)
 
 
 def _members(reader: TreeReader, source: bytes) -> ParsedText | None:
     tree = reader.parse_wrapped(source)
-    return None if tree is None else _reading(reader, source, tree, len(GRAMMAR.wrapper[0]))
+    shift = len(GRAMMAR.wrapper[0])
+    return None if tree is None else _reading(reader, source, tree, shift, reader.parse_wrapped)
 
 
-def _reading(reader: TreeReader, source: bytes, tree: "Tree", shift: int) -> ParsedText:
+def _reading(
+    reader: TreeReader,
+    source: bytes,
+    tree: "Tree",
+    shift: int,
+    parse: "Callable[[bytes], Tree | None]",
+) -> ParsedText | None:
+    found = settled(parse, source, tree, shift)
+    if found is None:
+        return None
+    tree, parsed, signs = found
     walked = reader.walk(tree, shift)
+    put_back(walked, parsed, signs)
     root = walked.root.children[0].part("body") if shift else walked.root
     for loop in walked.checked:  # to the grammar a part of its head that is left out is a statement
         for one in [one for one in loop.children if one.kind == EMPTY and one.field in _OF_HEAD]:

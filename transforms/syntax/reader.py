@@ -42,11 +42,11 @@ class Node:
 
     def __init__(self, kind: str, field: str | None, start: int, end: int, parent: "Node | None") -> None:
         self.kind = kind
-        self.field: Final = field
+        self.field = field
         """Its field in the parent node, such as `condition`; `None` without one."""
         self.start = start
         self.end = end
-        self.parent: Final = parent
+        self.parent = parent
         self.children: Final[list[Node]] = []
         self.tokens: Final[list[Token]] = []
         """Its own tokens, in the order of the text."""
@@ -185,7 +185,7 @@ class WalkedTree(NamedTuple):
     """A tree of the parser as our nodes, with what the walk saw."""
 
     root: Node
-    shape: Sequence[int]
+    shape: list[int]
     comments: Sequence[Token]
     leaves: Sequence[Extent]
     """The tokens in the order of the text, without comments; a literal of text is one."""

@@ -17,14 +17,18 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import Edit, splice
 
 _DECLARED: Final = "__attribute__((unused)) int codeaudit_probe = __extension__ ({{ {0} 0; }});"
-_NOTING: Final = (
-    "static int codeaudit_seen; if (!codeaudit_seen) {{ "
+_SYMBOLS: Final = (
     'extern char *codeaudit_getenv(const char *) __asm__("getenv"); '
     'extern void *codeaudit_open(const char *, const char *) __asm__("fopen"); '
     'extern int codeaudit_write(const char *, void *) __asm__("fputs"); '
-    'extern int codeaudit_close(void *) __asm__("fclose"); '
+    'extern int codeaudit_close(void *) __asm__("fclose");'
+)
+# In a template, GCC forgets the symbol of a local declaration, so those of C++ stand before the file.
+_BEFORE: Final = f"#ifndef CODEAUDIT_PROBE\n#define CODEAUDIT_PROBE\n{_SYMBOLS}\n#endif\n#line 1\n"
+_NOTING: Final = (
+    "static int codeaudit_seen; if (!codeaudit_seen) {{ {0} "
     'void *codeaudit_file = codeaudit_open(codeaudit_getenv("_CODEAUDIT_HITS"), "a"); codeaudit_seen = 1; '
-    'if (codeaudit_file) {{ codeaudit_write("{0}\\n", codeaudit_file); codeaudit_close(codeaudit_file); }} }}'
+    'if (codeaudit_file) {{ codeaudit_write("{1}\\n", codeaudit_file); codeaudit_close(codeaudit_file); }} }}'
 )
 
 
@@ -37,7 +41,7 @@ class CProbes:
 
     def noting(self, number: int) -> str:
         """A declaration that appends the number to the hits file once per process."""
-        return _DECLARED.format(_NOTING.format(number))
+        return _DECLARED.format(_NOTING.format("" if self.language == CPP else _SYMBOLS, number))
 
     def with_first(self, data: bytes, statements: Mapping[str, str]) -> bytes:
         """The file with a declaration at the start of each named function; names are those of `places`."""
@@ -55,6 +59,8 @@ class CProbes:
                     continue
                 first = place.start + function.part("body").start + 1
                 edits.append(Edit(first, first, f" {statements[place.name]}"))
+        if self.language == CPP and edits and self.raising not in statements.values():
+            edits.append(Edit(0, 0, _BEFORE))
         return decoded.write(splice(source, edits).decode())
 
 

@@ -76,11 +76,38 @@ def test_cpp(tmp_path: Path) -> None:
     )
     names = ["A", "~A", "g", "k", "main"]
     made = CPP_PROBES.with_first(text, {n: CPP_PROBES.noting(i) for i, n in enumerate(names)})
-    (tmp_path / "a.cpp").write_bytes(made)
-    subprocess.run(["g++", "-std=c++11", "-Wall", "-Werror", "-o", "a", "a.cpp"], cwd=tmp_path, check=True)
-    told, noted = run([str(tmp_path / "a")], tmp_path / "hits")
+    assert noted_cpp({"a.cpp": made}, tmp_path) == ["0", "1", "2", "4"]
+
+
+@needs_gcc
+def test_templates_of_headers(tmp_path: Path) -> None:
+    """Functions whose only probes stand in templates, in a header that two files include."""
+    header = (
+        b"#ifndef H\n#define H\nnamespace n { template <class T> struct S { T f(T a) { return a; } };\n"
+        b"template <class T> T g(T a) { return a; } }\n#endif\n"
+    )
+    noted = {n: CPP_PROBES.noting(i) for i, n in enumerate(["f", "g"])}
+    files = {
+        "a.h": CPP_PROBES.with_first(header, noted),
+        "b.cpp": b'#include "a.h"\nint h() { return n::g(2); }\n',
+        "a.cpp": CPP_PROBES.with_first(
+            b'#include "a.h"\nint h();\nint main() { return n::S<int>().f(1) + h() - 3 + __LINE__ - 3; }\n',
+            {"main": CPP_PROBES.noting(2)},
+        ),
+    }
+    assert noted_cpp(files, tmp_path, "-Wredundant-decls") == ["0", "1", "2"]
+
+
+def noted_cpp(files: dict[str, bytes], folder: Path, *flags: str) -> list[str]:
+    """The sorted numbers that the program of these files notes."""
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    sources = [name for name in files if name.endswith(".cpp")]
+    words = ["g++", "-std=c++11", "-Wall", "-Werror", *flags, "-o", "a", *sources]
+    subprocess.run(words, cwd=folder, check=True)
+    told, noted = run([str(folder / "a")], folder / "hits")
     assert told == "0 "
-    assert sorted(noted.split()) == ["0", "1", "2", "4"]
+    return sorted(noted.split())
 
 
 def test_lines_of_the_test_anything_protocol() -> None:

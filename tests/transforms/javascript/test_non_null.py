@@ -1,0 +1,64 @@
+"""The `!` of TypeScript: it binds tighter than every operator, which the grammar does not know."""
+
+import pytest
+
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.javascript.parsing import TYPESCRIPT, read
+from codeaudit.transforms.syntax.reader import Node
+
+BEFORE = ["n > m && ", "n + ", "n ?? ", "n ** ", "k in ", "!", "-", "typeof ", "await -", "n - -", "new "]
+BEHIND = [
+    "",
+    "(g)",
+    ".k",
+    "[0]",
+    "?.(g)",
+    "?.[0]",
+    "!.k",
+    ".k!",
+    ".k!(g)",
+    "`x`",
+    ".k * 2 + c!.d",
+    "(g) && d",
+    "!",
+]
+
+
+def outlined(node: Node, asserted: bool) -> tuple[object, ...] | None:
+    """Kinds, fields and tokens, as if no `!` and no parentheses were there."""
+    inner = node
+    while inner.kind == "parenthesized_expression" or (not asserted and inner.kind == "non_null_expression"):
+        inner = inner.children[0]
+    return (inner.kind, node.field, inner.operator, *(outlined(one, asserted) for one in inner.children))
+
+
+@pytest.mark.parametrize("ending", [";", "\n", "; // !"])
+@pytest.mark.parametrize(
+    "form", ["f(() => { x = %s; y() })", "x = %s", "class A { async m() { return %s } }"]
+)
+def test_the_sign_belongs_to_the_operand_before_it(form: str, ending: str) -> None:
+    """The tree is that of the text without the sign, and that of the text with parentheses around the operand."""
+    seen = 0
+    for before in BEFORE:
+        for behind in BEHIND:
+            if before == "new " and behind not in ("", "(g)"):
+                continue
+            made = (form % (before + "a.b!" + behind)) + ending
+            found = read(made, TYPESCRIPT)
+            plain = read(
+                made.replace("!.", ".").replace("b!!", "b").replace("b!", "b").replace("k!", "k"), TYPESCRIPT
+            )
+            assert outlined(found.root, False) == outlined(plain.root, False), made
+            grouped = read((form % (before + "(a.b!)" + behind)) + ending, TYPESCRIPT)
+            assert outlined(found.root, True) == outlined(grouped.root, True), made
+            assert found.shape != plain.shape
+            for one in found.root.walk():
+                assert all(child.parent is one for child in one.children)
+                assert all(one.start <= child.start <= child.end <= one.end for child in one.children)
+            seen += 1
+    assert seen > 100
+
+
+def test_a_sign_behind_a_type_is_refused() -> None:
+    with pytest.raises(SourceError, match="what is no operand"):
+        read("x = a as T!;", TYPESCRIPT)
