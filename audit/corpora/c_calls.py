@@ -83,11 +83,13 @@ class CCalls:
         call = self.whole_call(line)
         if call is None or not text or call[0] not in self._heads(source):
             return None
+        return (text.rstrip(), line.rstrip(" ;")) if self.is_last(source, text) else None
+
+    def is_last(self, source: str, before: str) -> bool:
+        """Whether an expression is all that stands on the lines behind this beginning of a text."""
         last = READERS[self.language].parse(source.encode()).root_node.named_children[-1:]
-        is_last = last and last[0].type == "expression_statement"
-        if not is_last or last[0].start_byte != len(f"{text}\n".encode()):
-            return None
-        return text.rstrip(), line.rstrip(" ;")
+        is_plain = bool(last) and last[0].type == "expression_statement"
+        return is_plain and last[0].start_byte == len(f"{before}\n".encode())
 
     def whole_call(self, text: str) -> tuple[str, str] | None:
         """The function and the arguments, written anew, of a text that is nothing but a call with literals."""
@@ -227,7 +229,9 @@ def _drawn(source: str, language: str) -> list[str] | str:
         'int main(int ca_count, char **ca_arguments) {\n  ca_start(ca_arguments[1], "{key}");\n'
         f'  ca_begin();\n{body}\n  cw_tell("value", cw_text);\n}}\n'
     )
-    told = ProgramCaller(SANITIZED[language], cpu_seconds=_SECONDS).written(program, [*map(str, range(DRAWN))])
+    told = ProgramCaller(SANITIZED[language], cpu_seconds=_SECONDS).written(
+        program, [*map(str, range(DRAWN))]
+    )
     found = [one.text for one in told if isinstance(one, Returned)]
     reasons = [one.reason for one in told if isinstance(one, Unknown)]
     if found:

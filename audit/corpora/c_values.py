@@ -28,12 +28,18 @@ _WORD: Final = re.compile(r"(?P<name>(?:std\s*::\s*)?[A-Za-z_]\w*)(?P<types>\s*<
 _CONSTANT: Final = re.compile(r"[A-Za-z_]\w*")
 _CONSTANTS: Final = {
     **{one: one for one in ("true", "false", "NULL")},
-    **{"nullptr": "NULL", "NAN": "NAN", "nan": "NAN", "INFINITY": "INFINITY", "inf": "INFINITY"},
+    "nullptr": "NULL",
+    "NAN": "NAN",
+    "nan": "NAN",
+    "INFINITY": "INFINITY",
+    "inf": "INFINITY",
 }
 _NUMBER_TYPES: Final = r"(?:std\s*::\s*)?(?:(?:unsigned|signed|long|short|int|char|size_t|u?int\d+_t)\b\s*)+"
 _FRACTION_TYPES: Final = r"(?:long\s+)?(?:double|float)\b\s*"
 _CAST: Final = re.compile(rf"\(\s*(?:(?P<whole>{_NUMBER_TYPES})|(?P<fraction>{_FRACTION_TYPES}))\)")
-_COMPOUND: Final = re.compile(r"\(\s*(?:const\s+)?(?:(?P<text>char)|\w[\w\s*]*?)\s*\[\s*\d*\s*\]\s*\)\s*(?=\{)")
+_COMPOUND: Final = re.compile(
+    r"\(\s*(?:const\s+)?(?:(?P<text>char)|\w[\w\s*]*?)\s*\[\s*\d*\s*\]\s*\)\s*(?=\{)"
+)
 _OF_ITEMS: Final = frozenset({"pair", "make_pair", "tuple", "make_tuple"})
 """Types and functions whose arguments are the items of a value."""
 _OF_LISTS: Final = frozenset({"vector", "array", "deque", "list", "set", "map", "string"})

@@ -30,11 +30,11 @@ from `[1]`.
 
 In JavaScript an answer is a value as a literal (`codeaudit.transforms.javascript.values`). Two are the same
 if `util.isDeepStrictEqual` holds for them. Plain values are null, undefined, truth values, numbers, bigints
-and strings, and arrays and plain objects of them. 
+and strings, and arrays and plain objects of them.
 In C and C++ an answer is a value as a literal, too (`codeaudit.audit.corpora.c_values`). Plain values are
-numbers, truth values, characters, C strings and strings, and in C++ containers of them that have one order. A
-call whose behaviour is undefined, as AddressSanitizer and UndefinedBehaviorSanitizer see it, is no example, and
-neither is one that throws an exception. `VALUES` says by language how values are written and found.
+numbers, truth values, characters, C strings and strings, and in C++ containers of them that have one order.
+A call whose behaviour is undefined, as AddressSanitizer and UndefinedBehaviorSanitizer see it, is no example,
+and neither is one that throws an exception. `VALUES` says by language how values are written and found.
 """
 
 import ast

@@ -478,7 +478,9 @@ OUTPUT_PREDICTION_IN_JAVASCRIPT: Final[Wordings] = {
 _CALLS_IN_C: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
     "c": (
         SolvedExample("int f(int a, int b) {\n  return a * b + 1;\n}\n\nf(2, 3);", "7"),
-        SolvedExample("double f(int *v, int n) {\n  return v[n - 1] / 2.0;\n}\n\nf((int[]){1, 4}, 2);", "2.0"),
+        SolvedExample(
+            "double f(int *v, int n) {\n  return v[n - 1] / 2.0;\n}\n\nf((int[]){1, 4}, 2);", "2.0"
+        ),
     ),
     "cpp": (
         SolvedExample(
@@ -531,7 +533,7 @@ INPUT_PREDICTION: Final[Wordings] = {
         )
     ),
 }
-INPUT_PREDICTION_IN_JAVASCRIPT: Final[Wordings] = {
+INPUT_PREDICTION_BY_COMMENT: Final[Wordings] = {
     **INPUT_PREDICTION,
     "native": Wording(
         template=(

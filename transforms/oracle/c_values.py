@@ -166,7 +166,8 @@ _GUARDS: Final = {"c": ("", ""), "cpp": ("try {", '} catch (...) { cw_tell("unfi
 EVALUATE: Final = {
     language: f"{WRITERS[language]}{_RESULTS[language]}"
     "int main(int cw_count, char **cw_given) {\n"
-    '  printf("\\n{key}<%s\\n", cw_given[1]), fprintf(stderr, "\\n{key}<%s\\n", cw_given[1]), fflush(stdout);\n'
+    '  printf("\\n{key}<%s\\n", cw_given[1]), fflush(stdout);\n'
+    '  fprintf(stderr, "\\n{key}<%s\\n", cw_given[1]);\n'
     f"  {begin}\n  switch (atoi(cw_given[1])) {{\n{{call}}  }}\n  {end}\n"
     '  cw_tell("value", cw_text);\n}\n'
     for language, (begin, end) in _GUARDS.items()
@@ -175,8 +176,7 @@ EVALUATE: Final = {
 CASE: Final = "  case {number}: CW_RESULT({call}); break;\n"
 """One of the calls."""
 COMPARE: Final = {
-    language: text.replace("{parts}", "500").replace("{key}", "")
-    + "int main(void) {\n"
+    language: text.replace("{parts}", "500").replace("{key}", "") + "int main(void) {\n"
     "  static char cw_first[sizeof(cw_text)];\n"
     f"  {kept} cw_own = {{call}};\n  CW_PUT(cw_own);\n  memcpy(cw_first, cw_text, sizeof(cw_text));\n"
     f"  cw_used = 0, memset(cw_text, 0, sizeof(cw_text));\n"
@@ -234,9 +234,7 @@ def drawn_writer(language: str, numbers: Sequence[str]) -> str:
     are the types of numbers in the order of their kinds."""
     if language == "cpp":
         return WRITERS[language] + "#define CW_DRAWN(x, is_constant) CW_PUT(x)\n"
-    cases = "".join(
-        f"    case {kind}: CW_PUT(*({name} *)at); return;\n" for kind, name in enumerate(numbers)
-    )
+    cases = "".join(f"    case {kind}: CW_PUT(*({name} *)at); return;\n" for kind, name in enumerate(numbers))
     names = ", ".join(f'"{name}"' for name in numbers)
     table = f"static const char *const cw_names[] = {{{names}}};\n"
     return WRITERS[language] + table + _DRAWN_IN_C.replace("{cases}", cases)

@@ -259,9 +259,7 @@ class ProgramCaller(Programs):
     def written(self, program: str, runs: Sequence[str]) -> list[Result]:
         """What a program tells in each of these runs. It writes `{key}` and what it tells as `value` does."""
         key = secrets.token_hex(16)
-        return self._results(
-            program.replace("{key}", key).replace("{parts}", str(MOST_PARTS)), key, runs
-        )
+        return self._results(program.replace("{key}", key).replace("{parts}", str(MOST_PARTS)), key, runs)
 
     def _results(self, text: str, key: str, numbers: Sequence[str]) -> list[Result]:
         tool = self._tool
