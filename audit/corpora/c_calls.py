@@ -30,14 +30,19 @@ from codeaudit.transforms.records import Sample
 DRAWN: Final = 12
 """Number of argument lists that are drawn for a function."""
 NO_VALUE: Final = "a function that returns nothing"
+BY_REFERENCE: Final = "a parameter that is a reference to a variable"
+"""No literal is a variable."""
 
 _CALL: Final = re.compile(r"(?<![\w.>:])([A-Za-z_]\w*)\s*\(")
+_POINT: Final = re.compile(r"\.0\b")
 _ENDS: Final = re.compile(r"\s*;?\s*")
 _MADE: Final = re.compile(
     r"(?P<type>(?:const\s+)?[A-Za-z_][\w:]*(?:\s+[A-Za-z_]\w*)*)?(?:\s*<[\w\s:,<>*]*>)?\s*(?P<stars>\**)\s*"
     r"\b(?P<name>[A-Za-z_]\w*)\s*(?P<array>\[\s*\d*\s*\])?\s*=\s*(?!=)"
 )
 """What begins a variable that is made of a value."""
+_REFERENCE: Final = re.compile(r"^(?!.*\bconst\b)[^&=]*&(?!&)")
+"""A parameter that is a reference to what may be changed."""
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w*")
 _SECONDS: Final = 1.0
 
@@ -63,7 +68,7 @@ class CCalls:
         head = found[name]
         if isinstance(head, str):
             return head
-        return NO_VALUE if head.is_void else None
+        return NO_VALUE if head.is_void else BY_REFERENCE if head.takes_variable else None
 
     def function_of(self, sample: Sample) -> str | None:
         """The name of the function to call: that of its own calls, else that of the label, else the last one;
@@ -92,7 +97,7 @@ class CCalls:
         return is_plain and last[0].start_byte == len(f"{before}\n".encode())
 
     def whole_call(self, text: str) -> tuple[str, str] | None:
-        """The function and the arguments, written anew, of a text that is nothing but a call with literals."""
+        """The function and the arguments of a text that is nothing but a call with literals."""
         begins = _CALL.match(text)
         found = arguments_of(text, begins.end()) if begins else None
         if begins is None or found is None or _ENDS.fullmatch(text, found[1]) is None:
@@ -185,6 +190,7 @@ class _Head:
     least: int
     most: int
     is_void: bool
+    takes_variable: bool
 
 
 @lru_cache(maxsize=8)
@@ -207,12 +213,14 @@ def _heads(source: str, language: str) -> dict[str, _Head | str]:
         taken = [one for one in head.part("parameters").children if reading.text(one) != "void"]
         optional = sum("=" in reading.text(one) for one in taken)
         is_void = re.search(rb"\bvoid\b[^*]*$", reading.source[function.start : own.start]) is not None
-        found[place.name] = _Head(len(taken) - optional, len(taken), is_void)
+        by_reference = any(_REFERENCE.search(reading.text(one)) for one in taken)
+        found[place.name] = _Head(len(taken) - optional, len(taken), is_void, by_reference)
     return found
 
 
 def _call(name: str, arguments: list[tuple[str, str]]) -> str:
-    return f"{name}({', '.join(value for value, _ in arguments)})"
+    # The type of a parameter makes `1` and `1.0` one argument.
+    return _POINT.sub("", f"{name}({', '.join(value for value, _ in arguments)})")
 
 
 @lru_cache(maxsize=64)

@@ -1,9 +1,9 @@
 """Values of C and C++ that are written as literals: read, and written in one way. Nothing is evaluated.
 
-A value is a number, `true`, `false`, a character, a string, `NULL`, or a list of values in braces: a vector, an
-array, a pair, a tuple, a set, a map. The type around a list or a string does not count, nor do casts between
-numbers: `{1, 2}`, `[1, 2]`, `std::vector<int>{1, 2}` and `(int[]){1, 2}` are one value. A number with a point or
-an exponent is a fraction, so `3` and `3.0` are two values. Zeros have no sign, and `NAN` equals itself.
+A value is a number, `true`, `false`, a character, a string, `NULL`, or a list of values in braces: a vector,
+an array, a pair, a tuple, a set, a map. The type around a list or a string does not count: `{1, 2}`,
+`[1, 2]`, `std::vector<int>{1, 2}` and `(int[]){1, 2}` are one value. A number with a point or an exponent is
+a fraction, so `3` and `3.0` are two values. Zeros have no sign, and `NAN` equals itself.
 """
 
 import math

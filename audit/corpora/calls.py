@@ -13,7 +13,7 @@ import ast
 import builtins
 import symtable
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -155,10 +155,14 @@ def called(sample: Sample) -> FunctionNode | str:
     return _obstacle(function, sample.source) or function
 
 
-def find(sample: Sample, *, longest: int) -> Calls | str:
-    """Calls of a sample's function, each at most `longest` characters long, or why there is none."""
+def find(
+    sample: Sample, *, longest: int, drawn: Callable[[Sample], list[str] | str] | None = None
+) -> Calls | str:
+    """Calls of a sample's function, each at most `longest` characters long, or why there is none.
+
+    `drawn` draws the arguments in place of a finder."""
     if (finder := FINDERS.get(sample.language)) is not None:
-        return finder.obstacle(sample) or _found(sample, finder, longest)
+        return finder.obstacle(sample) or _found(sample, finder, longest, drawn or finder.drawn)
     function = called(sample)
     if isinstance(function, str):
         return function
@@ -170,7 +174,9 @@ def find(sample: Sample, *, longest: int) -> Calls | str:
     return _chosen(sample, [f"{function.name}({arguments})" for arguments in dict.fromkeys(drawn)], longest)
 
 
-def _found(sample: Sample, finder: CallFinder, longest: int) -> Calls | str:
+def _found(
+    sample: Sample, finder: CallFinder, longest: int, drawn: Callable[[Sample], list[str] | str]
+) -> Calls | str:
     if (own := finder.parted(sample.source)) is not None:
         return Calls(own[0], (own[1],), given=True, end=finder.end)
     name = finder.function_of(sample) or ""
@@ -178,7 +184,7 @@ def _found(sample: Sample, finder: CallFinder, longest: int) -> Calls | str:
         read = ((finder.whole_call(call), result) for call, result in sample.calls)
         given = {f"{name}({one[1]})": result for one, result in read if one is not None and one[0] == name}
         return _of_table(sample, given, longest, finder.end)
-    found = [*finder.tested(sample, frozenset({name, CANDIDATE}))] if sample.tests else finder.drawn(sample)
+    found = [*finder.tested(sample, frozenset({name, CANDIDATE}))] if sample.tests else drawn(sample)
     if isinstance(found, str):
         return found
     calls = [f"{name}({arguments})" for arguments in dict.fromkeys(found)]

@@ -56,7 +56,7 @@ from typing_extensions import override
 
 from codeaudit.audit.cache import AnswerCache, open_results
 from codeaudit.audit.corpora import c_calls, c_values, javascript_calls
-from codeaudit.audit.corpora.calls import OTHER_LANGUAGE, Callables, Calls, find, parted
+from codeaudit.audit.corpora.calls import FINDERS, OTHER_LANGUAGE, Callables, Calls, find, parted
 from codeaudit.audit.corpora.records import Corpus, Note, Prepare
 from codeaudit.audit.evidence_check import (
     DIFFERS,
@@ -494,7 +494,7 @@ class Outputs(LabelSource):
             CannotAudit: something has to be executed, and this machine cannot contain programs.
         """
         self._tell()
-        calls = find(sample, longest=LONGEST)
+        calls = find(sample, longest=LONGEST, drawn=self._drawn)
         if isinstance(calls, str):
             return calls
         if (tool := VALUES[sample.language].tool) is not None and tool.missing:
@@ -568,6 +568,16 @@ class Outputs(LabelSource):
             (again,) = self._results([calls.program(call)], 1, values.judge_seconds, language)
         label = answer_of(told[call], language)
         return (call, label) if label is not None and answer_of(again, language) == label else UNSTABLE
+
+    def _drawn(self, sample: Sample) -> list[str] | str:
+        """Arguments that are drawn for a function, from the cache if they are there."""
+        key = _key(sample.source, -1, sample.language)
+        if self._kept is not None and (known := self._kept.fetch([key])):
+            return list(json.loads(known[key]))
+        found = FINDERS[sample.language].drawn(sample)
+        if self._kept is not None and not isinstance(found, str):
+            self._kept.store({key: json.dumps(found)}, run="")
+        return found
 
     # ── execution ────────────────────────────────────────────────────────────────────────────────────────
 

@@ -235,13 +235,18 @@ class ProgramCaller(Programs):
         return [found[one] for one in calls]
 
     def _built(self, program: str, calls: Sequence[str]) -> list[Result]:
-        """The results of calls that one build holds; alone those that do not fit together."""
+        """The results of calls that one build holds; of each half alone where one does not compile."""
         found = self._called(program, calls)
-        if len(calls) == 1 or Unknown(NOT_COMPILED) not in found:
+        if (
+            len(calls) == 1
+            or Unknown(NOT_COMPILED) not in found
+            or Unknown(NOT_COMPILED) in self._called(program)
+        ):
             return found
-        return [self._called(program, [call])[0] for call in calls]
+        half = len(calls) // 2
+        return [*self._built(program, calls[:half]), *self._built(program, calls[half:])]
 
-    def _called(self, program: str, calls: Sequence[str]) -> list[Result]:
+    def _called(self, program: str, calls: Sequence[str] = ()) -> list[Result]:
         key, tool = secrets.token_hex(16), self._tool
         text = tool.value.replace("{key}", key).replace("{parts}", str(MOST_PARTS))
         cases = [
@@ -249,11 +254,11 @@ class ProgramCaller(Programs):
             for number, call in enumerate(calls)
         ]
         text = text.replace("{call}", "".join(cases))
-        numbers = [str(number) for number in range(len(cases))]
+        numbers = [str(number) for number in range(len(cases) or 1)]  # without a call: whether it compiles
         if not tool.case:
             return self._results(program + text, key, numbers)
         found = self._results(program + text, key, [*numbers, *(f"{one}/2" for one in numbers)])
-        pairs = zip(found, found[len(cases) :], strict=False)
+        pairs = zip(found, found[len(numbers) :], strict=False)
         return [one if one == again else _different(one, again) for one, again in pairs]
 
     def written(self, program: str, runs: Sequence[str]) -> list[Result]:
