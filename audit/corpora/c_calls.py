@@ -155,10 +155,10 @@ class CCalls:
                 at = found[1]
             else:
                 name = _VARIABLE.match(tests, at)
-                before = [text for place, text in made.get(name[0] if name else "", []) if place < at]
-                if name is None or not before:
+                before = [one for one in made.get(name[0] if name else "", []) if one[0] < at]
+                if name is None or not before or _changes(name[0], tests[before[-1][0] : at]):
                     return None
-                given.append(before[-1])
+                given.append(before[-1][1])
                 at = name.end()
             rest = re.compile(r"\s*(?:,|(?=\)))").match(tests, at)
             if rest is None:
@@ -216,6 +216,12 @@ def _heads(source: str, language: str) -> dict[str, _Head | str]:
         by_reference = any(_REFERENCE.search(reading.text(one)) for one in taken)
         found[place.name] = _Head(len(taken) - optional, len(taken), is_void, by_reference)
     return found
+
+
+def _changes(name: str, text: str) -> bool:
+    """Whether a text may give a variable another value, other than by a call."""
+    found = rf"\b{name}\s*(?:\.|->|\[|\+\+|--|[-+*/%&|^]?=(?!=))|(?:\+\+|--|&)\s*{name}\b"
+    return re.search(found, text) is not None
 
 
 def _call(name: str, arguments: list[tuple[str, str]]) -> str:

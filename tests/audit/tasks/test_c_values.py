@@ -9,7 +9,7 @@ import pytest
 
 from codeaudit.audit.corpora import c_calls, c_harness
 from codeaudit.audit.corpora.c_values import value_text
-from codeaudit.audit.corpora.records import CorpusResources
+from codeaudit.audit.corpora.records import CorpusResources, raw_sample
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.evidence_check import DIFFERS
 from codeaudit.audit.labels import labels
@@ -57,7 +57,7 @@ HUMANEVAL_X = {
 MULTIPL_E = {
     "name": "HumanEval_1_total",
     "language": "cpp",
-    "prompt": "#include<assert.h>\n#include<bits/stdc++.h>\n// >>> total((std::vector<long>({(long)1l})))\n"
+    "prompt": "#include<assert.h>\n#include<vector>\n// >>> total((std::vector<long>({(long)1l})))\n"
     "// (1l)\nlong total(std::vector<long> numbers) {\n",
     "canonical_solution": "    long sum = 0;\n    for (long one : numbers) {\n        sum += one;\n    }\n"
     "    return sum;\n}\n",
@@ -240,6 +240,46 @@ def test_calls_of_tests_and_tables_are_asked_unless_the_text_shows_them(
     assert isinstance(one, Sample), one
     assert (one.source.splitlines()[-1], one.label) == (call, result)
     assert OUTPUT_PREDICTION.prepare(one) == one
+
+
+TESTED = r"""
+int main() {
+  std::vector<int> a = {1,
+    2}, grown = {};
+  grown.push_back(3);
+  std::string s = "f(8)";
+  int n = 4;
+  assert(f(a, "x  y") == 1); // f({9}, "z")
+  assert(same(f({}, s), f(std::vector<int>({(int)5}), ("w")), f(grown, s)));
+  n = other();
+  f({n}, s), f({}), f({}, s, 1), f(make(), s), o.f({7}, s), ff({7}, s);
+  s = "b";
+  candidate(a, s);
+}
+"""
+"""Calls of a function of a vector and a string."""
+
+
+def test_calls_of_tests_have_literals_or_variables_made_of_them() -> None:
+    source = "int f(std::vector<int> v, std::string s) {\n  return 1;\n}\n"
+    one = raw_sample(source, language="cpp", label="f", path="a", line=1, tests=TESTED)
+    assert [*c_calls.OF_CPP.tested(one, frozenset({"f", "candidate"}))] == [
+        '{1, 2}, "x  y"',
+        '{9}, "z"',
+        '{}, "f(8)"',
+        'std::vector<int>({5}), "w"',
+        '{1, 2}, "b"',
+    ]
+
+
+def test_arrays_of_c_are_compound_literals() -> None:
+    source = "int f(const char *s, int *v, int n) {\n  return 1;\n}\n"
+    tests = 'int main(void) { char s[] = "ab"; const int v[2] = {1, 2}; const char *t = "c"; f(s, v, 2); f(t, v, 1); }'
+    one = raw_sample(source, language="c", label="f", path="a", line=1, tests=tests)
+    assert [*c_calls.OF_C.tested(one, frozenset({"f"}))] == [
+        '(char[]){"ab"}, (const int[2]){1, 2}, 2',
+        '"c", (const int[2]){1, 2}, 1',
+    ]
 
 
 @running
