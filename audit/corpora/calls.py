@@ -170,8 +170,8 @@ def find(
         return Calls(own[0], (own[1],), given=True)
     if sample.calls:
         return _given(sample, function.name, longest)
-    drawn = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
-    return _chosen(sample, [f"{function.name}({arguments})" for arguments in dict.fromkeys(drawn)], longest)
+    made = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
+    return _chosen(sample, [f"{function.name}({arguments})" for arguments in dict.fromkeys(made)], longest)
 
 
 def _found(

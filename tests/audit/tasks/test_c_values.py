@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -102,9 +102,9 @@ def inputs(folder: Path) -> Inputs:
     return found
 
 
-def prepared(source: Outputs, folder: Path, row: dict[str, object]) -> Sample | str:
+def prepared(source: Outputs, folder: Path, row: Mapping[str, object]) -> Sample | str:
     path = folder / "rows.jsonl"
-    path.write_text(json.dumps(row) + "\n", "utf-8")
+    path.write_text(json.dumps(dict(row)) + "\n", "utf-8")
     (raw,) = corpus(str(path), None, CorpusResources()).read(Counter())
     return source.prepared(raw)
 
@@ -231,10 +231,11 @@ pair<string, vector<vector<int>>> pp(int n) { return {"a", {{1}, {}, {n}}}; }
         (MULTIPL_E, "total(std::vector<long>({5l, 7l}));", "12"),
         (IN_C, "sum((int[]){1, 2, 3}, 3);", "6"),
         (HALF, "f(3);", "1.5"),
+        ({"code": f"{SUM}\nsum((int[]){{4, 5}}, 1);\n", "language": "c"}, "sum((int[]){4, 5}, 1);", "4"),
     ],
 )
 def test_calls_of_tests_and_tables_are_asked_unless_the_text_shows_them(
-    outputs: Outputs, tmp_path: Path, row: dict[str, object], call: str, result: str
+    outputs: Outputs, tmp_path: Path, row: Mapping[str, object], call: str, result: str
 ) -> None:
     one = prepared(outputs, tmp_path, row)
     assert isinstance(one, Sample), one
@@ -364,7 +365,7 @@ def test_each_variant_is_executed(outputs: Outputs, tmp_path: Path) -> None:
 @running
 @pytest.mark.parametrize("row", [IN_C, HUMANEVAL_X])
 def test_the_call_stays_on_the_last_line_of_a_variant(
-    outputs: Outputs, tmp_path: Path, row: dict[str, object]
+    outputs: Outputs, tmp_path: Path, row: Mapping[str, object]
 ) -> None:
     one = prepared(outputs, tmp_path, row)
     assert isinstance(one, Sample)
@@ -427,7 +428,7 @@ def test_answers_are_literal_arguments(text: str, found: str | None) -> None:
     ],
 )
 def test_arguments_that_give_the_value_are_right(
-    inputs: Inputs, tmp_path: Path, row: dict[str, object], question: str, right: str, wrong: str
+    inputs: Inputs, tmp_path: Path, row: Mapping[str, object], question: str, right: str, wrong: str
 ) -> None:
     one = prepared(inputs, tmp_path, row)
     assert isinstance(one, Sample), one
