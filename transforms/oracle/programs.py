@@ -270,10 +270,12 @@ class ProgramCaller(Programs):
         tool = self._tool
         runs = numbers if tool.case else []
         printed, errors, ended, cut = self.ran(tool.before + text, runs)
-        if not ended or not ended[-1][2]:
+        if ended and not ended[-1][2]:
             raise CannotAudit(f"programs can't be run safely here: {tool.command} did not start")
         if cut:
             return [Unknown(cut, certain=cut == TOO_MUCH) for _ in numbers]
+        if not ended:
+            return [Unknown(NO_START) for _ in numbers]
         if tool.build and len(ended) == 1:
             return [Unknown(NOT_COMPILED) for _ in numbers]
         if not runs:

@@ -20,7 +20,8 @@ from codeaudit.audit.tasks.output_prediction import OTHER_RESULT, OUTPUT_PREDICT
 from codeaudit.transforms.oracle.calls import Result, Returned, Unknown
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.programs import NOT_COMPILED, ProgramCaller
-from codeaudit.transforms.oracle.single import NO_RETURN, NOT_PLAIN, THROWS, TOO_LONG, UNDEFINED
+from codeaudit.transforms.oracle.server import CPU, TOO_MUCH
+from codeaudit.transforms.oracle.single import NO_RETURN, NOT_PLAIN, THROWS, TOO_LONG, UNDEFINED, UNSTABLE
 from codeaudit.transforms.oracle.toolchains import SANITIZED
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import NotApplied, Perturbed, Sample
@@ -193,6 +194,24 @@ unsigned long long big(void) { return ~0ULL; } long long low(void) { return -922
         **{call: Returned(text) for call, text in known.items()},
         **{call: Unknown(reason) for call, reason in unknown.items()},
     }
+
+
+@running
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [('for (int k = 0; k < 99999; k++) puts("much to read");', TOO_MUCH), ("for (;;) n++, n = 0;", CPU)],
+)
+def test_what_has_no_end_has_no_result(body: str, reason: str) -> None:
+    found = results("c", f"int f(int n) {{ {body} return n; }}", "f(1)")
+    assert found == {"f(1)": Unknown(reason)}
+
+
+@running
+def test_a_result_that_is_not_the_same_each_time_is_unknown() -> None:
+    found = results(
+        "c", "long f(int n) { int fresh; return (long)&fresh; } int g(int n) { return n; }", "f(1)", "g(2)"
+    )
+    assert found == {"f(1)": Unknown(UNSTABLE), "g(2)": Returned("2")}
 
 
 @running
@@ -369,7 +388,7 @@ def test_the_call_stays_on_the_last_line_of_a_variant(
 ) -> None:
     one = prepared(outputs, tmp_path, row)
     assert isinstance(one, Sample)
-    edits = [perturb_one(one, transform_for(name, one.language), variants=1, seed=0)[0] for name in EDITS]
+    edits = [next(perturb_one(one, transform_for(name, one.language), variants=1, seed=0)) for name in EDITS]
     (case,) = outputs.relabelled(iter([Case(sample=one, outcomes=tuple(edits))]))
     for found in case.outcomes:
         assert isinstance(found, Perturbed), found
