@@ -36,6 +36,8 @@ from codeaudit.transforms.errors import RunError
 VOLATILE: Final = "volatile:"
 """Prefix of a fingerprint that does not cover everything that decides an answer: valid within one run."""
 
+FILE_FACTS: Final = "facts"
+"""The folder of the cache with what the texts of files show."""
 _SCHEMA: Final = (
     "CREATE TABLE IF NOT EXISTS answers ("
     "key BLOB PRIMARY KEY, run TEXT NOT NULL, answer TEXT NOT NULL) WITHOUT ROWID"

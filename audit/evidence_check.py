@@ -186,7 +186,7 @@ def combined(witness_findings: Iterable[WitnessFinding]) -> WitnessFinding:
         found = [one for one in told if isinstance(one, kind)]
         if found:
             return max(found, key=lambda one: _STRENGTH[one.evidence])
-    return Undecided(", ".join(one.reason for one in told if isinstance(one, Undecided)))
+    return Undecided("; ".join(one.reason for one in told if isinstance(one, Undecided)))
 
 
 def _judged(cases: Sequence[Case], judge: Judge, findings: FindingCounts) -> Iterator[Case]:

@@ -73,20 +73,20 @@ class DenseAttention(TrunkAttention):
         return self.projections.join(F.scaled_dot_product_attention(*self.projections.split(x)))
 
 
-def forward(name: str, tokens: int) -> Step:
+def forward(name: str, tokens: int, device: str = "cpu") -> Step:
     """A forward pass of a network for one input."""
     torch.manual_seed(0)
     if name == DECODER:
         sizes = DecoderSizes(
             vocabulary=1000, newline=NEWLINE, start=0, width=128, layers=3, heads=4, inner=512, window=256
         )
-        made = decoder("code", sizes, {})
-        ids = torch.randint(NEWLINE + 1, 1000, (1, tokens))
+        made = decoder("code", sizes, {}).to(device)
+        ids = torch.randint(NEWLINE + 1, 1000, (1, tokens), device=device)
         ids[:, TOKENS_A_LINE::TOKENS_A_LINE], ids[:, 0] = NEWLINE, sizes.start
         return lambda: made.hidden(ids)[0]
     kind = "vanilla" if name == DENSE else name
     relation = NETWORKS[kind].relation
-    network = build(kind, LineShape(vocabulary=1000, labels=100, window=max(LENGTHS)), {})
+    network = build(kind, LineShape(vocabulary=1000, labels=100, window=max(tokens, *LENGTHS)), {})
     if name == DENSE:
         for block in network.trunk.blocks:
             assert isinstance(block, TrunkBlock)
@@ -96,7 +96,7 @@ def forward(name: str, tokens: int) -> Step:
     encoded = made_up(tokens, PLANES.get(relation, 0))
     if relation == "referents":
         encoded = replace(encoded, referents=encoded.ids % TOKENS_A_LINE)
-    batch = collate([encoded])
+    batch, network = collate([encoded]).to(device), network.to(device)
     return lambda: network(batch)
 
 

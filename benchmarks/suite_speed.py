@@ -2,6 +2,7 @@
 
     python benchmarks/suite_speed.py
     python benchmarks/suite_speed.py python_functions.jsonl.gz --limit 2000
+    python benchmarks/suite_speed.py --facts FOLDER
     python benchmarks/suite_speed.py java_methods.jsonl.gz --limit 1000
     python benchmarks/suite_speed.py bhive_blocks.csv.gz --limit 1000 --transform rename
 
@@ -9,7 +10,8 @@ Each corpus is read in random order. Functions of two languages differ in size, 
 are told, too. The functions of Python are rewritten twice: each alone, and each with
 the file around it, as far as the corpus knows the file. One `ast.parse` of every function is the unit. Rounds
 of both alternate in one process, in CPU time; the median round counts. Nothing is kept between rounds but
-what a run keeps between its samples. The round before them, in which no file is known yet, is told apart.
+what a run keeps between its samples. The round before them, in which no file is known yet, is told apart;
+with --facts it finds what an earlier call wrote down of the files, as a run does in the user's cache.
 """
 
 import argparse
@@ -21,6 +23,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.audit.corpora.specs import corpus
@@ -29,6 +32,7 @@ from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.registration import load_target
+from codeaudit.transforms.remembering import remembering
 
 
 def main() -> None:
@@ -39,6 +43,7 @@ def main() -> None:
     parser.add_argument("--transform", default="reorder,rename")
     parser.add_argument("--variants", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--facts", type=Path, help="folder with what earlier calls found of files")
     chosen = parser.parse_args()
     collect_rarely()
     plan = SuitePlan(transforms=tuple(chosen.transform.split(",")), variants=chosen.variants, seed=0)
@@ -52,7 +57,9 @@ def main() -> None:
         if not any(one.context for one in samples):
             kinds.pop("with its file", None)
         for kind, those in kinds.items():
-            print(f"{spec}, {kind}: {measured(those, plan, chosen.rounds, python=python)}", flush=True)
+            with remembering(chosen.facts):
+                told = measured(those, plan, chosen.rounds, python=python)
+            print(f"{spec}, {kind}: {told}", flush=True)
 
 
 def measured(samples: Sequence[Sample], plan: SuitePlan, rounds: int, *, python: bool) -> str:

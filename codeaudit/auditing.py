@@ -19,7 +19,7 @@ from os import cpu_count
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from codeaudit.audit.cache import AnswerCache, ModelMemory, answers_scope, default_folder
+from codeaudit.audit.cache import FILE_FACTS, AnswerCache, ModelMemory, answers_scope, default_folder
 from codeaudit.audit.checks import is_text
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.engines.local import Engine, LocalEngine
@@ -119,6 +119,7 @@ from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import KEEPS_TEXT, Perturbed
 from codeaudit.transforms.registry import expand, in_relation, is_related
+from codeaudit.transforms.remembering import remembering
 
 RUNS: Final = Path("codeaudit-runs")
 """Where run folders go by default."""
@@ -201,6 +202,7 @@ def audit_models(
         run_folder(options.out or default_run_folder(options, given)) as folder,
         _resumable(folder, options, progress),
         _engine(options) as engine,
+        remembering((options.cache or default_folder()) / FILE_FACTS),
     ):
         _demand_own(folder)
         spending = spending_of(options)

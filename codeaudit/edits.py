@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from codeaudit.keywords import says_what_is_meant
 from codeaudit.options import DEFAULTS, check_values, listed, shown, with_mixture
 from codeaudit.transforms.errors import NOT_PARSED, CannotAudit, NotAppliedError, SourceError, UsageError
+from codeaudit.transforms.grammar import counted_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.permission import permit
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sites
@@ -300,7 +301,7 @@ def prepared_samples(
 
 def most_frequent(reasons: Counter[str]) -> str:
     """The three most frequent reasons with their counts."""
-    return ", ".join(f"{reason} {number}" for reason, number in reasons.most_common(3)) or "none given"
+    return ", ".join(counted_reasons(reasons, most=3)) or "none given"
 
 
 def _perturbed(

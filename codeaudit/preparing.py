@@ -892,7 +892,7 @@ def with_witnesses(inputs: DrawnInputs) -> DrawnInputs:
     found = witnesses(_languages(inputs.selections), inputs.labels)
     for one in found.values():
         for line in one.missing:
-            inputs.progress.note(f"--execute goes on without it: {line}")
+            inputs.progress.note(f"{line}; --execute goes on without it")
     return replace(inputs, witnesses=found)
 
 
@@ -907,8 +907,10 @@ def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: RunPr
     if not tools:
         progress.note("no variant was executed: there is no tool for it")
         return
+    total, undecided = findings.total, findings.open.total()
+    judged = f"{total - undecided:,} of {total:,}" if undecided else f"{total:,}"
     progress.note(
-        f"judged {findings.total:,} variants ({'; '.join(tools)}): "
+        f"judged {judged} variants ({'; '.join(tools)}): "
         f"{findings.kept:,} agree with their original, {findings.broken.total():,} do not (left out); "
         f"{counted(findings.changed, 'control')} differed from it, {findings.unchanged:,} not visibly"
     )

@@ -973,7 +973,7 @@ def _note(rise: Rise, *, full: bool, blind: bool, noisy: bool) -> str:
     both = f"{counted(rise.samples, 'sample')} ({counted(rise.pairs, 'pair')}) are in both runs"
     text = f"{both}; {rise.appeared} of them are newly violated, {rise.gone} are violated no longer. "
     if full:
-        return f"{text}No more could be"
+        return f"{text}All were violated before, so none could be new"
     if blind:
         return f"{text}So few samples cannot show any rise: give more"
     if noisy:

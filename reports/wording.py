@@ -1,12 +1,13 @@
 """Formats numbers and sentences. Every report format takes its texts from here."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN
 from codeaudit.reports.records import NOTHING, UNITS, Estimate, Excess, ModelSummary, Rate, Score, Test
 from codeaudit.transforms.dependence.relations import KINDS, PROMISES, Dependence
-from codeaudit.transforms.grammar import counted
+from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.levels import ASSUMED_OF_MACROS, MacroLevel, in_level
 from codeaudit.transforms.prose import UNPROVED
 from codeaudit.transforms.registry import in_relation, kind_of
@@ -267,13 +268,11 @@ _IN_WORDS: Final[Mapping[str, str]] = {
 
 
 def reasons(table: Mapping[str, int], *, most: int = 3) -> str:
-    """Format counted reasons: `no other legal order 540, contains yield 32, 2 other reasons 5`."""
-    ordered = sorted(table.items(), key=lambda item: (-item[1], item[0]))
-    shown = [f"{plain(_IN_WORDS.get(reason, reason))} {number}" for reason, number in ordered[:most]]
-    rest = ordered[most:]
-    if rest:
-        shown.append(f"{counted(len(rest), 'other reason')} {sum(number for _, number in rest)}")
-    return ", ".join(shown) or ABSENT
+    """Format counted reasons: `540 × no other legal order, 32 × contains yield, 5 others`."""
+    told: Counter[str] = Counter()
+    for reason, number in table.items():
+        told[plain(_IN_WORDS.get(reason, reason))] += number
+    return ", ".join(counted_reasons(told, most=most)) or ABSENT
 
 
 def asked(model: ModelSummary) -> tuple[str, ...]:

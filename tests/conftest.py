@@ -3,8 +3,10 @@
 Environment: no variable of the user's that could change a result, a cache of its own, untouched global generators,
 no module that another test wrote.
 
-Selection: `pytest` leaves out tests marked `slow` or `weekly` and all but a few cases of tests marked `thinned`.
-`--full` runs the slow tests too, and `WIDER` times as many cases; `--rest` runs what it has more than `pytest`.
+Selection: `pytest` leaves out tests marked `slow` or `weekly` and all but a few cases of tests marked `thinned`, and
+draws fewer examples.
+`--full` runs the slow tests too, and of the others `WIDER` times as many cases; `--rest` runs what it has more than
+`pytest`.
 `--all` runs everything, and so does a test named by its node id (`tests/test_x.py::test_y`).
 Where pytest-xdist is installed, many test files run on all cores; `-n 0` or a single file runs them in this process.
 """
@@ -33,6 +35,7 @@ settings.register_profile(
     "codeaudit", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("codeaudit")
+settings.register_profile("quick", settings.get_profile("codeaudit"), max_examples=25)
 
 WIDER = 3
 """How many cases `--full` runs of a test whose cases are thinned, for one that `pytest` runs."""
@@ -63,6 +66,13 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
             options.dist = "worksteal"
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw fewer examples where few cases run, before a test is read that would keep the number."""
+    option = config.option
+    if not (option.full or option.rest or _all_run(config)):
+        settings.load_profile("quick")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart() -> None:
     environment.forget_screen()
@@ -77,6 +87,7 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.enable()
         gc.freeze()
+        gc.set_threshold(50_000, 20, 50)  # as runs set it: workers hold millions of objects
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -120,12 +131,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _thinned(items: list[pytest.Item], times: int) -> set[int]:
-    """The ids of cases that `thinned(N, per=ARGUMENT)` leaves out: all but `times` N, evenly spread, of each value."""
+    """The ids of cases that `thinned(N, per=ARGUMENT)` leaves out: all but `times` N, evenly spread, of each value.
+
+    Of a slow test all but N are left out, whatever `times` is.
+    """
     groups = defaultdict(list)
     for item in items:
         if (mark := item.get_closest_marker("thinned")) and isinstance(item, pytest.Function):
             value = item.callspec.params[mark.kwargs["per"]] if "per" in mark.kwargs else None
-            groups[item.nodeid.partition("[")[0], repr(value), times * mark.args[0]].append(item)
+            count = mark.args[0] * (1 if item.get_closest_marker("slow") else times)
+            groups[item.nodeid.partition("[")[0], repr(value), count].append(item)
     left_out = set()
     for (_, _, count), cases in groups.items():
         kept = {number * len(cases) // count for number in range(count)}
@@ -162,10 +177,11 @@ def _untouched_generator() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _own_modules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Forget the modules that the test wrote: another test of this process may write one of the same name."""
-    before = set(sys.modules)
+    last = next(reversed(sys.modules))
     yield
     written = str(tmp_path_factory.getbasetemp())
-    for name in sys.modules.keys() - before:
+    # New modules stand at the end: to compare thousands of names after each test would take seconds.
+    for name in list(itertools.takewhile(lambda name: name != last, reversed(sys.modules))):
         if (getattr(sys.modules[name], "__file__", None) or "").startswith(written):
             del sys.modules[name]
 

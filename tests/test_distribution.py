@@ -92,6 +92,7 @@ def test_the_rule_lets_other_commands_through(line: str) -> None:
     assert not list(strangers(line))
 
 
+@pytest.mark.slow
 def test_no_file_installs_the_other_program() -> None:
     assert len(repository()) > 500
     assert {path: lines for path, text in repository().items() if (lines := list(strangers(text)))} == {}

@@ -33,6 +33,8 @@ PROVIDER_TESTS = {
     **dict.fromkeys(("inspect", *SHORT), "audit/models/test_hints.py"),
 }
 """By provider: a module whose quick tests load its models and ask them."""
+LONGER = {"pytest.mark.slow", "pytest.mark.weekly"}
+"""The marks of tests that the quick selection leaves out."""
 
 
 @pytest.mark.parametrize(("language", "name"), TRANSFORMS)
@@ -68,10 +70,13 @@ def test_every_command_has_a_quick_test() -> None:
 
 def _quick(path: Path) -> Iterator[ast.FunctionDef]:
     """The tests of a module of the quick selection."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if (
-            isinstance(node, ast.FunctionDef)
-            and node.name.startswith("test_")
-            and "pytest.mark.slow" not in map(ast.unparse, node.decorator_list)
-        ):
-            yield node
+    text = path.read_text(encoding="utf-8")
+    for node in ast.parse(text).body:
+        match node:
+            case ast.Assign([ast.Name("pytestmark")], value) if LONGER & set(
+                ast.unparse(value).strip("[]").split(", ")
+            ):
+                return
+            case ast.FunctionDef() if node.name.startswith("test_"):
+                if not LONGER & set(map(ast.unparse, node.decorator_list)):
+                    yield node

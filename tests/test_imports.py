@@ -102,7 +102,7 @@ def _seconds() -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("framework", HOMES)
 @pytest.mark.slow
 def test_a_framework_is_imported_in_its_home_only(framework: str) -> None:

@@ -155,6 +155,7 @@ def test_the_types_of_changes_are_those_that_contributors_are_told() -> None:
     assert configured == re.findall(r"^\| `(\w+)` \|", told, re.MULTILINE) == list(TYPES)
 
 
+@pytest.mark.thinned(60)
 @pytest.mark.parametrize("path", sorted(CHANGES.glob("*")), ids=lambda path: path.name)
 def test_a_change_is_short_and_has_a_type(path: Path) -> None:
     """A file of a type that is not known would be left out of the changelog without a word."""

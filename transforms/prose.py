@@ -10,12 +10,13 @@ them: `propose` draws one edit in each stretch of `SPARSE` words.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.language import TransformEntry
+from codeaudit.transforms.patches import Patch, Site
 
 ASSUMES: Final = "readers still take the words for the same request"
 UNPROVED: Final = "other words for the same code; that they ask for the same is assumed and not shown"
@@ -119,6 +120,15 @@ class WordEdit:
 Edits: TypeAlias = Callable[[str, Set[str]], Iterator[tuple[WordEdit, ...]]]
 """From a text of words, and the names of the code, to its places; each has the edits to choose from. `names`
 are not edited."""
+
+
+def place(words: str, options: Sequence[WordEdit], start: int, line: int) -> Site:
+    """The site of edits in words that begin at byte `start`, on line `line` of a text."""
+    edges = [
+        (start + len(words[: one.start].encode()), start + len(words[: one.end].encode())) for one in options
+    ]
+    patches = tuple((Patch(*edge, (one.text,)),) for edge, one in zip(edges, options, strict=True))
+    return Site(patches, "words", line + words[: options[0].start].count("\n"))
 
 
 def plain_words(text: str, names: Set[str]) -> list[list[re.Match[str]]]:

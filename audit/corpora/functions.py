@@ -4,6 +4,8 @@ import ast
 import gc
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 from codeaudit.audit.corpora.records import raw_sample
@@ -12,6 +14,7 @@ from codeaudit.transforms.python import parsing as reading
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
 from codeaudit.transforms.records import Sample
+from codeaudit.transforms.remembering import digest, fact
 from codeaudit.transforms.source_files import decoded_text, utf8
 
 SHORTEST: Final = 3
@@ -61,16 +64,27 @@ def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
         SourceError: the text does not parse.
     """
     lines = text.split("\n")
-    for node in _definitions(parse(text).body):
-        start = first_line(node)
-        source = dedented(lines[start - 1 : node.end_lineno])
-        reason = _unfit(node) or unfit_size(source, "function")
+    for name, start, end, unfit in fact(text, f"functions by {_own_code()}", lambda: _found(text)):
+        source = dedented(lines[start - 1 : end])
+        reason = unfit or unfit_size(source, "function")
         if reason is None:
-            yield raw_sample(
-                source, language=PYTHON.name, label=node.name, path=path, line=start, context=text
-            )
+            yield raw_sample(source, language=PYTHON.name, label=name, path=path, line=start, context=text)
         else:
             left_out[reason] += 1
+
+
+def _found(text: str) -> list[tuple[str, int, int | None, str | None]]:
+    """Name, first line and last line of each function of a text, and why it is no example."""
+    return [
+        (node.name, first_line(node), node.end_lineno, _unfit(node))
+        for node in _definitions(parse(text).body)
+    ]
+
+
+@cache
+def _own_code() -> str:
+    """A hash of this module: other code may find other functions."""
+    return digest(Path(__file__).read_text(encoding="utf-8"))
 
 
 def unfit_size(source: str, noun: str) -> str | None:

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing import get_context, parent_process
+from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 from typing_extensions import override
@@ -17,6 +18,7 @@ from typing_extensions import override
 from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.audit.interface import Model
 from codeaudit.transforms.permission import permit, permitted
+from codeaudit.transforms.remembering import remember_to_the_end, remembered_in
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -75,7 +77,9 @@ def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: i
     pending = chain(first, pending)
     # `spawn`: a forked process inherits the locks of other threads, for example those of PyTorch, and may
     # hang.
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_serve, initargs=(permitted(),))
+    pool = ProcessPoolExecutor(
+        workers, get_context("spawn"), initializer=_serve, initargs=(permitted(), remembered_in())
+    )
     with pool:
         # `pool.map` would read its whole input before it gives the first result.
         begun: deque[Future[list[R]]] = deque()
@@ -95,10 +99,11 @@ def _each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     return list(map(work, items))
 
 
-def _serve(named: frozenset[str]) -> None:
-    """Permit the names that the parent permits, ignore Ctrl-C, which reaches the whole process group, and
-    end when the parent ends."""
+def _serve(named: frozenset[str], remembered: Path | None) -> None:
+    """Permit the names that the parent permits, remember facts where it does, ignore Ctrl-C, which reaches
+    the whole process group, and end when the parent ends."""
     permit(*named)
+    remember_to_the_end(remembered)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     collect_rarely()
     # Notes about plug-ins: the parent has written them already.

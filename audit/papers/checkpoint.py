@@ -373,7 +373,7 @@ def read_json(path: Path) -> Mapping[str, Any]:
     try:
         found = load_json(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise missing(path, error) from error
+        raise missing(path, error.strerror or error) from error
     except ValueError as error:
         raise broken(path, f"not JSON: {error}") from error
     schema = found.get("schema") if isinstance(found, dict) else None

@@ -397,7 +397,7 @@ def steps(found: Item, request: Request) -> list[Step]:
             models = [word for step in learned for word in ("--model", str(step.out))]
             words = ("run", *models, "--task", found.audited or found.task)
             words += ("--corpus", _corpus(group, group.test, request))
-            words += (*group.options, *found.audit, *scale.run)
+            words += _once((*group.options, *found.audit, *scale.run))
             out = request.out / "runs" / f"{found.task}-seed-{seed}-{_digest(words)}"
             words += (*device, "--out", str(out))
             made.append(
@@ -415,15 +415,16 @@ def steps(found: Item, request: Request) -> list[Step]:
 
 def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request: Request) -> Step:
     scale = found.scales[request.preset]
-    words: tuple[str, ...] = ("train", row.network, "--task", found.task, *group.options)
+    words: tuple[str, ...] = ("train", row.network, "--task", found.task)
     for option, split in (("--corpus", "train"), ("--valid", "valid"), ("--test", "test")):
         words += (option, _corpus(replace(group, audited=""), split, request))
+    settings = group.options
     if request.preset == "paper" and row.preset:
-        words += ("--preset", row.preset)
-    words += (*scale.train, *(group.paper if request.preset == "paper" else group.small), *row.options)
+        settings += ("--preset", row.preset)
+    settings += (*scale.train, *(group.paper if request.preset == "paper" else group.small), *row.options)
     if request.steps is not None:
-        words = _with(words, "--steps", str(request.steps))
-    words += ("--seed", str(seed))
+        settings += ("--steps", str(request.steps))
+    words += (*_once(settings), "--seed", str(seed))
     # What decides the weights. The device and the folder do not.
     digest = _digest(words)
     label = "".join(sign if sign.isalnum() else "-" for sign in row.name).replace("--", "-")
@@ -443,10 +444,16 @@ def _digest(words: Sequence[str]) -> str:
     return hashlib.sha256("\0".join(words).encode()).hexdigest()[:8]
 
 
-def _with(words: tuple[str, ...], option: str, value: str) -> tuple[str, ...]:
-    """The words with an option set once."""
-    places = {at + step for at, word in enumerate(words) if word == option for step in (0, 1)}
-    return (*(word for at, word in enumerate(words) if at not in places), option, value)
+def _once(words: Sequence[str]) -> tuple[str, ...]:
+    """Each option at most once: the last one counts, as on the command line."""
+    groups: list[list[str]] = []
+    for word in words:
+        if word[:1] == "-" and not word[1:2].isdigit():  # no negative number
+            groups.append([])
+        groups[-1].append(word)
+    # `-O NAME=VALUE` may stand several times, with another name each time.
+    kept = {one[1].partition("=")[0] if "=" in one[-1] else one[0]: one for one in groups}
+    return tuple(word for one in kept.values() for word in one)
 
 
 def _corpus(group: ColumnGroup, split: str, request: Request) -> str:

@@ -51,7 +51,7 @@ NEAR: Final = 0.7
 
 NEARLY: Final = f"chrF of at least {NEAR * 100:.0f} %"
 
-NO_SUMMARY: Final = "no documentation"
+NO_SUMMARY: Final = "no documentation; a table names its column with --columns label=COLUMN"
 SHORT: Final = f"documentation under {FEWEST} words"
 NOT_APART: Final = "documentation that cannot be taken out"
 STILL_SHOWN: Final = "code that shows its summary elsewhere"

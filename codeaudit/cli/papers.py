@@ -92,7 +92,9 @@ def show(name: str) -> int:
         click.echo(f"  trained: {'; '.join(row.name for row in found.rows)}")
         click.echo(f"  columns: {'; '.join(head for head, _, _ in found.heads)}")
     for row, values in found.published.items():
-        click.echo(f"  paper: {row}: {', '.join(f'{head} {value:g}' for head, value in values.items())}")
+        click.echo(
+            f"  the paper found: {row}: {', '.join(f'{head} {value:g}' for head, value in values.items())}"
+        )
     for text in found.differences:
         click.echo(f"  difference: {text}")
     if (cost := forecast(found)) is not None:

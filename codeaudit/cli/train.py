@@ -365,9 +365,11 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
     help="Of the network's structure, such as in_line=2 or degree=prefix; may be repeated.",
 )
 @click.option("--pretrain-epochs", type=Whole(min=0), help="spe, …: epochs that find hidden words, at first.")
-@click.option("--bag-epochs", type=Whole(min=0), help="Epochs without the blocks, at first.")
-@click.option("--epochs", type=POSITIVE, help="Epochs with them.")
-@click.option("--steps", type=POSITIVE, help="Steps with them, instead of --epochs.")
+@click.option(
+    "--bag-epochs", type=Whole(min=0), help="Epochs without the blocks of the network, before all others."
+)
+@click.option("--epochs", type=POSITIVE, help="Epochs with the blocks.")
+@click.option("--steps", type=POSITIVE, help="Steps with the blocks, instead of --epochs.")
 @click.option("--batch", type=POSITIVE, help="Examples a step.")
 @click.option(
     "--accumulate",

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 import click
 from typing_extensions import override
 
-from codeaudit.audit.cache import default_folder
+from codeaudit.audit.cache import FILE_FACTS, default_folder
 from codeaudit.audit.corpora.records import BaseCorpus, Corpus, CorpusResources
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
@@ -101,6 +101,7 @@ from codeaudit.transforms.perturb import FAILED
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Perturbed, Sample, Sites
 from codeaudit.transforms.registry import entry_of, expand, levelled, one_way, related
+from codeaudit.transforms.remembering import remembering
 
 FileSeen: TypeAlias = Callable[[FileResult], None]
 
@@ -543,12 +544,13 @@ def transform(
             f"--transform {','.join(names)}: a copy of files keeps what callers can read; name single "
             "transforms of the family if nobody reads it"
         )
-    if suite is not None:
-        if out is not None:
-            raise UsageError("give --out for a perturbed copy or --suite for a suite, not both")
-        counts = _suite(sources, suite, {**options, "transform": transform}, diff=diff)
-    else:
-        counts = _files(sources, expanded, frozenset(names or ()), out, options, diff=diff)
+    if suite is not None and out is not None:
+        raise UsageError("give --out for a perturbed copy or --suite for a suite, not both")
+    with remembering(default_folder() / FILE_FACTS):
+        if suite is not None:
+            counts = _suite(sources, suite, {**options, "transform": transform}, diff=diff)
+        else:
+            counts = _files(sources, expanded, frozenset(names or ()), out, options, diff=diff)
     units = "units" if suite is None else "variants"
     _show(counts, sources, options["seed"], form, units=units, diff=diff or out == STDOUT)
     if suite is not None:

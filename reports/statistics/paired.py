@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from codeaudit.reports.records import Better, Contrast, Paired, Standing, Test
 from codeaudit.reports.statistics.adjustment import ALPHA, best, chi_square_tail, holm
 from codeaudit.reports.statistics.intervals import Z, single
+from codeaudit.transforms.grammar import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,7 +105,11 @@ def cochran(columns: Sequence[Sequence[bool]]) -> Test:
         method, p = "exact binomial", _binomial(totals[0], totals[1])
     elif len(mixed) * k < EXACT_CELLS and k <= EXACT_MODELS:
         method, p = "exact permutation", _exact(ones, totals)
-    few = (f"the models disagree on only {len(mixed)} inputs",) if len(mixed) * k < EXACT_CELLS else ()
+    few = (
+        (f"the models disagree on only {counted(len(mixed), 'input')}",)
+        if len(mixed) * k < EXACT_CELLS
+        else ()
+    )
     return Test(name=NAME, method=method, statistic=statistic_value, p=p, asymptotic_p=asymptotic, notes=few)
 
 
@@ -129,7 +134,7 @@ def mcnemar(first: str, second: str, left: Sequence[bool], right: Sequence[bool]
     # significant.
     smallest = min(1.0, 2 * 0.5 ** (b + c))
     if b + c and smallest >= ALPHA:
-        notes.append(f"no split of {b + c} discordant inputs could reach p < {ALPHA}")
+        notes.append(f"no split of {counted(b + c, 'discordant input')} could reach p < {ALPHA}")
     return Contrast(
         first=first,
         second=second,

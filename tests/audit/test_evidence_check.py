@@ -112,7 +112,7 @@ def test_each_word_is_counted() -> None:
             BehavesDifferently("measured", "z"),
         ),
         ([Undecided("x"), BehavesSame("executed")], BehavesSame("executed")),
-        ([Undecided("x"), Undecided("y")], Undecided("x, y")),
+        ([Undecided("x"), Undecided("y")], Undecided("x; y")),
     ],
 )
 def test_several_tools_say_one_thing(told: list[WitnessFinding], together: WitnessFinding) -> None:

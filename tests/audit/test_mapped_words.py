@@ -190,6 +190,7 @@ ANSWERS: Final = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("write", [_jsonl, _json, _csv, _parquet])
 @pytest.mark.parametrize("as_text", [False, True], ids=["truth values", "texts"])

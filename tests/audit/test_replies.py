@@ -191,6 +191,7 @@ def reading(row: Row) -> tuple[str | float | None, str]:
     return (found.answer, found.replies[0].read) if isinstance(found, Predicted) else (None, found.reason)  # type: ignore[return-value]
 
 
+@pytest.mark.thinned(48)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.task}: {row.reply!r:.60}")
 def test_a_reply_is_read_as_its_one_candidate(row: Row) -> None:
     assert reading(row)[0] == row.answer
@@ -211,6 +212,7 @@ def test_the_example_of_a_form_is_read_by_that_form(form: object) -> None:
     assert form.name in forms  # type: ignore[attr-defined]
 
 
+@pytest.mark.thinned(18)
 @pytest.mark.parametrize("first", ["[{}] [x]", "`{}`", "{}", "Full name: {}", '{{"name": "{}"}}', "1. `{}`"])
 @pytest.mark.parametrize("second", ["[{}] [y]", "Function name: {}", "The function name should be `{}`."])
 @pytest.mark.parametrize("between", ["\n", "\n\n", "\n\nOn second thought:\n\n"])
@@ -253,7 +255,8 @@ PIECES = (
 )
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.slow
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("piece", PIECES)
 def test_no_long_reply_takes_long(piece: str) -> None:
     prompt = built_in()[NAME]

@@ -49,6 +49,7 @@ def test_there_are_25_of_each_of_twelve_kinds_over_all_tasks() -> None:
     }
 
 
+@pytest.mark.thinned(100)
 @pytest.mark.parametrize("row", REPLIES, ids=lambda row: f"{row.kind}-{row.task}")
 def test_no_reply_is_read_wrongly(row: StatedReply) -> None:
     assert reading(row) in (row.states, None)

@@ -112,6 +112,7 @@ def without_name(found: Sequence[Audited]) -> list[object]:
     return [(one.sample, one.before, one.score, one.verdicts, one.after_scores) for one in found]
 
 
+@pytest.mark.slow
 def test_the_verdicts_are_those_of_batches() -> None:
     rolled = list(audit(CASES, setup(Shuffled())))
     assert without_name(rolled) == without_name(list(audit(CASES, setup(Recorder(echo)))))

@@ -128,6 +128,7 @@ def test_batches_hold_similar_lengths() -> None:
     ]
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 32])
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 40])
 def test_repeated_queries_meet_another_place(size: int, count: int) -> None:
@@ -181,6 +182,7 @@ def test_the_company_of_a_repeated_query_is_the_same_in_every_division_into_shar
         assert together == alone
 
 
+@pytest.mark.slow
 def test_repeated_queries_keep_their_company_when_a_run_resumes() -> None:
     memory = Remembering()
     again = [one for each in SEVERAL for one in repeats(each, FUNCTION_NAME)]

@@ -164,6 +164,7 @@ def test_a_table_that_is_no_suite_says_so(tmp_path: Path) -> None:
         list(read_suite(path, seed=1))
 
 
+@pytest.mark.slow
 def test_the_suite_does_not_depend_on_the_number_of_workers() -> None:
     samples = [
         Sample(

@@ -13,6 +13,7 @@ def _benchmark(script: Callable[[str], ModuleType]) -> ModuleType:
     return script("attention")
 
 
+@pytest.mark.slow
 def test_each_network_is_timed_forward_and_in_training(benchmark: ModuleType) -> None:
     for backward in (False, True):
         best = benchmark.fastest(32, backward=backward, repeats=1)

@@ -30,6 +30,7 @@ def card(folder: Path, network: str, seed: int, accuracy: float, *, data: str = 
     return str(place)
 
 
+@pytest.mark.slow
 def test_networks_stand_beside_the_rules(
     script: Script, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

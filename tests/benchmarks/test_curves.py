@@ -11,6 +11,7 @@ LOG = "step,loss,valid\n" + "".join(
 )
 
 
+@pytest.mark.slow
 def test_the_curves_of_trainings_are_drawn(script: Callable[[str], ModuleType], tmp_path: Path) -> None:
     curves = script("curves")
     for name in ("one", "other"):

@@ -15,6 +15,7 @@ Script = Callable[[str], ModuleType]
 pytestmark = [needs_gcc, needs_gpp]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dialect", "pairs"),
     [("c", "1"), ("cpp", "1"), pytest.param("cpp", "120", marks=pytest.mark.slow)],

@@ -22,6 +22,7 @@ def processor() -> NativeProcessor:
         pytest.skip(str(error))
 
 
+@pytest.mark.slow
 def test_nothing_differs_but_the_controls(
     script: Callable[[str], ModuleType], processor: NativeProcessor
 ) -> None:

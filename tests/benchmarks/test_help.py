@@ -61,6 +61,7 @@ def test_every_program_answers_help(tmp_path: Path) -> None:
     assert found.keys() == PROGRAMS
 
 
+@pytest.mark.thinned(17)
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_file_is_a_program_or_a_part_of_one(name: str) -> None:
     others = [text for other, text in TEXTS.items() if other != name]

@@ -20,6 +20,7 @@ def test_the_snippets_of_a_chunk_depend_on_the_seed_alone(script: Script) -> Non
     assert list(readers.drawn(1, 1000)) != list(readers.drawn(1, 2000))
 
 
+@pytest.mark.slow
 def test_a_disagreement_is_counted_by_its_kind_and_told_if_unseen(
     script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:

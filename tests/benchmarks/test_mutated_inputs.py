@@ -15,6 +15,7 @@ def benchmark(script: Callable[[str], ModuleType]) -> ModuleType:
 QUICK = ("python", "table-csv", "verdicts")
 
 
+@pytest.mark.slow
 def test_mutants_of_some_readers(benchmark: ModuleType) -> None:
     readers = [one for one in benchmark.READERS if one.name in QUICK]
     assert check(benchmark, readers, range(-1, 1)) > 0.4

@@ -11,6 +11,7 @@ from codeaudit.reports.statistics.excess import flips, pair_excess, sample_exces
 from codeaudit.reports.statistics.shuffles import difference, shuffled, tabled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "effect", "variants", "samples", "spread", "repeats"),
     [(0.05, 0.1, 4, 60, "equal", 0), (0.2, 0.0, 1, 30, "two labels", 0), (0.1, 0.05, 3, 400, "hard", 2)],

@@ -28,6 +28,7 @@ def test_copies_are_distinct_functions(script: Script) -> None:
         assert ast.dump(function) == ast.dump(original)
 
 
+@pytest.mark.slow
 def test_the_processor_time_of_children_counts(script: Script, tmp_path: Path) -> None:
     burn = "import time\nend = time.process_time() + 0.6\nwhile time.process_time() < end: pass"
     code = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {burn!r}])"

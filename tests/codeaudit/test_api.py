@@ -362,6 +362,7 @@ def test_a_run_is_opened_again_and_shown(found: codeaudit.Run, tmp_path: Path) -
         codeaudit.open_run(tmp_path / "nowhere")
 
 
+@pytest.mark.slow
 def test_a_graph_of_another_analysis_is_not_drawn(
     found: codeaudit.Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -391,6 +392,7 @@ def test_a_run_without_any_verdict_is_an_error() -> None:
         codeaudit.run(fickle, corpus=["def f():\n    return 1"], transforms="rename", out="out")
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_same_folder(sources: Path) -> None:
     words = ["--model", "fake/hash", "--corpus", str(sources), "--variants", "2", "--trials", "2"]
     assert main(["run", *words, "--attack", "random", "--workers", "1", "--out", "command"]) == 0

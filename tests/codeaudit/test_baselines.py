@@ -117,6 +117,7 @@ def test_two_controls_of_a_thousand_samples_add_50_kb(tmp_path: Path) -> None:
     assert 45_000 < sizes[1] - sizes[0] < 55_000
 
 
+@pytest.mark.slow
 def test_a_hundred_samples_take_their_share(tmp_path: Path) -> None:
     path = tmp_path / "main.parquet"
     write(path, made(100, score=0.4))

@@ -224,6 +224,7 @@ ACTING = {"base_url", "key_env", "headers.NAME", "query.NAME", "headers", "query
 """A file may be called 5, too; the prompts that come with codeaudit are harmless."""
 
 
+@pytest.mark.thinned(13)
 @pytest.mark.parametrize("key", sorted({*ARGUMENTS, "base_url"}))
 def test_of_a_manifest_whatever_is_sent_and_where_is_typed_again(key: str) -> None:
     """A number alone is harmless, but not where it says what is sent, or where to."""

@@ -243,6 +243,7 @@ MOST_SHARED = 4
 """Of so many commands each one meets its share of the damages."""
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("name", "command"), DAMAGES[::7])
 def test_a_damaged_file_is_named(
     name: str,

@@ -96,6 +96,7 @@ def test_python_m_codeaudit_works(repository: Path, installed: Path) -> None:
     assert "raised" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_pytest_starts_where_the_plugin_is_installed_and_unused(repository: Path, installed: Path) -> None:
     (repository / "tests" / "test_own.py").write_text(
         "from audit.words import WORDS\n\n\ndef test_own():\n    assert WORDS == ['audit']\n",

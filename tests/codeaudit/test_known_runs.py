@@ -113,7 +113,7 @@ GATES: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("ask", GATES.values(), ids=GATES)
 def test_a_gate_decides_the_same_about_a_known_run(
     ask: Callable[[], object], monkeypatch: pytest.MonkeyPatch
@@ -124,6 +124,7 @@ def test_a_gate_decides_the_same_about_a_known_run(
     assert ask() == ask() == told
 
 
+@pytest.mark.slow
 def test_a_known_run_is_not_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finished_runs, "judge", unchecked)
     gate("one", "two", max_violation_rate=1.0)
@@ -240,6 +241,7 @@ def test_the_state_of_the_code_is_that_of_its_files(tmp_path: Path, monkeypatch:
     assert len(seen) == 4
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "changed",
     [

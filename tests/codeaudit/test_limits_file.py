@@ -95,6 +95,7 @@ def test_the_rest_of_the_file_stays_as_it_was(
         assert f"{path}: {option} = {gated[option]}  (" in err
 
 
+@pytest.mark.slow
 def test_a_second_time_nothing_is_added(runs: Path, tmp_path: Path) -> None:
     path = tmp_path / "codeaudit.toml"
     texts = []
@@ -139,6 +140,7 @@ def test_each_comment_says_what_was_measured_and_why_the_limit_is_another(runs: 
     assert lines["max-f1-drop"] == '"9%" # measured: 0 %; with 24 samples a score varies by 8.2 %'
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("before", [None, FILE.format(old="")])
 @pytest.mark.parametrize(

@@ -101,6 +101,7 @@ def test_a_merged_run_is_that_of_one_process(whole: Path, joined: Path) -> None:
     assert 0 < rate.count < rate.total
 
 
+@pytest.mark.slow
 def test_a_merged_run_names_all_versions_that_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,6 +232,7 @@ def test_a_shard_is_not_written_over(parts: list[Path], tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in own[0].iterdir() if path.is_file()} == before
 
 
+@pytest.mark.slow
 def test_foreign_folders_are_named(parts: list[Path], whole: Path, tmp_path: Path) -> None:
     foreign = made(tmp_path / "foreign", "1/3", variants=1, repeats=2)
     halves = made(tmp_path / "half", "1/2", repeats=2)
@@ -311,6 +313,7 @@ def test_merging_again_keeps_the_first_result(parts: list[Path], joined: Path, t
     assert_same_results(joined, tmp_path / "run" / "previous")
 
 
+@pytest.mark.slow
 def test_a_merged_run_is_a_run_and_a_shard_is_none_for_the_gate(
     parts: list[Path], joined: Path, whole: Path, tmp_path: Path
 ) -> None:
@@ -329,6 +332,7 @@ def test_a_merged_run_is_a_run_and_a_shard_is_none_for_the_gate(
     assert "shard 2/3 of a run; join all shards first" in refused.stderr
 
 
+@pytest.mark.slow
 def test_keys_of_shards_are_checked(tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_bytes(b"k" * 32)

@@ -84,6 +84,7 @@ def test_a_model_with_a_prompt_is_a_model_of_its_own(capfd: pytest.CaptureFixtur
     assert summary("more")["prompts"] == summary()["prompts"]
 
 
+@pytest.mark.slow
 def test_what_a_prompt_changes_stands_beside_what_edits_change(capfd: pytest.CaptureFixture[str]) -> None:
     with serving(by_way) as endpoint:
         found = run("openai/tiny", prompts=("plain", "few-shot"), base_url=endpoint.url)
@@ -103,6 +104,7 @@ def test_what_a_prompt_changes_stands_beside_what_edits_change(capfd: pytest.Cap
         assert "edits, asked with few-shot" in text
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(("model", "share"), [("fake/constant", 0), ("fake/chatty", 0), ("fake/hash", 1)])
 def test_of_a_steady_model_every_difference_is_the_prompts(model: str, share: int) -> None:
     (effect,) = run(model, prompts=("plain", "reworded", "reasoning"))["prompts"]
@@ -110,6 +112,7 @@ def test_of_a_steady_model_every_difference_is_the_prompts(model: str, share: in
     assert (effect["pair_excess"]["p"] < 0.001) == bool(share)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("seed", range(6))
 def test_noise_is_not_the_prompts(seed: int) -> None:
@@ -132,6 +135,7 @@ def test_noise_is_not_the_prompts(seed: int) -> None:
     assert effect["pair_excess"]["p"] > 0.01
 
 
+@pytest.mark.slow
 def test_a_merged_run_has_the_prompts_of_the_whole() -> None:
     settings: dict[str, Any] = {"prompts": ("plain", "few-shot"), "repeats": 2}
     whole = run("fake/noisy", "fake/hash", **settings)
@@ -160,6 +164,7 @@ def run_of_part(out: str, shard: str, settings: dict[str, Any]) -> None:
     )
 
 
+@pytest.mark.slow
 def test_arguments_of_one_model_stay_with_it_and_models_of_code_are_asked_once() -> None:
     found = run(
         "fake/length",

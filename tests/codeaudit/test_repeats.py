@@ -83,6 +83,7 @@ def numbers(verdicts: pd.DataFrame) -> dict[int, int]:
     return dict(kept.groupby("variant").size())
 
 
+@pytest.mark.slow
 def test_a_local_model_without_noise_is_asked_again_once() -> None:
     model = Model()
     verdicts = run(model)
@@ -129,6 +130,7 @@ def test_trials_are_asked_equally_often() -> None:
     assert by_trial.groupby("seed")["variant"].agg(set).map(len).nunique() == 1
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_between_the_stages_goes_on() -> None:
     whole = run(Model(noise=NOISE), "whole")
     noisy = Model(noise=NOISE, breaks_after=2 * FUNCTIONS)
@@ -196,6 +198,7 @@ def gated(model: Any, seed: int) -> tuple[Any, Any]:
     return found.summary.models[0], decided
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.thinned(1)
 def test_noise_alone_is_no_effect_and_passes_the_gate(seed: int) -> None:

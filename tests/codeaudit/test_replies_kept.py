@@ -74,6 +74,7 @@ def test_every_verdict_has_its_reply_and_no_file_has_the_key(sources: Path) -> N
     assert "answers.parquet" in manifest["files"]
 
 
+@pytest.mark.slow
 def test_no_raw_leaves_replies_out_and_nothing_needs_them(
     sources: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

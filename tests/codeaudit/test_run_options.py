@@ -42,6 +42,7 @@ def kept(options: RunOptions) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.thinned(14)
 @pytest.mark.parametrize("name", sorted(TABLE.keys() - ONLY_COMMAND_LINE - BECOMES_MODELS))
 def test_every_option_can_be_set_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[RunOptions] = []
@@ -65,6 +66,7 @@ def test_a_proxy_is_neither_kept_nor_taken_from_a_manifest() -> None:
     assert RunOptions.of_manifest({**kept(options), "proxy": "http://proxy:8080"}, PLACE).proxy is None
 
 
+@pytest.mark.thinned(14)
 @pytest.mark.parametrize("name", [one.name for one in fields(RunOptions) if TABLE[one.name].entry.kept])
 def test_every_option_comes_back_from_a_manifest(name: str) -> None:
     value = another(TABLE[name])

@@ -124,7 +124,7 @@ def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str
 NAMES = (MANIFEST, SUITE, VERDICTS, SUMMARY)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("reader", "names"),
     [

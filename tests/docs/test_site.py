@@ -108,6 +108,7 @@ def test_what_a_page_of_the_repository_shows_is_not_stale(generated: ModuleType,
     assert text == generated.written(text), "write it again: python docs/site/generated.py"
 
 
+@pytest.mark.thinned(92)
 @pytest.mark.parametrize("page", [*PAGES, *LINKED], ids=str)
 def test_every_link_leads_to_a_heading_of_a_file(generated: ModuleType, page: Path) -> None:
     """Also those of a section that another page takes over: that page may lie in another folder."""
@@ -187,6 +188,7 @@ def test_every_command_in_a_block_exists(commands: dict[str, set[str]]) -> None:
     assert [pair for pair in named if pair[1] not in commands] == []
 
 
+@pytest.mark.thinned(26)
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_every_option_that_a_page_names_exists(page: Path, commands: dict[str, set[str]]) -> None:
     # The measurements name options of their own programs, which `tests/benchmarks` runs.

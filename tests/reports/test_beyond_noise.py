@@ -213,6 +213,7 @@ def noisy(share: float, effect: float, *, samples: int = 200, seed: int = 0) -> 
         )
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_alone_shows_no_effect_and_an_effect_is_shown_through_noise(seed: int) -> None:

@@ -63,6 +63,7 @@ def test_trials_of_one_run_are_tested_and_the_best_is_marked() -> None:
     assert len(found.groups[1].values) == 5
 
 
+@pytest.mark.slow
 def test_runs_of_other_seeds_are_trials_of_the_same_models() -> None:
     several = compare([run(f"r{seed}", MODELS, seeds=(seed,)) for seed in range(5)])
     together = compare([run("r", MODELS, seeds=range(5))])
@@ -80,6 +81,7 @@ def test_one_name_with_two_fingerprints_is_two_models() -> None:
     assert [each.model for each in found.paired[0].standings] == ["m (old)", "m (new)"]
 
 
+@pytest.mark.slow
 def test_groups_put_training_seeds_together() -> None:
     models = {f"{kind}{n}": (f"{kind}{n}", rate) for kind, rate in (("s", 0), ("v", 0.3)) for n in range(5)}
     found = compare([run("r", models)], groups={name: name[0] for name in models})
@@ -207,6 +209,7 @@ def test_noise_does_not_rank_models() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_runs_without_an_unsteady_sample_are_compared_as_ever() -> None:
     made = noisy_run("r", {"a": (0.0, 0.2), "b": (0.0, 0.0)})
     found = compare([made])

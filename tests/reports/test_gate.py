@@ -139,7 +139,7 @@ def test_a_run_without_verdicts_does_not_pass() -> None:
     record = audited("m", sample("a"), before=None, after={"rename": [GOOD]})
     found = gate(judged(record), rules(max_violation_rate=1.0))
     assert found.outcome == "unknown"
-    assert "input too long 1" in found.checks[0].found
+    assert "1 × input too long" in found.checks[0].found
 
 
 def unanswered(number: int, samples: int = 10) -> list[Audited]:
@@ -152,7 +152,7 @@ def unanswered(number: int, samples: int = 10) -> list[Audited]:
 def test_unjudged_answers_are_no_violations_and_too_many_of_them_decide_nothing() -> None:
     few = gate(judged(*unanswered(2)), rules(max_violation_rate=0.0))
     assert few.outcome == "passed"
-    assert few.notes == ("m: 2 pairs unjudged, counted nowhere (numeric noise 2)", SWITCHED)
+    assert few.notes == ("m: 2 pairs unjudged, counted nowhere (2 × numeric noise)", SWITCHED)
     many = gate(judged(*unanswered(3)), rules(max_violation_rate=0.0))
     assert outcomes(many) == {"answers": "unknown", "violations under rename": "passed"}
     assert many.outcome == "unknown"
@@ -245,7 +245,7 @@ def test_too_few_samples_are_told_and_do_not_pass() -> None:
 def test_a_baseline_without_anything_left_to_break_passes() -> None:
     found = gate(judged(*crowd(50, 50)), rules(), baseline=judged(*crowd(50, 50)))
     assert outcomes(found) == {"rise": "passed"}
-    assert "No more could be" in found.checks[0].notes[0]
+    assert "All were violated before, so none could be new" in found.checks[0].notes[0]
 
 
 def test_a_model_that_got_much_better_passes() -> None:
@@ -295,6 +295,7 @@ def test_a_run_on_fewer_inputs_than_the_baseline_does_not_pass(number: int, outc
     assert gate(before, rules(), baseline=now).outcome == "passed"
 
 
+@pytest.mark.slow
 def test_a_transform_or_a_model_that_the_run_lacks_is_not_shared() -> None:
     before = judged(*two(0, 0))
     found = gate(judged(*crowd(0)), rules(), baseline=before)
@@ -309,6 +310,7 @@ def test_a_transform_or_a_model_that_the_run_lacks_is_not_shared() -> None:
     assert gate(judged(*crowd(0, model="a")), rules(min_shared=0.0), baseline=pair).passed
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_answer_where_it_would_flip_does_not_pass() -> None:
     before = judged(*crowd(0))
 
@@ -330,6 +332,7 @@ def test_a_model_that_does_not_answer_where_it_would_flip_does_not_pass() -> Non
     assert gate(silent(15), rules(), baseline=silent(15)).outcome == "passed"
 
 
+@pytest.mark.slow
 def test_models_are_paired_by_name_or_alone() -> None:
     alone = gate(judged(*crowd(20, model="new")), rules(), baseline=judged(*crowd(0, model="old")))
     assert alone.outcome == "failed"
@@ -488,6 +491,7 @@ def _with_score_name(run: Judged, name: str) -> Summary:
     return replace(run.summary, models=(replace(model, score=replace(model.score, name=name)),))
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize(("lost", "outcome"), [(8, "passed"), (9, "failed"), (60, "failed")])
 def test_a_lost_sensitivity_fails_where_it_is_shown(lost: int, outcome: str) -> None:
@@ -521,6 +525,7 @@ def test_a_sample_reacts_if_any_of_its_controls_changes_the_answer() -> None:
     assert check_of(found, "sensitivity kept").value == 1
 
 
+@pytest.mark.slow
 def test_all_that_is_compared_with_a_baseline_is_one_family() -> None:
     """Holm: the smallest p times all three tests, the next times two, never below the one before."""
     now = lively(violated=12, reacting=60 - 11, wrong=10)
@@ -597,6 +602,7 @@ def test_a_baseline_of_an_earlier_version_has_nothing_to_keep() -> None:
     assert check.found.endswith("write it again: codeaudit report RUN --baseline FILE")
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("now", "before", "start"),
     [

@@ -41,6 +41,7 @@ def test_drawn_runs_fail_as_often_as_planned(churn: float, tests: int) -> None:
             assert power(int(number * 0.8), row.rise, churn=churn, alpha=0.01 / tests, margin=0.01) < wanted
 
 
+@pytest.mark.slow
 def test_more_is_needed_for_smaller_rises_more_tests_and_more_noise() -> None:
     usual = plan(alpha=0.01, margin=0.01, tests=1)
     assert [row.rise for row in usual.rows] == [0.02, 0.03, 0.05, 0.1, 0.2]

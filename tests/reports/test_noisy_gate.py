@@ -97,6 +97,7 @@ def violated(number: int, samples: int = 200) -> Judged:
     return noisy(0, samples=samples, noise=0.0, moved=number / samples, transforms=("rename",))
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("number", "local", "remote"), [(0, "passed", "passed"), (1, "failed", "passed"), (7, "failed", "failed")]
@@ -145,6 +146,7 @@ def test_transforms_share_the_chance_of_a_false_alarm() -> None:
     assert found.checks[0].value == 1 / 200
 
 
+@pytest.mark.slow
 def test_fewer_repeats_than_variants_are_held_against_as_many_variants() -> None:
     run = noisy(3, repeats=1, moved=0.3, transforms=("rename",))
     (check,) = limited(run, 0.0).checks
@@ -153,6 +155,7 @@ def test_fewer_repeats_than_variants_are_held_against_as_many_variants() -> None
     assert limited(noisy(3, repeats=1), 0.0).passed
 
 
+@pytest.mark.slow
 def test_samples_without_a_repeat_leave_the_rate_as_it_is() -> None:
     run = noisy(0, moved=0.3, transforms=("rename",))
     bare = replace(run, flips=tuple(flip for flip in run.flips if flip.kind != "identity"))
@@ -179,6 +182,7 @@ def test_samples_without_a_repeat_leave_the_rate_as_it_is() -> None:
 # ── does it react? ───────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("noise", [0.01, 0.05, 0.3])
 def test_noise_is_no_reaction(noise: float) -> None:

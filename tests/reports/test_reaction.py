@@ -128,6 +128,7 @@ DEAD: dict[str, tuple[Callable[[], Judged], dict[str, str]]] = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("run", "wanted"), DEAD.values(), ids=DEAD)
 def test_one_answer_to_everything_fails(run: Callable[[], Judged], wanted: dict[str, str]) -> None:
     found = gate(run(), LIMITS)
@@ -136,6 +137,7 @@ def test_one_answer_to_everything_fails(run: Callable[[], Judged], wanted: dict[
         assert "--allow-insensitive switches this check off" in check.notes[0]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(("run", "wanted"), DEAD.values(), ids=DEAD)
 def test_what_is_switched_off_is_said(run: Callable[[], Judged], wanted: dict[str, str]) -> None:
     found = gate(run(), replace(LIMITS, allow_insensitive=True))
@@ -263,6 +265,7 @@ def test_twenty_controls_that_change_nothing_fail() -> None:
     assert check.found == "sensitivity 0 % (0/20), not shown to lie above"
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("reacting", "restless", "outcome"),
     [

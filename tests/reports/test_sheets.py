@@ -5,6 +5,7 @@ import io
 from dataclasses import replace
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -101,6 +102,7 @@ def test_a_sentence_that_explains_a_word_stands_once_on_a_page() -> None:
     assert [sheet.notes for sheet in told_once([first, second])] == [("n",), ("n",)]
 
 
+@pytest.mark.slow
 def test_what_edits_changed_beyond_noise_has_a_table_and_columns_of_csv() -> None:
     noisy, steady = repeated("noisy", 0.05, 0.1), repeated("steady", 0.0, 0.1)
     summary = screen(noisy, steady)

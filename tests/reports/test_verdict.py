@@ -122,7 +122,7 @@ def test_missing_verdicts_that_could_change_the_reading_are_told() -> None:
     found = compared(a=gapped(2, 0), b=gapped(2, 12))
     (_, missing, _) = verdict(found)
     assert missing == (
-        "12 of 120 verdicts of b are missing (numeric noise 12) and could change this reading."
+        "12 of 120 verdicts of b are missing (12 × numeric noise) and could change this reading."
     )
     (one, other) = found.coverage
     assert (one.missing, one.verdicts, other.missing, other.verdicts) == (0, 120, 12, 120)
@@ -179,6 +179,6 @@ def test_every_model_has_its_missing_verdicts_and_its_noise_in_a_table() -> None
     table = next(one for one in sheets(found) if one.title == "Missing verdicts and noise")
     (one, other) = ([cell.lines for cell in row] for row in table.rows)
     assert one[1] == ("0 %", "0/120")
-    assert other[1:3] == [("10.0 %", "12/120"), ("numeric noise 12",)]
+    assert other[1:3] == [("10.0 %", "12/120"), ("12 × numeric noise",)]
     assert one[4][0] == "2.5 %"
     assert Comparison.from_json(found.to_json()) == found

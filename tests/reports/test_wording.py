@@ -59,7 +59,7 @@ def test_size(number: int | None, text: str) -> None:
 
 
 def test_reasons_are_cut_to_the_largest_and_the_rest_is_counted() -> None:
-    assert wording.reasons({"a": 1, "b": 5, "c": 3, "d": 2, "e": 1}) == "b 5, c 3, d 2, 2 other reasons 2"
+    assert wording.reasons({"a": 1, "b": 5, "c": 3, "d": 2, "e": 1}) == "5 × b, 3 × c, 2 × d, 2 others"
     assert wording.reasons({}) == "-"
 
 
@@ -122,7 +122,7 @@ def test_reading_says_what_edits_changed_beyond_noise() -> None:
 
 def test_reading_of_a_run_in_which_nothing_could_be_judged_says_why() -> None:
     text = reading(audited("m", sample("a"), missing={"reorder": ("no other legal order", 4)}))
-    assert text == "m: nothing could be judged (no other legal order 4)"
+    assert text == "m: nothing could be judged (4 × no other legal order)"
 
 
 def test_trials_are_told() -> None:
@@ -143,7 +143,7 @@ def test_losses_name_the_reasons_once_for_models_that_share_them() -> None:
     lost = {"skipped": {"input too long": 6}, "unjudged_reasons": {"numeric noise": 2}}
     models = [model("a", **lost), model("b", **lost), model("c"), model("d", skipped={"endpoint: 429": 1})]
     assert wording.losses(models) == (
-        "a, b: skipped: input too long 6; unjudged: numeric noise 2. d: skipped: endpoint: 429 1"
+        "a, b: skipped: 6 × input too long; unjudged: 2 × numeric noise. d: skipped: 1 × endpoint: 429"
     )
     assert wording.losses([model("c")]) == ""
 

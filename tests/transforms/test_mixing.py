@@ -95,6 +95,7 @@ def test_renamings_come_last() -> None:
     assert beside >= 5
 
 
+@pytest.mark.slow
 def test_the_draw_depends_on_seed_sample_and_name() -> None:
     def texts(name: str, seed: int) -> list[str]:
         return [one.source for one in variants(name, 2, seed=seed)]

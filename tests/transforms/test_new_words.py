@@ -43,6 +43,7 @@ def drawn(variables: RenamableVariables, rename: RenameVariables, source: str) -
     return [one for one in found if one]
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("made", "rename", "sources"),

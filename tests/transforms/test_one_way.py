@@ -70,7 +70,7 @@ def _undoing(language: str, name: str, source: str, seed: int, *, back: bool = F
     return found
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("language", "name"), EVERY)
 def test_what_undoes_a_transform_on_its_example_is_declared(language: str, name: str) -> None:
     source = LANGUAGES.get(language).transforms[name].example

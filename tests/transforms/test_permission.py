@@ -81,6 +81,7 @@ def _in_worker(name: str) -> bool:
     return is_permitted(name)
 
 
+@pytest.mark.slow
 def test_a_worker_permits_what_its_parent_permits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(permission, "_named", set())
     permit("py/m:f")

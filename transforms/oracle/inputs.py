@@ -8,10 +8,11 @@ expressions: the contained process evaluates them, and a person can read them to
 """
 
 import ast
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
 from codeaudit.transforms.python.parsing import FunctionNode, parse
@@ -94,7 +95,6 @@ def find(source: str, function: str | None) -> FunctionNode | None:
 def _drawn(strategy: "SearchStrategy[str]", seed: int, count: int) -> tuple[str, ...]:
     """The distinct texts that Hypothesis draws for a seed."""
     import hypothesis
-    from hypothesis.internal.conjecture import providers
 
     texts: dict[str, None] = {}
 
@@ -114,9 +114,12 @@ def _drawn(strategy: "SearchStrategy[str]", seed: int, count: int) -> tuple[str,
 
     # Newer versions also draw constants of the modules that are loaded: those of codeaudit in a checkout, and
     # of the user's own model. Then inputs would depend on more than the text and the seed.
+    providers: Any = sys.modules.get("hypothesis.internal.conjecture.providers")
     with ExitStack() as stack:
         if hasattr(providers, "_get_local_constants"):
-            stack.enter_context(patch.object(providers, "_get_local_constants", providers.Constants))
+            stack.enter_context(
+                patch.object(providers, "_get_local_constants", lambda: providers.Constants())
+            )
         collect()
     return tuple(texts)
 

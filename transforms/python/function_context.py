@@ -32,6 +32,7 @@ from codeaudit.transforms.python.parsing import (
 from codeaudit.transforms.python.unseen_bindings import bound_in
 from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.records import FunctionContext
+from codeaudit.transforms.remembering import fact
 
 REBOUND: Final = "a builtin's name means something else here"
 """The reason why a function is left alone if its text rebinds a builtin or module that the function mentions.
@@ -100,7 +101,7 @@ def obstacle_in_file(source: str, file: str, *, names_count: bool = True) -> str
     if not names:
         return None
     # Most files bind none of these names, which is seen without a syntax tree.
-    if file not in _REBOUND_IN and names.isdisjoint(_starred(file) | _bindable(file)):
+    if file not in _REBOUND_IN and names.isdisjoint(_bindable(file)):
         return None
     names &= rebound_names(file)
     # Words of comments and docstrings are no names.
@@ -110,11 +111,15 @@ def obstacle_in_file(source: str, file: str, *, names_count: bool = True) -> str
 @lru_cache(maxsize=64)
 def _compiled_in(file: str) -> frozenset[str | None]:
     """The names of what calls in a file compile; `None` stands for the methods of a class."""
+    return frozenset(fact(file, "compiled", lambda: _find_compiled(file)))
+
+
+def _find_compiled(file: str) -> list[str | None]:
     if not (_COMPILED_CLASS.search(file) or _COMPILED_NAME.search(file)):
-        return frozenset()
+        return []
     code = _code(file)
     classes = [None] if _COMPILED_CLASS.search(code) else []
-    return frozenset((*classes, *_COMPILED_NAME.findall(code)))
+    return [*classes, *_COMPILED_NAME.findall(code)]
 
 
 @lru_cache(maxsize=4)
@@ -140,20 +145,28 @@ def rebound_names(text: str) -> frozenset[str]:
     found = _REBOUND_IN.get(text)
     if found is not None:
         return found
+    return _noted(text, frozenset(fact(text, "rebound", lambda: _find_rebound(text))))
+
+
+def _find_rebound(text: str) -> list[str]:
     tree = None
     if _bindable(text):
         with suppress(SourceError):  # a text that does not parse is left alone elsewhere
             tree = file_tree(text)
-    return _noted(text, _rebound_in(text, tree or ast.Module(body=[], type_ignores=[])))
+    return [*_rebound_in(text, tree or ast.Module(body=[], type_ignores=[]))]
 
 
 @lru_cache(maxsize=64)
 def _bindable(text: str) -> frozenset[str]:
-    """Names of builtins and modules that a file may rebind. Those of an `import *` are left out."""
-    found = _declared(text) | _bound_at_top(text)
+    """Names of builtins and modules that a file may rebind."""
+    return frozenset(fact(text, "bindable", lambda: _find_bindable(text)))
+
+
+def _find_bindable(text: str) -> list[str]:
+    found = _starred(text) | _declared(text) | _bound_at_top(text)
     with suppress(SourceError):  # a text that does not parse is left alone elsewhere
         found |= _expanded(bound_in(text, lambda: nodes_of(text)))
-    return frozenset(found)
+    return [*found]
 
 
 def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
@@ -221,11 +234,11 @@ def _starred(text: str) -> Set[str]:
     if not _STARRED.search(text):
         return names
     try:
-        nodes = below(file_tree(text))
+        imports = nodes_of(text)(ast.ImportFrom)
     except SourceError:
         return _KNOWN
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+    for node in imports:
+        if node.names[0].name == "*":
             # Assume the worst of modules that are not standard.
             standard = not node.level and node.module in MODULE_NAMES
             names |= _IN_STANDARD_MODULES if standard else _KNOWN

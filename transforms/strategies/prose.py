@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from codeaudit.transforms.errors import RESULT_NOT_PARSED, SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.patches import Patch, Site, patched
-from codeaudit.transforms.prose import EVERY, NO_WORDS
+from codeaudit.transforms.prose import EVERY, NO_WORDS, place
 from codeaudit.transforms.records import Kind, Unit
 from codeaudit.transforms.rules import OTHER_TREE, Proof, SiteRule
 from codeaudit.transforms.strategies.layout import FOR_A_TOOL
@@ -64,17 +64,7 @@ class CommentWords(SiteRule):
                 continue
             line = reading.source.count(b"\n", 0, start) + 1
             for options in filter(None, edits(words, names)):
-                changes = tuple(
-                    (
-                        Patch(
-                            start + len(words[: one.start].encode()),
-                            start + len(words[: one.end].encode()),
-                            (one.text,),
-                        ),
-                    )
-                    for one in options
-                )
-                yield Site(changes, "words", line + words[: options[0].start].count("\n"))
+                yield place(words, options, start, line)
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
         """The text with other words. Refuses a result in which anything but a comment differs."""

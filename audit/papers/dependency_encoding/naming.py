@@ -27,7 +27,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from codeaudit.audit.papers.dependency_encoding.trunk import each_pair, pace
+from codeaudit.audit.papers.dependency_encoding.trunk import added_pairs, each_pair, pace
 from codeaudit.audit.papers.lines.attention import Causal, HeadGroup, in_blocks
 from codeaudit.audit.papers.lines.trunk import (
     Batch,
@@ -108,8 +108,10 @@ class LineWiseAttention(TrunkAttention):
         # The keys after the last row are not compared at all.
         terms = left[:, :, rows] @ right[:, :, : rows.stop].transpose(-2, -1)
         scores = self.combined(terms)
-        places = torch.arange(rows.stop, device=left.device)
-        weights = scores.masked_fill_(places > places[rows, None], -torch.inf).softmax(-1)
+        # All rows see the keys before the first row.
+        near = scores[..., rows.start :]
+        near.masked_fill_(torch.ones_like(near[0, 0], dtype=torch.bool).triu(1), -torch.inf)
+        weights = scores.softmax(-1)
         return weights.to(value.dtype) @ value[:, :, : rows.stop]
 
     def dependences(self, x: Tensor, anchors: Tensor) -> Tensor:
@@ -123,7 +125,7 @@ class LineWiseAttention(TrunkAttention):
         """(B, 4 H, R, S) terms a, b, c and d to the (B, H, R, S) scores."""
         inner = F.gelu(each_pair(self.mixed, terms.flatten(2)))
         a, b, c, _ = terms.chunk(4, 1)
-        return each_pair(self.mix, inner).view_as(a) + a + b + c
+        return added_pairs(self.mix, inner, (a + b).add_(c).flatten(2)).view_as(a)
 
 
 class CoDE(LineNetwork):
@@ -157,11 +159,10 @@ class CoDE(LineNetwork):
         places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
         # Section 3.1 forgets causality: its mask lets a token see the rest of its line. Both are required
         # here, as in the paper's decoder. Padding stands at the end, so causality hides it from all tokens.
-        in_line, causal = (
-            (HeadGroup(self.heads, Causal(starts)),)
-            for starts in (places - batch.position, torch.zeros_like(batch.position))
-        )
-        return in_line, causal, anchors(batch), pace(places, self.window)
+        in_line = Causal(places - batch.position).made()
+        causal = Causal(torch.zeros_like(batch.position), whole=True)
+        groups = ((HeadGroup(self.heads, in_line),), (HeadGroup(self.heads, causal),))
+        return *groups, anchors(batch), pace(places, self.window)
 
 
 def anchors(batch: Batch) -> Tensor:

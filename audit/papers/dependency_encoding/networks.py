@@ -54,9 +54,11 @@ from codeaudit.audit.papers.dependency_encoding.trunk import (
     DecoderSizes,
     Memory,
     TokenPlaces,
+    added_pairs,
     each_pair,
     pace,
 )
+from codeaudit.audit.papers.lines import fused
 from codeaudit.audit.papers.lines.attention import in_blocks
 from codeaudit.audit.papers.registry import entry_of
 
@@ -73,11 +75,15 @@ class Position(nn.Module):
 
     held = 0
     """How many numbers a bias takes for each pair of tokens while it is made."""
+    learned = False
+    """Whether the bias is more than slopes."""
 
     def __init__(self, sharpness: float = 1.0) -> None:
         super().__init__()
         self.sharpness = sharpness
         """λ: scores are multiplied by it outside training."""
+        self.slopes: Tensor | None = None
+        """(H,) by how much scores fall with the distance."""
 
     def turned(self, x: Tensor, positions: Tensor) -> Tensor:
         """(B, H, T, K) queries or keys at (T,) positions, as they are compared."""
@@ -119,11 +125,11 @@ class ALiBi(Position):
     """A penalty that grows with the distance, for each head with another slope."""
 
     slopes: Tensor
-    """(H,)"""
 
     def __init__(self, sizes: DecoderSizes) -> None:
         super().__init__()
         self.held = sizes.heads
+        del self.slopes
         self.register_buffer("slopes", torch.tensor(slopes(sizes.heads)), persistent=False)
 
     def bias(self, queries: Tensor, keys: Tensor) -> Tensor:
@@ -148,6 +154,8 @@ class FIRE(Position):
     f has one hidden layer of 32 with ReLU, ψ(x) = log(|c x| + 1), and L = |l · window|: the authors' first L
     is 512, which is the window of their small models.
     """
+
+    learned = True
 
     def __init__(self, sizes: DecoderSizes) -> None:
         super().__init__()
@@ -192,6 +200,14 @@ class PositionedAttention(DecoderAttention):
         value = memory.extended("value", self.split(self.value(h)))
         # NoPE_λ sharpens the trained network only: λ is no part of the training.
         scale = query.shape[-1] ** -0.5 * (1.0 if self.training else self.position.sharpness)
+        alone = places.before == 0 and not self.position.learned
+        if alone and not self.in_line and self.position.slopes is None:
+            return self.join(F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scale))
+        if alone and fused.pays(places.lines):
+            described = places.causal(self.position.slopes, in_line=self.in_line).described
+            found = fused.attended(query, key, value, described, scale)
+            if found is not None:
+                return self.join(found)
 
         def block(query: Tensor, key: Tensor, value: Tensor, some: slice) -> Tensor:
             rows = places.rows(some, in_line=self.in_line)
@@ -258,10 +274,10 @@ class Mixer(nn.Module):
         nn.init.zeros_(self.outward.weight)
         nn.init.zeros_(self.outward.bias)
 
-    def forward(self, scores: Tensor) -> Tensor:
-        """(B, 4H, R, S) to (B, H, R, S)."""
+    def forward(self, scores: Tensor, to: Tensor) -> Tensor:
+        """(B, 4H, R, S) to (B, H, R, S), plus such numbers, which change."""
         inner = F.gelu(each_pair(self.inward, scores.flatten(2)))
-        return each_pair(self.outward, inner).view(len(scores), -1, *scores.shape[2:])
+        return added_pairs(self.outward, inner, to.flatten(2)).view_as(to)
 
 
 class LineAttention(DecoderAttention):
@@ -328,13 +344,15 @@ class LineAttention(DecoderAttention):
         rows = places.rows(some, in_line=False)
         terms = query[:, :, some] @ key[:, :, rows.seen].transpose(-2, -1)
         a, b, c, d = terms.chunk(4, 1)
-        scores = a + b + c
+        scores = (a + b).add_(c)
         if self.direct:
-            scores = scores + d
+            scores = scores.add_(d)
         if self.mixer is not None:
-            scores = scores + self.mixer(terms)
-        allowed = places.allowed(rows, in_line=False)
-        return scores.masked_fill(~allowed, -torch.inf).softmax(-1) @ value[:, :, rows.seen]
+            scores = self.mixer(terms, scores)
+        # All rows see the keys before the first row.
+        near = scores[..., rows.absolute.start :]
+        near.masked_fill_(torch.ones_like(near[0, 0], dtype=torch.bool).triu(1), -torch.inf)
+        return scores.softmax(-1) @ value[:, :, rows.seen]
 
 
 def code(

@@ -18,6 +18,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from codeaudit.audit.papers.lines.attention import Causal
+
 SPREAD: Final = 0.02
 """Standard deviation of the initial weights; ways out of a block have less.
 It suits widths of a few hundred."""
@@ -71,6 +73,8 @@ class TokenPlaces:
     """(B, S) whether a token ends its line."""
     codes: list[Tensor] = field(default_factory=list)
     """(B, T, C) of each line-wise layer: the features of every new token as an anchor."""
+    shared: dict[bool, Causal] = field(default_factory=dict)
+    """What the layers that see one line share, and those that see everything."""
 
     @classmethod
     def of(cls, ids: Tensor, new: int, sizes: DecoderSizes) -> "TokenPlaces":
@@ -82,6 +86,14 @@ class TokenPlaces:
         # ended the line *before*; a line break is a token of the line that it ends (section 3.1).
         last = torch.where(ends, numbers, 0).cummax(1).values
         return cls(new=new, lines=count.cumsum(1) - count, anchors=F.pad(last, (1, -1)), ends=ends)
+
+    def causal(self, slopes: Tensor | None, *, in_line: bool) -> Causal:
+        """What a layer's tokens see, where nothing is remembered; all layers have the same `slopes`."""
+        if in_line not in self.shared:
+            # A line begins behind its anchor, line 0 with the text.
+            begins = torch.where(self.lines == 0, 0, self.anchors + 1)
+            self.shared[in_line] = Causal(begins if in_line else torch.zeros_like(begins), slopes)
+        return self.shared[in_line]
 
     @property
     def total(self) -> int:
@@ -307,3 +319,8 @@ def pace(positions: Tensor, window: int) -> Tensor:
 def each_pair(layer: nn.Linear, x: Tensor) -> Tensor:
     """(B, I, N) to (B, O, N). Batched, it takes half the time of `weight @ x`, which copies x first."""
     return torch.baddbmm(layer.bias[None, :, None], layer.weight.expand(len(x), -1, -1), x)
+
+
+def added_pairs(layer: nn.Linear, x: Tensor, to: Tensor) -> Tensor:
+    """As `each_pair`, plus (B, O, N) numbers, which change."""
+    return torch.baddbmm(to.add_(layer.bias[None, :, None]), layer.weight.expand(len(x), -1, -1), x)

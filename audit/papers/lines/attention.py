@@ -1,9 +1,10 @@
 """Attention whose heads know something about pairs of tokens, without a tensor of all pairs.
 
 What a head knows is kept by line, as a table of all pairs of lines, or by token, as one number that equal
-tokens share. Attention goes through the rows (the queries) in blocks. Only the biases of one block exist at a
-time, and torch's fused attention adds them to the scores. With gradients, the blocks are computed again in
-the backward pass, so that they need not be kept.
+tokens share. On a GPU, long inputs go through one kernel (`fused`). Elsewhere attention goes through the rows
+(the queries) in blocks. Only the biases of one block exist at a time, and torch's dense attention adds them
+to the scores. With gradients, the blocks are computed again in the backward pass, so that they need not be
+kept.
 
 Dimension key: B batch, T tokens, S keys, R rows of a block, N lines, H heads, K numbers of a head.
 """
@@ -11,14 +12,17 @@ Dimension key: B batch, T tokens, S keys, R rows of a block, N lines, H heads, K
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Final, NamedTuple, TypeAlias
+from functools import cached_property, partial
+from typing import Final, NamedTuple, Self, TypeAlias
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 from typing_extensions import override
+
+from codeaudit.audit.papers.lines import fused
+from codeaudit.audit.papers.lines.fused import Described, PairRule
 
 PAIRS: Final = 2**19
 """How many biases exist at once: 2 MiB in float32, which a processor's cache can hold."""
@@ -31,11 +35,33 @@ PLAIN: Final = 256
 
 
 class PairBias(ABC):
-    """What is added to the scores of pairs of tokens."""
+    """What heads know about pairs of tokens: a rule, and biases of some rows that are the same."""
+
+    @property
+    @abstractmethod
+    def tokens(self) -> Tensor:
+        """(B, T, …) one of its tensors."""
 
     @abstractmethod
+    def rule(self) -> PairRule:
+        """The description for the fused kernel, without the keys of `extended`."""
+
+    @cached_property
+    def described(self) -> Described:
+        """The rule with the blocks of pairs that it allows."""
+        batch, tokens = self.tokens.shape[:2]
+        return fused.described(self.rule(), batch, tokens, tokens, self.tokens.device)
+
+    def made(self) -> Self:
+        """Itself; what all layers share is made now, where no graph is compiled."""
+        if fused.pays(self.tokens):
+            _ = self.described
+        return self
+
     def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
         """The biases (B, 1, R, S) of some rows for the keys that they see."""
+        own = self.tokens
+        return fused.biases(self.rule(), len(own), 1, rows, seen, own.device, dtype)
 
     def seen(self, rows: slice, keys: int) -> slice:
         """The keys that some rows may see at all, out of `keys`."""
@@ -70,6 +96,10 @@ def attend(query: Tensor, key: Tensor, value: Tensor, groups: Sequence[HeadGroup
 def _attended(query: Tensor, key: Tensor, value: Tensor, bias: ScoreBias) -> Tensor:
     if not isinstance(bias, PairBias):
         return _mixed(query, key, value, bias)
+    if isinstance(bias, Causal) and bias.whole:
+        return _mixed(query, key, value, None, causal=True)
+    if fused.pays(bias.tokens) and (found := fused.attended(query, key, value, bias.described)) is not None:
+        return found
     key, value = bias.extended(key, value)
 
     def block(query: Tensor, key: Tensor, value: Tensor, rows: slice) -> Tensor:
@@ -81,19 +111,20 @@ def _attended(query: Tensor, key: Tensor, value: Tensor, bias: ScoreBias) -> Ten
     return in_blocks(block, (query, key, value), query.shape[2], PAIRS // (len(key) * key.shape[2]))
 
 
-def _mixed(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
-    """softmax(Q Kᵀ / √K + bias) V, in the way that trains fastest."""
+def _mixed(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, *, causal: bool = False) -> Tensor:
+    """softmax(Q Kᵀ / √K + bias) V, in the way that trains fastest; `causal` has no bias."""
     half = query.dtype == torch.bfloat16 and query.device.type == "cpu"
     if not (half and query.requires_grad and torch.is_grad_enabled()):
-        return F.scaled_dot_product_attention(query, key, value, attn_mask=bias)
+        return F.scaled_dot_product_attention(query, key, value, attn_mask=bias, is_causal=causal)
     # On a processor the backward pass of torch's fused attention is slow in bfloat16. At 100 tokens both
     # passes take 4.5 times as long as the plain formula, at 400 tokens 1.3 times as long as in float32.
     if key.shape[2] > PLAIN:
         wide = None if bias is None else bias.float()
-        return F.scaled_dot_product_attention(query.float(), key.float(), value.float(), attn_mask=wide).to(
-            value.dtype
-        )
+        parts = query.float(), key.float(), value.float()
+        return F.scaled_dot_product_attention(*parts, attn_mask=wide, is_causal=causal).to(value.dtype)
     scores = (query * query.shape[-1] ** -0.5) @ key.mT
+    if causal:
+        bias = torch.full_like(scores[0, 0], -torch.inf).triu(1)
     weights: Tensor = (scores if bias is None else scores + bias).softmax(-1)
     return weights.to(value.dtype) @ value
 
@@ -133,27 +164,44 @@ def unless(allowed: Tensor, dtype: torch.dtype) -> Tensor:
     return torch.zeros_like(allowed, dtype=dtype).masked_fill(~allowed, -torch.inf)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LineBias(PairBias):
     """Biases that are equal for all tokens of a line."""
 
     table: Tensor
-    """(B, N, S) by the row's line."""
+    """(B, N, N) biases of lines."""
     line: Tensor
     """(B, T) line of each token."""
+    real: Tensor
+    """(B, T) whether there is a token; padding is hidden."""
 
-    @classmethod
-    def of(cls, table: Tensor, line: Tensor, real: Tensor) -> "LineBias":
-        """Of a (B, N, N) table of lines; padding is hidden."""
-        return cls(_by_token(table, line, real), line)
+    @property
+    @override
+    def tokens(self) -> Tensor:
+        return self.line
+
+    @override
+    def rule(self) -> PairRule:
+        table, line, real = self.table, self.line, self.real
+        return PairRule(
+            allowed=lambda batch, head, row, key: real[batch, key],
+            added=lambda batch, head, row, key: table[batch, line[batch, row], line[batch, key]],
+        )
+
+    @cached_property
+    def by_token(self) -> Tensor:
+        """(B, N, T) the biases of a line's tokens for all tokens."""
+        return _by_token(self.table, self.line, self.real)
+
+    @override
+    def made(self) -> Self:
+        if not fused.pays(self.line):
+            _ = self.by_token
+        return super().made()
 
     @override
     def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
-        batch, lines, keys = self.table.shape
-        # Rows of one flat table, because whole rows are copied fast.
-        place = self.line[:, rows] + lines * torch.arange(batch, device=self.line.device)[:, None]
-        found = self.table.view(-1, keys).index_select(0, place.flatten())
-        return found.view(batch, 1, -1, keys).to(dtype)
+        return _rows(self.by_token, self.line[:, rows], dtype)
 
 
 def _by_token(table: Tensor, line: Tensor, real: Tensor) -> Tensor:
@@ -162,67 +210,120 @@ def _by_token(table: Tensor, line: Tensor, real: Tensor) -> Tensor:
     return table.gather(2, columns).masked_fill(~real[:, None], -torch.inf)
 
 
-@dataclass(frozen=True, slots=True)
+def _rows(table: Tensor, line: Tensor, dtype: torch.dtype) -> Tensor:
+    """The (B, 1, R, S) biases of (B, R) lines out of (B, N, S)."""
+    batch, lines, keys = table.shape
+    # Rows of one flat table, because whole rows are copied fast.
+    place = line + lines * torch.arange(batch, device=line.device)[:, None]
+    found = table.view(-1, keys).index_select(0, place.flatten())
+    return found.view(batch, 1, -1, keys).to(dtype)
+
+
+@dataclass(frozen=True)
 class MaskedScores(PairBias):
     """The scores multiplied by a mask of zeros and ones by line: softmax(Q Kᵀ / √K ∘ M) V.
 
     A masked pair has the score 0, whatever its key. So all masked tokens of a line together act as one key of
-    zeros with their mean as its value and the logarithm of their number as its bias. Each line gets such a
-    key beside the tokens. Then a pair is either seen as it is, or through its line's key, and biases of 0,
-    log(number) and minus infinity say which: exactly the formula.
+    zeros with their mean as its value and the logarithm of their number as its bias. In blocks each line gets
+    such a key beside the tokens. Then a pair is either seen as it is, or through its line's key, and biases
+    of 0, log(number) and minus infinity say which: exactly the formula.
     """
 
-    bias: LineBias
-    """Of the tokens, then of the lines' keys."""
-    share: Tensor
-    """(B, N, T) the share of each token in its line's mean."""
+    mask: Tensor
+    """(B, N, N) of lines."""
+    line: Tensor
+    """(B, T) line of each token."""
+    real: Tensor
+    """(B, T) whether there is a token. Padding is hidden, and is no member of a line."""
+    dtype: torch.dtype
+    """Of the scores."""
 
-    @classmethod
-    def of(cls, mask: Tensor, line: Tensor, real: Tensor, dtype: torch.dtype) -> "MaskedScores":
-        """Of a (B, N, N) mask of lines. Padding is no member of a line."""
-        lines = torch.arange(mask.shape[1], device=line.device)
-        member = ((line[:, None] == lines[:, None]) & real[:, None]).to(dtype)
-        count = member.sum(2)
+    @property
+    @override
+    def tokens(self) -> Tensor:
+        return self.line
+
+    @override
+    def rule(self) -> PairRule:
+        mask, line, real = self.mask, self.line, self.real
+        return PairRule(
+            allowed=lambda batch, head, row, key: real[batch, key],
+            factor=lambda batch, head, row, key: mask[batch, line[batch, row], line[batch, key]],
+        )
+
+    @override
+    def made(self) -> Self:
+        if not fused.pays(self.line):
+            _ = self.keyed
+        return super().made()
+
+    @cached_property
+    def keyed(self) -> tuple[Tensor, Tensor]:
+        """(B, N, T + N) biases of the tokens, then of the lines' keys; (B, T) the share of each token in its
+        line's mean.
+        """
+        real = self.real.to(self.dtype)
+        count = real.new_zeros(self.mask.shape[:2]).scatter_add(1, self.line, real)
         # A line without tokens has the logarithm minus infinity: its key is hidden.
-        through = count.log()[:, None].expand_as(mask).masked_fill(mask, -torch.inf)
-        tokens = _by_token(unless(mask, dtype), line, real)
-        share = member / count.clamp(min=1)[:, :, None]
-        return cls(LineBias(torch.cat([tokens, through], 2), line), share)
+        through = count.log()[:, None].expand_as(self.mask).masked_fill(self.mask, -torch.inf)
+        tokens = _by_token(unless(self.mask, self.dtype), self.line, self.real)
+        return torch.cat([tokens, through], 2), real / count.clamp(min=1).gather(1, self.line)
 
     @override
     def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
-        return self.bias.block(rows, seen, dtype)
+        return _rows(self.keyed[0], self.line[:, rows], dtype)
 
     @override
     def extended(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        means = self.share[:, None].to(value.dtype) @ value
+        batch, heads, _, size = value.shape
+        parts = value * self.keyed[1][:, None, :, None].to(value.dtype)
+        means = value.new_zeros(batch, heads, self.mask.shape[1], size)
+        means = means.scatter_add(2, self.line[:, None, :, None].expand_as(parts), parts)
         return torch.cat([key, torch.zeros_like(means)], 2), torch.cat([value, means], 2)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SameKind(PairBias):
     """Each token sees those of its own kind alone."""
 
     kind: Tensor
     """(B, T) equal for tokens that see each other."""
 
+    @property
     @override
-    def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
-        return unless(self.kind[:, rows, None] == self.kind[:, None, seen], dtype)[:, None]
+    def tokens(self) -> Tensor:
+        return self.kind
+
+    @override
+    def rule(self) -> PairRule:
+        kind = self.kind
+        return PairRule(allowed=lambda batch, head, row, key: kind[batch, row] == kind[batch, key])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Causal(PairBias):
     """Each token sees itself and those before it, from a first one on."""
 
     starts: Tensor
     """(B, T) the place of the first token that each token sees."""
+    slopes: Tensor | None = None
+    """(H,) by how much the scores of each head fall with the distance."""
+    whole: bool = False
+    """Whether all tokens see from the first one on, without slopes."""
+
+    @property
+    @override
+    def tokens(self) -> Tensor:
+        return self.starts
+
+    @override
+    def rule(self) -> PairRule:
+        starts, slopes = self.starts, self.slopes
+        allowed: fused.Look = lambda batch, head, row, key: (key <= row) & (key >= starts[batch, row])  # noqa: E731
+        if slopes is None:
+            return PairRule(allowed)
+        return PairRule(allowed, added=lambda batch, head, row, key: (key - row) * slopes[head])
 
     @override
     def seen(self, rows: slice, keys: int) -> slice:
         return slice(int(self.starts[:, rows].amin()), rows.stop)
-
-    @override
-    def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
-        row, key = (torch.arange(some.start, some.stop, device=self.starts.device) for some in (rows, seen))
-        return unless((key <= row[:, None]) & (key >= self.starts[:, rows, None]), dtype)[:, None]

@@ -11,13 +11,16 @@ of a head, d width.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from codeaudit.audit.papers.lines import fused
+from codeaudit.audit.papers.lines.attention import Causal
+from codeaudit.audit.papers.lines.fused import PairRule
 from codeaudit.audit.papers.lines.trunk import feed_forward
 from codeaudit.audit.papers.registry import entry_of
 from codeaudit.audit.papers.tree_transformer.batches import TreeBatch
@@ -96,6 +99,10 @@ class TreeAttention(nn.Module):
         """As `forward`, of keys and values that are computed already; without a mask all may look."""
         query = self._split(self.query(x))
         key, value = asked
+        if self.scheme is not None and prepared is not None:
+            whole = self.scheme.attended(query, key, value, prepared)
+            if whole is not None:
+                return self._joined(whole)
         scores = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
         if self.scheme is not None and prepared is not None:
             scores = self.scheme.scores(scores, query, key, prepared)
@@ -106,7 +113,11 @@ class TreeAttention(nn.Module):
         if self.scheme is not None:
             gain = self.scheme.gain(weights)
             found = found if gain is None else found + gain
-        joined: Tensor = self.outward(found.transpose(1, 2).flatten(2))
+        return self._joined(found)
+
+    def _joined(self, heads: Tensor) -> Tensor:
+        """(B, H, n, k) to (B, n, d)."""
+        joined: Tensor = self.outward(heads.transpose(1, 2).flatten(2))
         return joined
 
     def _split(self, x: Tensor) -> Tensor:
@@ -220,6 +231,18 @@ def padding(batch: TreeBatch) -> Tensor:
     return ~batch.real[:, None, None, :]
 
 
+def seeing(prepared: Prepared, batch: TreeBatch, *, later: bool) -> Prepared:
+    """With the pairs that are seen, where the fused kernel is taken: those of `later` nodes too, or not."""
+    if not fused.pays(batch.types):
+        return prepared
+    if not later:
+        return replace(prepared, seen=Causal(torch.zeros_like(batch.types)).described)
+    real = batch.real
+    rule = PairRule(allowed=lambda example, head, row, node: real[example, node])
+    examples, nodes = real.shape
+    return replace(prepared, seen=fused.described(rule, examples, nodes, nodes, real.device))
+
+
 class Said(NamedTuple):
     """The words of a namer, with their logits."""
 
@@ -259,7 +282,7 @@ class Namer(nn.Module):
     def encode(self, batch: TreeBatch) -> Tensor:
         """(B, n, d)."""
         x: Tensor = self.dropout(self.scheme.enter(self.embedded(batch), batch))
-        prepared, mask = self.scheme.prepare(batch), padding(batch)
+        prepared, mask = seeing(self.scheme.prepare(batch), batch, later=True), padding(batch)
         for block in self.blocks:
             x = block(x, mask, prepared)
         return x
@@ -347,7 +370,7 @@ class Completer(nn.Module):
         nodes = x.shape[1]
         later = torch.ones(nodes, nodes, dtype=torch.bool, device=x.device).triu(1)
         # Padding is at the end, so no node sees it.
-        prepared = self.scheme.prepare(batch)
+        prepared = seeing(self.scheme.prepare(batch), batch, later=False)
         for block in self.blocks:
             x = block(x, later, prepared)
         found: Tensor = self.norm(x)

@@ -20,6 +20,8 @@ from typing import Final, Literal, TypeAlias
 import torch
 from torch import Tensor, nn
 
+from codeaudit.audit.papers.lines import fused
+from codeaudit.audit.papers.lines.fused import Described, PairRule
 from codeaudit.audit.papers.tree_transformer.batches import CLIP, COORDINATES, NEAREST, TreeBatch
 
 Terms: TypeAlias = Literal["both", "local", "global"]
@@ -57,9 +59,15 @@ class Prepared:
     """(B, H, n, n) added to the scores."""
     factor: Tensor | None = None
     """(B, H, n, n) the scores are multiplied with."""
+    between: tuple[Tensor, Tensor] | None = None
+    """(B, H, n, k) queries and keys whose product is divided by √k and added."""
+    relations: "tuple[Tensor, Tensor, Combination] | None" = None
+    """(B, n, n) numbers of relations, the (K, H) number that each stands for, and how it joins a score."""
     divisor: float = 1.0
     """Of the scores."""
     local: "Local | None" = None
+    seen: Described | None = None
+    """Which pairs are seen, where the fused kernel is taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,16 +89,20 @@ class Local:
     orphan: Tensor
     """(B, n)"""
 
-    def scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """(B, H, n, k) queries and keys to γ, (B, H, n, n), before it is divided by √k."""
+    def by_node(self, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, H, n) twice: γ of each node and its parent, and of the parent and the node."""
         # Eq. 9, for adjacent pairs only: each node has one parent, so γ has at most 2 n entries that are not
-        # 0. They are computed per node and scattered to their places.
-        shape = query.shape
-        above = self.parents[:, None, :, None].expand(shape)
+        # 0.
+        above = self.parents[:, None, :, None].expand(query.shape)
         up = (query * self.up_key + self.up_query * key.gather(2, above)).sum(-1)
         down = (query.gather(2, above) * self.down_key + self.down_query * key).sum(-1)
         nothing = self.orphan[:, None, :]
-        up, down = up.masked_fill(nothing, 0), down.masked_fill(nothing, 0)
+        return up.masked_fill(nothing, 0), down.masked_fill(nothing, 0)
+
+    def scores(self, query: Tensor, key: Tensor) -> Tensor:
+        """(B, H, n, k) queries and keys to γ, (B, H, n, n), before it is divided by √k."""
+        shape = query.shape
+        up, down = self.by_node(query, key)
         found = query.new_zeros(*shape[:3], shape[2])
         at = self.parents[:, None, :].expand(shape[:3])
         found = found.scatter(3, at[..., None], up[..., None])
@@ -109,6 +121,8 @@ class LayerScheme(nn.Module):
         # Eq. 10. γ is computed per layer from its queries and keys; β, which is `constant`, is shared.
         if prepared.local is not None:
             scores = scores + prepared.local.scores(query, key) / math.sqrt(query.shape[-1])
+        if prepared.between is not None:
+            scores = scores + product(*prepared.between)
         if prepared.factor is not None:
             scores = scores * prepared.factor
         if prepared.constant is not None:
@@ -118,6 +132,57 @@ class LayerScheme(nn.Module):
     def gain(self, weights: Tensor) -> Tensor | None:
         """(B, H, n, n) attention to the addition to its result, (B, H, n, k)."""
         return None
+
+    def attended(self, query: Tensor, key: Tensor, value: Tensor, prepared: Prepared) -> Tensor | None:
+        """All of attention in the fused kernel; `None` where that cannot be."""
+        if prepared.seen is None:
+            return None
+        scale = query.shape[-1] ** -0.5 / prepared.divisor
+        rule = pair_rule(prepared, query, key, scale)
+        if prepared.between is not None:
+            # α + β is one product of queries and keys that are twice as wide.
+            query, key = (torch.cat(pair, -1) for pair in zip((query, key), prepared.between, strict=True))
+        return fused.attended(query, key, value, Described(rule, prepared.seen.blocks), scale)
+
+
+def product(query: Tensor, key: Tensor) -> Tensor:
+    """(B, H, n, n) q k / √k."""
+    found: Tensor = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
+    return found
+
+
+def pair_rule(prepared: Prepared, query: Tensor, key: Tensor, scale: float) -> PairRule:
+    """What enters the scores beside products, of one pair; `scale` multiplies γ."""
+    if prepared.relations is not None:
+        relations, weights, combination = prepared.relations
+        weights = fused.exact(weights)
+
+        def weight(batch: Tensor, head: Tensor, row: Tensor, node: Tensor) -> Tensor:
+            return weights[relations[batch, row, node], head]
+
+        return PairRule(added=weight) if combination == "additive" else PairRule(factor=weight)
+    local = prepared.local
+    if local is None:
+        return PairRule()
+    # In float32: gradients of what the kernel looks up are summed one by one.
+    up, down = (fused.exact(part) * scale for part in local.by_node(query, key))
+    parents = local.parents
+    rest: tuple[Tensor, Tensor] | None = None
+    if local.other_key is not None and local.other_query is not None:
+        by_row, by_node = (
+            fused.exact((one * other[:, None]).sum(-1)) * scale
+            for one, other in ((query, local.other_key), (key, local.other_query))
+        )
+        rest = by_row, by_node
+
+    def gamma(batch: Tensor, head: Tensor, row: Tensor, node: Tensor) -> Tensor:
+        found = torch.where(parents[batch, row] == node, up[batch, head, row], 0.0)
+        found = found + torch.where(parents[batch, node] == row, down[batch, head, node], 0.0)
+        if rest is not None:
+            found = found + rest[0][batch, head, row] + rest[1][batch, head, node]
+        return found
+
+    return PairRule(added=gamma)
 
 
 class TreePositions(Scheme):
@@ -154,8 +219,11 @@ class TreePositions(Scheme):
 
     def prepare(self, batch: TreeBatch) -> Prepared:
         """β, and the r of this batch."""
+        between = None if self.terms == "local" else self._between(batch)
+        whole = between is not None and not fused.pays(batch.types)
         return Prepared(
-            constant=None if self.terms == "local" else self._between(batch),
+            constant=product(*between) if between is not None and whole else None,
+            between=None if whole else between,
             local=None if self.terms == "global" else self._local(batch),
             divisor=SCALE,
         )
@@ -176,12 +244,11 @@ class TreePositions(Scheme):
         found: Tensor = self.relative_norm(self.relative(torch.cat([vectors, -vectors])))
         return found
 
-    def _between(self, batch: TreeBatch) -> Tensor:
+    def _between(self, batch: TreeBatch) -> tuple[Tensor, Tensor]:
         position = self.absolute_positions(batch)
-        # Eq. 8. Both factors come from the positions alone, so all layers share the sum.
+        # Eq. 8. Both factors come from the positions alone, so all layers share them.
         query, key = (self._heads(part(position)) for part in (self.absolute_query, self.absolute_key))
-        between: Tensor = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
-        return between
+        return query, key
 
     def _local(self, batch: TreeBatch) -> Local:
         positions = self.relative_positions()
@@ -287,6 +354,9 @@ class _Distances(LayerScheme):
         heard = heard.scatter_add(3, distances.expand_as(weights), weights)
         return heard @ self.values.weight[rows].to(weights.dtype)
 
+    def attended(self, query: Tensor, key: Tensor, value: Tensor, prepared: Prepared) -> None:
+        """Never: `gain` needs the weights, which the kernel keeps to itself."""
+
     def _distances(self, nodes: int, device: torch.device) -> tuple[Tensor, slice]:
         """(n, n) row numbers of the distances j - i, and the rows of the tables that `nodes` nodes need."""
         reach = min(self.reach, nodes - 1)
@@ -349,7 +419,10 @@ class Kim(Scheme):
 
     def prepare(self, batch: TreeBatch) -> Prepared:
         """The number of each pair."""
-        found = self.weights[self.known[between(batch.depths)]].permute(0, 3, 1, 2)
+        numbers = self.known[between(batch.depths)]
+        if fused.pays(batch.types):
+            return Prepared(relations=(numbers.to(torch.int32), self.weights, self.combination))
+        found = self.weights[numbers].permute(0, 3, 1, 2)
         additive = self.combination == "additive"
         return Prepared(constant=found if additive else None, factor=None if additive else found)
 

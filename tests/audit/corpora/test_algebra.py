@@ -83,6 +83,7 @@ def test_an_audit_from_end_to_end(model: str, tmp_path: Path) -> None:
     assert by_name["rename-views"]["evidence"].keys() == {"executed"}
 
 
+@pytest.mark.slow
 def test_the_default_transforms_of_the_language(tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = ["--model", "fake/length", "--corpus", "algebra:extended:20", "--limit", "10", "--workers", "1"]

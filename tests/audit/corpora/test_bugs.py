@@ -110,6 +110,7 @@ def test_a_bug_and_its_original_are_one_group_and_on_one_side(cache: Path) -> No
         assert {split_of(one.group) for one in part} <= {split}
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_run_of_the_same_seed_draws_clean_and_buggy_texts_alike(tmp_path: Path, seed: int) -> None:
@@ -175,6 +176,7 @@ def test_what_was_not_executed_is_not_taken_for_executed(cache: Path) -> None:
     assert read(seeded(cache))[0] == executed
 
 
+@pytest.mark.slow
 def test_an_interrupted_reading_goes_on(tmp_path: Path) -> None:
     reading = seeded(tmp_path).read(Counter())
     next(reading)
@@ -198,6 +200,7 @@ def test_a_function_in_another_context_is_another_one(tmp_path: Path) -> None:
     assert all(json.loads(line) for line in (tmp_path / "deep" / "book.jsonl").read_text().splitlines())
 
 
+@pytest.mark.slow
 def test_a_bug_in_errors_alone_is_none(tmp_path: Path) -> None:
     """What raises on every input is not told from what raises otherwise: that is no bug that a caller sees."""
     source = "def fails(x):\n    if x == x:\n        raise ValueError(x < 2)\n    raise KeyError(x)\n"
@@ -206,6 +209,7 @@ def test_a_bug_in_errors_alone_is_none(tmp_path: Path) -> None:
     assert skipped[NOT_SHOWN] == 1
 
 
+@pytest.mark.slow
 def test_what_was_found_is_told(tmp_path: Path) -> None:
     told: list[str] = []
     read(seeded(tmp_path, note=told.append))

@@ -75,7 +75,7 @@ COPY = """char *copy(const char *text, unsigned long size) {
 @pytest.mark.parametrize(
     ("source", "changes", "context"),
     [
-        (
+        pytest.param(
             COPY,
             [
                 ("(size + 1)", "(size)", "heap write out of bounds (CWE-122)"),
@@ -84,14 +84,16 @@ COPY = """char *copy(const char *text, unsigned long size) {
                 ("at < size", "size > at", None),
             ],
             "",
+            marks=pytest.mark.slow,
+            id="alone",
         ),
-        (
+        pytest.param(
             SUM,
             [("at < 8", "at <= 8", "heap read out of bounds (CWE-125)"), ("least > 3", "least < 3", "")],
             FILE,
+            id="with its file",
         ),
     ],
-    ids=["alone", "with its file"],
 )
 def test_a_sanitizer_or_another_result_shows_a_fault(
     source: str, changes: list[tuple[str, str, str | None]], context: str
@@ -112,10 +114,11 @@ def test_a_sanitizer_or_another_result_shows_a_fault(
         ("int f(void) { int a[2]; return a[2]; }", "", Inconclusive(NOT_CLEAN)),
         ("int f(int a) { return !a; }", "int f(int a) { return b; }", Inconclusive(UNFIT, of_variant=True)),
         # Without an end it shows nothing.
-        (
+        pytest.param(
             "int f(int a) { return 1; }",
             "int f(int a) { for (;;); }",
             Inconclusive(OUT_OF_TIME, of_variant=True),
+            marks=pytest.mark.slow,
         ),
         ("void f(int a) { a++; }", "", Inconclusive(NOT_SEEN)),
         ("struct hidden *f(int a) { return 0; }", "", Inconclusive(NOT_SHOWN)),

@@ -11,7 +11,7 @@ import pytest
 
 from codeaudit.audit.corpora.documentation import comment_above, of_comments, of_python, shows, summary_of
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.tasks.summarisation import SUMMARISATION
+from codeaudit.audit.tasks.summarisation import NO_SUMMARY, SUMMARISATION
 from codeaudit.transforms.records import Sample
 
 DOC = '"""Add two numbers.\n\n    Slowly.\n    """'
@@ -143,7 +143,7 @@ def test_rows_of_code_search_net_and_codexglue(layout: Layout, tmp_path: Path) -
         "Adds two numbers.",
         "Adds two numbers.",
         "Add two numbers.",
-        "no documentation",
+        NO_SUMMARY,
         "documentation under 3 words",
         "code that shows its summary elsewhere",
     ]

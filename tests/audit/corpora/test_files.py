@@ -43,6 +43,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_no_encoding_ends_a_folder_and_both_readers_agree(folder: Path) -> None:
     left_out = LeftOut()
     samples = list(SourceFiles(spec=str(folder), roots=(folder,), base=folder).read(left_out))

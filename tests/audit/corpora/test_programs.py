@@ -47,6 +47,7 @@ def table(path: Path, *rows: dict[str, object]) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_the_interpreter_has_blocks_without_any_data() -> None:
     known = own_blocks(50)
     stream = corpus("interpreter").read(Counter())

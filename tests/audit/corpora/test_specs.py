@@ -274,6 +274,7 @@ HUGE: list[object] = [
 """Values that no 64-bit whole number and no float may hold, or that only look like numbers."""
 
 
+@pytest.mark.thinned(20)
 @pytest.mark.parametrize(
     "column", ["line", "label", "name", "split", "group", "file", "language", "test", "input"]
 )

@@ -178,7 +178,7 @@ ENDS: dict[str, tuple[Act, str]] = {
 """Replies that every query would get: the run ends, with the words of the server and what helps."""
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("mode", ENDS)
 def test_what_every_query_would_meet_ends_the_run_soon(mode: str) -> None:
     act, told = ENDS[mode]
@@ -248,6 +248,7 @@ COURSES: dict[str, Course] = {
 }  # fmt: skip
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("mode", COURSES)
 def test_a_server_behaves_as_it_does(mode: str, caplog: pytest.LogCaptureFixture) -> None:
     course = COURSES[mode]

@@ -370,6 +370,7 @@ def test_nothing_is_asked_until_the_endpoint_wants_to_be(header: Callable[[], di
     assert second.at - first.at > 0.45
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "header", ["99999999", "1e999", "Fri, 31 Dec 9999 23:59:59 GMT", "soon", "-3", "nan"]
 )
@@ -512,6 +513,7 @@ def test_what_opens_an_endpoint_is_sent_and_never_shown(opener: str) -> None:
     assert "sk-ab" not in model.bill
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("length", range(40, 100, 7))
 def test_a_key_in_an_answer_that_cannot_be_read_is_not_shown(length: int) -> None:
     with serving(lambda asked: says(f"{'no' * length} {KEY} {'no' * length}")) as endpoint:
@@ -596,6 +598,7 @@ def test_ctrl_c_ends_the_waiting_at_once_and_the_model_stays_usable() -> None:
         assert model.predict([query(5)]) == [MEAN]
 
 
+@pytest.mark.slow
 def test_a_model_that_is_let_go_leaves_no_thread_and_no_connection() -> None:
     with serving(lambda asked: says(PAIR)) as endpoint:
         model = load(endpoint.url)

@@ -129,6 +129,7 @@ def test_a_kill_at_any_moment_costs_nothing_twice(sources: Path) -> None:
         assert manifest()["spent"]["tokens"] == 10 * (1 + len(held.paid))
 
 
+@pytest.mark.slow
 def test_who_leaves_comes_back_with_the_same_command(
     sources: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -174,6 +175,7 @@ def test_what_expired_or_failed_is_counted_or_sent_again(
         assert "1 request without a line, unjudged" in err
 
 
+@pytest.mark.slow
 def test_a_cancelled_batch_ends_the_run_and_is_sent_anew_by_the_next(
     sources: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -190,6 +192,7 @@ def test_a_cancelled_batch_ends_the_run_and_is_sent_anew_by_the_next(
         assert len(held.paid) == 2 * total - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [2, 0])
 def test_a_batch_that_is_too_much_is_sent_in_parts(
     sources: Path, most: int, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture

@@ -34,6 +34,7 @@ def packed(data: bytes, coding: str) -> bytes:
     return data
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("status", [200, 401, 503])
 @pytest.mark.parametrize(

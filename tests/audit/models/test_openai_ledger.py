@@ -52,6 +52,7 @@ def many(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "limit", "option"),
@@ -104,6 +105,7 @@ def test_no_kill_makes_a_run_forget_what_it_has_spent(
         assert len(endpoint.asked) == sent
 
 
+@pytest.mark.slow
 def test_a_finished_run_keeps_its_usage_and_no_ledger(sources: Path) -> None:
     with serving(lambda asked: says("[total] [t]")) as endpoint:
         assert main(words(sources, endpoint.url)) == 0

@@ -145,6 +145,7 @@ REFUSAL = {"type": "message", "content": [{"type": "refusal", "refusal": "I can'
 CALL = {"type": "function_call", "name": "search", "arguments": "{}"}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("act", "reason"),
     [
@@ -176,6 +177,7 @@ def message(finish: str = "stop", **fields: Any) -> Act:
     return sends(200, json.dumps(body))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("act", "reason", "requests"),
     [
@@ -214,6 +216,7 @@ def test_thinking_that_uses_up_the_limit_is_told_with_the_flag() -> None:
             model.predict(asked)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("api", ["chat", "responses"])
 @pytest.mark.parametrize(
     ("task", "value", "wanted", "found"),
@@ -305,6 +308,7 @@ def test_log_probabilities_give_a_margin_and_scores(api: str) -> None:
             assert body["include"] == ["message.output_text.logprobs"]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "logprobs",
     [None, {}, {"content": None}, {"content": []}, {"content": [{"token": "[", "logprob": None}]}, [1], "x",
@@ -320,6 +324,7 @@ def test_an_answer_without_log_probabilities_is_an_answer(logprobs: object) -> N
         assert one.margin is None
 
 
+@pytest.mark.slow
 def test_a_flip_within_the_noise_is_no_verdict_and_a_clear_one_is_a_violation() -> None:
     def script(asked: Asked) -> Act:
         changed = "alpha" not in asked.text

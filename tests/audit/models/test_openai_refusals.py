@@ -80,6 +80,7 @@ FIELDS = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("field", FIELDS)
 def test_every_field_that_we_send_has_a_flag(field: str) -> None:
     words, flag = FIELDS[field]
@@ -181,7 +182,7 @@ PAGES: dict[str, Act] = {
 }
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("form", PAGES)
 def test_an_address_in_another_protocol_ends_within_seconds_and_proposes_one(form: str) -> None:
     began = time.monotonic()
@@ -292,6 +293,7 @@ def test_a_server_that_takes_one_way_of_replies_only_is_asked_in_that_way(
     assert len(endpoint.asked) <= 9 + 2 * int(concurrency)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("fault", "status"),
     [

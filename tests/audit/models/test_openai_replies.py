@@ -136,6 +136,7 @@ THOUGHTS: dict[str, tuple[Act, str]] = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("form", THOUGHTS)
 def test_thoughts_alone_are_no_answer_and_the_run_says_where_they_came(form: str) -> None:
     act, field = THOUGHTS[form]

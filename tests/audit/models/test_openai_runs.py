@@ -133,6 +133,7 @@ def test_a_run_goes_on_where_queries_fail(sources: Path, capfd: pytest.CaptureFi
     assert "gave no answer" not in capfd.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("after", [3, 9])
 def test_an_endpoint_that_goes_away_ends_the_run_and_the_same_command_goes_on(
@@ -227,6 +228,7 @@ def test_no_byte_of_a_key_is_left_anywhere(
         assert manifest()["options"]["base_url"] == endpoint.url.replace("//", "//***@")
 
 
+@pytest.mark.slow
 def test_nobody_there_is_one_line_and_the_run_can_go_on(
     sources: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -100,6 +100,7 @@ def test_an_attempt_that_fails_is_asked_again_alone(fault: Act) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_query_of_which_one_attempt_is_lost_has_no_answer_and_counts_once() -> None:
     seeds: list[int] = []
 

@@ -89,6 +89,7 @@ def half(number):
 """
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("api", "names"), [("chat", [("it", "run"), ("it", "stop")]), ("completions", [("colon",)])]

@@ -180,7 +180,7 @@ def test_what_it_says_on_stderr_is_passed_on(made: Loader, capsys: pytest.Captur
         ("while True: out.write(b'x\\n' * 99999)", "wrote 'x' to stdout: each line"),
     ],
 )
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(2)
 def test_what_a_program_does_wrong_is_said(
     made: Loader, body: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

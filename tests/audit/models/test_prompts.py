@@ -271,6 +271,7 @@ def test_a_template_of_the_users_is_asked_of_models_of_text_too() -> None:
 WAYS = [(task, name) for task in PROMPTS for name in SUMMARIES if TASKS.get(task).asked(name) is not None]
 
 
+@pytest.mark.thinned(26)
 @pytest.mark.parametrize(("task", "name"), WAYS)
 def test_every_prompt_holds_the_source_and_nothing_left_to_fill(task: str, name: str) -> None:
     language = TASKS.get(task).language

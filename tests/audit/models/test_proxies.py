@@ -133,7 +133,7 @@ JUNK = ["::::junk", "http://", "http://p:x", "http://p:99999", "ftp://p:1", "soc
 JUNK += ["http://p q:1", "http://p\t:1", "http://[::1", "http://p:1?a", "http://p<:1", "http://.:1", "a/b"]
 
 
-@pytest.mark.thinned(1, per="variable")
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("junk", JUNK)
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "all_proxy", "--proxy"])
 def test_a_wrong_proxy_is_one_line_that_names_its_variable(
@@ -189,6 +189,7 @@ def test_a_proxy_that_asks_for_a_password_is_told() -> None:
         asked(AWAY, address(proxy))
 
 
+@pytest.mark.slow
 def test_a_proxy_goes_with_endpoints_only_and_is_kept_by_no_run(
     sources: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,6 +213,7 @@ def test_a_proxy_goes_with_endpoints_only_and_is_kept_by_no_run(
         assert len(proxy.asked) > before
 
 
+@pytest.mark.slow
 def test_explain_takes_a_proxy(sources: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     answers = (says(f"[answer_{number}] [a]") for number in range(1000))
     with serving(lambda one: next(answers)) as proxy:

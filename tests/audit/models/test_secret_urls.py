@@ -115,6 +115,7 @@ def test_the_forms_are_those_that_a_request_can_and_cannot_be_made_of() -> None:
         assert asked == (name in WORK or name == "control in percent signs"), name
 
 
+@pytest.mark.thinned(15)
 @pytest.mark.parametrize("form", [pytest.param(one, id=name) for name, one in FORMS.items()])
 def test_no_secret_is_printed(form: str) -> None:
     for text in (redacted_url(form), redacted_url(f" {form}"), repr(redacted_url(form))):
@@ -168,6 +169,7 @@ WAYS = ["word", "words", "file", "manifest", "CODEAUDIT_BASE_URL", "OPENAI_BASE_
 WAYS += ["all_proxy"]
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_no_url_leaves_a_secret_anywhere(

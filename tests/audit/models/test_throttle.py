@@ -101,7 +101,7 @@ def rate(server: Server, since: float, seconds: float) -> float:
         ("thrash", 32),
     ],
 )
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(1)
 def test_the_best_number_is_found_within_ten_seconds(
     kind: str, capacity: int, mean: float, seed: int, clock: Clock
 ) -> None:
@@ -150,6 +150,7 @@ def test_searches_again_do_not_make_the_queue_longer_and_longer(clock: Clock) ->
     assert throttle.limit <= 2 * first
 
 
+@pytest.mark.slow
 def test_a_server_that_gets_slower_and_faster_is_followed(clock: Clock) -> None:
     server = Server(clock, "refuse", 64, mean=0.2, seed=1)
     throttle = Throttle(None)

@@ -30,6 +30,24 @@ def test_published_values_stand_in_columns_of_the_table(found: Item) -> None:
     assert all(0 <= value <= 100 for values in found.published.values() for value in values.values())
 
 
+@pytest.mark.parametrize("preset", ["small", "paper"])
+@pytest.mark.parametrize("found", MADE, ids=lambda one: one.name)
+def test_a_command_has_each_option_once(found: Item, preset: published.PresetName) -> None:
+    """But for models, and options that name what they set."""
+    for step in steps(found, Request(preset=preset, out=Path("out"), dry=True, steps=2)):
+        given = [
+            f"{word} {value.partition('=')[0]}" if "=" in value or word == "--model" else word
+            for word, value in zip(step.words, (*step.words[1:], ""), strict=True)
+            if word.startswith("-")
+        ]
+        assert len(set(given)) == len(given), given
+
+
+def test_the_last_of_equal_options_counts() -> None:
+    words = ("--sign", "-1", "-O", "a=1", "--all-heads", "-O", "b=2", "--sign", "1", "-O", "a=3")
+    assert published._once(words) == ("--sign", "1", "-O", "a=3", "--all-heads", "-O", "b=2")
+
+
 @pytest.mark.parametrize(
     "found", [one for one in ALL if one.of and one.x and not one.series], ids=lambda one: one.name
 )

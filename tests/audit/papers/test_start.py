@@ -27,6 +27,7 @@ def written(learner: CheckpointLearner[Any, Any], folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_weights_and_the_vectors_of_known_words_are_taken_over(kind: str, tmp_path: Path) -> None:

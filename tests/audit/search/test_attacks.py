@@ -101,6 +101,7 @@ def test_queries_are_counted_up_to_the_flip(strategy: str) -> None:
     assert found(fragile, strategy, WIDE)[0].queries == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", GUIDED)
 def test_scores_lead_where_chance_does_not(strategy: str) -> None:
     """Where the original's variants hardly ever flip by chance, following the scores does it."""

@@ -9,6 +9,7 @@ from codeaudit.audit.tasks.braces import completed_in_braces, rewritten_in_brace
 PROMPTS = {"javascript": "function total(xs) {\n", "c": "int total(int *xs, int n) {\n"}
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("language", PROMPTS)
 @pytest.mark.parametrize("piece", ["*", "a ", "\n", "}\n", "//", "/* */", "function f(", "1,"])
 def test_no_long_reply_takes_long(piece: str, language: str) -> None:

@@ -133,6 +133,7 @@ def test_a_column_of_labels_is_audited_with_accuracy_and_more(here: Path) -> Non
     assert found["mcc"] is not None
 
 
+@pytest.mark.slow
 def test_words_of_the_model_are_mapped_to_values_of_the_column(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,6 +152,7 @@ def test_words_of_the_model_are_mapped_to_values_of_the_column(
     assert "--label-map WORD=LABEL" in told
 
 
+@pytest.mark.slow
 def test_the_map_is_for_other_closed_tasks_too(here: Path) -> None:
     mapping = ["--label-map", "A=1,b=0,C c=0,big=1,small=0"]
     code, model = run("--task", "error-detection", "--model", "py/labelled_models:words", *mapping)
@@ -158,6 +160,7 @@ def test_the_map_is_for_other_closed_tasks_too(here: Path) -> None:
     assert model["agreement"]["classes"].keys() == {"buggy", "clean"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["py/labelled_models:names", None])
 def test_a_run_does_not_choose_names_where_the_data_has_labels(
     here: Path, model: str | None, capsys: pytest.CaptureFixture[str]

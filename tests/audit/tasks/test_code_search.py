@@ -165,6 +165,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("model", ["py/my_search:find", "exec/{python} my_search.py"])
 def test_a_run_on_cosqa(model: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import sys
@@ -271,6 +272,7 @@ ENDPOINT_QUERY = Query(
 )
 
 
+@pytest.mark.slow
 def test_an_endpoint_of_embeddings_ranks_by_the_cosine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     with serving(embedded) as endpoint:

@@ -82,7 +82,7 @@ def test_a_row_of_humaneval_x_is_compiled_and_graded(tmp_path: Path) -> None:
     assert broken.reason == FAILS_NOW
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_last_brace_of_a_row_of_multipl_e_stands_in_its_tests(tmp_path: Path) -> None:
     one = problem(tmp_path, MULTI)
     assert one.source.endswith("return total;\n}\n")

@@ -86,6 +86,7 @@ def test_the_share_that_is_shown_is_a_setting() -> None:
     assert found.asked.endswith('"""Weigh words."""\n')
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     ("sample", "reason"),
     [

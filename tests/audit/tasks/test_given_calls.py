@@ -23,7 +23,7 @@ def asked(folder: Path, row: dict[str, object]) -> Sample | str:
     return Outputs().prepared(sample)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("row", "call", "result"),
     [
@@ -54,6 +54,7 @@ def test_the_call_of_a_table_is_asked(tmp_path: Path, row: dict[str, object], ca
     assert found.label == result
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("row", "reason"),
     [

@@ -149,6 +149,7 @@ def test_attempts_are_graded_by_the_tests(tmp_path: Path) -> None:
     assert failures == [None, "AssertionError", "TypeError", "SyntaxError"]
 
 
+@pytest.mark.slow
 @runs
 def test_other_words_of_the_request_are_asked_about(tmp_path: Path) -> None:
     one = problem(tmp_path)

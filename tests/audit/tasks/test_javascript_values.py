@@ -61,6 +61,7 @@ def prepared(source: Outputs, folder: Path, **columns: str) -> Sample | str:
     return source.prepared(raw)
 
 
+@pytest.mark.slow
 @runs
 def test_the_call_of_a_table_is_asked(outputs: Outputs, tmp_path: Path) -> None:
     one = prepared(outputs, tmp_path)
@@ -84,6 +85,7 @@ def test_calls_of_tests_are_asked_unless_the_text_shows_them(outputs: Outputs, t
     assert (one.source.splitlines()[-1], one.label) == ("squares([-0, 2])", "[0, 4]")
 
 
+@pytest.mark.slow
 @runs
 def test_each_variant_is_executed(outputs: Outputs, tmp_path: Path) -> None:
     one = prepared(outputs, tmp_path)

@@ -101,6 +101,7 @@ def unit(language: str, n: int, sign: str = "+") -> str:
     return head.format(n=n, doc=doc) + BODY.format(kind, sign, n)
 
 
+@pytest.mark.thinned(10)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(one, marks=pytest.mark.slow if one in COMPILED else ()) for one in TASKS.built_in],

@@ -206,11 +206,13 @@ def test_what_a_busy_machine_lost_is_not_kept(tmp_path: Path) -> None:
         assert list(kept.fetch([lost, known])) == [known]
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_used_costs_time_only(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert example(Outputs(cache=tmp_path / "file"), CLIMB).label is not None
 
 
+@pytest.mark.slow
 def test_long_work_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("codeaudit.audit.tasks.output_prediction.NOTE_SECONDS", 0.0)
     told: list[str] = []
@@ -227,6 +229,7 @@ def test_long_work_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told[-1].startswith("executed 1 variants: 0 give what their original gives, 0 do not")
 
 
+@pytest.mark.slow
 def test_results_mean_answers() -> None:
     assert answer_of(Returned("{2, 1}")) == "{1, 2}"
     assert answer_of(Raised("ValueError")) == "ValueError"

@@ -69,6 +69,7 @@ def test_parts_of_a_batch_have_the_gradient_of_the_batch(kind: str, cache: Path)
     assert any(float(one.abs().max()) > 1e-4 for one in whole.values())
 
 
+@pytest.mark.slow
 def test_a_batch_has_no_more_parts_than_examples(cache: Path) -> None:
     learner = small("spe", cache)
     batch = next(iter(learner.batches(0)))
@@ -78,6 +79,7 @@ def test_a_batch_has_no_more_parts_than_examples(cache: Path) -> None:
     assert sum(learner.tokens(one) for one in parts) == learner.tokens(batch) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_family_counts_tokens_and_operations(kind: str, cache: Path, tmp_path: Path) -> None:
@@ -103,6 +105,7 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_recomputed_blocks_give_the_same_weights_bit_for_bit(kind: str, cache: Path, tmp_path: Path) -> None:
@@ -114,6 +117,7 @@ def test_recomputed_blocks_give_the_same_weights_bit_for_bit(kind: str, cache: P
     assert not same(plain, trained(small(kind, cache, **{**settings, "seed": 1}), tmp_path / "c"))
 
 
+@pytest.mark.slow
 def test_a_recomputed_network_keeps_less(cache: Path) -> None:
     """Of two blocks, only what goes in is kept."""
 
@@ -245,6 +249,7 @@ class _ToldError(Exception):
     """Ends a training with the first line that it tells."""
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_the_memory_is_told_before_the_first_step(kind: str, cache: Path, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def run(folder: Path, kinds: Sequence[str], *, after: int = -1) -> None:
         train(learner, folder=folder, monitor=log, stop=stop)
 
 
+@pytest.mark.slow
 def test_a_resumed_training_goes_on_with_its_table(tmp_path: Path) -> None:
     run(tmp_path / "whole", ["csv"])
     with pytest.raises(Interrupted):

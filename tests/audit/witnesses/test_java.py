@@ -48,6 +48,7 @@ def rename(site: int, name: str) -> Move:
     return Move(kind="rename", site=site, value=name, note="")
 
 
+@pytest.mark.slow
 def test_what_the_engines_do_is_confirmed() -> None:
     outcomes = []
     for text in (ALONE, FOREIGN):

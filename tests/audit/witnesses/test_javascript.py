@@ -1,10 +1,14 @@
 """Functions of JavaScript and TypeScript run beside their variants."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from codeaudit.audit.evidence_check import BehavesDifferently, BehavesSame, Undecided
 from codeaudit.audit.languages import audit_of
 from codeaudit.audit.witnesses import javascript
+from codeaudit.cli.main import main
 from codeaudit.transforms.javascript.types import find_compiler
 from codeaudit.transforms.records import Origin, Perturbed, Sample
 from tests.support.javascript_running import needs_node
@@ -72,3 +76,20 @@ def test_without_a_compiler_one_line_says_so(monkeypatch: pytest.MonkeyPatch) ->
     found = javascript._found("typescript")
     assert [line.partition(":")[0] for line in found.missing] == ["nothing erases the types of TypeScript"]
     assert set(judged("typescript", TYPED)) == {found.missing[0]}
+
+
+@needs_node
+def test_a_variant_that_nothing_could_run_is_not_counted_as_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(javascript, "find_compiler", lambda: None)
+    monkeypatch.setattr(javascript, "_STRIPS", (99, 0))
+    monkeypatch.chdir(tmp_path)
+    Path("a.ts").write_text(
+        "function f(a: number) {\n  const b = a + 1;\n  const c = b;\n  return b + c;\n}\n"
+    )
+    options = "--transform rename --variants 2 --no-controls --execute --out out"
+    assert main(["run", "--corpus", "a.ts", "--model", "fake/length", *options.split()]) == 0
+    told = capsys.readouterr().err
+    assert re.search(r"judged 0 of \d+ variants \(tool node", told)
+    assert "node 22.13 or newer; --execute goes on without it" in told

@@ -85,6 +85,7 @@ def test_own_tests_decide_where_there_are_some() -> None:
     assert [type(each) for each in found] == [Perturbed, NotApplied]  # 2 + 2 == 2 * 2: the tests decide
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("call", "found"),
     [

@@ -106,6 +106,7 @@ def test_figure_1_is_measured(tool: Mca) -> None:
     assert (findings.kept, findings.broken.total(), findings.changed, findings.unchanged) == (1, 1, 1, 1)
 
 
+@pytest.mark.slow
 def test_an_order_that_costs_other_cycles_is_measured_all_the_same(tool: Mca) -> None:
     pairs = [(one, rewrite(REORDER, one, seed)) for seed, one in enumerate(own_blocks(150))]
     made = [variant(before, after, ORDERED) for before, after in pairs if after is not None]
@@ -213,6 +214,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[di
     return [row for row in read_rows(Path("suite.parquet")) if row["status"] == "perturbed"]  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_a_suite_of_blocks_carries_the_evidence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tool: Mca
 ) -> None:

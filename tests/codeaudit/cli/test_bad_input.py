@@ -31,6 +31,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> str:
     return line
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
@@ -156,6 +157,7 @@ def test_a_run_in_which_nothing_could_be_changed(capsys: pytest.CaptureFixture[s
     assert line.startswith("codeaudit: nothing could be judged: no perturbation could be applied")
 
 
+@pytest.mark.slow
 def test_code_too_deep_for_an_engine_is_counted_and_the_rest_audited(
     sources: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -247,6 +249,7 @@ def test_files_of_another_kind_are_told_by_what_they_are(
         assert told in complaint(capsys)
 
 
+@pytest.mark.slow
 def test_models_of_another_form_are_told_what_they_lack(
     sources: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -57,6 +57,7 @@ def test_two_checkpoints_of_one_architecture_never_share_answers(
     assert all(one != two for one, two in zip(first, second, strict=True))
 
 
+@pytest.mark.slow
 def test_where_no_model_is_named_the_bundled_ones_of_the_corpus_language_answer(
     sources: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,6 +112,7 @@ def remove(name: str) -> Damage:
     return lambda folder: (folder / name).unlink()
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
 @pytest.mark.parametrize("damage", [truncate, corrupt, remove])
 def test_a_damaged_checkpoint_is_one_line(

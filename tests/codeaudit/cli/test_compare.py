@@ -44,6 +44,7 @@ def test_models_of_several_kinds_in_one_command(sources: Path, capsys: pytest.Ca
     assert "run folder: both" in told.err
 
 
+@pytest.mark.slow
 def test_a_model_beside_a_run_meets_its_inputs(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "old"]
     assert main(["run", *words, *AUDIT]) == 0
@@ -73,6 +74,7 @@ def test_a_page_beside_or_instead_of_the_tables(sources: Path, capsys: pytest.Ca
     assert main(["compare", "old", "new", "--html", "nowhere/page.html"]) == 3
 
 
+@pytest.mark.slow
 def test_a_model_of_the_environment_audits_nothing_beside_runs(
     sources: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,6 +103,7 @@ def test_one_model_is_no_comparison(words: list[str], capsys: pytest.CaptureFixt
     assert "give runs, or two models with --model" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_memorised_set_beside_held_out_code(
     sources: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

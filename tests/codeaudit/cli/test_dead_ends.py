@@ -298,6 +298,7 @@ def test_a_missing_package_is_told_with_what_installs_it(name: str) -> None:
     assert f"pip install {f'codeaudit-ml[{part.extra}]' if part.extra else name}" in bare
 
 
+@pytest.mark.slow
 def test_without_torch_a_run_says_in_one_line_what_to_install(here: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"

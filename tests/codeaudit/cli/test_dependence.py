@@ -32,6 +32,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("dependence", "name", "kind", "evidence"),
     [
@@ -71,6 +72,7 @@ def test_the_gate_judges_them_only_if_it_is_told(runs: Path) -> None:
     assert called("gate", "returning", *limit, cwd=runs).returncode == 1
 
 
+@pytest.mark.slow
 def test_relations_are_not_compared_with_one_another(runs: Path) -> None:
     done = called("gate", "returning", "--baseline", "strict", cwd=runs)
     assert done.returncode == 3

@@ -124,6 +124,7 @@ def test_one_sample_by_the_beginning_of_its_id(capsys: pytest.CaptureFixture[str
     assert len(rows()) == len(whole)
 
 
+@pytest.mark.slow
 def test_a_model_that_changed_has_no_violation_any_more(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,6 +287,7 @@ def test_a_task_that_only_the_run_names_is_not_loaded(
     assert Path("loaded").exists()
 
 
+@pytest.mark.slow
 def test_the_address_of_a_run_gets_nothing_unless_it_is_typed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -309,6 +311,7 @@ def test_the_address_of_a_run_gets_nothing_unless_it_is_typed(
         assert len(endpoint.asked) > asked
 
 
+@pytest.mark.slow
 def test_violations_beyond_the_limit_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "out", *NAMED, "--format", "json", "--limit", "0"]) == 0
     told = capsys.readouterr()

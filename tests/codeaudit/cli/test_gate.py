@@ -242,6 +242,7 @@ def test_a_lock_file_is_recorded_with_its_hash(capsys: pytest.CaptureFixture[str
     assert found(capsys, "locked-fickle", "--baseline", "locked-steady")[0] == 1
 
 
+@pytest.mark.slow
 def test_missing_answers_do_not_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sources(tmp_path / "odd", extra=", 'unanswerable'")
     good = (tmp_path / "odd" / "code.py").read_text(encoding="utf-8").replace(", 'unanswerable'", "", 12)
@@ -268,7 +269,7 @@ def test_a_plan_says_how_many_samples_are_needed(capsys: pytest.CaptureFixture[s
 # ── bad input ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

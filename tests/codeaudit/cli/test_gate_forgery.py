@@ -203,6 +203,7 @@ FORGERIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("limit", LIMITS.values(), ids=LIMITS)
 def test_the_runs_are_told_apart(limit: list[str]) -> None:
@@ -281,6 +282,7 @@ def numbers(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, 
     return code, {**found, "baseline": None}
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "words",
@@ -316,6 +318,7 @@ def test_a_gate_finds_the_same_with_a_baseline_file_as_with_the_run(
     assert len(set(plans)) == 1
 
 
+@pytest.mark.slow
 def test_new_violations_of_both_kinds_of_baselines_are_marked_alike() -> None:
     assert main(["report", "bad", "--baseline", "bad.parquet"]) == 0
     for place in ("bad", "bad.parquet"):

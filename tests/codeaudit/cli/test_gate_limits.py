@@ -86,6 +86,7 @@ def test_a_drop_at_its_limit_passes_and_above_it_fails() -> None:
         assert decided(run, max_f1_drop=_loss(near(count, total, -1))).outcome == "failed", count
 
 
+@pytest.mark.slow
 def test_a_rise_and_a_lost_score_at_the_margin_pass_and_above_it_fail() -> None:
     for count, total in tenths():
         rise = paired_rise(

@@ -176,6 +176,7 @@ def test_a_suite_tells_the_prompts_and_stays_as_it_is(here: Path) -> None:
         assert model["sensitivity"]["rate"] == 1.0
 
 
+@pytest.mark.slow
 def test_violations_are_explained_and_searched_for(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--attack", "greedy", "--budget", "6", "--model", "py/partly:run")
     assert run(*OWN, *words) == 0
@@ -238,6 +239,7 @@ def test_bad_input_is_one_line(
     assert message in capsys.readouterr().err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_how_much_is_shown_can_be_said_and_suites_keep_it(here: Path) -> None:
     words = ["own.jsonl", "--suite", "suite.jsonl", "--transform", "rename-parameters", "--no-controls"]
     assert main(["transform", *words, "--task", "generation:0"]) == 0

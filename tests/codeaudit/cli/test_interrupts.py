@@ -74,6 +74,7 @@ def test_ctrl_c_says_how_to_go_on_and_going_on_asks_nothing_twice(tmp_path: Path
     _finish(tmp_path, again)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
 def test_what_ends_a_run_ends_it_as_ctrl_c_does(
@@ -186,7 +187,7 @@ def test_the_program_behind_a_model_does_not_outlive_ctrl_c(tmp_path: Path, word
     assert time.monotonic() - began < 5
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_two_ctrl_c_in_one_moment(tmp_path: Path, words: list[str]) -> None:
     process = start(*words, model(0.2), cwd=tmp_path)
     wait_for(tmp_path, 3, process)
@@ -208,6 +209,7 @@ def test_ctrl_c_before_the_first_answer(tmp_path: Path, words: list[str]) -> Non
     assert "interrupted" in err
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs bash")
 @pytest.mark.parametrize("pipe", ["| true", "2>&1 | true", "2>&1 >/dev/null | true", "2>&1 | head -1"])

@@ -99,6 +99,7 @@ def test_a_column_that_a_data_set_has_for_labels_is_looked_at(
         assert told in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_table_without_labels_is_told_of_unless_the_user_said_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

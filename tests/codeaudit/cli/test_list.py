@@ -36,6 +36,7 @@ def test_transforms_stand_under_their_family(capsys: pytest.CaptureFixture[str])
     assert not told["reorder-methods"].endswith(" [default]")
 
 
+@pytest.mark.slow
 def test_an_example_of_each_transform_is_a_diff_of_a_real_rewriting(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -28,6 +28,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_copy_is_made_by_what_the_headers_beside_the_source_define(project: Path) -> None:
     done = called("transform", "a.c", "--transform", "rename", "--out", "elsewhere/new.c", cwd=project)
     assert done.returncode == 0, done.stderr

@@ -61,6 +61,7 @@ def asked() -> list[str]:
     return Path("asked.txt").read_text(encoding="utf-8").split()
 
 
+@pytest.mark.slow
 def test_rates_over_all_samples_are_of_the_plain_draw_and_those_of_a_transform_of_both(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -241,6 +242,7 @@ def test_a_suite_is_drawn_as_a_run_is(capsys: pytest.CaptureFixture[str]) -> Non
     assert "--movable goes with --suite" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_that_leaves_it_to_the_user_says_how_few_were_movable(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

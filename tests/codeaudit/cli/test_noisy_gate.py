@@ -58,6 +58,7 @@ def test_noise_is_not_held_against_a_model(
     assert " beyond noise (" in check["found"]
 
 
+@pytest.mark.slow
 def test_must_decide_comes_from_the_command_line_a_file_or_the_environment(
     runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

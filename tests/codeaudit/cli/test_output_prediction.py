@@ -126,6 +126,7 @@ TRANSFORMS = (
 )
 
 
+@pytest.mark.slow
 def test_what_executes_the_code_is_right_and_nothing_else_is(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

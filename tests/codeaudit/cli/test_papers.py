@@ -245,6 +245,7 @@ def test_an_experiment_stands_beside_the_paper(experiment: Path, capsys: pytest.
     assert len(list((experiment / "trials").iterdir())) == 4
 
 
+@pytest.mark.slow
 def test_figures_of_an_experiment_are_drawn_on_both_grounds(experiment: Path) -> None:
     pytest.importorskip("matplotlib")
     for name in ("figure-1", "figure-2"):

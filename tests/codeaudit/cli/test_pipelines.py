@@ -30,6 +30,7 @@ def told(kind: str, *files: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(words, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", PIPELINES)
 def test_what_is_written_has_the_schema(kind: str, tmp_path: Path) -> None:

@@ -148,6 +148,7 @@ GROUPS = {
 FAILING = 'raise ValueError("two\\nlines")\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", GROUPS)
 @pytest.mark.thinned(1)
 def test_a_list_shows_all_that_works_and_a_line_for_each_broken_plug_in(

@@ -120,6 +120,7 @@ def test_a_run_that_never_starts_displaces_none(
     assert main(["gate", "run", "--max-violation-rate", "100%", "--allow-insensitive"]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_options_that_a_suite_makes_idle_are_told_if_one_file_has_both(
     capsys: pytest.CaptureFixture[str],

@@ -58,6 +58,7 @@ def test_a_run_writes_its_folder_and_prints_its_table(
     assert max(len(line) for line in printed.out.splitlines()) <= 80
 
 
+@pytest.mark.slow
 def test_the_fakes_show_both_ends_of_the_scale(sources: Path) -> None:
     words = ["--model", "fake/hash", "--model", "fake/constant", "--corpus", str(sources), "--out", "out"]
     assert run(*words) == 0
@@ -100,6 +101,7 @@ def test_the_same_command_gives_the_same_results(sources: Path) -> None:
         assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
 
 
+@pytest.mark.slow
 def test_another_seed_makes_other_variants(sources: Path) -> None:
     words = ["--model", "fake/hash", "--corpus", str(sources), "--transform", "rename", "--no-controls"]
     assert run(*words, "--out", "one") == 0
@@ -211,6 +213,7 @@ def test_a_cache_that_cannot_be_used_is_replaced_by_one_in_the_run_folder(
     assert run(*words, "--cache", "file/deeper") == 3
 
 
+@pytest.mark.slow
 def test_the_wrapper_makes_any_model_invariant(sources: Path) -> None:
     assert run("--model", "fake/hash", "--wrap", "canonical", "--corpus", str(sources), "--out", "out") == 0
     violations = summary()["canonical/fake/hash"]["pairs"]
@@ -276,6 +279,7 @@ def names_of_transforms() -> set[object]:
     return {row["transform"] for row in read_rows(Path("out/suite.parquet"))}
 
 
+@pytest.mark.slow
 def test_a_family_stands_for_its_members_and_brings_their_twins(sources: Path) -> None:
     words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "order"]
     assert run(*words, "--variants", "1") == 0
@@ -323,6 +327,7 @@ def test_the_sites_of_a_variant(sources: Path, sites: str) -> None:
     assert set(counts) == {1} if sites == "one" else max(counts) > 1
 
 
+@pytest.mark.slow
 def test_other_sites_are_another_run(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "rename"]
     assert run(*words, "--sites", "one") == 0
@@ -332,6 +337,7 @@ def test_other_sites_are_another_run(sources: Path, capsys: pytest.CaptureFixtur
     assert "replacing the run in out" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_kept_where_another_takes_its_place(
     sources: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -383,6 +389,7 @@ def test_own_tests_of_a_table_are_run(capsys: pytest.CaptureFixture[str]) -> Non
     assert controls[True] > 0.9 * controls.total()
 
 
+@pytest.mark.slow
 def test_bundled_models_that_skip_a_language_are_told_with_those_that_read_it(
     sources: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -431,6 +438,7 @@ def test_a_start_without_an_answer_leaves_nothing(sources: Path, capsys: pytest.
     assert [one.name for one in Path("mine").iterdir()] == ["notes.txt"]
 
 
+@pytest.mark.slow
 def test_a_zipped_suite_is_written_and_read_as_a_plain_one(sources: Path) -> None:
     for name in ("plain.jsonl", "zipped.jsonl.gz", "again.jsonl.gz"):
         assert main(["transform", str(sources), "--suite", name, "--variants", "2"]) == 0

@@ -54,7 +54,7 @@ def test_a_run_as_it_was_written_is_read(words: list[str]) -> None:
     assert main(words) == 0
 
 
-@pytest.mark.thinned(12)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", [*NAMES, MANIFEST])
 @pytest.mark.parametrize("change", [swap, cut, flip, Path.unlink])
 @pytest.mark.parametrize("words", READERS.values(), ids=READERS)
@@ -86,6 +86,7 @@ def test_an_edited_manifest_is_named(field: str, capsys: pytest.CaptureFixture[s
     )
 
 
+@pytest.mark.slow
 def test_a_run_stays_whole_when_it_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):
         assert main(["explain", "run", "--limit", "2"]) == 0
@@ -104,6 +105,7 @@ def test_a_run_stays_whole_when_it_is_explained(capsys: pytest.CaptureFixture[st
     assert main(["report", "run", "--html", "page.html"]) == 0
 
 
+@pytest.mark.slow
 def test_a_run_of_the_first_schema_is_read_but_not_gated(capsys: pytest.CaptureFixture[str]) -> None:
     age(Path("run"))
     for name in ("report", "page", "compare", "explain"):

@@ -153,6 +153,7 @@ def test_an_endpoint_is_asked_for_as_many_and_not_twice(capsys: pytest.CaptureFi
     assert blocks["insert-comments", 1]["robust"]["value"] == pytest.approx(sum(commented) / 5 / len(NAMES))
 
 
+@pytest.mark.slow
 def test_other_tasks_take_draws_of_one_answer(sources: Path) -> None:
     said = Counter[str]()
 

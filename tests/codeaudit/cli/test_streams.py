@@ -7,10 +7,9 @@ import shutil
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.text import Text
@@ -129,19 +128,20 @@ def test_every_command_has_words() -> None:
     assert WORDS.keys() == COMMANDS.keys()
 
 
-QUICK = ("gate", "list")
+QUICK = ("list",)
 """Commands that the quick selection tries."""
 LONGER = ("train", "verify", "init", "report", "run", "transform")
-"""Commands that get texts of others in the weekly selection."""
+"""Commands that the weekly selection tries."""
+SELECTED = [
+    pytest.param(
+        name, marks=[] if name in QUICK else pytest.mark.weekly if name in LONGER else pytest.mark.slow
+    )
+    for name in COMMANDS
+]
+"""All commands, with the selection that tries them."""
 
 
-def selected(longer: Sequence[str]) -> list[Any]:
-    """All commands, with the selection that tries them."""
-    marks = {name: [pytest.mark.weekly if name in longer else pytest.mark.slow] for name in COMMANDS}
-    return [pytest.param(name, marks=[] if name in QUICK else marks[name]) for name in COMMANDS]
-
-
-@pytest.mark.parametrize("command", selected(["train"]))
+@pytest.mark.parametrize("command", SELECTED)
 def test_a_closed_stream_is_no_error(command: str, program: str, world: Path, tmp_path: Path) -> None:
     """The work is done, the files are written, and the exit code is as with open streams."""
     found: dict[str, tuple[int, set[str]]] = {}
@@ -300,7 +300,7 @@ def hostile_words(command: str, server: str) -> list[list[str]]:
     return found
 
 
-@pytest.mark.parametrize("command", selected(LONGER))
+@pytest.mark.parametrize("command", SELECTED)
 def test_no_text_of_others_steers_the_terminal(
     command: str, program: str, server: str, hostile: Path, tmp_path: Path
 ) -> None:
@@ -330,6 +330,7 @@ def test_no_text_of_others_steers_the_terminal(
     )
 
 
+@pytest.mark.slow
 def test_the_traceback_of_a_developer_is_clean_too(program: str, hostile: Path) -> None:
     done = subprocess.run(
         [program, "run", "--model", "py/answers:bad", "--corpus", "table.jsonl", *LITTLE],

@@ -140,7 +140,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.thinned(24)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize(
     ("command", "parameter", "kind"), cases(), ids=lambda each: getattr(each, "name", each)
 )

@@ -114,6 +114,7 @@ def test_each_model_is_asked_at_its_vendor_with_its_own_key_and_price(
         assert not any(secret in text for secret in KEYS.values())
 
 
+@pytest.mark.slow
 def test_a_run_of_several_vendors_is_repeated_explained_and_resumed(
     vendors: Vendors, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -203,7 +204,7 @@ def test_one_model_of_two_vendors_is_two_models(
     assert len(vendors.one.asked) == first
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_shards_of_several_vendors_are_joined(vendors: Vendors, capfd: pytest.CaptureFixture[str]) -> None:
     for part in ("1/2", "2/2"):
         told(["run", "--config", "vendors.toml", "--out", part[0], "--shard", part], capfd)

@@ -152,7 +152,7 @@ BREAKING = ("--transform", "reorder-breaking")
 
 
 @pytest.mark.thinned(1)
-@pytest.mark.parametrize("command", [PYTEST, f"{UNITTEST} discover -s tests"])
+@pytest.mark.parametrize("command", [f"{UNITTEST} discover -s tests", PYTEST])
 def test_what_changes_the_meaning_is_caught_and_its_unit_named(
     project: Path, scratch: Path, command: str
 ) -> None:
@@ -244,7 +244,7 @@ def test_a_test_with_different_results_on_the_unchanged_project_is_no_failure(
     assert found["trials"][0]["flaky"] == (5 in failing)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_failure_that_needs_what_an_earlier_test_left_is_one(project: Path, scratch: Path) -> None:
     (project / "tests" / "test_shapes.py").write_text(
         "import shapes\nleft = {}\n"
@@ -318,7 +318,7 @@ def test_several_seeds_have_one_table_and_unread_files_are_named(project: Path, 
     assert "seed 1: perturb: 2 files in" in err
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_pytest_that_tests_start_themselves_is_left_alone(project: Path, scratch: Path) -> None:
     path = project / "tests" / "test_nested.py"
     path.write_text(
@@ -348,7 +348,7 @@ def test_a_command_that_tells_only_its_exit_code(project: Path, scratch: Path) -
     assert [one["name"] for one in culprit["rewritten"]] == ["area"]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_perturbed_project_that_hangs_has_failed(project: Path, scratch: Path) -> None:
     (project / "src" / "shapes.py").write_text(
         "def area(width):\n    n = 9\n    n = 4\n    while n != 4:\n        pass\n    return n\n",
@@ -401,6 +401,7 @@ UNRUNNABLE = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("words", "told"), UNRUNNABLE.values(), ids=UNRUNNABLE)
 def test_tests_that_cannot_be_run_are_3(
@@ -422,6 +423,7 @@ USAGE = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(("words", "told"), USAGE.values(), ids=USAGE)
 def test_what_does_not_fit_is_2(project: Path, scratch: Path, words: tuple[str, ...], told: str) -> None:

@@ -158,7 +158,7 @@ def built(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_build_that_breaks_is_one_finding_with_the_compilers_first_error(built: Path) -> None:
     words = ("verify", "project", "--transform", "rename", "--test-command")
     command = "env STYLE=nothing sh test.sh"
@@ -178,6 +178,7 @@ def test_a_build_that_breaks_is_one_finding_with_the_compilers_first_error(built
     assert "seed 0: the perturbed project does not build or start its tests; 0 tests fail" in told
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("style", "why"),
@@ -194,6 +195,7 @@ def test_a_style_gate_is_named(built: Path, style: str, why: str) -> None:
     _names_the_gate(built, f"env STYLE='{style}' sh test.sh", why)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("style", ["power check", "renamed"])
 def test_a_style_gate_behind_the_tests_of_another_module_is_named(built: Path, style: str) -> None:
@@ -247,6 +249,7 @@ def test_a_build_that_leaves_out_what_did_not_change_is_run_each_time(built: Pat
     assert (built.parent / "kept/seed-0/TEST-of-the-project.xml").exists()
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("file", "usual"), [("pom.xml", "mvn "), ("gradlew", "./gradlew "), ("x", "mvn ")])
 def test_java_without_a_test_command_is_told_so(built: Path, file: str, usual: str) -> None:

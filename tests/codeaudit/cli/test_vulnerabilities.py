@@ -69,6 +69,7 @@ def only(summary: Summary) -> ModelSummary:
     return model
 
 
+@pytest.mark.slow
 def test_missed_flaws_are_counted_apart_from_false_alarms(audited: Summary) -> None:
     model = only(audited)
     assert audited.finding == "vulnerable"
@@ -122,6 +123,7 @@ def test_the_gate_holds_missed_flaws_to_a_limit(
     assert check["value"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_suite_keeps_the_fixes_and_what_is_known_of_the_labels(audited: Summary, here: Path) -> None:
     words = ("--suite", "out/suite.parquet", "--model", "py/my_detector:predict", "--out", "again")
     assert main(["run", *words]) == 0
@@ -136,6 +138,7 @@ def test_the_control_is_not_named_by_the_user(here: Path, capsys: pytest.Capture
     assert "'other-side' rewrites no code: a task of fixes takes it as its control" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_good_run_suggests_the_limit(here: Path) -> None:
     assert run("good", "--model", "py/my_detector:steady", "--transform", "rename") == 0
     assert main(["gate", "good", "--write-limits", "limits.toml"]) == 0

@@ -35,6 +35,7 @@ def summary(folder: str) -> dict[str, Any]:
     return model
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("wrap", ["columns", "rows"])
 def test_a_wrapped_run_has_two_rows_more(

@@ -4,6 +4,8 @@ import csv
 import io
 import re
 
+import pytest
+
 from codeaudit.reports.compare import compare
 from codeaudit.reports.first_screen import every_sheet
 from codeaudit.reports.records import Summary
@@ -37,6 +39,7 @@ def test_latex_has_every_table_and_cell() -> None:
         assert columns in {len(sheet.columns) for sheet in found}
 
 
+@pytest.mark.slow
 def test_the_best_are_bold_in_latex_as_in_markdown() -> None:
     report = compare([run("r", MODELS, seeds=range(5))])
     assert r"\textbf{1 spe}" in latex(report)

@@ -39,8 +39,8 @@ violation rate: samples with another answer, of those that an edit changed in
 text but not in meaning (95 % interval, counts). sensitivity: answers that
 changed with the meaning; more is better. unsteady: samples with another answer
 to the same input. drop: F1 lost with each sample's worst answer.
-left out: 2 models: skipped: input too long 2; unjudged: input too long 2; no
-example of the task: no label 7.
+left out: 2 models: skipped: 2 × input too long; unjudged: 2 × input too long;
+no example of the task: 7 × no label.
 
 function-name on stdlib, seed 0: all transforms together
                                                    over
@@ -185,6 +185,7 @@ def test_markdown_and_json_and_rich_have_the_same_numbers() -> None:
         assert all(cell.replace("\\", "") in screen for cell in row)
 
 
+@pytest.mark.slow
 def test_every_markdown_row_has_as_many_cells_as_its_head() -> None:
     for report in (summary("a|b", "c"), compare([run("r", MODELS, seeds=range(3))])):
         width = None
@@ -196,8 +197,8 @@ def test_every_markdown_row_has_as_many_cells_as_its_head() -> None:
 
 def test_transforms_are_shown_with_what_they_could_not_do() -> None:
     text = shown(summary(), "markdown")
-    assert "| reorder | keeps meaning | 40/160 | compiled 40 | no other legal order 120 |" in text
-    assert "no example of the task: no label 7" in text
+    assert "| reorder | keeps meaning | 40/160 | 40 × compiled | 120 × no other legal order |" in text
+    assert "no example of the task: 7 × no label" in text
 
 
 def test_json_is_written_unwrapped() -> None:

@@ -204,6 +204,7 @@ def test_results_say_whether_they_are_new_and_new_ones_come_first() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_code_scanning_would_not_show_is_left_out_and_said() -> None:
     run = check_sarif(sarif(violated(MOST + 3), locate=inside, version="1"))
     assert len(run["results"]) == MOST

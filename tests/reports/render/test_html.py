@@ -342,6 +342,7 @@ def test_a_thousand_samples_stay_under_three_megabytes_and_it_says_what_is_left_
     assert {row["model"] for row in data["rows"]} == {f"{m}-checkpoint" for m in ("spe", "symc", "vanilla")}
 
 
+@pytest.mark.slow
 def test_one_giant_does_not_push_the_others_out() -> None:
     noise = Random(0).randbytes(BUDGET // 2).hex()
     giant = violated(sample("giant", noise), f"{noise}!")
@@ -353,6 +354,7 @@ def test_one_giant_does_not_push_the_others_out() -> None:
     assert len(noise) > LARGE
 
 
+@pytest.mark.slow
 def test_only_what_comes_onto_the_page_is_drawn() -> None:
     """Texts that do not pack: three samples fill the page, and the explained one is the last of twenty."""
     made = [

@@ -64,7 +64,7 @@ def parts(text: str) -> set[str]:
     return set(re.findall(r"\w+", text))
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("seed", range(60))
 def test_no_word_is_cut_at_any_width(seed: int) -> None:
     one = sheet(Random(seed))

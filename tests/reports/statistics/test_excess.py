@@ -173,6 +173,7 @@ def test_samples_without_a_difference_change_no_p() -> None:
     assert flips(some) == flips([*some, *[Fraction(0)] * 50])
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("above", [False, True])
 @pytest.mark.parametrize("shift", [-6, 0, 9])
 def test_drawn_flips_agree_with_exact_ones(monkeypatch: pytest.MonkeyPatch, shift: int, above: bool) -> None:
@@ -190,6 +191,7 @@ def test_a_drawn_p_is_never_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < flips([Fraction(1)] * 200) < 1e-4
 
 
+@pytest.mark.slow
 def test_scores_with_many_digits_are_drawn() -> None:
     """Their common denominator is far above what 64 bits hold."""
     differences = [Fraction(0.1 * n) - Fraction(1, 3 ** abs(n)) for n in range(-5, 30)]

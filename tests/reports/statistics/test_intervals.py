@@ -126,6 +126,7 @@ def test_interval_depends_on_the_seed_alone_and_not_on_the_order() -> None:
     assert rate(pairs, seed=5) != rate(pairs, seed=6)
 
 
+@pytest.mark.slow
 def test_clustered_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     rng = np.random.default_rng(11)
     hits = 0

@@ -128,7 +128,10 @@ def test_odds_ratio_is_absent_where_it_has_no_finite_value() -> None:
 def test_too_few_discordant_inputs_are_said() -> None:
     contrast = mcnemar("a", "b", *cells(0, 4, neither=90))
     assert contrast.smallest_p == pytest.approx(0.125)
-    assert "no split of 4" in contrast.notes[0]
+    assert "no split of 4 discordant inputs" in contrast.notes[0]
+    one = cells(0, 1, neither=90)
+    assert "no split of 1 discordant input could" in mcnemar("a", "b", *one).notes[0]
+    assert cochran(one).notes == ("the models disagree on only 1 input",)
     assert "no discordant" in mcnemar("a", "b", *cells(0, 0, neither=3)).notes[0]
 
 
@@ -156,6 +159,7 @@ def test_nothing_is_best_where_no_difference_was_shown() -> None:
     assert not any(standing.best for standing in paired.standings)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("n", "discordance", "difference"), [(161, 0.2, 0.1), (40, 0.5, 0.4), (500, 0.08, 0.03)]
 )

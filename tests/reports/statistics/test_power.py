@@ -23,6 +23,7 @@ def shown(samples: int, variants: int, noise: float, effect: float, repeats: int
     return count / runs
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("samples", "variants", "noise", "repeats"),

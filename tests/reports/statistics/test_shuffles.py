@@ -51,6 +51,7 @@ def brute_force(samples: list[tuple[str, str]]) -> tuple[float, float]:
     return float(tails[0]), float(tails[1])
 
 
+@pytest.mark.slow
 @given(SAMPLES)
 def test_a_difference_is_that_of_all_pairs(samples: list[tuple[str, str]]) -> None:
     for originals, variants in samples:
@@ -110,6 +111,7 @@ def test_without_an_effect_it_keeps_its_level() -> None:
     assert np.mean(np.less_equal(ps, 0.05)) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
 
 
+@pytest.mark.slow
 def test_it_shows_more_than_sign_flips() -> None:
     rng = np.random.default_rng(1)
     found = [simulated(rng, effect=0.06) for _ in range(100)]

@@ -52,6 +52,7 @@ def test_exact_p_has_the_published_values(groups: list[list[float]], statistic: 
     assert test.method == "exact permutation"
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "groups", [[[1, 2, 2], [2, 3], [3, 3, 1]], [[1, 1, 1], [2, 2, 1]], [[5, 1], [2, 2], [9, 9, 9]]]

@@ -65,6 +65,7 @@ def close(one: complex, two: complex) -> bool:
     return abs(one - two) <= 1e-4 * max(abs(one), abs(two), 1e-3)
 
 
+@pytest.mark.thinned(42)
 @pytest.mark.parametrize("source", RULES)
 def test_each_rule_is_what_the_difference_quotient_says(source: str) -> None:
     for by in ("x", "y", "a0"):

@@ -20,6 +20,7 @@ from tests.transforms.algebra.support import PAIR, draw, move, rewrite, some
 BOTH = [transform_for(name, "algebra") for name in ALGEBRA.controls]
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("transform", BOTH, ids=lambda one: one.name)
 def test_the_answer_changes_and_the_text_is_no_renaming(transform: object) -> None:

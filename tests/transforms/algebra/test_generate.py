@@ -71,6 +71,7 @@ def test_a_true_pair_holds_by_rule_and_a_false_one_by_no_value() -> None:
             assert compare(values(derivative(one.pair.function)), values(one.pair.candidate)) == "different"
 
 
+@pytest.mark.slow
 def test_a_false_pair_is_false_on_the_real_numbers_too() -> None:
     """A hyperbolic tangent may be one there but for rounding, and so hide a difference; hardly more may."""
     hidden = shown = 0
@@ -156,6 +157,7 @@ def test_small_functions_would_leak_without_classes_of_their_own() -> None:
     assert len(set(small)) < len(small)
 
 
+@pytest.mark.slow
 def test_the_extra_coefficient_stands_in_every_extended_function_and_nowhere_else() -> None:
     for split in SPLITS:
         for one in some(split, 300):

@@ -169,6 +169,7 @@ KEPT: Final = (
 )  # fmt: skip
 
 
+@pytest.mark.thinned(13)
 @pytest.mark.parametrize(("name", "source"), KEPT)
 def test_what_may_be_a_function_is_left_alone(name: str, source: str) -> None:
     assert {edited(name, source, seed) for seed in range(4)} == {None}

@@ -82,7 +82,7 @@ def test_macros_of_headers_of_cpp_are_looked_up(function: str, reason: str, tmp_
     top = '#include <cassert>\n#include <vector>\n#include "own.h"\n'
     levels = {}
     for level in ("", "hygienic/"):
-        transform = transform_for(f"{level}rename", "cpp").within(  # type: ignore[attr-defined]
+        transform = transform_for(f"{level}rename", "cpp").within(
             placed(top + function, str(tmp_path / "a.cpp"))
         )
         moves = transform.propose(function, Random(0))
@@ -103,7 +103,7 @@ def test_a_header_of_cpp_that_is_not_found_leaves_strange_words_alone(tmp_path: 
             f"int f(int n)\n{{\n    own::list it;\n    n += it.size();\n    return n + {word}(n);\n}}\n"
         )
         around = placed(top + function, str(tmp_path / "a.cpp"))
-        moves = transform_for("rename", "cpp").within(around).propose(function, Random(0))  # type: ignore[attr-defined]
+        moves = transform_for("rename", "cpp").within(around).propose(function, Random(0))
         told.append(moves.reason if isinstance(moves, Refused) else "")
     assert told == ["", NOT_FOUND]
 

@@ -48,6 +48,7 @@ def rewritten(text: str, name: str, seed: int, file: str = "") -> tuple[str, int
     return source.decode(), count
 
 
+@pytest.mark.slow
 @needs_gcc
 @pytest.mark.parametrize("optimised", ["-O0", pytest.param("-O2", marks=pytest.mark.slow)])
 def test_random_functions_compile_to_the_same_code(optimised: str) -> None:

@@ -32,6 +32,7 @@ def checked(seeds: range, names: list[str], flags: tuple[str, ...]) -> tuple[int
     return sum(used.values()), used
 
 
+@pytest.mark.slow
 @needs_gcc
 @pytest.mark.parametrize(
     ("seeds", "optimised"),

@@ -591,6 +591,7 @@ def test_the_traps_keep_their_meaning(traps: dict[str, Trap], standard: str, par
             assert next(told) == before, f"{name}: {transform}\n{text}"
 
 
+@pytest.mark.slow
 def test_most_traps_are_renamed() -> None:
     renamed = [name for name, trap in TRAPS.items() if made(trap, ["rename-parameters"], range(1))]
     assert len(renamed) > 0.7 * len(TRAPS), set(TRAPS) - set(renamed)

@@ -51,6 +51,7 @@ def test_in_single_precision_the_rest_is_rounding(name: str) -> None:
     assert found.within(1e-5), found
 
 
+@pytest.mark.slow
 @each_family
 @pytest.mark.thinned(1)
 def test_every_group_is_needed_by_the_others(name: str) -> None:
@@ -98,7 +99,7 @@ def test_training_keeps_the_weights_equivariant(name: str) -> None:
 
 
 @each_family
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(1)
 def test_rows_are_equivariant_where_no_block_knows_a_place(name: str) -> None:
     module, call, _ = family(name)
     order = np.array(Random(3).sample(range(5 if name == "vit" else TOKENS), 5 if name == "vit" else TOKENS))
@@ -115,6 +116,7 @@ def test_rows_are_equivariant_where_no_block_knows_a_place(name: str) -> None:
         assert found.forward_with_company <= EXACT
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "vit"])
 def test_equation_5_with_hooks_around_the_blocks(name: str) -> None:
     """F1 and F2 stay: the hidden state is permuted where it enters, the blocks' weights are permuted."""
@@ -132,6 +134,7 @@ def test_equation_5_with_hooks_around_the_blocks(name: str) -> None:
     assert max(float((a - b).abs().max()) for a, b in zip(wanted, without, strict=True)) > 0.1
 
 
+@pytest.mark.slow
 def test_heads_are_found_in_separate_and_fused_projections() -> None:
     for name, weight in (
         ("bert", "bert.encoder.layer.0.attention.self.query.weight"),

@@ -144,6 +144,7 @@ def test_layers_closure_and_mask_are_what_their_definitions_say(
         assert symmetry_mask(relation) == tuple(rows)
 
 
+@pytest.mark.slow
 def test_graphs_of_3000_lines_take_a_time_that_grows_with_the_lines() -> None:
     def seconds(count: int) -> float:
         """Every statement acts, so every one depends on all before it."""

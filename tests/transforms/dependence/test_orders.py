@@ -137,6 +137,7 @@ def test_the_chain_is_uniform(relation: tuple[int, ...], monkeypatch: pytest.Mon
     assert _uniform([seen[order] for order in legal])
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("span", [30, 400])
 def test_four_variants_of_400_entangled_statements_cost_as_little_as_a_loop(span: int) -> None:

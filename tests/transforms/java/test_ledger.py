@@ -349,6 +349,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: text for name, _, text in (part.partition("\n") for part in done.stdout.split("\f")[1:])}
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(5)
 @pytest.mark.parametrize("name", LEDGER)
 def test_an_edit_is_seen_where_an_entry_that_it_rests_on_is_false(name: str, told: dict[str, str]) -> None:

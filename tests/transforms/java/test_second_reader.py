@@ -115,6 +115,7 @@ TRANSFORMS: dict[str, Transform] = {
 }
 
 
+@pytest.mark.thinned(14)
 @pytest.mark.parametrize("name", TRANSFORMS)
 @pytest.mark.parametrize("body", MISREAD[:7])
 def test_no_transform_edits_a_disputed_method(name: str, body: str) -> None:

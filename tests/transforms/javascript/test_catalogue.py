@@ -114,6 +114,7 @@ def _made(name: str, seed: int, source: str) -> set[str]:
     return {one.source for one in results if isinstance(one, Rewritten)} - {source}
 
 
+@pytest.mark.slow
 @needs_node
 @pytest.mark.parametrize(
     "seeds", [range(4), pytest.param(range(4, 14), marks=pytest.mark.weekly)], ids=["few", "many"]
@@ -199,6 +200,7 @@ EDITS: Final = (
 )  # fmt: skip
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize(("name", "source", "expected"), EDITS)
 def test_edits(name: str, source: str, expected: str) -> None:
     assert flat(everything(name, source)) == expected

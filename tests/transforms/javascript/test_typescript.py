@@ -149,6 +149,7 @@ def test_every_transform_of_javascript_is_one_of_typescript() -> None:
         assert not isinstance(rule.propose(entry.example, Random(0)), Refused)
 
 
+@pytest.mark.slow
 @needs_node
 @pytest.mark.parametrize(
     "seeds", [range(6), pytest.param(range(6, 10), marks=pytest.mark.slow)], ids=["few", "many"]

@@ -40,6 +40,7 @@ def shown(value: object) -> str:
     return repr(value) if type(value) is not int else hex(value)
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("value", VALUES, ids=range(len(VALUES)))
 def test_a_value_arrives_with_its_types(value: object) -> None:
     found = carried(value)
@@ -47,6 +48,7 @@ def test_a_value_arrives_with_its_types(value: object) -> None:
     assert shown(found) == shown(value)
 
 
+@pytest.mark.slow
 @given(PLAIN)
 def test_every_plain_value_arrives(value: object) -> None:
     assert repr(carried(value)) == repr(value)
@@ -79,6 +81,7 @@ def test_what_is_not_builtin_is_not_carried(value: object) -> None:
         carried(value)
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize(
     ("nodes", "item"),
     [

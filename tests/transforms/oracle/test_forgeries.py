@@ -365,6 +365,7 @@ def test_the_right_program_passes(trials: Trials) -> None:
     assert trials.outcomes([ProgramTrial(HONEST, TESTS, ("f",))]) == [Passed()]
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_wrong_program_does_not_pass_and_the_next_one_is_judged(trials: Trials, name: str) -> None:
     forged, after = trials.outcomes(
@@ -402,6 +403,7 @@ def test_a_result_that_a_program_writes_itself_has_the_agreed_form(told: object)
     assert found == Unknown(BROKEN)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "told",

@@ -88,6 +88,7 @@ def f(a, b, c=2, d=3):
     assert executed("def f(): pass\n") == "def f(): pass\n"
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
 def test_a_cause_can_be_put_back(cause: Cause) -> None:
     """The engine still has everything that the cause replaces, and gets it back."""
@@ -155,6 +156,7 @@ def f(a, b, c=2, d=3):
 """
 
 
+@pytest.mark.slow
 def test_a_difference_is_shrunk_to_a_few_statements(judge: Judge) -> None:
     doubled = Doubling().apply(LONG, ())
     assert isinstance(doubled, Rewritten)

@@ -146,7 +146,7 @@ def test_hypothesis_is_imported_when_inputs_are_drawn_and_not_before() -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_pure_functions_return_on_some_drawn_input(program: Program) -> None:
     with Oracle() as oracle:

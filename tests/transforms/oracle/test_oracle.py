@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from codeaudit.transforms.oracle.containment import RunLimits
 from codeaudit.transforms.oracle.oracle import (
     APART,
     Agreed,
@@ -26,7 +27,7 @@ from tests.support.data import data_set
 
 @pytest.fixture(scope="module")
 def oracle() -> Iterator[Oracle]:
-    with Oracle() as one:
+    with Oracle(limits=RunLimits(cpu_seconds=0.5)) as one:
         yield one
 
 
@@ -40,6 +41,7 @@ def verdict(oracle: Oracle, before: str, after: str, *inputs: str, parameters: s
     )
 
 
+@pytest.mark.thinned(18)
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -231,6 +233,7 @@ def test_what_shows_nothing_is_inconclusive(oracle: Oracle, body: str, reason: s
     assert verdict(oracle, body, other, "('a',)") == Inconclusive(reason)
 
 
+@pytest.mark.slow
 def test_an_address_is_not_deterministic_whatever_was_run_before(oracle: Oracle) -> None:
     """The server compiles the setups, so each leaves other free blocks for the programs after it."""
     before = function("return id(x.__class__('a' * 99)) // 16")

@@ -33,6 +33,7 @@ def outcome(program: str, tests: str = "", tool: Toolchain = NODE) -> Outcome:
     return found
 
 
+@pytest.mark.thinned(6)
 @node
 @pytest.mark.parametrize(
     ("program", "tests", "failure"),
@@ -101,6 +102,7 @@ def test_files_processes_and_the_network_are_closed() -> None:
         secret.unlink()
 
 
+@pytest.mark.thinned(4)
 @gcc
 @pytest.mark.parametrize(
     ("program", "body", "failure"),
@@ -124,6 +126,7 @@ def test_main_need_not_return() -> None:
     assert outcome("int f(int a) { return a; }", "int main(void) { f(3); }", GCC) == Passed()
 
 
+@pytest.mark.thinned(3)
 @gpp
 @pytest.mark.parametrize(
     ("body", "failure"),

@@ -112,6 +112,7 @@ def test_no_path_leads_to_packages_or_around_the_standard_library() -> None:
             assert path.parent == STDLIB or str(path) in ("/usr/lib/locale", "/usr/share/zoneinfo")
 
 
+@pytest.mark.slow
 def test_every_module_of_the_standard_library_can_still_be_imported() -> None:
     names = sorted(sys.stdlib_module_names - STARTED)
     text = IMPORTS.format(names=names)

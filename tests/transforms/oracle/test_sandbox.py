@@ -66,6 +66,7 @@ def secret(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 # ── what is closed ────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.thinned(15)
 @pytest.mark.parametrize(
     "body",
     [

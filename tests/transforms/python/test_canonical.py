@@ -63,6 +63,7 @@ def test_it_is_its_own_canonical_form() -> None:
         assert canonicalise(form) == form, name
 
 
+@pytest.mark.slow
 def test_it_means_the_same_when_run() -> None:
     compared = 0
     for number in range(150):

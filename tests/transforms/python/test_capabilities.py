@@ -560,6 +560,7 @@ def printed(text: str, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.thinned(5, per="frame")
 @pytest.mark.parametrize(
     ("frame", "hole", "look"),
     [(frame, hole, look) for frame, hole, looks in TEXTS.values() for look in looks],

@@ -105,6 +105,7 @@ def test_what_is_no_python_is_said_to_be_none() -> None:
     assert found.reason == "source does not parse"
 
 
+@pytest.mark.thinned(33)
 @pytest.mark.parametrize(
     ("text", "names"),
     [
@@ -220,6 +221,7 @@ def test_names_with_another_meaning_are_found(
     assert rebound_in(text, parse(text)) == found
 
 
+@pytest.mark.slow
 def test_the_tree_says_the_same_as_the_tables_of_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(context, "_REBOUND_IN", {})
     modules = (ast, dataclasses, inspect, opcode, random, tarfile, types, typing)

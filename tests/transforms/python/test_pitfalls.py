@@ -1112,6 +1112,7 @@ def shown(value: object) -> str:
     return f"{type(value).__name__}: {value!r}"
 
 
+@pytest.mark.thinned(23)
 @pytest.mark.parametrize("trap", TRAPS.values(), ids=TRAPS)
 def test_a_careless_rewriting_is_seen(trap: Trap) -> None:
     assert behaviour(after(trap.source, trap.careless), trap.calls) != behaviour(trap.source, trap.calls)

@@ -125,6 +125,7 @@ def text(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return source
 
 
+@pytest.mark.thinned(17)
 @pytest.mark.parametrize(
     "entry",
     [

@@ -97,11 +97,13 @@ def test_there_are_strategies() -> None:
     assert len({one.name for one in STRATEGIES}) == len(STRATEGIES)
 
 
+@pytest.mark.thinned(24)
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda one: one.name)
 def test_java_leaves_nothing_open(strategy: CodeStrategy) -> None:
     assert lacking(strategy, JavaSource, DIALECT) == ()
 
 
+@pytest.mark.thinned(18)
 @pytest.mark.parametrize("strategy", KEEPING, ids=lambda one: one.name)
 def test_a_strategy_that_lacks_a_fact_edits_nothing(strategy: CodeStrategy) -> None:
     """What a language does not answer forbids the edit: a strategy is refused, or needs no answer."""

@@ -141,6 +141,7 @@ INFERRING = {
 }
 
 
+@pytest.mark.thinned(14)
 @pytest.mark.parametrize("name", INFERRING)
 @pytest.mark.parametrize(
     "call",
@@ -160,6 +161,7 @@ def test_a_call_whose_type_is_inferred_stays_a_whole_condition(name: str, call: 
     assert refused(rule, text.replace("{}", call, 1)) == INFERRED
 
 
+@pytest.mark.thinned(19)
 @pytest.mark.parametrize("name", INFERRING)
 @pytest.mark.parametrize(
     "call", ["p", "isOpen(a)", "o.equals(s)", "s.isEmpty()", "this.<Boolean>get(a)", "(boolean) get(a)", "get(a) > 1",

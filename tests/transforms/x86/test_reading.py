@@ -69,11 +69,13 @@ LINES = [
 ]
 
 
+@pytest.mark.thinned(19)
 @pytest.mark.parametrize(("text", "code"), LINES)
 def test_a_line_is_encoded_as_an_assembler_would(text: str, code: str) -> None:
     assert read(text).code.hex() == code
 
 
+@pytest.mark.thinned(18)
 @pytest.mark.parametrize("code", sorted({code for _, code in LINES}))
 def test_machine_code_is_written_as_text_that_reads_back(code: str) -> None:
     block = from_hex(code)

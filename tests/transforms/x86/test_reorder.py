@@ -39,6 +39,7 @@ def test_independent(source: str) -> None:
     assert free(source)
 
 
+@pytest.mark.thinned(14)
 @pytest.mark.parametrize(
     "source",
     [

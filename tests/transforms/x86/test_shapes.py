@@ -6,6 +6,7 @@ from codeaudit.transforms.x86.reading import read
 from codeaudit.transforms.x86.registers import BASES
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize(
     ("text", "bases"),
     [

@@ -31,6 +31,7 @@ from codeaudit.transforms.python.analysis.mentions import (
     words_of,
 )
 from codeaudit.transforms.python.parsing import last_name, normalised
+from codeaudit.transforms.remembering import fact
 
 POSITIONS_READ: Final = "the file reads line numbers"
 """The reason to leave statements on their lines."""
@@ -429,7 +430,8 @@ def shown_by(file: str, asked: Sees = ANY) -> Sees:
 
     What is not `asked` for may be left out.
     """
-    return _shown_by(file) if _may_show(file, asked) else Sees.NOTHING
+    found = fact(file, f"shown {asked.value}", lambda: _shown_by(file).value if _may_show(file, asked) else 0)
+    return Sees(found)
 
 
 @lru_cache(maxsize=1024)
@@ -498,12 +500,13 @@ def _looks_under_another_name(found: Mentions) -> bool:
     if found.handed_on(names) or not _FRAME_NAMES.isdisjoint(found.spelled):
         return True
     called = {id(one.func) for one in nodes(ast.Call)}
-    mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
-    if any(
-        last_name(one) in _FRAME_NAMES and id(one) not in called and isinstance(one.ctx, ast.Load)
-        for one in mentions
-    ):
-        return True
+    if not _FRAME_NAMES.isdisjoint(found.names | found.attributes):
+        mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
+        if any(
+            last_name(one) in _FRAME_NAMES and id(one) not in called and isinstance(one.ctx, ast.Load)
+            for one in mentions
+        ):
+            return True
     for one in nodes(ast.ImportFrom):
         of_module = HERE.paths.get(one.module or "", {})
         for alias in one.names:
@@ -935,16 +938,21 @@ def passed_by_keyword(file: str, function: str) -> Set[str] | None:
     A file that mentions the function other than by a call may call it by any of its keywords; so may one
     whose method of this name Python itself calls, such as `__init__`.
     """
+    found = fact(file, f"keywords {function}", lambda: _passed_by_keyword(file, function))
+    return None if found is None else frozenset(found)
+
+
+def _passed_by_keyword(file: str, function: str) -> Sequence[str] | None:
     try:
         found = mentions_of(file)
     except SourceError:
         return None
     calls = found.nodes(ast.Call)
-    called = {id(one.func) for one in calls}
-    mentions: list[ast.Name | ast.Attribute] = [*found.nodes(ast.Name), *found.nodes(ast.Attribute)]
-    elsewhere = function.startswith("__") or function in found.taken or function in found.spelled
-    if not elsewhere and all(id(one) in called for one in mentions if last_name(one) == function):
-        calls = [one for one in calls if last_name(one.func) == function]
+    if not (function.startswith("__") or function in found.taken or function in found.spelled):
+        mentions = {id(one) for one in found.nodes(ast.Name) if one.id == function}
+        mentions |= {id(one) for one in found.nodes(ast.Attribute) if one.attr == function}
+        own = [one for one in calls if id(one.func) in mentions]
+        calls = own if len(own) == len(mentions) else calls
     words = {word.arg for call in calls for word in call.keywords}
     # `partial(f, **options)`, `f(**options)`
-    return None if None in words else frozenset(word for word in words if word is not None)
+    return None if None in words else [word for word in words if word is not None]

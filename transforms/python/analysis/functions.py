@@ -122,7 +122,7 @@ class QuietFunctions:
         flags = body_flags(builder, node)
         if flags & (ACTS | STORES | BARRIER):
             return None
-        return QuietFunction(node.args, flags & (OBSERVES | LOOKS_UP | RAISES), _result(builder, node))
+        return QuietFunction.of(node.args, flags & (OBSERVES | LOOKS_UP | RAISES), _result(builder, node))
 
 
 def body_flags(

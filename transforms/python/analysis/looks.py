@@ -77,30 +77,41 @@ class PlainAttributes:
 class QuietFunction:
     """A function that only looks: a call of it changes nothing that another statement sees."""
 
-    args: ast.arguments
+    places: tuple[str, ...]
+    """The parameters that arguments are given to by their place."""
+    named: frozenset[str]
+    """Those that they may be given to by name."""
+    required: frozenset[str]
+    """Those without a default."""
+    variadic: bool
+    """Whether it takes any further arguments by place."""
     flags: int
     """What a call does, a union of `OBSERVES`, `LOOKS_UP` and `RAISES`, if the arguments fit."""
     gives: str | None
     """The builtin type of its result, if it is certain; a container is a new one."""
 
+    @classmethod
+    def of(cls, args: ast.arguments, flags: int, gives: str | None) -> "QuietFunction":
+        """The function with these parameters."""
+        places = tuple(one.arg for one in (*args.posonlyargs, *args.args))
+        required = [*places[: len(places) - len(args.defaults)]] + [
+            one.arg for one, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None
+        ]
+        named = frozenset(one.arg for one in (*args.args, *args.kwonlyargs))
+        return cls(places, named, frozenset(required), args.vararg is not None, flags, gives)
+
     def fits(self, call: ast.Call) -> bool:
         """Whether a call certainly gives each parameter one value."""
         if any(isinstance(one, ast.Starred) for one in call.args):
             return False
-        args = self.args
-        places = [one.arg for one in (*args.posonlyargs, *args.args)]
-        words = [one.arg for one in call.keywords]
-        given = {*places[: len(call.args)], *words}
-        named = {one.arg for one in (*args.args, *args.kwonlyargs)}
-        required = places[: len(places) - len(args.defaults)] + [
-            one.arg for one, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None
-        ]
+        words = {one.arg for one in call.keywords}
+        by_place = set(self.places[: len(call.args)])
         return (
             None not in words
-            and (len(call.args) <= len(places) or args.vararg is not None)
-            and named.issuperset(words)
-            and not set(places[: len(call.args)]) & set(words)
-            and given.issuperset(required)
+            and (len(call.args) <= len(self.places) or self.variadic)
+            and self.named >= words
+            and by_place.isdisjoint(words)
+            and self.required <= by_place | words
         )
 
 

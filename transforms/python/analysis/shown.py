@@ -10,9 +10,9 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import Any, Final
 
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
 from codeaudit.transforms.errors import SourceError
@@ -47,7 +47,8 @@ from codeaudit.transforms.python.analysis.looks import (
 from codeaudit.transforms.python.analysis.mentions import mentions_by, nodes_of, told
 from codeaudit.transforms.python.function_context import rebound_in, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, file_tree, last_name, parameter_names
-from codeaudit.transforms.python.walking import HOLDERS
+from codeaudit.transforms.python.walking import HOLDERS, below
+from codeaudit.transforms.remembering import Plain, digest, fact
 
 _HINT: Final = re.compile(
     r"^[ \t\f]*class\b|__\w+__|@|property|\b[dD]efault[dD]ict\b|\bcls\b|\btype\([^)\n]*,"
@@ -141,10 +142,19 @@ def _looks(source: str, tree: ast.Module, walked: Callable[[], NodesByKind]) -> 
 @lru_cache(maxsize=1024)
 def looks_around(text: str) -> ShownLooks:
     """What the text of a file shows; little if it does not parse. No tree is kept with the answer."""
-    found = _file_looks(text)
-    if isinstance(found.bindings, NoBindings):
-        return found
-    return replace(found, bindings=_Remembered(text))
+    told = fact(text, "looks", lambda: _told_looks(_file_looks(text)))
+    found: dict[str, Any] = {
+        name: frozenset(one) if isinstance(one, list) else one for name, one in told.items()
+    }
+    bindings = _Remembered(text) if found.pop("bindings") else NoBindings()
+    return ShownLooks(**found, bindings=bindings)
+
+
+def _told_looks(found: ShownLooks) -> dict[str, Plain]:
+    """All that is shown; of the bindings, whether there are any."""
+    told = {one.name: getattr(found, one.name) for one in fields(found)}
+    told["bindings"] = not isinstance(found.bindings, NoBindings)
+    return {name: [*one] if isinstance(one, frozenset) else one for name, one in told.items()}
 
 
 @lru_cache(maxsize=2)
@@ -163,34 +173,71 @@ class _Remembered:
         self._called: dict[str, QuietFunction | None] = {}
         self._receivers: dict[str, Sequence[PlainAttributes]] = {}
 
+    @property
+    def _bindings(self) -> Bindings:
+        return _file_looks(self._text).bindings
+
     @cached_property
     def imports(self) -> Mapping[str, str]:
         """As in `looks.Bindings`."""
-        return _file_looks(self._text).bindings.imports
+        found: Mapping[str, str] = fact(self._text, "imports", lambda: dict(self._bindings.imports))
+        return found
 
     @cached_property
-    def _functions(self) -> Counter[str]:
+    def _functions(self) -> Mapping[str, int]:
         """How many functions of the file have each name."""
-        return Counter(node.name for node in nodes_of(self._text).functions)
+        found: Mapping[str, int] = fact(
+            self._text, "functions", lambda: Counter(node.name for node in nodes_of(self._text).functions)
+        )
+        return found
 
     def called(self, name: str) -> QuietFunction | None:
         """As in `looks.Bindings`."""
         if name not in self._functions:
             return None
         if name not in self._called:
-            self._called[name] = _file_looks(self._text).bindings.called(name)
+            told = fact(self._text, f"called {name}", lambda: _told_function(self._bindings.called(name)))
+            self._called[name] = told and _function_of(*told)
         return self._called[name]
 
     def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
         """As in `looks.Bindings`."""
-        count = self._functions[function.name]
+        count = self._functions.get(function.name)
         if not count:
             return ()
         # Of several functions with one name, the text tells which one is meant.
-        key = function.name if count == 1 else ast.dump(function)
+        key = function.name if count == 1 else digest(ast.dump(function))
         if key not in self._receivers:
-            self._receivers[key] = _file_looks(self._text).bindings.of_receiver(function)
+            told = fact(
+                self._text,
+                f"receiver {key}",
+                lambda: [
+                    [[*one.bound], None if one.slots is None else [*one.slots]]
+                    for one in self._bindings.of_receiver(function)
+                ],
+            )
+            self._receivers[key] = [
+                PlainAttributes(frozenset(bound), None if slots is None else frozenset(slots))
+                for bound, slots in told
+            ]
         return self._receivers[key]
+
+
+def _told_function(found: QuietFunction | None) -> list[Plain] | None:
+    if found is None:
+        return None
+    return [[*found.places], [*found.named], [*found.required], found.variadic, found.flags, found.gives]
+
+
+def _function_of(
+    places: Sequence[str],
+    named: Sequence[str],
+    required: Sequence[str],
+    variadic: bool,
+    flags: int,
+    gives: str | None,
+) -> QuietFunction:
+    return QuietFunction(tuple(places), frozenset(named), frozenset(required), variadic, flags, gives)
 
 
 class _Text:
@@ -447,9 +494,9 @@ class _Text:
             starred = any(isinstance(one, ast.Starred) for one in value.args)
             definition.unknown |= not known or starred or any(word.arg is None for word in value.keywords)
             definition.unknown |= last_name(value.func) != "property"  # it may keep what it found
-            parts: Iterable[ast.AST] = (part for one in getters for part in ast.walk(one))
+            parts: Iterable[ast.AST] = (part for one in getters for part in below(one))
         else:
-            parts = ast.walk(value)
+            parts = below(value)
         definition.mention(parts)
 
     def _knows(self, node: ast.expr) -> bool:
@@ -486,7 +533,7 @@ class _Text:
                 if name not in parts:
                     parts[name] = _Definition()
                     for value in values[name]:
-                        parts[name].mention(ast.walk(value))
+                        parts[name].mention(below(value))
                     parts[name].note_objects(values)
                 definition.bodies += parts[name].bodies
                 pending += parts[name].runs - definition.runs
@@ -764,7 +811,7 @@ def _fills_itself(node: ast.ClassDef) -> bool:
         isinstance(inner, ast.Subscript)
         and isinstance(inner.ctx, ast.Store)
         and not isinstance(inner.slice, ast.Constant)
-        for inner in ast.walk(node)
+        for inner in below(node)
     )
 
 

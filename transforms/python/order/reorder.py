@@ -69,6 +69,7 @@ from codeaudit.transforms.python.rewriting import SECTION
 from codeaudit.transforms.python.suites import bodies
 from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.records import Move
+from codeaudit.transforms.remembering import digest, fact
 from codeaudit.transforms.reordering import (
     Reorder,
     ReorderBreaking,
@@ -380,7 +381,7 @@ def _ordering(source: str, dependence: Dependence, around: str, package: Package
         # A function that is all of its text tells the same twice, unless it has the name of a builtin.
         told = bool(around) and (around != source or bool(program.rebound))
         # To read a whole file takes forty times as long as to read one of its functions.
-        needed = told and (any(map(is_movable, program.blocks)) or _file_may_free(program, around, package))
+        needed = told and (any(map(is_movable, program.blocks)) or _file_frees(program, around, package))
         while len(_FILE_NEEDED) >= _KEPT:
             _FILE_NEEDED.pop(next(iter(_FILE_NEEDED)), None)
         _FILE_NEEDED[key] = needed
@@ -396,6 +397,14 @@ _AT_ONCE: Final = 32
 """A file that is at most so many times longer than its function is read without a question: to ask whether it
 is needed, the function is analysed alone.
 """
+
+
+def _file_frees(program: PythonProgram, around: str, package: PackageSummary) -> bool:
+    if package != NO_PACKAGE:
+        return _file_may_free(program, around, package)
+    question = f"may free {program.dependence} {digest(program.source)}"
+    frees: bool = fact(around, question, lambda: _file_may_free(program, around, package))
+    return frees
 
 
 def _file_may_free(program: PythonProgram, around: str, package: PackageSummary) -> bool:
@@ -458,16 +467,8 @@ class _Most:
 def _fitting(tree: ast.Module, gives: str | None) -> QuietFunction:
     """A function that accepts every call of the text and gives a result of this type."""
     calls = (node for node in below(tree) if isinstance(node, ast.Call))
-    words = sorted({word.arg for call in calls for word in call.keywords if word.arg})
-    args = ast.arguments(
-        posonlyargs=[],
-        args=[],
-        vararg=ast.arg("args"),
-        kwonlyargs=list(map(ast.arg, words)),
-        kw_defaults=[ast.Constant(None) for _ in words],
-        defaults=[],
-    )
-    return QuietFunction(args, 0, gives)
+    words = frozenset(word.arg for call in calls for word in call.keywords if word.arg)
+    return QuietFunction((), words, frozenset(), True, 0, gives)
 
 
 _IMPORT: Final = re.compile(

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.prose import EVERY, NO_WORDS, Edits
+from codeaudit.transforms.patches import Site
+from codeaudit.transforms.prose import EVERY, NO_WORDS, Edits, place
 from codeaudit.transforms.python.layout.lexemes import docstring
 from codeaudit.transforms.python.notes.rules import READ, is_read
 from codeaudit.transforms.python.parsing import FunctionNode
@@ -46,21 +46,8 @@ def _places(code: PythonSource, edits: Edits) -> Iterator[Site | Refused]:
         quotes = 3 if whole.endswith(('"""', "'''")) else 1
         opening = len(whole) - len(whole.lstrip("rRuU")) + quotes
         words = whole[opening : len(whole) - quotes]
-        shift = start + opening
-        for options in edits(words, names):
-            if options:
-                patches = tuple(
-                    (
-                        Patch(
-                            shift + len(words[: one.start].encode()),
-                            shift + len(words[: one.end].encode()),
-                            (one.text,),
-                        ),
-                    )
-                    for one in options
-                )
-                line = code.line(text) + words[: options[0].start].count("\n")
-                yield Site(patches, "words", line)
+        for options in filter(None, edits(words, names)):
+            yield place(words, options, start + opening, code.line(text))
 
 
 def _names(tree: ast.AST) -> Iterator[str]:

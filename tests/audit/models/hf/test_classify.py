@@ -223,6 +223,7 @@ def test_words_of_a_classifier_mean_what_the_map_says(flawed: Path, task: str, s
     assert sum(row.get(meant, 0) for row in found.values()) == sound
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "more",

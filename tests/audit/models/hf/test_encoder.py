@@ -96,6 +96,7 @@ def test_new_words_are_whole_words_with_the_mean_of_their_pieces(folders: dict[s
     assert torch.equal(found.trunk.tokens.weight[number], wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", ["spe", "symc", "vanilla"])
 @pytest.mark.parametrize("mode", ["hadamard", "additive"])

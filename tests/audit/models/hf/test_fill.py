@@ -50,6 +50,7 @@ def test_every_place_of_the_name_is_masked_and_the_first_one_read(
     assert one.answer == words.decode(scores[0].argmax()).strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["roberta", "modernbert"])
 def test_of_two_words_the_likelier_is_the_answer(name: str, folders: dict[str, Path], load: Load) -> None:
     queries = asked("error-detection")

@@ -27,6 +27,7 @@ def query_of(task: Task) -> Query:
     return replace(found, other=SOURCES[1] if task.beside else "")
 
 
+@pytest.mark.slow
 def test_each_kind_of_network_takes_what_is_claimed(load: Load, tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("get_value\nadd\n")
     made = {

@@ -153,6 +153,7 @@ def test_a_wrong_word_is_one_line(
     assert message in line
 
 
+@pytest.mark.slow
 def test_what_decides_an_answer_is_in_the_fingerprint(
     folders: dict[str, Path], load: Load, tmp_path: Path
 ) -> None:
@@ -204,6 +205,7 @@ def test_positions_begin_behind_that_of_the_padding(load: Load) -> None:
     assert found[-1] == Failed(reason="input too long")
 
 
+@pytest.mark.slow
 def test_the_head_may_be_overruled_where_its_weights_are_there(load: Load, tmp_path: Path) -> None:
     assert load("roberta", head="embedding").task == "function-name"
     with pytest.raises(ModelError, match=r"for sequence classification: it has no weights for classifier\."):
@@ -258,6 +260,7 @@ def test_the_settings_of_a_provider_reach_the_model(folders: dict[str, Path]) ->
     assert all(isinstance(one, Predicted) for one in found.predict(asked("error-detection", *SOURCES[:2])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "task"), [("gpt2", "function-name"), ("t5", "function-name"), ("bert", "error-detection")]
 )

@@ -290,6 +290,7 @@ def test_a_chat_template_is_told_what_the_user_says(chats: dict[str, Path], load
         load(chats["chat"], chat_template_kwargs="{}")
 
 
+@pytest.mark.slow
 def test_a_window_by_another_name_and_a_network_that_also_reads_pictures(load: Load, tmp_path: Path) -> None:
     import transformers
 

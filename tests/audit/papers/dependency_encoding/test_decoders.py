@@ -53,6 +53,7 @@ def texts(count: int = 3, length: int = 21) -> Tensor:
     return ids
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("variant", VARIANTS)
 @torch.no_grad()
 def test_a_later_token_changes_no_earlier_logit(variant: str) -> None:
@@ -187,6 +188,7 @@ def test_names_and_options_that_are_wrong() -> None:
         build("code", replace(SIZES, layers=2), {})
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_weight_learns(variant: str) -> None:
     """None is without effect on what is predicted."""

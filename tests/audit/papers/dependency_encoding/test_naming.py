@@ -44,6 +44,7 @@ def test_layers_are_split_as_published(layers: int, plan: tuple[int, int, int]) 
     assert kinds == [BiasedAttention] * sum(plan[:2]) + [LineWiseAttention] * plan[2]
 
 
+@pytest.mark.slow
 def test_sizes_without_sense_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 2 layers, got 1"):
         stages(1)

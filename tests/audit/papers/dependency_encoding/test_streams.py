@@ -35,6 +35,7 @@ def test_a_text_is_read_back_as_it_was(text: str) -> None:
     assert max(ids, default=0) < STREAMS.vocabulary - 1
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
 @settings(max_examples=150, deadline=None)
 def test_any_text_is_read_back(text: str) -> None:

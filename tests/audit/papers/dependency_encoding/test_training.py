@@ -278,6 +278,7 @@ def test_sparsity_makes_features_sparser(tmp_path: Path) -> None:
 # ── the folder as a model ────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_a_folder_holds_what_its_card_says(written: Path, model: DecoderModel) -> None:
     """Weights in float16; the scores are those of the weights as they are written."""
     card = json.loads((written / "model-card.json").read_text(encoding="utf-8"))
@@ -347,6 +348,7 @@ def test_a_prompt_that_is_too_long_is_read_from_a_line_on(model: DecoderModel) -
     assert model._end_of([5] * 30, 20) == [5] * 20
 
 
+@pytest.mark.slow
 def test_it_takes_three_tasks(written: Path, model: DecoderModel) -> None:
     """Its own is `code-modelling`; a line is one line."""
     assert model.tasks
@@ -454,6 +456,7 @@ def test_train_and_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "made for the task 'code-modelling'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_several_continuations_are_drawn() -> None:
     """The same ones each time, other ones than those of another number; near temperature 0 the likeliest."""
     prompt = query("def total(items):\n    result = 0\n    for item in items:\n", "next-line")

@@ -92,7 +92,7 @@ def told(made: LineNetwork, batch: Batch) -> list[Tensor]:
     ]
 
 
-@pytest.mark.thinned(1, per="kind")
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("budget", [1, 3000, attention.PAIRS])
 @pytest.mark.parametrize(("kind", "options"), KINDS)
 def test_blocks_of_rows_are_the_whole_formula(

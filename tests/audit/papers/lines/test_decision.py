@@ -44,6 +44,7 @@ def test_a_single_label_is_always_the_answer() -> None:
     assert float(NAMING.margin(row, 0.0)) == float("inf")
 
 
+@pytest.mark.thinned(20)
 @pytest.mark.parametrize("task", [NAMING, DETECTION], ids=lambda task: task.name)
 @pytest.mark.parametrize("threshold", [-9.0, -1.0, 0.5, 1.5, 9.0], ids="{} is the threshold".format)
 @pytest.mark.parametrize("labels", [1, 2, KEPT - 1, KEPT, KEPT + 1, 70])

@@ -126,6 +126,7 @@ def test_a_network_that_sees_the_names_of_variables_is_caught(tmp_path: Path) ->
         assert (max(moves) > 0) == caught
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("size", [1, 3, 32])
 def test_the_driver_asks_alike_whatever_the_batch(tmp_path: Path, size: int) -> None:

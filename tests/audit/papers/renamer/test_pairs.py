@@ -98,6 +98,7 @@ def test_what_is_drawn_is_what_the_transform_may_write() -> None:
         assert {one.source for one in found if isinstance(one, Rewritten)} == drawn - {source}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", READINGS)
 def test_the_vocabulary_has_the_extra_coefficient_and_every_token(reading: Reading) -> None:
     known = set(words(reading))

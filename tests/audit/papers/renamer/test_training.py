@@ -192,6 +192,7 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_been(
     assert whole.progress.epochs == resumed.progress.epochs
 
 
+@pytest.mark.slow
 def test_a_state_of_another_training_is_not_continued(tmp_path: Path, made: TermMaterial) -> None:
     run(tmp_path / "a", made)
     with pytest.raises(ModelError, match="of a training with other settings or data"):

@@ -165,6 +165,7 @@ def test_loss_and_error_of_a_truth() -> None:
     assert truth.score(0.25) == 0.75
 
 
+@pytest.mark.slow
 def test_the_rules_know_what_counts_tell_and_no_more() -> None:
     """A candidate that repeats the function is known by its counts; the constant is not."""
 

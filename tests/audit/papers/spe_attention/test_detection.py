@@ -258,6 +258,7 @@ def test_the_location_loss_is_the_cross_entropy_of_the_changed_part() -> None:
     assert float(location_loss(said, real, parts)) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_network_learns_where_the_bugs_are(tmp_path: Path) -> None:
     material = detection(tmp_path)
     learner = LineLearner(replace(RECIPE, locate=1.0, pairwise=0.0, steps=40, rate=3e-3, warm_up=5), material)

@@ -109,7 +109,7 @@ def test_a_masked_pair_keeps_the_weight_one_in_hadamard_mode() -> None:
 
 def test_a_line_relation_is_looked_up_for_pairs_of_tokens() -> None:
     table, line = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]), torch.tensor([[0, 1, 1, 0]])
-    bias = LineBias.of(table, line, torch.tensor([[True, True, True, False]]))
+    bias = LineBias(table, line, torch.tensor([[True, True, True, False]]))
     hidden = -math.inf  # padding
     rows = [[1, 2, 2, hidden], [3, 4, 4, hidden], [3, 4, 4, hidden], [1, 2, 2, hidden]]
     assert bias.block(slice(0, 4), slice(0, 4), torch.float32).tolist() == [[rows]]

@@ -174,6 +174,7 @@ def test_the_loss_falls(tmp_path: Path, read: LineMaterial) -> None:
     assert losses[-1] < 0.8 * losses[0], losses
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", sorted(NETWORKS))
 def test_every_network_trains(tmp_path: Path, read: LineMaterial, unnamed: LineMaterial, kind: str) -> None:
@@ -238,6 +239,7 @@ def test_a_finished_training_is_not_run_again(tmp_path: Path, read: LineMaterial
     assert equal(weights(ended.trained), weights(again))
 
 
+@pytest.mark.slow
 def test_a_state_of_another_training_is_not_continued(
     tmp_path: Path, read: LineMaterial, ended: Ended
 ) -> None:

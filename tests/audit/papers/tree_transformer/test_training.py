@@ -86,6 +86,7 @@ def test_f1_of_multisets(said: str, gold: str, f1: float) -> None:
 NAME_WORDS: Final = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=7)
 
 
+@pytest.mark.slow
 @given(NAME_WORDS, NAME_WORDS)
 def test_sentence_bleu_agrees_with_a_library(said: list[str], gold: list[str]) -> None:
     """sacrebleu counts the runs and finds the brevity penalty; it adds nothing to single words, the paper's code does."""
@@ -257,6 +258,7 @@ def test_a_small_network_learns_what_can_be_read_off(tmp_path: Path) -> None:
     assert reached.micro > 0.8 > most_frequent(read_material.train.gold, test.gold, test.gold).test.micro
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["tree", "tree-shaw"])
 def test_an_interrupted_training_ends_as_one_that_was_not(name: str, tmp_path: Path) -> None:
@@ -401,6 +403,7 @@ def real_queries() -> list[Query]:
     return [query for query in asked if reader.unreadable(query) is None]
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_what_is_asked_beside_moves_scores_by_less_than_the_declared_noise(precision: str) -> None:
@@ -415,6 +418,7 @@ def test_what_is_asked_beside_moves_scores_by_less_than_the_declared_noise(preci
     assert model.noise <= NOISE["float32"]
 
 
+@pytest.mark.slow
 def test_the_unchanged_input_asked_again_flips_no_answer() -> None:
     model = TreeModel.load("tree-checkpoint", device="cpu")
     asked = real_queries()
@@ -435,6 +439,7 @@ def predicted(model: TreeModel, plan: QueryBatch) -> Iterator[tuple[Query, Predi
     yield from list(zip(plan.queries, model.predict(plan.queries), strict=True))[plan.company :]
 
 
+@pytest.mark.slow
 def test_equal_trees_have_equal_answers_whatever_their_layout(checkpoint: Path) -> None:
     model = TreeModel.load(str(checkpoint), device="cpu")
     spaced = [

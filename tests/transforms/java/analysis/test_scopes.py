@@ -115,6 +115,7 @@ SITUATIONS = {
 _MARK = re.compile(r"([\w$]+)#(\d+)")
 
 
+@pytest.mark.thinned(23)
 @pytest.mark.parametrize("marked", SITUATIONS.values(), ids=SITUATIONS)
 def test_each_name_is_the_variable_that_java_says(marked: str) -> None:
     source, marks = _unmarked(marked)

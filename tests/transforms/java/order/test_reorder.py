@@ -190,11 +190,13 @@ BOUND = {
 }  # fmt: skip
 
 
+@pytest.mark.thinned(15)
 @pytest.mark.parametrize("name", FREE)
 def test_what_may_change_places(name: str) -> None:
     assert free(FREE[name])
 
 
+@pytest.mark.thinned(36)
 @pytest.mark.parametrize("name", BOUND)
 def test_what_may_not(name: str) -> None:
     body = BOUND[name]
@@ -413,6 +415,7 @@ def test_every_legal_order_is_drawn_equally_often() -> None:
     assert all(110 < count < 190 for count in counts.values())
 
 
+@pytest.mark.slow
 def test_the_relation_of_a_legal_order_is_the_permuted_relation() -> None:
     source = """void f(int a, String s) {
         int x = 1; this.p = a; List<String> l = new ArrayList<>(); for (int i = 0; i < 3; i++) { x += i; }

@@ -352,6 +352,7 @@ def _callable_free() -> list[tuple[str, tuple[str, str]]]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_methods_is_followed_to_its_end() -> None:
     chain = " ".join(f"private int m{n}() {{ return m{n + 1}(); }}" for n in range(300))
     for end, frees in (("return a;", True), ("return m0();", False), ("return other.get();", False)):

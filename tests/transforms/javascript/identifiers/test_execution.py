@@ -34,6 +34,7 @@ def _pairs(seeds: range) -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @needs_node
 @pytest.mark.parametrize(
     "seeds", [range(30), pytest.param(range(60, 360), marks=pytest.mark.weekly)], ids=["few", "many"]

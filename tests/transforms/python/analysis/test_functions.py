@@ -252,7 +252,6 @@ def test_a_variable_of_the_function_around_is_not_the_function_of_the_file() -> 
 def test_a_file_is_forgotten_without_a_search_for_garbage(more: str) -> None:
     """Trees are large; where they stood in cycles, the search for garbage took a tenth of a run."""
     file = f"import os\ndef q(n): return [n]\n{more}x = 1\n"
-    gc.collect()
     gc.disable()
     try:
         tree = ast.parse(file)

@@ -36,6 +36,7 @@ _PACKAGE = Path(__file__).parents[4] / "transforms" / "python"
 SOURCES = [one for one in _PACKAGE.rglob("*.py") if one.stat().st_size > 4000]
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("text", [TEXT, *(path.read_text() for path in sorted(SOURCES)[:12])])
 def test_the_nodes_are_those_of_a_walk(text: str) -> None:
     tree = parse(text)

@@ -294,7 +294,7 @@ def told(seen: Seen) -> tuple[str, str]:
     return type(seen.error or value).__name__, repr(value) if plain else ""
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_what_is_seen_is_declared_and_what_observes_nothing_is_the_same_elsewhere(
     entry: str, tmp_path: Path

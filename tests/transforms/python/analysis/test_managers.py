@@ -92,6 +92,7 @@ def _stack(tmp_path: Path) -> Iterator[ExitStack]:
         yield stack
 
 
+@pytest.mark.thinned(22)
 @pytest.mark.parametrize("name", NEVER_SWALLOWING)
 def test_an_exception_leaves_it(name: str, tmp_path: Path, stack: ExitStack) -> None:
     make = maker(name)

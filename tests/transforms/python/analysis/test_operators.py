@@ -155,7 +155,7 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("form", [*ONE, *TWO])
 def test_what_is_seen_is_declared(form: str) -> None:
     found = [mistake for statement in forms(form) for mistake in mistakes(form, statement)]

@@ -60,6 +60,7 @@ def test_may_change_places(body: str) -> None:
     assert movable(body)
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize(
     "body",
     [
@@ -132,6 +133,7 @@ def test_in_a_method_may_not_change_places(body: str) -> None:
     assert not method(body)
 
 
+@pytest.mark.thinned(21)
 @pytest.mark.parametrize(
     "body",
     [

@@ -100,6 +100,7 @@ def test_the_normal_form_is_equal_and_nothing_is_lost(name: str) -> None:
     assert applied
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", CONTROLS)
 def test_a_control_leaves_valid_code_of_another_form(name: str) -> None:

@@ -112,6 +112,7 @@ SURROUNDINGS: dict[str, str] = {
 }
 
 
+@pytest.mark.thinned(23)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("case", SURROUNDINGS)
 def test_nothing_changes(case: str, rule: PythonRule) -> None:

@@ -64,6 +64,7 @@ def run(source: str) -> object:
     return space["f"](3)
 
 
+@pytest.mark.thinned(13)
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
@@ -154,6 +155,7 @@ def test_text_that_is_no_function_is_a_source_error(source: str) -> None:
         RENAME_INNER_FUNCTIONS.propose(source, Random(0))
 
 
+@pytest.mark.slow
 def test_whatever_is_proposed_for_the_standard_library_applies() -> None:
     applied = 0
     for number, source in enumerate(sample(4000)):

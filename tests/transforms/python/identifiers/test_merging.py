@@ -116,6 +116,7 @@ def test_programs_notice_a_merge() -> None:
     assert noticed["analysis", False] <= 0.05 * noticed.total(), noticed
 
 
+@pytest.mark.slow
 def test_merges_in_the_standard_library_parse_and_differ() -> None:
     merged: Counter[bool] = Counter()
     for number, source in enumerate(sample(250)):

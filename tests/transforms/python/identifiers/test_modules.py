@@ -108,6 +108,7 @@ def test_the_look_of_a_private_name_is_kept() -> None:
 HALF = "def _half(x):\n    return x / 2\n\n\ny = _half(1)\n"
 
 
+@pytest.mark.thinned(18)
 @pytest.mark.parametrize(
     ("source", "reason"),
     [

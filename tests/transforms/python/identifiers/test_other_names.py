@@ -72,6 +72,7 @@ HIDING = [
 ]
 
 
+@pytest.mark.thinned(19)
 @pytest.mark.parametrize("line", HIDING)
 def test_a_function_that_mentions_another_name_of_locals_is_left_alone(line: str) -> None:
     file = f"x = 1\n{line}\n\n{FUNCTION}"

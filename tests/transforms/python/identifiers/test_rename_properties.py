@@ -152,6 +152,7 @@ def test_real_functions_never_collide_with_themselves() -> None:
     assert not any(collides(resolve(source), {}) for source in sample(400))
 
 
+@pytest.mark.slow
 def test_nine_of_ten_functions_with_a_local_are_renamed() -> None:
     outcomes: Counter[bool] = Counter()
     for source in sample(600):
@@ -188,6 +189,7 @@ def test_variants_differ() -> None:
     assert len(texts) == 6
 
 
+@pytest.mark.slow
 def test_canonical_names_do_not_depend_on_the_names() -> None:
     canonical = replace(RENAME_PARAMETERS, strategy="canonical")
     compared = 0

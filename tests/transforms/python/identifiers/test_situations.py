@@ -280,6 +280,7 @@ class Meta(type):
         return {"v": "the metaclass's"}
 
 
+@pytest.mark.thinned(13)
 @pytest.mark.parametrize("case", SITUATIONS.values(), ids=SITUATIONS)
 def test_situation(case: Case) -> None:
     result = renamed(case)

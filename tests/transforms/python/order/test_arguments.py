@@ -216,6 +216,7 @@ def test_sorting_and_missing_arguments() -> None:
     assert agrees(REORDER_KEYWORDS, text, "f(['a', 'bb'])", "f(3)", "h()") == 3
 
 
+@pytest.mark.thinned(13)
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_the_listed_functions_have_these_keywords_and_no_others_to_see(name: str) -> None:
     module, _, attribute = name.rpartition(".")

@@ -139,7 +139,7 @@ AROUND = (
 MADE = {"[1, 2, 3]": (LIST, LISTED), "{1: 1, 2: 2}": (DICT, KEYED), "{1, 2}": (SET, ())}
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("made", "change"), [(made, change) for made, (changes, _) in MADE.items() for change in changes]
 )

@@ -236,6 +236,7 @@ def test_a_callee_meets_its_arguments_where_it_stands(callee: str) -> None:
     assert mistakes(callee, FORMS) == []
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("part", range(12))
 def test_some_forms_of_every_callee(part: int) -> None:

@@ -210,6 +210,7 @@ def allowed(method: str, file: str) -> bool:
     return any(map(is_movable, REORDER.within(file).ordering(method).blocks))
 
 
+@pytest.mark.thinned(14)
 @pytest.mark.parametrize("text", PLAIN.values(), ids=PLAIN)
 @pytest.mark.parametrize(
     ("first", "second"),
@@ -224,6 +225,7 @@ def test_plain_attributes_of_a_known_class_change_places(
     assert ran(file) == ran(other)
 
 
+@pytest.mark.thinned(13)
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_an_attribute_with_code_keeps_its_place(text: tuple[str, str]) -> None:
     (method, file), (_, other) = files(text, "self.x = 1", "b = self.told")
@@ -269,6 +271,7 @@ def test_what_an_imported_name_makes_changes_places_with_what_raises(line: str, 
     assert allowed(*after(line, statement))
 
 
+@pytest.mark.thinned(15)
 @pytest.mark.parametrize(
     "other",
     [

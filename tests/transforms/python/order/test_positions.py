@@ -145,6 +145,7 @@ def printed(text: str, path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_what_reads_lines_reads_the_same(
@@ -187,6 +188,7 @@ def test_other_files_are_free(text: str) -> None:
     assert codeaudit.transform(f"{text}\n{FREE}", "reorder", whole_file=True)
 
 
+@pytest.mark.thinned(27)
 @pytest.mark.parametrize(("name", "sees"), [pair for pair in FILE.words.items() if pair[0] not in STATES])
 def test_each_way_to_look_is_found_however_it_is_spelled(name: str, sees: Sees) -> None:
     half = len(name) // 2

@@ -328,6 +328,7 @@ def test_the_oracle_notices_illegal_orders() -> None:
     assert noticed > tried / 10  # 15 % of 2,072: their names, not their calls, decide most programs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["textwrap", "heapq", "shlex"])
 def test_whether_the_file_is_read_at_once_decides_no_order(
     module: str, monkeypatch: pytest.MonkeyPatch

@@ -119,6 +119,7 @@ def free(manager: str, head: str = "") -> bool:
     return not block.predecessors[1] & 1
 
 
+@pytest.mark.thinned(22)
 @pytest.mark.parametrize("name", NEVER_SWALLOWING)
 def test_under_a_manager_that_is_known_statements_stay_free(name: str) -> None:
     root = name.partition(".")[0]

@@ -67,6 +67,7 @@ BEFORE_AFTER: dict[str, tuple[PythonRule, str, str]] = {
 }
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("case", BEFORE_AFTER)
 def test_before_and_after(case: str) -> None:
     rule, before, after = BEFORE_AFTER[case]
@@ -123,6 +124,7 @@ DECLINED: dict[str, tuple[PythonRule, str, str]] = {
 }
 
 
+@pytest.mark.thinned(13)
 @pytest.mark.parametrize("case", DECLINED)
 def test_declined(case: str) -> None:
     rule, source, reason = DECLINED[case]
