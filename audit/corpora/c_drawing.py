@@ -11,19 +11,19 @@ memory that is not as it was when the call began, and memory that is new.
 from collections.abc import Iterable
 from typing import Final
 
-_NUMBERS: Final = (
+NUMBERS: Final = (
     "char", "signed char", "unsigned char", "_Bool", "short", "unsigned short", "int", "unsigned", "long",
     "unsigned long", "long long", "unsigned long long", "float", "double", "long double",
 )  # fmt: skip
 _POINTER: Final = 32
 """Added to the number of a type for a pointer to it."""
 FIRST_STRUCTURE: Final = 64
-_BYTES: Final = _POINTER + _NUMBERS.index("unsigned char")
+_BYTES: Final = _POINTER + NUMBERS.index("unsigned char")
 KINDS: Final = (
-    *(f"{const}{kind} *: {number}" for number, kind in enumerate(_NUMBERS) for const in ("", "const ")),
+    *(f"{const}{kind} *: {number}" for number, kind in enumerate(NUMBERS) for const in ("", "const ")),
     *(
         f"{const}{kind} {stars}*: {_POINTER + number}"
-        for number, kind in enumerate(_NUMBERS)
+        for number, kind in enumerate(NUMBERS)
         for const in ("", "const ")
         for stars in ("*", "*const ")
     ),
@@ -156,7 +156,7 @@ static char ca_sign(void) {
 static unsigned long ca_size(int kind) {
   switch (kind) {
 """
-    + "".join(f"    case {number}: return sizeof({kind});\n" for number, kind in enumerate(_NUMBERS))
+    + "".join(f"    case {number}: return sizeof({kind});\n" for number, kind in enumerate(NUMBERS))
     + r"""  }
   return 0;
 }
@@ -168,7 +168,7 @@ static void ca_put(void *place, int kind, int size) {
     + "".join(
         f"    case {number}: *({kind} *)place = ({kind}){'ca_fraction()' if number > 11 else 'whole'};"
         " return;\n"
-        for number, kind in enumerate(_NUMBERS)
+        for number, kind in enumerate(NUMBERS)
         if number
     )
     + r"""  }

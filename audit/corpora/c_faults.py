@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 from typing import Final, Self
 
 from codeaudit.audit.corpora.bugs import BugExecution
-from codeaudit.audit.corpora.c_harness import Harness, harness
+from codeaudit.audit.corpora.c_harness import NOT_DRAWN, Harness, harness
 from codeaudit.transforms.c.files import function_context
 from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.errors import SourceError
@@ -28,7 +28,6 @@ from codeaudit.transforms.oracle.toolchains import SANITIZED, installed
 
 VERSION: Final = 3
 """Raised whenever the same functions are called otherwise, or their faults told otherwise."""
-NOT_DRAWN: Final = "takes something that is not drawn"
 NOT_CLEAN: Final = "no drawn call returns without a report"
 NOT_SHOWN: Final = "returns something that is not shown"
 NOT_SEEN: Final = "does nothing that is seen"

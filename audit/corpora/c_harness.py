@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node as TreeNode
 
 KEEPS_STATE: Final = "may keep a value from call to call"
+NOT_DRAWN: Final = "takes something that is not drawn"
 VARIADIC: Final = "takes any number of arguments"
 TAKES_FUNCTION: Final = "takes a function"
 UNNAMED: Final = "a parameter has no name"
@@ -75,6 +76,10 @@ class Harness:
     """That of the function, up to its body."""
     passed: str
     """Its parameters, as it would pass them on."""
+    tables: str
+    """Of `after`, how types are drawn, and the literals that values are drawn from."""
+    variables: tuple[tuple[str, str], ...]
+    """The names of variables for its parameters, with their declarations."""
     is_void: bool
 
     def program(self, functions: Sequence[str], key: str) -> str:
@@ -140,9 +145,8 @@ def harness(source: str, context: str, language: str = C) -> Harness | str:
     )
     before += "\n".join(one.text for one in items)
     is_void = re.search(rb"\bvoid\b[^*]*$", reading.source[function.start : own.start]) is not None
-    after = _handled(structures, language) + _literals(function, reading.source)
-    lines = [f"  {text};" for _, text in declared]
-    lines += [f"  CA_DRAW({variable}, {_is_size(variable)}, 0);" for variable, _ in declared]
+    tables = _handled(structures, language) + _literals(function, reading.source)
+    lines = drawing_lines(declared)
     passed = ", ".join(variable for variable, _ in declared)
     kept = "auto" if language == CPP else "__auto_type"
     shown = list(dict.fromkeys(one for item in items for one in item.kept))
@@ -154,14 +158,20 @@ def harness(source: str, context: str, language: str = C) -> Harness | str:
         lines += [f"  CA_SHOW({variable}, 1);" for variable, text in declared if "&" in text]
     lines += [f"  CA_SHOW({one}, 1);" for one in shown]
     body = "\n".join(lines)
-    after += (
-        f'int main(int ca_count, char **ca_arguments) {{\n  ca_start(ca_arguments[1], "{{key}}");\n'
+    after = (
+        f'{tables}int main(int ca_count, char **ca_arguments) {{\n  ca_start(ca_arguments[1], "{{key}}");\n'
         f"{body}\n  ca_tell();\n  return 0;\n}}\n"
     )
     return Harness(
         before=before, behind=whole.after, after=after, name=name, head=head_text, passed=passed,
-        is_void=is_void,
+        tables=tables, variables=tuple(declared), is_void=is_void,
     )  # fmt: skip
+
+
+def drawing_lines(variables: Sequence[tuple[str, str]]) -> list[str]:
+    """Statements that declare these variables and draw their values."""
+    lines = [f"  {text};" for _, text in variables]
+    return lines + [f"  CA_DRAW({variable}, {_is_size(variable)}, 0);" for variable, _ in variables]
 
 
 def _is_inside(context: str, name: str) -> bool:

@@ -6,21 +6,23 @@ Sources of calls, in this order:
 - the tests of the sample, which call `candidate`, as in HumanEval;
 - arguments drawn to fit the way in which the text uses its parameters.
 
-All but the last hold for JavaScript, too (`javascript_calls`).
+`FINDERS` has the other languages.
 """
 
 import ast
 import builtins
 import symtable
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from typing_extensions import override
 
-from codeaudit.audit.corpora import javascript_calls
+from codeaudit.audit.corpora import c_calls, javascript_calls
 from codeaudit.audit.corpora.records import Corpus, CorpusAround
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.oracle.inputs import inputs
@@ -33,9 +35,7 @@ DRAWN: Final = 12
 SEED: Final = 0
 CANDIDATE: Final = "candidate"
 """The name of the function in tests."""
-OTHER_LANGUAGE: Final = "neither Python nor JavaScript"
-NO_CALLS: Final = "no call in its table or its tests"
-"""The reason against a function whose calls cannot be drawn."""
+OTHER_LANGUAGE: Final = "neither Python, JavaScript, C nor C++"
 
 _BUILTINS: Final = frozenset(dir(builtins)) | {"__name__"}
 
@@ -50,10 +50,56 @@ class Calls:
     """Whether the text ended with the call, or its table gave the calls."""
     results: Mapping[str, str] = field(default_factory=dict)
     """What the table says that calls give."""
+    end: str = ""
+    """Stands behind a call."""
+
+    def program(self, call: str) -> str:
+        """The text with the call on its last line."""
+        return with_call(self.text, call) + self.end
 
     def programs(self) -> list[str]:
-        """One text per call, with the call on its last line."""
-        return [with_call(self.text, call) for call in self.calls]
+        """One text per call."""
+        return [self.program(call) for call in self.calls]
+
+
+class CallFinder(Protocol):
+    """Finds the calls of another language than Python."""
+
+    @property
+    def end(self) -> str:
+        """Stands behind a call."""
+
+    def obstacle(self, sample: Sample) -> str | None:
+        """Why a sample has no function to call; `None` if it has one."""
+
+    def function_of(self, sample: Sample) -> str | None:
+        """The name of the function to call; `None` without one."""
+
+    def parted(self, source: str) -> tuple[str, str] | None:
+        """The text before the last line and the call there; `None` without one."""
+
+    def whole_call(self, text: str) -> tuple[str, str] | None:
+        """The function and the arguments of a text that is nothing but a call with literals."""
+
+    def tested(self, sample: Sample, names: frozenset[str]) -> Iterator[str]:
+        """The arguments with which its tests call one of the functions with these names."""
+
+    def drawn(self, sample: Sample) -> list[str] | str:
+        """Arguments that are drawn, or why there are none."""
+
+    def shown(self, source: str, name: str) -> set[str]:
+        """The calls of a function that its text shows, as `same` writes them."""
+
+    def same(self, call: str) -> str:
+        """A call in a form that calls with equal arguments share."""
+
+
+FINDERS: Final[Mapping[str, CallFinder]] = {
+    JAVASCRIPT.name: javascript_calls,
+    C: c_calls.OF_C,
+    CPP: c_calls.OF_CPP,
+}
+"""By language."""
 
 
 def with_call(text: str, call: str) -> str:
@@ -79,8 +125,8 @@ class Callables(CorpusAround):
 
 def _refused(sample: Sample) -> str | None:
     """Why a sample has no function to call; `None` if it has one."""
-    if sample.language == JAVASCRIPT.name:
-        return javascript_calls.obstacle(sample)
+    if sample.language in FINDERS:
+        return FINDERS[sample.language].obstacle(sample)
     found = called(sample)
     return found if isinstance(found, str) else None
 
@@ -109,10 +155,14 @@ def called(sample: Sample) -> FunctionNode | str:
     return _obstacle(function, sample.source) or function
 
 
-def find(sample: Sample, *, longest: int) -> Calls | str:
-    """Calls of a sample's function, each at most `longest` characters long, or why there is none."""
-    if sample.language == JAVASCRIPT.name:
-        return javascript_calls.obstacle(sample) or _in_javascript(sample, longest)
+def find(
+    sample: Sample, *, longest: int, drawn: Callable[[Sample], list[str] | str] | None = None
+) -> Calls | str:
+    """Calls of a sample's function, each at most `longest` characters long, or why there is none.
+
+    `drawn` draws the arguments in place of a finder."""
+    if (finder := FINDERS.get(sample.language)) is not None:
+        return finder.obstacle(sample) or _found(sample, finder, longest, drawn or finder.drawn)
     function = called(sample)
     if isinstance(function, str):
         return function
@@ -120,34 +170,36 @@ def find(sample: Sample, *, longest: int) -> Calls | str:
         return Calls(own[0], (own[1],), given=True)
     if sample.calls:
         return _given(sample, function.name, longest)
-    drawn = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
-    return _chosen(sample, [f"{function.name}({arguments})" for arguments in dict.fromkeys(drawn)], longest)
+    made = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
+    return _chosen(sample, [f"{function.name}({arguments})" for arguments in dict.fromkeys(made)], longest)
 
 
-def _in_javascript(sample: Sample, longest: int) -> Calls | str:
-    if (own := javascript_calls.parted(sample.source)) is not None:
-        return Calls(own[0], (own[1],), given=True)
-    name = javascript_calls.function_of(sample) or ""
+def _found(
+    sample: Sample, finder: CallFinder, longest: int, drawn: Callable[[Sample], list[str] | str]
+) -> Calls | str:
+    if (own := finder.parted(sample.source)) is not None:
+        return Calls(own[0], (own[1],), given=True, end=finder.end)
+    name = finder.function_of(sample) or ""
     if sample.calls:
-        read = ((javascript_calls.whole_call(call), result) for call, result in sample.calls)
+        read = ((finder.whole_call(call), result) for call, result in sample.calls)
         given = {f"{name}({one[1]})": result for one, result in read if one is not None and one[0] == name}
-        return _of_table(sample, given, longest)
-    if not sample.tests:
-        return NO_CALLS
-    tested = javascript_calls.tested(sample.tests, frozenset({name, CANDIDATE}))
-    calls = [f"{name}({arguments})" for arguments in dict.fromkeys(tested)]
-    told = javascript_calls.shown(sample.source, name)  # also where numbers and texts are written otherwise
-    return _chosen(sample, [one for one in calls if one not in told], longest)
+        return _of_table(sample, given, longest, finder.end)
+    found = [*finder.tested(sample, frozenset({name, CANDIDATE}))] if sample.tests else drawn(sample)
+    if isinstance(found, str):
+        return found
+    calls = [f"{name}({arguments})" for arguments in dict.fromkeys(found)]
+    told = finder.shown(sample.source, name)  # also where numbers and texts are written otherwise
+    return _chosen(sample, [one for one in calls if finder.same(one) not in told], longest, finder.end)
 
 
-def _chosen(sample: Sample, calls: Sequence[str], longest: int) -> Calls | str:
+def _chosen(sample: Sample, calls: Sequence[str], longest: int, end: str = "") -> Calls | str:
     """The short ones of these calls that the text does not show."""
     short = [call for call in calls if len(call) <= longest]
     # A docstring with `>>> f(3)` and its result would give the answer away.
     untold = [call for call in short if _plain(call) not in _plain(sample.source)]
     if not untold:
         return "the source gives the result of every call" if short else "no call with short literals"
-    return Calls(sample.source.rstrip("\n"), tuple(untold), given=False)
+    return Calls(sample.source.rstrip("\n"), tuple(untold), given=False, end=end)
 
 
 def _given(sample: Sample, name: str, longest: int) -> Calls | str:
@@ -160,14 +212,14 @@ def _given(sample: Sample, name: str, longest: int) -> Calls | str:
     return _of_table(sample, results, longest)
 
 
-def _of_table(sample: Sample, results: Mapping[str, str], longest: int) -> Calls | str:
+def _of_table(sample: Sample, results: Mapping[str, str], longest: int, end: str = "") -> Calls | str:
     if not results:
         return "the call in its table has arguments that are no literals by position"
     short = {call: result for call, result in results.items() if len(call) <= longest}
     untold = tuple(call for call in short if _plain(call) not in _plain(sample.source))
     if not untold:
         return "the source gives the result of every call" if short else "no call with short literals"
-    return Calls(sample.source.rstrip("\n"), untold, given=True, results=short)
+    return Calls(sample.source.rstrip("\n"), untold, given=True, results=short, end=end)
 
 
 def _callee(call: str) -> str | None:

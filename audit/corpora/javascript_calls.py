@@ -15,6 +15,11 @@ from codeaudit.transforms.records import Sample
 if TYPE_CHECKING:
     from codeaudit.transforms.syntax.reader import ParsedText
 
+NO_CALLS: Final = "no call in its table or its tests"
+"""The reason against a function whose calls cannot be drawn."""
+end: Final = ""
+"""Stands behind a call."""
+
 _CALL: Final = re.compile(r"([A-Za-z_$][\w$]*)\(")
 _ENDS: Final = re.compile(r"\s*;?\s*")
 _DECLARES: Final = frozenset({"function_declaration", "local_variable_declaration"})
@@ -101,10 +106,20 @@ def shown(source: str, name: str) -> set[str]:
     return {f"{name}({one[0]})" for one in found if one is not None}
 
 
-def tested(tests: str, names: frozenset[str]) -> Iterator[str]:
+def same(call: str) -> str:
+    """A call in a form that calls with equal arguments share: that of all calls here."""
+    return call
+
+
+def drawn(sample: Sample) -> list[str] | str:
+    """Why no arguments are drawn."""
+    return NO_CALLS
+
+
+def tested(sample: Sample, names: frozenset[str]) -> Iterator[str]:
     """The literal arguments with which tests call one of the functions with these names."""
     try:
-        reading = reading_of(tests)
+        reading = reading_of(sample.tests or "")
     except SourceError:
         return
     for node in reading.root.walk():

@@ -21,8 +21,9 @@ model that saw the change should then answer otherwise, and its answer should fa
 arguments may fit both, so the best sensitivity may be under 100 %.
 
 In JavaScript the last line is `assert.deepStrictEqual(repeated(/* arguments */), "ab-ab-ab");`, and a program
-shares its process with its tests (`codeaudit.transforms.oracle.programs`). `QUESTIONS` says by language how
-the question is written and read.
+shares its process with its tests (`codeaudit.transforms.oracle.programs`). In C and C++ it is
+`assert_equal(repeated(/* arguments */), "ab-ab-ab");`. `QUESTIONS` says by language how the question is
+written and read.
 """
 
 import ast
@@ -30,10 +31,12 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from typing_extensions import override
 
+from codeaudit.audit.corpora import c_calls, c_values
 from codeaudit.audit.corpora.calls import OTHER_LANGUAGE
 from codeaudit.audit.corpora.javascript_calls import is_last, reading_of
 from codeaudit.audit.evidence_check import DIFFERS
@@ -47,7 +50,9 @@ from codeaudit.audit.tasks.solving import Solving, keep_results, originals, solu
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.javascript.values import arguments_text, value_text
+from codeaudit.transforms.oracle.c_values import COMPARE
 from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialUnjudged
+from codeaudit.transforms.oracle.toolchains import STANDARD_HEADERS
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
@@ -65,9 +70,8 @@ class InputPrediction(Solving):
 
     @override
     def speaking(self, language: str) -> "InputPrediction":
-        if language != JAVASCRIPT.name:
-            return self
-        return replace(self, wordings=wordings.INPUT_PREDICTION_IN_JAVASCRIPT)
+        asks = QUESTIONS.get(language)
+        return self if asks is None else replace(self, wordings=asks.wordings)
 
     @override
     def prepare(self, sample: Sample) -> Sample | str:
@@ -155,6 +159,33 @@ def _literals_in_javascript(text: str, name: str) -> str | None:
     return found[0] if found is not None and _BEHIND.fullmatch(text, found[1]) else None
 
 
+_ASSERTS_IN_C: Final = re.compile(
+    r"assert_equal\((?P<name>[A-Za-z_]\w*)\(/\* arguments \*/\), (?P<value>.*)\);?", re.ASCII
+)
+_BEFORE_IN_C: Final = re.compile(r"(?:assert(?:_equal)?\s*\(\s*)?")
+
+
+def _asked_in_c(source: str, finder: c_calls.CCalls) -> tuple[str, str] | None:
+    """As `asked_about`, for C and C++."""
+    text, _, line = source.rstrip().rpartition("\n")
+    found = _ASSERTS_IN_C.fullmatch(line)
+    if found is None or c_values.value_text(found["value"]) is None or not finder.is_last(source, text):
+        return None
+    return text.rstrip(), found["name"]
+
+
+def _literals_in_c(text: str, name: str) -> str | None:
+    """As `_literals_in_javascript`, for C and C++."""
+    begins = _BEFORE_IN_C.match(text)
+    start = 0 if begins is None else begins.end()
+    if not text.startswith(f"{name}(", start):
+        return None
+    found = c_values.arguments_of(text, start + len(name) + 1)
+    if found is None or not _BEHIND.fullmatch(text, found[1]):
+        return None
+    return ", ".join(plain for _, plain in found[0])
+
+
 def arguments(text: str, name: str, language: str = PYTHON.name) -> str | None:
     """The arguments that an answer gives, written anew; `None` if it shows none that are literals."""
     blocks = fences(text.replace("\r\n", "\n"))
@@ -211,10 +242,13 @@ class ArgumentQuestion:
     """The assertion, with `{call}` and `{value}`."""
     tests: str
     """The same as it is executed."""
+    wordings: wordings.Wordings
+    before: str = ""
+    """Stands before the program that is executed."""
 
     def line(self, name: str, value: str) -> str:
         """The question."""
-        return self.asserts.format(call=f"{name}({self.left_out})", value=value)
+        return _filled(self.asserts, f"{name}({self.left_out})", value)
 
 
 QUESTIONS: Final[Mapping[str, ArgumentQuestion]] = {
@@ -224,6 +258,7 @@ QUESTIONS: Final[Mapping[str, ArgumentQuestion]] = {
         left_out="...",
         asserts="assert {call} == {value}",
         tests="assert {call} == {value}\n",
+        wordings=wordings.INPUT_PREDICTION,
     ),
     JAVASCRIPT.name: ArgumentQuestion(
         asked_about=asked_in_javascript,
@@ -231,14 +266,33 @@ QUESTIONS: Final[Mapping[str, ArgumentQuestion]] = {
         left_out="/* arguments */",
         asserts="assert.deepStrictEqual({call}, {value});",
         tests="require('node:assert').deepStrictEqual({call}, {value});\n",
+        wordings=wordings.INPUT_PREDICTION_BY_COMMENT,
     ),
+    **{
+        finder.language: ArgumentQuestion(
+            asked_about=partial(_asked_in_c, finder=finder),
+            literals=_literals_in_c,
+            left_out="/* arguments */",
+            asserts="assert_equal({call}, {value});",
+            tests=COMPARE[finder.language],
+            wordings=wordings.INPUT_PREDICTION_BY_COMMENT,
+            before=STANDARD_HEADERS[finder.language],
+        )
+        for finder in (c_calls.OF_C, c_calls.OF_CPP)
+    },
 }
 """By language."""
 
 
 def _trial(text: str, name: str, given: str, value: str, language: str) -> ProgramTrial:
-    tests = QUESTIONS[language].tests.format(call=f"{name}({given})", value=value)
-    return ProgramTrial(text, tests, (name,), language)
+    asks = QUESTIONS[language]
+    tests = _filled(asks.tests, f"{name}({given})", value)
+    return ProgramTrial(asks.before + text, tests, (name,), language)
+
+
+def _filled(template: str, call: str, value: str) -> str:
+    parts = {"{call}": call, "{value}": value}
+    return re.sub(r"\{call\}|\{value\}", lambda found: parts[found[0]], template)
 
 
 class Inputs(Outputs):

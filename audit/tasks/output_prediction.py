@@ -30,7 +30,11 @@ from `[1]`.
 
 In JavaScript an answer is a value as a literal (`codeaudit.transforms.javascript.values`). Two are the same
 if `util.isDeepStrictEqual` holds for them. Plain values are null, undefined, truth values, numbers, bigints
-and strings, and arrays and plain objects of them. `VALUES` says by language how values are written and found.
+and strings, and arrays and plain objects of them.
+In C and C++ an answer is a value as a literal, too (`codeaudit.audit.corpora.c_values`). Plain values are
+numbers, truth values, characters, C strings and strings, and in C++ containers of them that have one order.
+A call whose behaviour is undefined, as AddressSanitizer and UndefinedBehaviorSanitizer see it, is no example,
+and neither is one that throws an exception. `VALUES` says by language how values are written and found.
 """
 
 import ast
@@ -51,8 +55,8 @@ from typing import Final, TypeGuard
 from typing_extensions import override
 
 from codeaudit.audit.cache import AnswerCache, open_results
-from codeaudit.audit.corpora import javascript_calls
-from codeaudit.audit.corpora.calls import OTHER_LANGUAGE, Callables, Calls, find, parted, with_call
+from codeaudit.audit.corpora import c_calls, c_values, javascript_calls
+from codeaudit.audit.corpora.calls import FINDERS, OTHER_LANGUAGE, Callables, Calls, find, parted
 from codeaudit.audit.corpora.records import Corpus, Note, Prepare
 from codeaudit.audit.evidence_check import (
     DIFFERS,
@@ -69,15 +73,24 @@ from codeaudit.audit.records import Case
 from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.scoring import ExactMatch
-from codeaudit.audit.tasks.solutions import unrunnable, version_of
+from codeaudit.audit.tasks.solutions import version_of
 from codeaudit.transforms.errors import NOT_PARSED, SourceError, UsageError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.javascript.values import value_text
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
-from codeaudit.transforms.oracle.programs import ProgramCaller
-from codeaudit.transforms.oracle.single import MISSING, NO_ANSWERS, NO_PROGRAM, NO_START
-from codeaudit.transforms.oracle.toolchains import toolchain
+from codeaudit.transforms.oracle.programs import NOT_COMPILED, ProgramCaller
+from codeaudit.transforms.oracle.single import (
+    MISSING,
+    NO_ANSWERS,
+    NO_PROGRAM,
+    NO_RETURN,
+    NO_START,
+    THROWS,
+    UNDEFINED,
+    UNSTABLE,
+)
+from codeaudit.transforms.oracle.toolchains import SANITIZED, TOOLCHAINS, Toolchain
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
 from codeaudit.transforms.seeding import stream
@@ -109,6 +122,15 @@ class WrittenValues:
     """Processor time that a call of an original may take."""
     judge_seconds: float
     """The same for a variant: much more, so that no variant of equal cost is lost."""
+    prompt: QuestionPrompt
+    wordings: wordings.Wordings
+    tool: Toolchain | None = None
+    """What evaluates calls; `None` for the sandbox of Python."""
+
+    @property
+    def runs_twice(self) -> bool:
+        """Whether a result is already that of two processes."""
+        return self.tool is not None and bool(self.tool.case)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,14 +142,15 @@ class OutputPrediction(ExactMatch):
 
     @override
     def speaking(self, language: str) -> "OutputPrediction":
-        if language != JAVASCRIPT.name or language == self.answered_in:
+        values = VALUES.get(language)
+        if values is None or language == self.answered_in:
             return self
         # The words of `--label-map` go into the prompt that reads values of this language.
         return replace(
             self,
             answered_in=language,
-            prompt=knowing(_IN_JAVASCRIPT, self.words),
-            wordings=wordings.OUTPUT_PREDICTION_IN_JAVASCRIPT,
+            prompt=knowing(values.prompt, self.words),
+            wordings=values.wordings,
         )
 
     @override
@@ -230,6 +253,20 @@ def _certain_in_javascript(text: str) -> str | None:
     return plain if sure else None
 
 
+def _shown_in_c(line: str) -> str | None:
+    """As `_shown_value`, of C and C++."""
+    if line[:1] == "`" or line[:2] in ("- ", "+ "):
+        return None
+    plain = line.removesuffix(";")
+    return plain if c_values.value_text(plain) is not None else _shown_value(plain)
+
+
+def _certain_in_c(text: str) -> str | None:
+    """As `_certain_value`, of C and C++."""
+    plain = text.removesuffix(";")
+    return plain if c_values.value_text(plain) is not None else None
+
+
 def _value(text: str) -> str | None:
     """The value that a text shows, in one way of writing; `None` if it shows none."""
     try:
@@ -313,6 +350,46 @@ def _real(node: ast.expr) -> float:
     return float(value)
 
 
+_SHAPE: Final = AnswerShape(
+    alone=_shown_value,
+    boxed=_certain_value,
+    labels=("output", "result", "return value", "returned value"),
+    states=(
+        r"(?:the\s+(?:last\s+|final\s+)?(?:call|function|code|program|expression|line)|it|this(?:\s+call)?)"
+        r"(?:\s+will)?\s+(?:returns?|evaluates?\s+to|gives?|raises?(?:\s+an?)?|outputs?|prints?)",
+    ),
+)
+_IN_PYTHON: Final = QuestionPrompt(
+    template=(
+        "This {language} code ends with a call. What does the call return? Answer with one line: the "
+        "value as repr() writes it, or, if the call raises an exception, the name of the exception's "
+        "type alone. No additional text.\n\n{code}"
+    ),
+    reader=_SHAPE,
+)
+_IN_JAVASCRIPT: Final = QuestionPrompt(
+    template=(
+        "This {language} code ends with a call. What does the call return? Answer with one line: the value "
+        "as a literal, or, if the call throws an error, the name of the error's type alone. No additional "
+        "text.\n\n{code}"
+    ),
+    reader=replace(
+        _SHAPE,
+        alone=_shown_in_javascript,
+        boxed=_certain_in_javascript,
+        states=(*_SHAPE.states, _SHAPE.states[0].replace("raises?", "throws?")),
+    ),
+)
+_IN_C: Final = QuestionPrompt(
+    template=(
+        "This {language} code ends with a call. What does the call return? Answer with one line: the value "
+        "as a literal. Write a container as a list in braces, such as {1, 2}, and a floating-point number "
+        "with a point. No additional text.\n\n{code}"
+    ),
+    reader=replace(_SHAPE, alone=_shown_in_c, boxed=_certain_in_c),
+)
+
+
 SCHEMA: Final = 1
 """Goes up whenever other calls are chosen or results are written differently."""
 FILE: Final = "outputs.sqlite"
@@ -324,6 +401,8 @@ VALUES: Final[Mapping[str, WrittenValues]] = {
         differs=NO_ANSWERS,
         choose_seconds=0.2,
         judge_seconds=1.0,
+        prompt=_IN_PYTHON,
+        wordings=wordings.OUTPUT_PREDICTION,
     ),
     # Each call starts node anew, and its limit is one of whole seconds.
     JAVASCRIPT.name: WrittenValues(
@@ -333,11 +412,27 @@ VALUES: Final[Mapping[str, WrittenValues]] = {
         differs=NO_ANSWERS | {MISSING, NO_START, NO_PROGRAM},
         choose_seconds=1.0,
         judge_seconds=4.0,
+        prompt=_IN_JAVASCRIPT,
+        wordings=wordings.OUTPUT_PREDICTION_IN_JAVASCRIPT,
+        tool=TOOLCHAINS[JAVASCRIPT.name],
     ),
+    **{
+        finder.language: WrittenValues(
+            written=c_values.value_text,
+            parted=finder.parted,
+            nothing="",
+            differs=NO_ANSWERS | {UNDEFINED, THROWS, NO_RETURN, NOT_COMPILED, NO_PROGRAM},
+            choose_seconds=1.0,
+            judge_seconds=4.0,
+            prompt=_IN_C,
+            wordings=wordings.OUTPUT_PREDICTION_IN_C,
+            tool=SANITIZED[finder.language],
+        )
+        for finder in (c_calls.OF_C, c_calls.OF_CPP)
+    },
 }
 """By language."""
 NOTE_SECONDS: Final = 20.0
-UNSTABLE: Final = "a result that is not the same each time"
 OTHER_RESULT: Final = "its table says another result than execution"
 TRIVIAL: Final = "no call with a result to ask about"
 
@@ -399,11 +494,11 @@ class Outputs(LabelSource):
             CannotAudit: something has to be executed, and this machine cannot contain programs.
         """
         self._tell()
-        calls = find(sample, longest=LONGEST)
+        calls = find(sample, longest=LONGEST, drawn=self._drawn)
         if isinstance(calls, str):
             return calls
-        if (reason := unrunnable(sample.language)) is not None:
-            return reason
+        if (tool := VALUES[sample.language].tool) is not None and tool.missing:
+            return tool.missing
         chosen = self._chosen(sample, calls)
         if isinstance(chosen, str):
             return chosen
@@ -411,7 +506,7 @@ class Outputs(LabelSource):
         # A table whose result is wrong has another question in mind than the one that would be asked.
         if (wanted := calls.results.get(call)) and not _are_equal(wanted, label, sample.language):
             return OTHER_RESULT
-        made = replace(sample, source=with_call(calls.text, call), label=label, context="")
+        made = replace(sample, source=calls.program(call), label=label, context="")
         return OUTPUT_PREDICTION.prepare(made)
 
     @override
@@ -429,9 +524,9 @@ class Outputs(LabelSource):
             if language not in VALUES:  # possible in a suite that another program wrote
                 yield case
                 continue
-            seconds = VALUES[language].judge_seconds
+            seconds, hashes = VALUES[language].judge_seconds, 0 if VALUES[language].runs_twice else 1
             found = dict(zip(variants, self._results(variants, 0, seconds, language), strict=True))
-            again = dict(zip(controls, self._results(controls, 1, seconds, language), strict=True))
+            again = dict(zip(controls, self._results(controls, hashes, seconds, language), strict=True))
             outcomes = [
                 _judged(one, found[one.source], again.get(one.source), findings) if _is_variant(one) else one
                 for one in case.outcomes
@@ -453,9 +548,9 @@ class Outputs(LabelSource):
         values = VALUES[language]
         told: dict[str, Result] = {}
         fitting: list[str] = []
-        # Where each call starts a process, none is executed behind the first one with a value to ask about.
-        for some in [order] if toolchain(language) is None else [[call] for call in order]:
-            programs = [with_call(calls.text, call) for call in some]
+        # Where each call has a program, none is executed behind the first one with a value to ask about.
+        for some in [order] if values.tool is None or values.runs_twice else [[call] for call in order]:
+            programs = [calls.program(call) for call in some]
             results = self._results(programs, 0, values.choose_seconds, language)
             told |= zip(some, results, strict=True)
             fitting += [
@@ -468,9 +563,21 @@ class Outputs(LabelSource):
             return reasons[0] if len(reasons) == len(told) else TRIVIAL
         # A returned value says more about a function than an exception.
         call = min(fitting, key=lambda one: isinstance(told[one], Raised))
-        (again,) = self._results([with_call(calls.text, call)], 1, values.judge_seconds, language)
+        again = told[call]
+        if not values.runs_twice:
+            (again,) = self._results([calls.program(call)], 1, values.judge_seconds, language)
         label = answer_of(told[call], language)
         return (call, label) if label is not None and answer_of(again, language) == label else UNSTABLE
+
+    def _drawn(self, sample: Sample) -> list[str] | str:
+        """Arguments that are drawn for a function, from the cache if they are there."""
+        key = _key(sample.source, -1, sample.language)
+        if self._kept is not None and (known := self._kept.fetch([key])):
+            return list(json.loads(known[key]))
+        found = FINDERS[sample.language].drawn(sample)
+        if self._kept is not None and not isinstance(found, str):
+            self._kept.store({key: json.dumps(found)}, run="")
+        return found
 
     # ── execution ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -488,13 +595,13 @@ class Outputs(LabelSource):
         return [fresh[program] if program in fresh else _decode(known[keys[program]]) for program in programs]
 
     def _made(self, programs: Sequence[str], hashes: int, seconds: float, language: str) -> Sequence[Result]:
-        tool = toolchain(language)
+        tool = VALUES[language].tool
         if tool is None:
             return self._caller(hashes).results(programs, cpu_seconds=seconds)
         if (language, seconds) not in self._programs:
             self._programs[language, seconds] = ProgramCaller(tool, cpu_seconds=seconds)
         caller, part = self._programs[language, seconds], VALUES[language].parted
-        return [_evaluated(program, part, caller) for program in programs]
+        return _evaluated(programs, part, caller)
 
     def _caller(self, hashes: int) -> Caller:
         while len(self._callers) <= hashes:
@@ -516,13 +623,18 @@ class Outputs(LabelSource):
             self._note(f"looked for calls of {counted(self._tried, 'function')}")
 
 
-def _evaluated(program: str, part: Callable[[str], tuple[str, str] | None], caller: ProgramCaller) -> Result:
-    """The result of the call on the last line of a program."""
-    try:
-        found = part(program)
-    except SourceError:
-        found = None
-    return Unknown(NO_PROGRAM) if found is None else caller.results([found])[0]
+def _evaluated(
+    programs: Sequence[str], part: Callable[[str], tuple[str, str] | None], caller: ProgramCaller
+) -> list[Result]:
+    """The results of the calls on the last lines of programs."""
+    parts: list[tuple[str, str] | None] = []
+    for program in programs:
+        with suppress(SourceError):
+            parts.append(part(program))
+            continue
+        parts.append(None)
+    found = iter(caller.results([one for one in parts if one is not None]))
+    return [Unknown(NO_PROGRAM) if one is None else next(found) for one in parts]
 
 
 def _are_equal(wanted: str, label: str, language: str) -> bool:
@@ -607,15 +719,6 @@ def _decode(text: str) -> Result:
     return _RESULTS[kind](told)
 
 
-_SHAPE: Final = AnswerShape(
-    alone=_shown_value,
-    boxed=_certain_value,
-    labels=("output", "result", "return value", "returned value"),
-    states=(
-        r"(?:the\s+(?:last\s+|final\s+)?(?:call|function|code|program|expression|line)|it|this(?:\s+call)?)"
-        r"(?:\s+will)?\s+(?:returns?|evaluates?\s+to|gives?|raises?(?:\s+an?)?|outputs?|prints?)",
-    ),
-)
 OUTPUT_PREDICTION: Final = OutputPrediction(
     name="output-prediction",
     question="What does this call return?",
@@ -623,25 +726,5 @@ OUTPUT_PREDICTION: Final = OutputPrediction(
     score_name="accuracy",
     labels=call_results,
     wordings=wordings.OUTPUT_PREDICTION,
-    prompt=QuestionPrompt(
-        template=(
-            "This {language} code ends with a call. What does the call return? Answer with one line: the "
-            "value as repr() writes it, or, if the call raises an exception, the name of the exception's "
-            "type alone. No additional text.\n\n{code}"
-        ),
-        reader=_SHAPE,
-    ),
-)
-_IN_JAVASCRIPT: Final = QuestionPrompt(
-    template=(
-        "This {language} code ends with a call. What does the call return? Answer with one line: the value "
-        "as a literal, or, if the call throws an error, the name of the error's type alone. No additional "
-        "text.\n\n{code}"
-    ),
-    reader=replace(
-        _SHAPE,
-        alone=_shown_in_javascript,
-        boxed=_certain_in_javascript,
-        states=(*_SHAPE.states, _SHAPE.states[0].replace("raises?", "throws?")),
-    ),
+    prompt=_IN_PYTHON,
 )

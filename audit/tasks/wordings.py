@@ -475,6 +475,49 @@ OUTPUT_PREDICTION_IN_JAVASCRIPT: Final[Wordings] = {
     ),
 }
 
+_CALLS_IN_C: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
+    "c": (
+        SolvedExample("int f(int a, int b) {\n  return a * b + 1;\n}\n\nf(2, 3);", "7"),
+        SolvedExample(
+            "double f(int *v, int n) {\n  return v[n - 1] / 2.0;\n}\n\nf((int[]){1, 4}, 2);", "2.0"
+        ),
+    ),
+    "cpp": (
+        SolvedExample(
+            "std::vector<int> f(std::vector<int> items) {\n  items.pop_back();\n  return items;\n}\n\n"
+            "f({1, 2, 3});",
+            "{1, 2}",
+        ),
+        SolvedExample("double f(double a) {\n  return a * 2;\n}\n\nf(1);", "2.0"),
+    ),
+}
+OUTPUT_PREDICTION_IN_C: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Run this {language} code in your head. Which value does the call at its end give? Reply with "
+            "that value alone, on one line, as a literal: a container as a list in braces, such as {1, 2}, "
+            "and a floating-point number with a point.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "{code}\n\nWhich {language} literal could stand in place of the call on the last line? Write it "
+            "on one line: a container as a list in braces, and a floating-point number with a point. No "
+            "additional text."
+        )
+    ),
+    "few-shot": _solved(
+        "Some {language} code ends with a call. What does the call return? The answer is one line: the value "
+        "as a literal. Solved examples:",
+        _CALLS_IN_C,
+    ),
+    "reasoning": _thinking(
+        "This {language} code ends with a call. What does the call return? The answer is the value as a "
+        "literal: a container as a list in braces, such as {1, 2}, and a floating-point number with a point.",
+        "the value",
+    ),
+}
+
 INPUT_PREDICTION: Final[Wordings] = {
     "reworded": Wording(
         template=(
@@ -490,7 +533,7 @@ INPUT_PREDICTION: Final[Wordings] = {
         )
     ),
 }
-INPUT_PREDICTION_IN_JAVASCRIPT: Final[Wordings] = {
+INPUT_PREDICTION_BY_COMMENT: Final[Wordings] = {
     **INPUT_PREDICTION,
     "native": Wording(
         template=(

@@ -37,7 +37,7 @@ def settled(
     places of the signs that were left out. `None` if the text without them cannot be read.
     """
     signs: list[int] = []
-    while _MISREAD.search(str(tree.root_node)):
+    while b"!" in source and _MISREAD.search(str(tree.root_node)):
         found = _misread(tree, shift)
         for place in found:
             source = source[:place] + b" " + source[place + 1 :]

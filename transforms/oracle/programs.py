@@ -35,7 +35,17 @@ from codeaudit.transforms.oracle.carry import is_name
 from codeaudit.transforms.oracle.containment import MEGABYTE, RunLimits, offered, require
 from codeaudit.transforms.oracle.sandbox import ROOT
 from codeaudit.transforms.oracle.server import BROKEN, CHUNK, CPU, HEADER, IDLE, TOO_MUCH
-from codeaudit.transforms.oracle.single import MISSING, MOST_PARTS, NO_START, NOT_PLAIN, TOO_LONG
+from codeaudit.transforms.oracle.single import (
+    MISSING,
+    MOST_PARTS,
+    NO_RETURN,
+    NO_START,
+    NOT_PLAIN,
+    THROWS,
+    TOO_LONG,
+    UNDEFINED,
+    UNSTABLE,
+)
 from codeaudit.transforms.oracle.toolchains import PROGRAM, Toolchain, installed
 
 _BOOT: Final = (
@@ -53,7 +63,7 @@ _START_SECONDS: Final = 3.0
 _PATIENCE: Final = 3
 """Factor between the processor time and the clock time of a run."""
 
-_UNFIT: Final = {"missing": MISSING, "strange": NOT_PLAIN, "long": TOO_LONG}
+_UNFIT: Final = {"missing": MISSING, "strange": NOT_PLAIN, "long": TOO_LONG, "raised": THROWS}
 _NEEDS: Final = ("ReferenceError", "Cannot find module")
 """In the errors of a program that lacks something."""
 
@@ -210,24 +220,93 @@ class ProgramCaller(Programs):
     """
 
     def results(self, calls: Sequence[tuple[str, str]]) -> list[Result]:
-        """The result of each call behind its program, in order. Values are literals of the language."""
-        return [self._called(program, call) for program, call in calls]
+        """The result of each call behind its program, in order. Values are literals of the language.
 
-    def _called(self, program: str, call: str) -> Result:
+        Where a tool builds programs, each call runs twice, and a result that is not the same is unknown.
+        """
+        if not self._tool.case:
+            return [self._called(program, [call])[0] for program, call in calls]
+        by_program = {one: [call for program, call in calls if program == one] for one, _ in calls}
+        found = {
+            (program, call): result
+            for program, own in by_program.items()
+            for call, result in zip(own, self._built(program, own), strict=True)
+        }
+        return [found[one] for one in calls]
+
+    def _built(self, program: str, calls: Sequence[str]) -> list[Result]:
+        """The results of calls that one build holds; of each half alone where one does not compile."""
+        found = self._called(program, calls)
+        if (
+            len(calls) == 1
+            or Unknown(NOT_COMPILED) not in found
+            or Unknown(NOT_COMPILED) in self._called(program)
+        ):
+            return found
+        half = len(calls) // 2
+        return [*self._built(program, calls[:half]), *self._built(program, calls[half:])]
+
+    def _called(self, program: str, calls: Sequence[str] = ()) -> list[Result]:
+        key, tool = secrets.token_hex(16), self._tool
+        text = tool.value.replace("{key}", key).replace("{parts}", str(MOST_PARTS))
+        cases = [
+            (tool.case or "{call}").replace("{number}", str(number)).replace("{call}", call)
+            for number, call in enumerate(calls)
+        ]
+        text = text.replace("{call}", "".join(cases))
+        numbers = [str(number) for number in range(len(cases) or 1)]  # without a call: whether it compiles
+        if not tool.case:
+            return self._results(program + text, key, numbers)
+        found = self._results(program + text, key, [*numbers, *(f"{one}/2" for one in numbers)])
+        pairs = zip(found, found[len(numbers) :], strict=False)
+        return [one if one == again else _different(one, again) for one, again in pairs]
+
+    def written(self, program: str, runs: Sequence[str]) -> list[Result]:
+        """What a program tells in each of these runs. It writes `{key}` and what it tells as `value` does."""
         key = secrets.token_hex(16)
-        text = self._tool.value.replace("{key}", key).replace("{parts}", str(MOST_PARTS))
-        printed, errors, ended, cut = self.ran(program + text.replace("{call}", call))
-        status, used, started = ended[-1] if ended else (-signal.SIGKILL, 0.0, True)
-        if not started:
-            raise CannotAudit(f"programs can't be run safely here: {self._tool.command} did not start")
-        _, found, told = printed.rpartition(key)
-        if found and not cut:
-            return _result(told)
+        return self._results(program.replace("{key}", key).replace("{parts}", str(MOST_PARTS)), key, runs)
+
+    def _results(self, text: str, key: str, numbers: Sequence[str]) -> list[Result]:
+        tool = self._tool
+        runs = numbers if tool.case else []
+        printed, errors, ended, cut = self.ran(tool.before + text, runs)
+        if ended and not ended[-1][2]:
+            raise CannotAudit(f"programs can't be run safely here: {tool.command} did not start")
         if cut:
-            return Unknown(cut, certain=cut == TOO_MUCH)
+            return [Unknown(cut, certain=cut == TOO_MUCH) for _ in numbers]
+        if not ended:
+            return [Unknown(NO_START) for _ in numbers]
+        if tool.build and len(ended) == 1:
+            return [Unknown(NOT_COMPILED) for _ in numbers]
+        if not runs:
+            return [self._told(printed, errors, key, *ended[-1][:2])]
+        parts, reports = _by_run(printed, key), _by_run(errors, key)
+        return [
+            self._told(parts.get(number, ""), reports.get(number, ""), key, *one[:2])
+            for number, one in zip(runs, ended[1:], strict=True)
+        ]
+
+    def _told(self, printed: str, errors: str, key: str, status: int, used: float) -> Result:
+        _, found, told = printed.rpartition(key)
+        if found:
+            return _result(told)
         if status == -signal.SIGXCPU or used >= self._limits.cpu_seconds:
             return Unknown(CPU)
+        if self._tool.undefined is not None:
+            is_undefined = status and self._tool.undefined.search(errors)
+            return Unknown(UNDEFINED if is_undefined else NO_RETURN)
         return Unknown(MISSING if any(one in errors for one in _NEEDS) else NO_START)
+
+
+def _different(*results: Result) -> Result:
+    """The result of a call that ended otherwise when it ran again."""
+    return next((one for one in results if isinstance(one, Unknown) and not one.certain), Unknown(UNSTABLE))
+
+
+def _by_run(printed: str, key: str) -> dict[str, str]:
+    """What each run printed, by its argument, from the line on that begins it."""
+    parts = (one.partition("\n") for one in printed.split(f"\n{key}<")[1:])
+    return {number: text for number, _, text in parts}
 
 
 def _result(told: str) -> Result:

@@ -31,6 +31,10 @@ NO_ANSWERS: Final = frozenset({TOO_LONG, NOT_PLAIN})
 NO_PROGRAM: Final = "source does not parse"
 NO_START: Final = "it cannot be executed alone"
 MISSING: Final = "it needs what is not there"
+UNSTABLE: Final = "a result that is not the same each time"
+UNDEFINED: Final = "a call whose behaviour is undefined"
+THROWS: Final = "a call that throws an exception"
+NO_RETURN: Final = "a call that does not return"
 REASONS: Final = NO_ANSWERS | {NO_PROGRAM, NO_START, MISSING}
 """All reasons for neither a value nor an exception."""
 _NAME: Final = "sample"

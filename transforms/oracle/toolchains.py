@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
 
+from codeaudit.transforms.oracle.c_values import CASE, EVALUATE
 from codeaudit.transforms.oracle.containment import MEGABYTE
 
 PROGRAM: Final = "program"
@@ -69,6 +70,11 @@ class Toolchain:
     value: str = ""
     """Stands behind a program, evaluates `{call}`, and writes `{key}` with what `programs.ProgramCaller`
     reads; empty: calls are not evaluated in this language."""
+    case: str = ""
+    """One of several calls of a program, with `{number}` and `{call}`: `{call}` of `value` stands for all of
+    them, and the argument of a run chooses one. Empty: each call has a program of its own."""
+    undefined: re.Pattern[str] | None = None
+    """Finds in the errors of a program that failed that its behaviour is undefined."""
 
     @property
     def missing(self) -> str:
@@ -356,6 +362,9 @@ def _sanitized(tool: Toolchain, language: str) -> Toolchain:
         resident=256 * MEGABYTE,
         between="",
         after="",
+        value=EVALUATE[language],
+        case=CASE,
+        undefined=re.compile("AddressSanitizer|runtime error:"),
     )
 
 

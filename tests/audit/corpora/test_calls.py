@@ -128,4 +128,4 @@ def test_a_corpus_shows_what_can_be_called() -> None:
     skipped: Counter[str] = Counter()
     assert list(Callables(Few()).read(skipped)) == [sample(ADD)]
     assert Callables(Few()).spec == "few"
-    assert skipped == {"stub": 1, "method": 1, "neither Python nor JavaScript": 1}
+    assert skipped == {"stub": 1, "method": 1, "neither Python, JavaScript, C nor C++": 1}

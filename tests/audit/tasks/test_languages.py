@@ -46,7 +46,7 @@ LABELS = {"classification": "sums", "error-detection": "clean", "vulnerability-d
 RUN = ("output-prediction", "input-prediction", "generation", "repair")
 """Tasks that execute programs in the language of the row."""
 
-COMPILED = ("generation", "repair")
+COMPILED = ("generation", "repair", "output-prediction", "input-prediction")
 
 
 class Rows(Corpus):

@@ -65,7 +65,7 @@ def test_what_does_not_end_with_a_call(source: str) -> None:
 
 def test_what_is_no_example_says_why() -> None:
     assert OUTPUT_PREDICTION.prepare(sample()) == sample()
-    assert OUTPUT_PREDICTION.prepare(sample(language="java")) == "neither Python nor JavaScript"
+    assert OUTPUT_PREDICTION.prepare(sample(language="java")) == "neither Python, JavaScript, C nor C++"
     assert OUTPUT_PREDICTION.prepare(sample("def f(:")) == "source does not parse"
     assert OUTPUT_PREDICTION.prepare(sample(label=None)) == "no result"
     with pytest.raises(SourceError):
