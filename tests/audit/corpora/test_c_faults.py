@@ -8,7 +8,6 @@ import pytest
 from codeaudit.audit.corpora.bugs import BUGGY, CLEAN
 from codeaudit.audit.corpora.c_faults import (
     NOT_CLEAN,
-    NOT_DRAWN,
     NOT_SEEN,
     NOT_SHOWN,
     OUT_OF_TIME,
@@ -17,6 +16,7 @@ from codeaudit.audit.corpora.c_faults import (
     reported,
 )
 from codeaudit.audit.corpora.c_harness import (
+    NOT_DRAWN,
     OF_ARRAYS,
     PROGRAM,
     TAKES_FUNCTION,

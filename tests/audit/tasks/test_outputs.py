@@ -18,13 +18,13 @@ from codeaudit.audit.tasks.output_prediction import (
     FILE,
     OUTPUT_PREDICTION,
     TRIVIAL,
-    UNSTABLE,
     Outputs,
     _key,
     answer_of,
 )
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
+from codeaudit.transforms.oracle.single import UNSTABLE
 from codeaudit.transforms.records import NotApplied, Perturbed, Sample
 from tests.support.audited import variant
 
