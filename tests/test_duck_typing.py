@@ -1,5 +1,6 @@
 """Plug-ins whose classes extend none of ours: each kind works, and each ability that it has is used."""
 
+import os
 import pickle
 from collections import Counter
 from pathlib import Path
@@ -13,7 +14,6 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.models.wrappers import canonical
 from codeaudit.audit.records import Failed, Predicted, Query
-from codeaudit.cli.main import main
 from codeaudit.preparing import as_model
 from codeaudit.reports.registry import FORMATS
 from codeaudit.transforms.abilities import adapted, overrides
@@ -22,6 +22,7 @@ from codeaudit.transforms.mixing import Mixed
 from codeaudit.transforms.perturb import within
 from codeaudit.transforms.records import Origin, Sample
 from codeaudit.transforms.registry import TRANSFORMS, transform_for
+from tests.support.commands import ROOT, codeaudit
 from tests.support.plugins import install
 
 DUCKS = '''
@@ -219,12 +220,15 @@ def test_an_object_of_the_python_api_is_adapted_and_travels_to_other_processes()
 
 @pytest.mark.slow
 def test_a_corpus_a_model_and_a_format_without_our_base_classes_make_a_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
 ) -> None:
     assert len(list(corpus("pond").read(Counter()))) == 2
     assert "names" in FORMATS
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "cache"))
+    site = install(tmp_path / "site", "ducks", POINTS, {"ducks": DUCKS})
     words = ["run", "--corpus", "pond", "--model", "ducks/silent", "--transform", "add-blank", "--out", "out"]
-    assert main([*words, "--format", "names", "--workers", "1", "--variants", "1", "--no-controls"]) == 0
-    assert capsys.readouterr().out.strip().endswith("ducks/silent")
+    words += ["--format", "names", "--workers", "1", "--variants", "1", "--no-controls"]
+    # In a process of its own: the command line reads the formats once.
+    path = os.pathsep.join([str(ROOT), str(site)])
+    done = codeaudit(*words, cwd=tmp_path, PYTHONPATH=path, CODEAUDIT_CACHE=str(tmp_path / "cache"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "ducks/silent\n"

@@ -3,6 +3,8 @@
 They stand in the text itself, in the columns of its table, or in its tests, which call the function by its
 name or as `candidate`, with literals or with variables that were made of literals. Where there are no tests,
 arguments are drawn as for `--execute` (`c_harness`) and written as literals.
+
+The parser is imported when it is first needed.
 """
 
 import re
@@ -12,12 +14,9 @@ from functools import lru_cache
 from typing import Final
 
 from codeaudit.audit.corpora.c_drawing import DRAWING, NUMBERS
-from codeaudit.audit.corpora.c_harness import NOT_DRAWN, PROGRAM, drawing_lines, harness
 from codeaudit.audit.corpora.c_values import arguments_of, value_at
 from codeaudit.audit.corpora.javascript_calls import NO_CALLS
 from codeaudit.transforms.c.cpp import CPP
-from codeaudit.transforms.c.cpp.reading import head_of
-from codeaudit.transforms.c.parsing import READERS, C, named, places, read_unit
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.oracle.c_values import drawn_writer
 from codeaudit.transforms.oracle.calls import Returned, Unknown
@@ -45,6 +44,7 @@ _REFERENCE: Final = re.compile(r"^(?!.*\bconst\b)[^&=]*&(?!&)")
 """A parameter that is a reference to what may be changed."""
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w*")
 _SECONDS: Final = 1.0
+_C: Final = "c"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,8 @@ class CCalls:
 
     def obstacle(self, sample: Sample) -> str | None:
         """Why a sample has no function to call; `None` if it has one."""
+        from codeaudit.audit.corpora.c_harness import PROGRAM
+
         found = self._heads(sample.source)
         if not found:
             return "no function to call"
@@ -92,6 +94,8 @@ class CCalls:
 
     def is_last(self, source: str, before: str) -> bool:
         """Whether an expression is all that stands on the lines behind this beginning of a text."""
+        from codeaudit.transforms.c.parsing import READERS
+
         last = READERS[self.language].parse(source.encode()).root_node.named_children[-1:]
         is_plain = bool(last) and last[0].type == "expression_statement"
         return is_plain and last[0].start_byte == len(f"{before}\n".encode())
@@ -131,6 +135,8 @@ class CCalls:
 
     def drawn(self, sample: Sample) -> list[str] | str:
         """Arguments that are drawn, or why there are none."""
+        from codeaudit.audit.corpora.c_harness import harness
+
         text = harness(sample.source, "", self.language)
         if isinstance(text, str):
             return text
@@ -172,7 +178,7 @@ class CCalls:
             if (found := value_at(tests, at.end())) is None or not re.match(r"\s*[;,]", tests[found[1] :]):
                 continue
             text = found[0]
-            if at["array"] and self.language == C:
+            if at["array"] and self.language == _C:
                 size = "".join(at["array"].split())
                 items = f"{{{text}}}" if text.startswith('"') else text
                 text = f"({at['type']} {at['stars']}".rstrip() + f"{size}){items}"
@@ -196,6 +202,9 @@ class _Head:
 @lru_cache(maxsize=8)
 def _heads(source: str, language: str) -> dict[str, _Head | str]:
     """By name, the functions of a text with what they take, or with why they cannot be read."""
+    from codeaudit.transforms.c.cpp.reading import head_of
+    from codeaudit.transforms.c.parsing import named, places, read_unit
+
     found: dict[str, _Head | str] = {}
     text = source.encode()
     for place in places(text, language):
@@ -231,6 +240,8 @@ def _call(name: str, arguments: list[tuple[str, str]]) -> str:
 
 @lru_cache(maxsize=64)
 def _drawn(source: str, language: str) -> list[str] | str:
+    from codeaudit.audit.corpora.c_harness import NOT_DRAWN, drawing_lines, harness
+
     text = harness(source, "", language)
     assert not isinstance(text, str)
     lines = drawing_lines(text.variables)
@@ -253,5 +264,5 @@ def _drawn(source: str, language: str) -> list[str] | str:
     return NOT_DRAWN if reasons[0] in (BROKEN, NOT_PLAIN) else reasons[0]
 
 
-OF_C: Final = CCalls(C)
+OF_C: Final = CCalls(_C)
 OF_CPP: Final = CCalls(CPP)

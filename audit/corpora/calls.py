@@ -22,7 +22,6 @@ from typing_extensions import override
 from codeaudit.audit.corpora import c_calls, javascript_calls
 from codeaudit.audit.corpora.records import Corpus, CorpusAround
 from codeaudit.transforms.c.cpp import CPP
-from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.oracle.inputs import inputs
@@ -96,7 +95,7 @@ class CallFinder(Protocol):
 
 FINDERS: Final[Mapping[str, CallFinder]] = {
     JAVASCRIPT.name: javascript_calls,
-    C: c_calls.OF_C,
+    c_calls.OF_C.language: c_calls.OF_C,
     CPP: c_calls.OF_CPP,
 }
 """By language."""

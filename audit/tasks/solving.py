@@ -31,8 +31,8 @@ SECONDS: Final = 4.0
 """Processor time for variants and answers: much more, so that no program of equal cost is lost."""
 
 NO_TESTS: Final = (
-    "no tests: a table has them in the columns test and entry_point; "
-    "of other languages than Python in test, task_id and declaration"
+    "no tests: a table has them in the columns test and entry_point (other languages than Python: test, "
+    "task_id and declaration)"
 )
 FAILS_ITSELF: Final = (
     f"the reference fails its own tests, or needs more than {REFERENCE_SECONDS:g} s: mend its row"

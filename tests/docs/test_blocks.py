@@ -605,6 +605,8 @@ def test_the_python_of_a_block_runs(block: Block, workplace: Workplace, tmp_path
     script = folder / "block.py"
     text = _small(block.text, workplace.names) if "RUN/" in block.text else block.text
     script.write_text(f"{BEFORE}\n{text}\n{AFTER}", "utf-8")
+    for name, content in SAVED.findall((ROOT / block.page).read_text("utf-8")):
+        (folder / name).write_text(content, "utf-8")
     # One that passes: the tests on the pages call it.
     (folder / "codeaudit_model.py").write_text("def predict(queries):\n    return ['total'] * len(queries)\n")
     (folder / "suite.jsonl").write_text('{"input": "1", "perturbed": "def f(): pass"}\n', "utf-8")
@@ -639,7 +641,7 @@ asked = codeaudit.Query(task="function-name", language="python", source="def f()
 assert len(predict([asked, asked])) == 2
 for name, found in list(globals().items()):
     if name.startswith("test_"):
-        found(codeaudit.assert_invariant)
+        found(*[codeaudit.assert_invariant][: found.__code__.co_argcount])
 """
 
 

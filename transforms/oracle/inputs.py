@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
-from unittest.mock import patch
 
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 
@@ -94,6 +93,8 @@ def find(source: str, function: str | None) -> FunctionNode | None:
 
 def _drawn(strategy: "SearchStrategy[str]", seed: int, count: int) -> tuple[str, ...]:
     """The distinct texts that Hypothesis draws for a seed."""
+    from unittest.mock import patch
+
     import hypothesis
 
     texts: dict[str, None] = {}
