@@ -44,9 +44,10 @@ from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, Label
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Case
 from codeaudit.audit.tasks import wordings
-from codeaudit.audit.tasks.output_prediction import VALUES, Outputs, call_results
+from codeaudit.audit.tasks.output_prediction import Outputs, call_results
 from codeaudit.audit.tasks.solutions import fences
 from codeaudit.audit.tasks.solving import Solving, keep_results, originals, solutions
+from codeaudit.audit.tasks.written_values import VALUES
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.javascript.values import arguments_text, value_text

@@ -16,7 +16,8 @@ from codeaudit.audit.labels import labels
 from codeaudit.audit.models.text_models import Prompts
 from codeaudit.audit.records import Attempt, Case, Predicted, Query
 from codeaudit.audit.tasks.input_prediction import INPUT_PREDICTION, NO_ARGUMENTS, Inputs, arguments
-from codeaudit.audit.tasks.output_prediction import OTHER_RESULT, OUTPUT_PREDICTION, VALUES, Outputs
+from codeaudit.audit.tasks.output_prediction import OTHER_RESULT, OUTPUT_PREDICTION, Outputs
+from codeaudit.audit.tasks.written_values import VALUES
 from codeaudit.transforms.oracle.calls import Result, Returned, Unknown
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.programs import NOT_COMPILED, ProgramCaller
