@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from importlib import import_module
 from io import RawIOBase, StringIO, TextIOWrapper
-from operator import is_
+from operator import is_, itemgetter
 from os import (
     O_NOFOLLOW,
     O_NONBLOCK,
@@ -382,7 +382,8 @@ class _Observation:
         now = _definitions(space)
         new = {
             name: space[name]
-            for name, parts in now.items()
+            # As of globals, their order is no result.
+            for name, parts in sorted(now.items(), key=itemgetter(0))
             if held and not _are_same(parts, held.get(name, []))
         }
         if new:

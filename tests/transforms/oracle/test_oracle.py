@@ -198,6 +198,16 @@ def test_equal_programs_agree(oracle: Oracle, before: str, after: str) -> None:
     assert found.inputs == 2
 
 
+def test_the_order_of_changed_definitions_is_no_result(oracle: Oracle) -> None:
+    first, second = "def one(): return 1\n", "def two(): return 2\n"
+    calls = "def f(x):\n    globals()['one'] = globals()['two'] = lambda: {}\n    return x\n"
+    before, after, other = first + second + calls, second + first + calls, first + second + calls
+    inputs = ("(2,)", "(0,)")
+    found = oracle.judge(before.format("x"), after.format("x"), function="f", inputs=inputs)
+    assert isinstance(found, Agreed), found
+    assert isinstance(oracle.judge(before.format(1), other.format(2), function="f", inputs=inputs), Differed)
+
+
 def test_coroutines_and_asynchronous_generators_are_run(oracle: Oracle) -> None:
     before = "import asyncio\nasync def f(x):\n    await asyncio.sleep(0)\n    return x\n"
     assert isinstance(oracle.judge(before, before, inputs=("(1,)",)), Agreed)
