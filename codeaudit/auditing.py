@@ -10,7 +10,7 @@ import re
 import shlex
 import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -732,8 +732,8 @@ class _WrittenTrial:
     answers: int
     """Number of distinct queries, without repeats."""
     samples: int
-    near_copies: Mapping[str, Set[str]]
-    """By the name of a model the ids of the samples of which it learned near copies."""
+    near_copies: Mapping[str, int]
+    """For each model by name: how many of the samples are near copies of texts that it learned from."""
     repeats: Mapping[tuple[bool, int], int]
     """Number of repeats by whether the sample was drawn in addition, then by the number of the repeat."""
     draw: MovableDraw | None
@@ -772,7 +772,7 @@ def _write_suite(
     variants = answers = 0
     repeated = Counter[tuple[bool, int]]()
     samples = 0
-    copies: dict[str, set[str]] = {model.name: set() for model in job.models}
+    copies = Counter[str]()
     chooser = job.inputs.chooser(readable_by(job.models, job.task))
     every = watched_cases(job.inputs, seed, chooser, job.progress)
     for place, content, case in job.inputs.placed(seed, every):
@@ -785,7 +785,7 @@ def _write_suite(
         samples += 1
         for model in job.models:
             if model.has_learned(case.sample.source, case.sample.language):
-                copies[model.name].add(case.sample.id)
+                copies[model.name] += 1
         # Equal texts are asked once; repeats are asked besides.
         answers += len(set(queries(case, job.task)))
         repeated.update((case.extra, one.variant) for one in case.outcomes if one.kind == "identity")
@@ -803,7 +803,7 @@ def _tell_near_copies(job: PreparedRun, trials: Collection[_WrittenTrial]) -> No
     """Say for each model how many samples it learned from, other names, comments and blanks aside."""
     most = max((trial.samples for trial in trials), default=0)
     found = {
-        model.name: max((len(trial.near_copies.get(model.name, ())) for trial in trials), default=0)
+        model.name: max((trial.near_copies.get(model.name, 0) for trial in trials), default=0)
         for model in job.models
     }
     for number in sorted(set(found.values()) - {0}, reverse=True):

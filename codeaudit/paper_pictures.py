@@ -18,7 +18,7 @@ Metrics: TypeAlias = Mapping[str, Metric]
 def draw(
     found: Item, source: Item, metrics: Metrics, trials: Sequence[PaperTrial], folder: Path
 ) -> Iterator[Path]:
-    """A figure of what was measured of its source, as SVG and PNG, on a light and on a dark ground.
+    """Draw a figure from the measurements of its source item, as SVG and PNG, for a light and a dark ground.
 
     Raises:
         RunError: matplotlib is not installed.

@@ -21,6 +21,8 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import Any, Final, TypeAlias
 
+from codeaudit.transforms.dependence.digest import digest_of
+
 Plain: TypeAlias = bool | int | str | Sequence["Plain"] | Mapping[str, "Plain"] | None
 """A value of JSON."""
 
@@ -129,11 +131,8 @@ def digest(text: str) -> str:
 def _state() -> str:
     """A hash of the code that finds facts, and of the Python that reads the texts."""
     root = Path(__file__).parent
-    found = hashlib.sha256(sys.version.encode())
-    for path in sorted([*root.glob("*.py"), *root.glob("dependence/*.py"), *root.glob("python/**/*.py")]):
-        found.update(f"\0{path.relative_to(root)}\0".encode())
-        found.update(path.read_bytes())
-    return found.hexdigest()[:32]
+    paths = sorted([*root.glob("*.py"), *root.glob("dependence/*.py"), *root.glob("python/**/*.py")])
+    return digest(f"{sys.version}\0{digest_of(paths, root)}")[:32]
 
 
 def _path(text: str) -> Path:

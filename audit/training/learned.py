@@ -12,7 +12,7 @@ matters; it also counts copies with small edits.
 import hashlib
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -51,6 +51,7 @@ def _tokens(language: str) -> re.Pattern[str]:
     return re.compile(f"(?P<comment>{comment})|{_OTHERS}", re.DOTALL)
 
 
+@lru_cache(maxsize=4)  # each model of a run asks about the same text
 def near_copy_hash(source: str, language: str) -> int | None:
     """A number of 32 bits that near copies share; `None` for a short text."""
     names: dict[str, str] = {}

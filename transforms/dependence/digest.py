@@ -1,6 +1,7 @@
 """A hash of the code that finds dependences, which tells whether two analyses can differ."""
 
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -20,9 +21,13 @@ def analysis_digest(transforms: Path = Path(__file__).parents[1]) -> str:
     folders = {transforms / part for part in SHARED}
     for analysis in transforms.glob(f"*/{ANALYSIS}"):
         folders |= {analysis, analysis.parent}
+    return digest_of((path for folder in sorted(folders) for path in sorted(folder.glob("*.py"))), transforms)
+
+
+def digest_of(paths: Iterable[Path], root: Path) -> str:
+    """A hash of files: of their names below `root`, and of their content."""
     found = hashlib.sha256()
-    for folder in sorted(folders):
-        for path in sorted(folder.glob("*.py")):
-            found.update(f"{path.relative_to(transforms).as_posix()}\0".encode())
-            found.update(path.read_bytes())
+    for path in paths:
+        found.update(f"{path.relative_to(root).as_posix()}\0".encode())
+        found.update(path.read_bytes())
     return found.hexdigest()
