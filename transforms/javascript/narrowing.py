@@ -9,7 +9,8 @@ The compiler follows a condition through parentheses, `!`, `&&`, `||` and exchan
 does not follow `?:`, nor a condition that is kept in a variable of `let`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from codeaudit.transforms.javascript.parsing import FUNCTIONS, erased
@@ -89,9 +90,21 @@ def _narrowed(code: _Names, node: Node, seen: frozenset[int]) -> Iterator[int | 
             yield from _narrowed(code, value, seen | {binding.number})
 
 
-def narrowing(code: _Names, node: Node) -> tuple[frozenset[StatePlace], frozenset[StatePlace]]:
-    """What reads the narrowed type of a name in a statement, and what narrows it behind the statement."""
-    return _places(_named(code, node)), _places(_behind(code, node))
+def names_in(code: _Names, nodes: Iterable[Node]) -> list[tuple[int, StatePlace]]:
+    """The first byte of each name among these nodes, with what reads its narrowed type."""
+    named = ((one.start, _meant(code, one)) for one in nodes if one.kind in _NAMES)
+    return [(start, StatePlace("narrowing", name)) for start, name in named]
+
+
+def narrowing(
+    code: _Names, names: Sequence[tuple[int, StatePlace]], node: Node
+) -> tuple[frozenset[StatePlace], frozenset[StatePlace]]:
+    """What reads a name's narrowed type in a statement, and what narrows it behind; `names`: of the unit."""
+    own = names[bisect_left(names, (node.start,)) : bisect_left(names, (node.end,))]
+    reads = frozenset(place for _, place in own)
+    if node.kind == "expression_statement" and node.children[0].kind == "method_invocation":
+        return reads, reads  # it may be an assertion
+    return reads, frozenset(StatePlace("narrowing", name) for name in _behind(code, node))
 
 
 def _named(code: _Names, node: Node) -> Iterator[int | str]:
@@ -104,15 +117,9 @@ def _meant(code: _Names, name: Node) -> int | str:
     return code.text(name) if binding is None or binding.view in OUTSIDE else binding.number
 
 
-def _places(names: Iterator[int | str]) -> frozenset[StatePlace]:
-    return frozenset(StatePlace("narrowing", name) for name in names)
-
-
 def _behind(code: _Names, node: Node) -> Iterator[int | str]:
     """The names that a statement narrows for those behind it."""
-    if node.kind == "expression_statement" and node.children[0].kind == "method_invocation":
-        yield from _named(code, node)  # it may be an assertion
-    elif (condition := node.child("condition")) is not None:
+    if (condition := node.child("condition")) is not None:
         if any(one.kind in _JUMPS for one in node.walk()):
             yield from narrowed(code, condition)
     elif node.kind == "switch_expression":

@@ -22,6 +22,8 @@ _LOOSE: Final = (
 )
 """Kinds of the grammar that bind looser than the sign."""
 _MISREAD: Final = re.compile(rf"\({NON_NULL} (?:\(\w*comment\) )*\((?:{'|'.join(_LOOSE)})\b")
+_SIGN: Final = re.compile(rb"(?:[^\s(,;=&|?:{\[]|//[^\n]*\n)\s*!(?!=)")
+"""A `!` that may stand behind an operand."""
 _CHAIN: Final = frozenset(
     {"field_access", "array_access", "method_invocation", "object_creation_expression"}
     | {"parenthesized_expression", "template_string", NON_NULL}
@@ -37,7 +39,7 @@ def settled(
     places of the signs that were left out. `None` if the text without them cannot be read.
     """
     signs: list[int] = []
-    while b"!" in source and _MISREAD.search(str(tree.root_node)):
+    while b"!" in source and _SIGN.search(source) and _MISREAD.search(str(tree.root_node)):
         found = _misread(tree, shift)
         for place in found:
             source = source[:place] + b" " + source[place + 1 :]

@@ -41,6 +41,12 @@ _VARIANCE: Final = re.compile(
     re.DOTALL,
 )
 """`interface A<in out T>`, which the grammar does not know; nothing else in TypeScript is read so."""
+_NO_METHOD: Final = r"(?!(?:function|class|extends|if|for|while|switch|with|catch|case|default)\b)[\w$]+"
+_METHOD: Final = re.compile(
+    rf"{_NO_METHOD}(?:[ \t]+{_NO_METHOD})*[ \t]*(?:<[\w$, ]*>)?"
+    r"\([^(){}\[\]\"'`/]*\)(?::[\w$., |&<>\[\]]*)?[ \t]*\{".encode()
+)
+"""The beginning of a method, which begins no file: behind a call no `{` stands on its line."""
 _HTML: Final = re.compile(r"<!--|^[ \t]*-->", re.MULTILINE)
 """What a script of the web may read as the beginning of a comment."""
 
@@ -234,20 +240,20 @@ def outline(text: str, language: str, *, whole: bool) -> str | None:
     the same tokens in between have equal trees if their outlines are equal.
     """
     source, readers = _encoded(text, language), READERS[language]
-    for parse in (TreeReader.parse, TreeReader.parse_wrapped):
+    for is_file in (False,) if _METHOD.match(source) else (True, False):
         for number, reader in enumerate(readers):
-            tree = parse(reader, source)
+            tree = reader.parse(source) if is_file else reader.parse_wrapped(source)
             if tree is None or tree.root_node.has_error:
                 continue
             found = str(tree.root_node)
-            known = (parse is TreeReader.parse) == whole and not any(one in found for one in _AMBIGUOUS)
+            known = is_file == whole and not any(one in found for one in _AMBIGUOUS)
             return f"{number} {found}" if known else None
     return None
 
 
 def hides(text: str) -> str | None:
     """Why a text may be read otherwise than it was read here, as a short reason; `None` if it is not."""
-    return HTML_COMMENT if _HTML.search(text) else None
+    return HTML_COMMENT if ("<!--" in text or "-->" in text) and _HTML.search(text) else None
 
 
 def statements(source: str, language: str = JAVASCRIPT) -> int | None:
@@ -300,7 +306,7 @@ def _readings(text: str, language: str) -> Iterator[ParsedText]:
         SourceError: two grammars of the language read different things.
     """
     source, readers = _encoded(text, language), READERS[language]
-    for parse in (_file, _members):
+    for parse in (_members,) if _METHOD.match(source) else (_file, _members):
         for number, reader in enumerate(readers):
             reading = parse(reader, source)
             if reading is None:

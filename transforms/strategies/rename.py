@@ -73,8 +73,7 @@ class CodeVariables(ABC):
     @cached_property
     def _fixed(self) -> frozenset[str]:
         """The names of things outside of the unit, and of fields of classes in it."""
-        bindings = self.scopes.bindings
-        return frozenset(binding.name for binding in bindings if binding.view in ("outer", "field"))
+        return frozenset(one.name for one in self.bindings if one.view in ("outer", "field"))
 
     def rewritten(self, names: Mapping[int, str]) -> str:
         """The text with new names at every occurrence of these variables, and nothing else changed."""
@@ -113,22 +112,22 @@ class CodeVariables(ABC):
     def proves_briefly(self, text: str, names: Mapping[int, str]) -> bool:
         """Whether a shorter proof holds, which makes no new tree; if not, the long one may still hold.
 
-        The text differs from the unit in words at places of names, and in nothing else. The parser finds
-        the same nodes in both, so the trees are equal. The variables are then resolved with the new words.
+        The text differs from the compared one in words at places of names, and in nothing else. The parser
+        finds the same nodes in both, so the trees are equal. Then the variables are resolved with the words.
         """
         plain = all(name.isascii() and name.isidentifier() for name in names.values())
-        if not plain or text != self.rewritten(names):
+        before = self.compared(names) if plain else None
+        if before is None:
             return False
-        if self._outline is None or self.outline(text) != self._outline:
-            return False
-        scopes = self.scopes
-        places = zip(scopes.spans, scopes.slots, strict=True)
+        places = zip(before.spans, before.slots, strict=True)
         words = {place: names[number] for place, number in places if number in names}
-        return renamed(scopes, respelled(scopes, words), names)
-
-    @cached_property
-    def _outline(self) -> str | None:
-        return self.outline(self.source)
+        source = before.reading.source
+        if text != splice(source, [Edit(*place, word) for place, word in words.items()]).decode():
+            return False
+        outline = self.outline(text)
+        if outline is None or outline != self.outline(source.decode()):
+            return False
+        return renamed(before, respelled(before, words), names)
 
     def _find_movable(self, *, parameters: bool) -> Mapping[int, Binding] | Refused:
         if (reason := self.obstacle) is not None:

@@ -11,7 +11,7 @@ members) or with blanks in place of what the grammar cannot read (`blanked`).
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from tree_sitter import Language as TreeSitterLanguage
@@ -82,7 +82,7 @@ class Node:
 
     def has(self, token: str) -> bool:
         """Whether a token is one of its own."""
-        return any(kind == token for kind, _, _ in self.tokens)
+        return token in [kind for kind, _, _ in self.tokens]
 
     @property
     def operator(self) -> str:
@@ -110,7 +110,7 @@ class Node:
         while pending:
             node = pending.pop()
             yield node
-            pending += reversed(node.children)
+            pending += node.children[::-1]
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.start}:{self.end}>"
@@ -204,8 +204,9 @@ class TreeReader:
         return TreeSitterLanguage(self.grammar.load())
 
     @cached_property
-    def _parser(self) -> Parser:
-        return Parser(self._language)
+    def parse(self) -> Callable[[bytes], Tree]:
+        """Gives the parser's tree of a text, with or without errors. The last trees are kept for proofs."""
+        return lru_cache(maxsize=8)(Parser(self._language).parse)
 
     @cached_property
     def _kinds(self) -> Sequence[str]:
@@ -224,14 +225,10 @@ class TreeReader:
         )
         return [None, *(self.grammar.fields.get(name, name) for name in names)]
 
-    def parse(self, seen: bytes) -> Tree:
-        """The parser's tree of a text, with or without errors."""
-        return self._parser.parse(seen)
-
     def parse_wrapped(self, seen: bytes) -> Tree | None:
         """The parser's tree of a text inside the wrapper; `None` if it has an error or leaves the wrapper."""
         before, behind = self.grammar.wrapper
-        tree = self._parser.parse(before + seen + behind)
+        tree = self.parse(before + seen + behind)
         root = tree.root_node
         # `} class B {` would close the class around the members and open another one.
         if root.has_error or root.child_count != 1 or root.end_byte != len(before) + len(seen) + len(behind):
@@ -240,7 +237,7 @@ class TreeReader:
 
     def first_error(self, source: bytes) -> str:
         """The line of the first error of a text that is parsed as a file, for messages."""
-        pending = [self._parser.parse(source).root_node]
+        pending = [self.parse(source).root_node]
         while pending:
             node = pending.pop()
             if node.is_error or node.is_missing:
@@ -252,10 +249,9 @@ class TreeReader:
         """Convert a whole tree in one pass of the parser's cursor; `shift` is the length of the wrapper
         before the text.
         """
-        grammar, kinds, fields = self.grammar, self._kinds, self._fields
+        grammar, kinds, fields, unnamed = self.grammar, self._kinds, self._fields, self.grammar.unnamed
         comment_kinds, dropped, literals = grammar.comments, grammar.dropped, grammar.literals
         checked_kinds, suites, apart = grammar.checked, grammar.suites, grammar.apart
-        unnamed = grammar.unnamed
         cursor = tree.walk()
         shape: list[int] = []
         comments: list[Token] = []
@@ -296,7 +292,7 @@ class TreeReader:
                 field_number = cursor.field_id or 0
                 shape += (number, field_number)
                 name = fields[field_number] or lent or (unnamed.get(kind) if unnamed else None)
-                if dropped and kind in dropped and cursor.goto_first_child():
+                if kind in dropped and cursor.goto_first_child():
                     above.append((here, lent))
                     lent = name
                     continue

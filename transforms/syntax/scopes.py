@@ -8,7 +8,7 @@ that declares names or opens a scope; all other nodes are walked through.
 tree with other words at some places, without parsing.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -92,6 +92,11 @@ class Scopes:
         """The variable of each occurrence, by the first byte of the occurrence."""
         starts = (start for start, _ in self.spans)
         return {start: self.bindings[number] for start, number in zip(starts, self.slots, strict=True)}
+
+    @cached_property
+    def nodes(self) -> Sequence[Node]:
+        """All nodes of the unit, in the order of the text."""
+        return tuple(self.unit.walk())
 
     def binding(self, node: Node) -> Binding | None:
         """The variable that an identifier names; `None` for other nodes and other names."""
@@ -384,8 +389,7 @@ def _meet(group: list[Binding]) -> bool:
 def _gaps(scopes: Scopes) -> list[bytes]:
     """The text between all names of variables."""
     source = scopes.reading.source
-    gaps: list[bytes] = []
-    done = 0
+    gaps, done = list[bytes](), 0
     for start, end in sorted(scopes.spans):
         gaps.append(source[done:start])
         done = end

@@ -82,7 +82,8 @@ class JavaScriptFacts(ScopeFacts):
         super().__init__(scopes)
         self.function = function
         self.types = types
-        self.nests = any(node.kind in FUNCTIONS for node in function.walk() if node is not function)
+        inner = (node for node in scopes.nodes if function.start <= node.start and node is not function)
+        self.nests = any(node.kind in FUNCTIONS and node.end <= function.end for node in inner)
         named = {binding.name for binding in scopes.bindings}
         name = function.child("name")
         self.is_constructor = name is not None and scopes.text(name) == "constructor"
@@ -166,7 +167,7 @@ class JavaScriptFacts(ScopeFacts):
     def _sources(self) -> tuple[dict[int, list[Node]], set[int]]:
         """The values of each variable, where all are seen; and the variables that begin without one."""
         seen: dict[int, Node | None] = {}
-        for node in self.scopes.unit.walk():
+        for node in self.scopes.nodes:
             match node.kind:
                 case "variable_declarator" if node.part("name").kind == "identifier":
                     seen[node.part("name").start] = node.child("value")

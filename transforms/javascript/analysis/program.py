@@ -22,7 +22,7 @@ from codeaudit.transforms.javascript.analysis.effects import JavaScriptEffectCol
 from codeaudit.transforms.javascript.analysis.facts import JavaScriptFacts
 from codeaudit.transforms.javascript.analysis.scopes import resolve, unreadable
 from codeaudit.transforms.javascript.dialect import CONTINUING, DIALECT
-from codeaudit.transforms.javascript.narrowing import narrowing
+from codeaudit.transforms.javascript.narrowing import names_in, narrowing
 from codeaudit.transforms.javascript.parsing import FUNCTIONS, JAVASCRIPT, TYPESCRIPT, read_unit
 from codeaudit.transforms.javascript.types import NONE, types_of
 from codeaudit.transforms.syntax.effects import EffectCollector
@@ -46,6 +46,7 @@ class JavaScriptProgramBuilder(ProgramBuilder):
         super().__init__(facts, dependence)
         self.facts = facts
         self._narrows = language == TYPESCRIPT and dependence != "paper"
+        self._names = names_in(facts, facts.scopes.nodes) if self._narrows else []
 
     def unit(self, unit: Node) -> StatementBlock:
         """As on the floor; an arrow without a block is one line."""
@@ -76,7 +77,9 @@ class JavaScriptProgramBuilder(ProgramBuilder):
     def statement(self, node: Node, place: NestingPlace) -> tuple[tuple[int | StatementBlock, ...], Effects]:
         """As on the floor; in TypeScript no read of a name passes a statement that narrows its type."""
         parts, effects = super().statement(node, place)
-        return parts, effects | Effects(*narrowing(self.facts, node)) if self._narrows else effects
+        if self._narrows:
+            effects |= Effects(*narrowing(self.facts, self._names, node))
+        return parts, effects
 
     def compound(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects] | None:
         """`switch` and `try`."""
@@ -232,18 +235,17 @@ class JavaScriptProgram(CodeProgram):
     @cached_property
     def is_ended(self) -> bool:
         """Whether each statement shows its end: a semicolon of its own, or a brace."""
-        return all(node.has(";") for node in self.scopes.unit.walk() if node.kind in _ENDED)
+        return all(node.has(";") for node in self.scopes.nodes if node.kind in _ENDED)
 
     @cached_property
     def pieces(self) -> Counter[tuple[str, bytes]]:
         """What it consists of, in no order (`pieces_of`)."""
-        return pieces_of(self.scopes.unit, self.encoded)
+        return pieces_of(self.scopes.nodes, self.encoded)
 
 
-def pieces_of(unit: Node, source: bytes) -> Counter[tuple[str, bytes]]:
-    """The tokens of a function, each with the kind of node that it is part of, and its simple statements."""
-    found: Counter[tuple[str, bytes]] = Counter()
-    nodes = list(unit.walk())
+def pieces_of(nodes: Sequence[Node], source: bytes) -> Counter[tuple[str, bytes]]:
+    """The tokens of the nodes of a function, each with the kind of its node, and its simple statements."""
+    pieces: list[tuple[str, bytes]] = []
     around = set[Node]()
     for node in nodes:
         above = node if node.kind == "block" else None
@@ -253,10 +255,10 @@ def pieces_of(unit: Node, source: bytes) -> Counter[tuple[str, bytes]]:
     for node in nodes:
         kind = node.kind
         for _, start, end in node.tokens:
-            found[kind, source[start:end]] += 1
+            pieces.append((kind, source[start:end]))
         if kind.endswith(("_statement", "_declaration")) and node not in around:
-            found[kind, source[node.start : node.end]] += 1
-    return found
+            pieces.append((kind, source[node.start : node.end]))
+    return Counter(pieces)
 
 
 @lru_cache(maxsize=8)

@@ -19,7 +19,6 @@ variable has a doubt, too, where its name may be that of a type, a member of an 
 parameter declares.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
@@ -57,7 +56,7 @@ PROPERTY: Final = "parameter that is a property"
 DYNAMIC: Final = "eval or with may read any name"
 SPELT: Final = "escape in a name"
 NAMESPACE: Final = "namespace or ambient declaration in a function"
-_UNREADABLE: Final = re.compile(r"\\|\b(?:eval|with|namespace|module|declare|import|global)\b")
+_UNREADABLE: Final = ("\\", "eval", "with", "namespace", "module", "declare", "import", "global")
 """A text without this has nothing of all that."""
 _NAMESPACES: Final = frozenset({"internal_module", "module", "ambient_declaration", "import_alias"})
 _PROPERTIES: Final = frozenset({"accessibility_modifier", "override_modifier"})
@@ -87,9 +86,9 @@ def unreadable(scopes: Scopes) -> str | None:
     source = scopes.reading.source.decode()
     if (reason := hides(source)) is not None:
         return reason
-    if _UNREADABLE.search(source) is None:
+    if not any(sign in source for sign in _UNREADABLE):
         return None
-    for node in scopes.unit.walk():
+    for node in scopes.nodes:
         if node.kind == "with_statement":
             return DYNAMIC
         if node.kind in _NAMESPACES:
@@ -158,6 +157,8 @@ class _Walk(ScopeWalk):
 
     def hoist_vars(self, body: Node) -> None:
         """Make known what `var` declares anywhere in a body, functions inside left out."""
+        if b"var" not in self.reading.source:
+            return
         pending = list(reversed(body.children))
         while pending:
             node = pending.pop()

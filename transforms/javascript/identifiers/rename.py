@@ -112,7 +112,7 @@ class JavaScriptVariables(CodeVariables):
     @cached_property
     def properties(self) -> frozenset[int]:
         """The first bytes of the occurrences that are names of properties, too: `{ a }`."""
-        return frozenset(node.start for node in self.scopes.unit.walk() if node.kind in _SHORT)
+        return frozenset(node.start for node in self.scopes.nodes if node.kind in _SHORT)
 
     def keeps_name(self, binding: Binding) -> str | None:
         """Because of a doubt, or because a keyword is its name."""

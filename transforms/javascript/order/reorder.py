@@ -34,7 +34,8 @@ class JavaScriptOrdering(CodeOrdering):
             reading, found = read_unit(made, self._language)
         except SourceError:
             return None
-        return made if pieces_of(found.node, reading.source) == self.program.pieces else None
+        same = pieces_of(tuple(found.node.walk()), reading.source) == self.program.pieces
+        return made if same else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
