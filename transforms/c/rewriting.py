@@ -118,6 +118,10 @@ class CSource(CodeText):
         """Whether a name is a macro of the file, or one that keeps the text of its argument."""
         return name in self.macros.defined or self.macros.keeps_text(name)
 
+    def may_assign(self, name: str) -> bool:
+        """Whether a name is such a macro, and an argument may get a value."""
+        return self.is_macro(name) and not self.macros.only_reads(name)
+
     def _may_be_cast(self, node: Node) -> bool:
         """Whether a name in parentheses may be a type: `(t) - 1`."""
         if node.kind != "parenthesized_expression":
@@ -374,15 +378,30 @@ class CSource(CodeText):
         """The variables whose address is taken, or that an argument of a macro of the file may assign."""
         found: set[int] = set()
         for node in self.unit.walk():
-            is_address = node.kind == "pointer_expression" and node.operator == "&"
-            if not is_address and not (
-                node.kind == "method_invocation" and self.is_macro(self.text(node.children[0]))
-            ):
-                continue
-            for one in node.walk():
+            inside: Iterable[Node] = ()
+            if node.kind == "pointer_expression" and node.operator == "&":
+                inside = self._located(node.children[0])
+            elif node.kind == "method_invocation" and self.may_assign(self.text(node.children[0])):
+                inside = node.walk()
+            for one in inside:
                 if one.kind == "identifier" and (binding := self.binding(one)) is not None:
                     found.add(binding.number)
         return frozenset(found)
+
+    def _located(self, node: Node) -> Iterable[Node]:
+        """The parts of an operand of `&` of which something lies in the memory whose address it is: of
+        `&p->x` none, because that is where `p` points to."""
+        node = node.unparenthesized
+        match node.kind:
+            case "field_access" if node.operator == "->":
+                return ()
+            case "pointer_expression" if node.operator == "*":
+                return ()
+            case "array_access" if POINTER in map(self.type, node.children):
+                return ()
+            case "field_access":
+                return self._located(node.children[0])
+        return node.walk()
 
     def is_value(self, node: Node) -> bool:
         """Whether a name or number may become an operand: no declarator, and its address is not taken."""

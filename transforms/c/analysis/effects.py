@@ -11,6 +11,7 @@ it may not end. Two uses of one pointer are one event. The assumptions are `macr
 `nobody-between` of the ledger; under the relation `disjoint` also `fields-disjoint`.
 """
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -27,6 +28,8 @@ from codeaudit.transforms.syntax.scopes import Binding
 PointerPath: TypeAlias = tuple[object, ...]
 """How a pointer is written, for two places where it has one value if nothing between them changes it: the
 variable and the fields, or the pointer and the index."""
+TypeSort: TypeAlias = tuple[int | str, ...]
+"""The number of a variable or the words of its type, and names of fields."""
 _UNSIGNED: Final = frozenset(
     {"unsigned int", "unsigned long", "unsigned long long", "size_t", "uint32_t", "uint64_t", "uintptr_t",
      "uintmax_t"}
@@ -34,6 +37,11 @@ _UNSIGNED: Final = frozenset(
 """Types whose operations never overflow, as far as no smaller one is promoted to `int`."""
 _SMALLEST_SHIFT: Final = 16
 """Every `int` has so many bits."""
+_WHOLE_NUMBER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)[uUlL]*")
+_OF_WHOLE: Final = frozenset({"&", "|", "^", "<<", ">>", "%"})
+"""Operators whose operands are whole numbers (6.5.5, 6.5.7, 6.5.10 to 6.5.12)."""
+_TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
+_NO_NUMBERS: Final = frozenset({"string_literal", "concatenated_string", "null", "true", "false"})
 
 
 class CFacts(ScopeFacts):
@@ -89,6 +97,90 @@ class CFacts(ScopeFacts):
         if node.kind == "field_access" and self.text(node.children[1]) not in self.code.macros.defined:
             return declared.field(self.text(node.children[1]))
         return None
+
+    def sort(self, node: Node) -> TypeSort | None:
+        """What two expressions have in common only if they have one type: the words of a declaration, and the
+        names of fields behind them. For what the function does not declare it is the variable."""
+        node = node.unparenthesized
+        is_field = node.kind == "field_access"
+        if self.text(node.children[1] if is_field else node) in self.code.macros.defined:
+            return None
+        if is_field:
+            base = self.sort(node.children[0])
+            if base is None:
+                return None
+            first = base[0]
+            plain = first.replace(" *", "") if isinstance(first, str) else first
+            return (plain, *base[1:], self.text(node.children[1]))
+        binding = self.binding(node) if node.kind == "identifier" else None
+        return None if binding is None else self.sort_of(binding)
+
+    def sort_of(self, binding: Binding) -> TypeSort:
+        """The same for a variable."""
+        words = None if self._has_types else self.code.declared(binding)
+        return (binding.number if words is None else re.sub(r"\bconst\b ?", "", words).strip(),)
+
+    @cached_property
+    def _has_types(self) -> bool:
+        """Whether the function defines types, so that words may mean several."""
+        return any(
+            one.kind == "type_definition" or (one.kind.endswith("_specifier") and one.child("body"))
+            for one in self.code.unit.walk()
+        )
+
+    @cached_property
+    def _used(self) -> tuple[frozenset[TypeSort | None], frozenset[TypeSort | None]]:
+        """What the function uses as only a pointer may be used, and as no fraction may be."""
+        pointers, whole = set[TypeSort | None](), set[TypeSort | None]()
+        for node in self.code.unit.walk():
+            kind, operator, parts = node.kind, node.operator, node.children
+            if (kind == "field_access" and operator == "->") or (
+                kind == "pointer_expression" and operator == "*"
+            ):
+                pointers.add(self.sort(parts[0]))
+            elif kind == "array_access" or (
+                kind in ("binary_expression", "assignment_expression")
+                and operator.removesuffix("=") in _OF_WHOLE
+            ):
+                whole |= set(map(self.sort, parts))
+            elif kind in ("switch_expression", "switch_label") and parts:
+                whole.add(self.sort(parts[0]))
+        pointers.discard(None)
+        return frozenset(pointers), frozenset((whole | pointers) - {None})
+
+    def is_pointer(self, sort: TypeSort | None) -> bool:
+        """Whether the function uses an expression of this type as a pointer."""
+        return sort in self._used[0]
+
+    def is_whole(self, node: Node) -> bool:
+        """Whether an expression is certainly no fraction."""
+        node = node.unparenthesized
+        match node.kind:
+            case "decimal_integer_literal":
+                return _WHOLE_NUMBER.fullmatch(self.text(node)) is not None
+            case "binary_expression" if node.operator not in _OF_WHOLE | _TRUTHS:
+                return all(map(self.is_whole, node.children))
+            case "unary_expression" if node.operator != "!":
+                return self.is_whole(node.children[0])
+            case "ternary_expression" if len(node.children) == 3:
+                return all(map(self.is_whole, node.children[1:]))
+            case "assignment_expression" | "update_expression":
+                return self.is_whole(node.children[0])
+            case "binary_expression" | "unary_expression":
+                return True
+            case kind if kind in _NO_NUMBERS:
+                return True
+        known = self.kind(node)
+        return known in INTEGRAL or known in (POINTER, OBJECT) or self.sort(node) in self._used[1]
+
+    def is_apart(self, binding: Binding) -> bool:
+        """Whether a variable is declared outside, and the function names it as a whole only: then no field
+        is part of it."""
+        return (
+            binding.view == "outer"
+            and binding.number not in self.code.addressed
+            and binding.number not in self._holds_parts
+        )
 
     def is_private(self, binding: Binding) -> bool:
         """Whether nobody but this function can reach a variable."""
@@ -163,10 +255,17 @@ class CEffectCollector(EffectCollector):
 
     def trap(self, *paths: PointerPath | None) -> None:
         """Record the use of a pointer, or of an element."""
-        if self._perhaps or None in paths:
+        if None in paths:
             self.flags |= RAISES
-        else:
+        elif not self._perhaps:
             self.traps.add(paths)
+        elif paths not in self.traps or self._is_changed(paths):
+            self.flags |= RAISES  # else it was used before, in any case
+
+    def _is_changed(self, paths: PointerPath) -> bool:
+        """Whether what was collected may change the value of a pointer or index."""
+        roots = {path[0] for path in paths if isinstance(path, tuple)}
+        return bool(self.flags & (ACTS | STORES)) or any(one.key in roots for one in self.writes)
 
     def path(self, node: Node) -> PointerPath | None:
         """How a pointer or index is written; `None` for all but names, fields and numbers."""
@@ -191,23 +290,38 @@ class CEffectCollector(EffectCollector):
         name = self.facts.text(node.children[1])
         (self.writes if stored else self.reads).add(StatePlace("field", f".{name}"))
         self.flags |= STORES if stored else LOOKS_UP
-        object_ = node.children[0]
-        while node.operator == ".":
-            inner = object_.unparenthesized
-            if inner.kind == "identifier" and (binding := self.names.binding(inner)) is not None:
-                self.named(binding)
-                self.reads.add(self.names.place(binding))
-                return True
-            if inner.kind != "field_access":
-                break
+        for outer in self._around(node):
             # A part of a field changes; who reads the field as a whole sees that.
-            if (outer := self.facts.text(inner.children[1])) in self.facts.whole:
+            if outer in self.facts.whole:
                 (self.writes if stored else self.reads).add(StatePlace("field", f".{outer}"))
-            node, object_ = inner, inner.children[0]
-        self.visit(object_)
+        object_ = node.children[0].unparenthesized
+        while node.operator == "." and object_.kind == "field_access":
+            node, object_ = object_, object_.children[0].unparenthesized
+        binding = self.names.binding(object_) if object_.kind == "identifier" else None
+        if node.operator == "." and binding is not None:
+            self.named(binding)
+            self.reads.add(self.names.place(binding))
+        else:
+            self.located(object_, is_read=node.operator == "->")
         if node.operator == "->":
             self.trap(self.path(object_))
         return True
+
+    def located(self, node: Node, *, is_read: bool = False) -> None:
+        """Collect what is evaluated to know where something is, and its value if that is read."""
+        if is_read or node.kind not in ("array_access", "pointer_expression") or node.operator == "&":
+            self.visit(node)
+        else:
+            self.parts(node)
+            self.trap(*map(self.path, node.children))
+
+    def _around(self, node: Node) -> Iterator[str]:
+        """The fields of which an expression is a part."""
+        while node.kind == "array_access" or (node.kind == "field_access" and node.operator == "."):
+            is_field = node.kind == "field_access"
+            node = node.children[0].unparenthesized
+            if is_field and node.kind == "field_access":
+                yield self.facts.text(node.children[1])
 
     def _is_apart(self, node: Node) -> bool:
         """Whether neither a field nor what it is a part of is in a union or a macro, as far as is known."""
@@ -226,14 +340,14 @@ class CEffectCollector(EffectCollector):
         self.named(binding)
         self.reads.add(self.names.place(binding))
         if not self.facts.is_private(binding):
-            self.flags |= OBSERVES
+            self.flags |= LOOKS_UP if self.disjoint and self.facts.is_apart(binding) else OBSERVES
 
     def write(self, binding: Binding) -> None:
         """Record that a variable gets a value."""
         self.named(binding)
         self.writes.add(self.names.place(binding))
         if not self.facts.is_private(binding):
-            self.flags |= ACTS
+            self.flags |= STORES if self.disjoint and self.facts.is_apart(binding) else ACTS
 
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -287,7 +401,7 @@ class CEffectCollector(EffectCollector):
     def _method_invocation(self, node: Node) -> None:
         self.parts(node)
         self.flags |= ANYTHING
-        if self.facts.code.is_macro(self.facts.text(node.children[0])):
+        if self.facts.code.may_assign(self.facts.text(node.children[0])):
             self.assigned(node)
 
     def _argument_list(self, node: Node) -> None:
@@ -320,7 +434,16 @@ class CEffectCollector(EffectCollector):
             self.trap(self.path(node.children[0]))
             return
         inner = node.children[0].unparenthesized
-        if inner.kind == "identifier":
+        binding = self.names.binding(inner) if inner.kind == "identifier" else None
+        if (
+            binding is not None
+            and self.disjoint
+            and self.facts.text(inner) not in self.facts.code.macros.defined
+        ):
+            self.named(binding)
+            self.reads.add(self.names.place(binding))
+            self.flags |= LOOKS_UP
+        elif inner.kind == "identifier":
             self._identifier(inner)  # an address, but of what is memory
         else:
             self.visit(inner)
@@ -331,7 +454,7 @@ class CEffectCollector(EffectCollector):
         self.captured(kind)
         self.visit(value)
         is_pointer = any(one.kind == "abstract_pointer_declarator" for one in kind.children)
-        if not is_pointer and not self._is_integral(value):
+        if not is_pointer and not self.facts.is_whole(value):
             self.flags |= RAISES  # a fraction may not fit
 
     def _unary_expression(self, node: Node) -> None:
@@ -356,12 +479,11 @@ class CEffectCollector(EffectCollector):
             case "+" | "-" | "*":
                 return self._never_overflows(left, right)
             case "/" | "%":
-                return bool(number) and self._is_integral(left)
+                return bool(number)
             case "<<" | ">>":
                 if number is None or number >= _SMALLEST_SHIFT:
                     return False
-                kind = self.facts.kind(left)
-                return kind in _UNSIGNED if operator == "<<" else kind in INTEGRAL
+                return operator == ">>" or self.facts.kind(left) in _UNSIGNED
             case _:
                 return True
 
@@ -376,10 +498,6 @@ class CEffectCollector(EffectCollector):
         kind = self.facts.kind(node)
         return kind in _UNSIGNED | FRACTIONS | PROMOTED
 
-    def _is_integral(self, node: Node) -> bool:
-        kind = self.facts.kind(node)
-        return kind in INTEGRAL or kind == POINTER
-
     def _update_expression(self, node: Node) -> None:
         self._stored(node.children[0], also_read=True)
         if not self._is_safe(node.children[0]):
@@ -389,29 +507,18 @@ class CEffectCollector(EffectCollector):
         left, right = node.children
         self.visit(right)
         self._stored(left, also_read=node.operator != "=")
-        self.given(self.facts.kind(left), right, self._words(left))
+        self.given(self.facts.kind(left), self.facts.sort(left), right)
         operator = node.operator.removesuffix("=")
         if operator and not self._is_total(operator, left, right):
             self.flags |= RAISES
 
-    def _words(self, node: Node) -> str | None:
-        """The declared type of a variable, in words."""
-        binding = (
-            self.names.binding(node.unparenthesized) if node.unparenthesized.kind == "identifier" else None
-        )
-        return None if binding is None else self.facts.code.declared(binding)
-
-    def given(self, kind: str | None, value: Node, words: str | None) -> None:
+    def given(self, kind: str | None, sort: TypeSort | None, value: Node) -> None:
         """Record that a value is converted to a type: a fraction may not fit into a whole number."""
-        own = self.facts.kind(value)
-        whole = own in INTEGRAL or own in (POINTER, OBJECT)
-        if whole or kind in FRACTIONS or kind in (POINTER, OBJECT):
+        facts = self.facts
+        if kind in FRACTIONS or kind in (POINTER, OBJECT) or facts.is_pointer(sort) or facts.is_whole(value):
             return
-        if words is not None and words == self._words(value):
-            return
-        if value.unparenthesized.kind in ("string_literal", "concatenated_string", "null", "true", "false"):
-            return
-        self.flags |= RAISES
+        if sort is None or sort != facts.sort(value):
+            self.flags |= RAISES
 
     def _stored(self, node: Node, *, also_read: bool) -> None:
         """Record a store to what an expression names."""
