@@ -11,7 +11,6 @@ it may not end. Two uses of one pointer are one event. The assumptions are `macr
 `nobody-between` of the ledger; under the relation `disjoint` also `fields-disjoint`.
 """
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -19,7 +18,7 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.c.analysis.scopes import OF_THE_LINKER
 from codeaudit.transforms.c.declared import OBJECT
 from codeaudit.transforms.c.dialect import FRACTIONS, INTEGRAL, POINTER, PROMOTED
-from codeaudit.transforms.c.rewriting import CSource
+from codeaudit.transforms.c.rewriting import CSource, TypeSort
 from codeaudit.transforms.dependence.effects import ACTS, ANYTHING, LOOKS_UP, OBSERVES, RAISES, STORES
 from codeaudit.transforms.syntax.effects import EffectCollector, ScopeFacts, StatePlace
 from codeaudit.transforms.syntax.reader import Node
@@ -28,8 +27,6 @@ from codeaudit.transforms.syntax.scopes import Binding
 PointerPath: TypeAlias = tuple[object, ...]
 """How a pointer is written, for two places where it has one value if nothing between them changes it: the
 variable and the fields, or the pointer and the index."""
-TypeSort: TypeAlias = tuple[int | str, ...]
-"""The number of a variable or the words of its type, and names of fields."""
 _UNSIGNED: Final = frozenset(
     {"unsigned int", "unsigned long", "unsigned long long", "size_t", "uint32_t", "uint64_t", "uintptr_t",
      "uintmax_t"}
@@ -37,11 +34,6 @@ _UNSIGNED: Final = frozenset(
 """Types whose operations never overflow, as far as no smaller one is promoted to `int`."""
 _SMALLEST_SHIFT: Final = 16
 """Every `int` has so many bits."""
-_WHOLE_NUMBER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)[uUlL]*")
-_OF_WHOLE: Final = frozenset({"&", "|", "^", "<<", ">>", "%"})
-"""Operators whose operands are whole numbers (6.5.5, 6.5.7, 6.5.10 to 6.5.12)."""
-_TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
-_NO_NUMBERS: Final = frozenset({"string_literal", "concatenated_string", "null", "true", "false"})
 
 
 class CFacts(ScopeFacts):
@@ -79,100 +71,6 @@ class CFacts(ScopeFacts):
             and not (node.field == "object" and node.parent is not None and node.parent.operator == ".")
         )
 
-    def kind(self, node: Node) -> str | None:
-        """The type of an expression as `CSource.type` says it, or as the declarations around the function."""
-        found, declared = self.code.type(node), self.code.macros.declared
-        if found is not None or declared is None:
-            return found
-        node = node.unparenthesized
-        call = node.kind == "method_invocation"
-        name = node.children[0] if call else node
-        if name.kind == "identifier":
-            binding = self.binding(name)
-            if binding is not None and binding.view != "outer":
-                words = None if call else self.code.declared(binding)
-                return None if words is None or "*" in words else declared.named_type(words)
-            is_macro = self.text(name) in self.code.macros.defined
-            return None if is_macro else declared.value(self.text(name))
-        if node.kind == "field_access" and self.text(node.children[1]) not in self.code.macros.defined:
-            return declared.field(self.text(node.children[1]))
-        return None
-
-    def sort(self, node: Node) -> TypeSort | None:
-        """What two expressions have in common only if they have one type: the words of a declaration, and the
-        names of fields behind them. For what the function does not declare it is the variable."""
-        node = node.unparenthesized
-        is_field = node.kind == "field_access"
-        if self.text(node.children[1] if is_field else node) in self.code.macros.defined:
-            return None
-        if is_field:
-            base = self.sort(node.children[0])
-            if base is None:
-                return None
-            first = base[0]
-            plain = first.replace(" *", "") if isinstance(first, str) else first
-            return (plain, *base[1:], self.text(node.children[1]))
-        binding = self.binding(node) if node.kind == "identifier" else None
-        return None if binding is None else self.sort_of(binding)
-
-    def sort_of(self, binding: Binding) -> TypeSort:
-        """The same for a variable."""
-        words = None if self._has_types else self.code.declared(binding)
-        return (binding.number if words is None else re.sub(r"\bconst\b ?", "", words).strip(),)
-
-    @cached_property
-    def _has_types(self) -> bool:
-        """Whether the function defines types, so that words may mean several."""
-        return any(
-            one.kind == "type_definition" or (one.kind.endswith("_specifier") and one.child("body"))
-            for one in self.code.unit.walk()
-        )
-
-    @cached_property
-    def _used(self) -> tuple[frozenset[TypeSort | None], frozenset[TypeSort | None]]:
-        """What the function uses as only a pointer may be used, and as no fraction may be."""
-        pointers, whole = set[TypeSort | None](), set[TypeSort | None]()
-        for node in self.code.unit.walk():
-            kind, operator, parts = node.kind, node.operator, node.children
-            if (kind == "field_access" and operator == "->") or (
-                kind == "pointer_expression" and operator == "*"
-            ):
-                pointers.add(self.sort(parts[0]))
-            elif kind == "array_access" or (
-                kind in ("binary_expression", "assignment_expression")
-                and operator.removesuffix("=") in _OF_WHOLE
-            ):
-                whole |= set(map(self.sort, parts))
-            elif kind in ("switch_expression", "switch_label") and parts:
-                whole.add(self.sort(parts[0]))
-        pointers.discard(None)
-        return frozenset(pointers), frozenset((whole | pointers) - {None})
-
-    def is_pointer(self, sort: TypeSort | None) -> bool:
-        """Whether the function uses an expression of this type as a pointer."""
-        return sort in self._used[0]
-
-    def is_whole(self, node: Node) -> bool:
-        """Whether an expression is certainly no fraction."""
-        node = node.unparenthesized
-        match node.kind:
-            case "decimal_integer_literal":
-                return _WHOLE_NUMBER.fullmatch(self.text(node)) is not None
-            case "binary_expression" if node.operator not in _OF_WHOLE | _TRUTHS:
-                return all(map(self.is_whole, node.children))
-            case "unary_expression" if node.operator != "!":
-                return self.is_whole(node.children[0])
-            case "ternary_expression" if len(node.children) == 3:
-                return all(map(self.is_whole, node.children[1:]))
-            case "assignment_expression" | "update_expression":
-                return self.is_whole(node.children[0])
-            case "binary_expression" | "unary_expression":
-                return True
-            case kind if kind in _NO_NUMBERS:
-                return True
-        known = self.kind(node)
-        return known in INTEGRAL or known in (POINTER, OBJECT) or self.sort(node) in self._used[1]
-
     def is_apart(self, binding: Binding) -> bool:
         """Whether a variable is declared outside, and the function names it as a whole only: then no field
         is part of it."""
@@ -195,22 +93,18 @@ class CFacts(ScopeFacts):
             return False
         if binding.number in self.code.addressed or binding.number in self._holds_parts:
             return False
-        declaration = next(
-            (one for one in node.ancestors() if one.kind.endswith(("_declaration", "_definition"))), None
-        )
-        if (
-            declaration is None
-            or "volatile" in self.code.text(declaration)
-            or "_Atomic" in self.code.text(declaration)
-        ):
+        endings = ("_declaration", "_definition")
+        declaration = next((one for one in node.ancestors() if one.kind.endswith(endings)), None)
+        text = "volatile" if declaration is None else self.code.text(declaration)
+        if declaration is None or "volatile" in text or "_Atomic" in text:
             return False
         if binding.view == "parameter":
             return True  # an array is a pointer there
         inner = node.child("declarator") if node.kind == "variable_declarator" else node
-        if inner is None or any(
-            one.kind in ("array_declarator", "function_declarator") for one in inner.walk()
-        ):
-            return inner is not None and self._points(inner)
+        kinds = set() if inner is None else {one.kind for one in inner.walk()}
+        if inner is None or kinds & {"array_declarator", "function_declarator"}:
+            # Of these a pointer to a function or an array may be private.
+            return inner is not None and inner.kind == "function_declarator" and "pointer_declarator" in kinds
         kind = declaration.child("type")
         if kind is None or kind.kind == "macro_type_specifier":
             return False
@@ -221,18 +115,11 @@ class CFacts(ScopeFacts):
         given = value is not None and value.kind not in ("array_initializer", "string_literal")
         return given or binding.number in self._assigned or self.code.type_of_variable(binding) is not None
 
-    def _points(self, node: Node) -> bool:
-        """Whether a declarator is that of a pointer to a function or an array."""
-        return node.kind == "function_declarator" and any(
-            one.kind == "pointer_declarator" for one in node.walk()
-        )
-
 
 def _is_array_parameter(binding: Binding) -> bool:
     """Whether a variable is a parameter that is declared as an array, which is a pointer."""
-    return (
-        binding.view == "parameter" and binding.node is not None and binding.node.kind == "array_declarator"
-    )
+    node = binding.node
+    return binding.view == "parameter" and node is not None and node.kind == "array_declarator"
 
 
 class CEffectCollector(EffectCollector):
@@ -454,7 +341,7 @@ class CEffectCollector(EffectCollector):
         self.captured(kind)
         self.visit(value)
         is_pointer = any(one.kind == "abstract_pointer_declarator" for one in kind.children)
-        if not is_pointer and not self.facts.is_whole(value):
+        if not is_pointer and not self.facts.code.is_whole(value):
             self.flags |= RAISES  # a fraction may not fit
 
     def _unary_expression(self, node: Node) -> None:
@@ -483,19 +370,19 @@ class CEffectCollector(EffectCollector):
             case "<<" | ">>":
                 if number is None or number >= _SMALLEST_SHIFT:
                     return False
-                return operator == ">>" or self.facts.kind(left) in _UNSIGNED
+                return operator == ">>" or self.facts.code.kind(left) in _UNSIGNED
             case _:
                 return True
 
     def _never_overflows(self, left: Node, right: Node) -> bool:
-        kinds = [self.facts.kind(one) for one in (left, right)]
+        kinds = [self.facts.code.kind(one) for one in (left, right)]
         if all(kind in FRACTIONS for kind in kinds) or any(kind in _UNSIGNED for kind in kinds):
             # With `long long` a narrower unsigned number is no longer unsigned.
             return all(kind in _UNSIGNED | PROMOTED | FRACTIONS | {"int"} for kind in kinds)
         return all(kind in PROMOTED for kind in kinds)
 
     def _is_safe(self, node: Node) -> bool:
-        kind = self.facts.kind(node)
+        kind = self.facts.code.kind(node)
         return kind in _UNSIGNED | FRACTIONS | PROMOTED
 
     def _update_expression(self, node: Node) -> None:
@@ -507,17 +394,17 @@ class CEffectCollector(EffectCollector):
         left, right = node.children
         self.visit(right)
         self._stored(left, also_read=node.operator != "=")
-        self.given(self.facts.kind(left), self.facts.sort(left), right)
+        self.given(self.facts.code.kind(left), self.facts.code.sort(left), right)
         operator = node.operator.removesuffix("=")
         if operator and not self._is_total(operator, left, right):
             self.flags |= RAISES
 
     def given(self, kind: str | None, sort: TypeSort | None, value: Node) -> None:
         """Record that a value is converted to a type: a fraction may not fit into a whole number."""
-        facts = self.facts
-        if kind in FRACTIONS or kind in (POINTER, OBJECT) or facts.is_pointer(sort) or facts.is_whole(value):
+        code = self.facts.code
+        if kind in FRACTIONS or kind in (POINTER, OBJECT) or code.is_pointer(sort) or code.is_whole(value):
             return
-        if sort is None or sort != facts.sort(value):
+        if sort is None or sort != code.sort(value):
             self.flags |= RAISES
 
     def _stored(self, node: Node, *, also_read: bool) -> None:

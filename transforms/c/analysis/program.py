@@ -90,11 +90,8 @@ class CProgramBuilder(ProgramBuilder):
             effects |= Effects(flags=RAISES)
         if any(one.kind == "labeled_statement" for one in node.walk()):
             effects |= Effects(flags=BARRIER)
-        if (
-            node.kind == "local_variable_declaration"
-            and node.parent is not None
-            and node.parent.kind != "block"
-        ):
+        above = node.parent
+        if node.kind == "local_variable_declaration" and above is not None and above.kind != "block":
             effects |= Effects(flags=BARRIER)  # behind a label stands no declaration
         return parts, effects
 
@@ -159,7 +156,7 @@ class CProgramBuilder(ProgramBuilder):
                 reading.visit(value)
                 if binding is not None:
                     kind_of_value = self.facts.code.type_of_variable(binding)
-                    reading.given(kind_of_value, self.facts.sort_of(binding), value)
+                    reading.given(kind_of_value, self.facts.code.sort_of(binding), value)
 
     def each(self, node: Node, reading: EffectCollector) -> None:
         """C has no loop over items."""
