@@ -57,6 +57,8 @@ TypeSort: TypeAlias = tuple[int | str, ...]
 _OPERATIONS: Final = frozenset({"binary_expression", "unary_expression"})
 _QUIET: Final = _OPERATIONS | {"decimal_integer_literal", "character_literal", "parenthesized_expression"}
 """Kinds of expressions that do nothing but to compute."""
+_OF_OPERANDS: Final = frozenset({"insert-parentheses", "remove-parentheses"})
+"""Rules that keep the tree and change where operands end: a macro may be less or more than an operand."""
 _TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 
 
@@ -308,7 +310,7 @@ class CSource(CodeText):
         return None
 
     def kind(self, node: Node) -> str | None:
-        """The type of an expression as `CSource.type` says it, or as the declarations around the function."""
+        """The type of an expression, as `type` says it or as the declarations around the function do."""
         found, declared = self.type(node), self.macros.declared
         if found is not None or declared is None:
             return found
@@ -632,7 +634,8 @@ class CRewriting(TextRule):
             SourceError: as in `study`.
         """
         code = self.study(source)
-        obstacle = code.obstacle if self.proof == "analysis" else code.obstacle_to_layout
+        keeps_ends = self.proof != "analysis" and self.name not in _OF_OPERANDS
+        obstacle = code.obstacle_to_layout if keeps_ends else code.obstacle
         return self.find(code.seen_by(self.name)) if obstacle is None else (Refused(obstacle),)
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:

@@ -74,11 +74,8 @@ class CFacts(ScopeFacts):
     def is_apart(self, binding: Binding) -> bool:
         """Whether a variable is declared outside, and the function names it as a whole only: then no field
         is part of it."""
-        return (
-            binding.view == "outer"
-            and binding.number not in self.code.addressed
-            and binding.number not in self._holds_parts
-        )
+        others = self.code.addressed | self._holds_parts
+        return binding.view == "outer" and binding.number not in others
 
     def is_private(self, binding: Binding) -> bool:
         """Whether nobody but this function can reach a variable."""
