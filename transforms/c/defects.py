@@ -111,14 +111,9 @@ def _freed(code: CodeText, node: Node) -> str | None:
     if inner is not None and inner.kind == "delete_expression" and inner.children[-1].kind == "identifier":
         return code.text(inner.children[-1])
     found = None if inner is None else _call(code, inner)
-    if (
-        found is None
-        or found[0].removeprefix("std::") != "free"
-        or len(found[1]) != 1
-        or found[1][0].kind != "identifier"
-    ):
+    if found is None or found[0].removeprefix("std::") != "free":
         return None
-    return code.text(found[1][0])
+    return code.text(found[1][0]) if [one.kind for one in found[1]] == ["identifier"] else None
 
 
 @each("expression_statement")

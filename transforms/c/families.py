@@ -154,49 +154,26 @@ CONTROL_FLOW: Final = TransformFamily.of(
     "Branches, conditions and loops of C in another form.",
     keeps("rules:INVERT_IF", "condition negated, branches exchanged", _GRADE, "if-inverted-wrong"),
     keeps("rules:NEST_ELIF", "`else if` becomes an `if` in an `else`", _GRADE),
-    keeps(
-        "rules:FLATTEN_ELIF", "an `if` alone in an `else` becomes `else if`", _GRADE, undoes=("nest-elif",)
-    ),
+    keeps("rules:FLATTEN_ELIF", "an `if` alone in an `else` becomes `else if`", _GRADE,
+        undoes=("nest-elif",)),
     keeps("rules:RETURN_TO_ELSE", "what follows a branch that leaves goes into an `else`", _SUM),
-    keeps(
-        "rules:ELSE_TO_RETURN",
-        "an `else` behind a branch that leaves goes",
-        _GRADE,
-        "branch-dropped",
-        undoes=("return-to-else",),
-    ),
+    keeps("rules:ELSE_TO_RETURN", "an `else` behind a branch that leaves goes", _GRADE, "branch-dropped",
+        undoes=("return-to-else",)),
     keeps("rules:INSERT_BRACES", "braces around a body of one statement", _GRADE),
-    keeps(
-        "rules:REMOVE_BRACES", "no braces around a body of one statement", _GRADE, undoes=("insert-braces",)
-    ),
+    keeps("rules:REMOVE_BRACES", "no braces around a body of one statement", _GRADE,
+        undoes=("insert-braces",)),
     keeps("rules:SPLIT_CONDITIONS", "`if (a && b)` becomes two", _GRADE, "condition-dropped"),
-    keeps(
-        "rules:MERGE_CONDITIONS",
-        "an `if` alone in an `if` becomes `&&`",
-        _GRADE,
-        "condition-dropped",
-        undoes=("split-conditions",),
-    ),
+    keeps("rules:MERGE_CONDITIONS", "an `if` alone in an `if` becomes `&&`", _GRADE, "condition-dropped",
+        undoes=("split-conditions",)),
     keeps("rules:TERNARY_TO_IF", "`?:` becomes an `if`", _CHOICE, "if-inverted-wrong"),
-    keeps(
-        "rules:IF_TO_TERNARY",
-        "an `if` that assigns or returns becomes `?:`",
-        _CHOICE,
-        "if-inverted-wrong",
-        undoes=("ternary-to-if",),
-    ),
+    keeps("rules:IF_TO_TERNARY", "an `if` that assigns or returns becomes `?:`", _CHOICE, "if-inverted-wrong",
+        undoes=("ternary-to-if",)),
     keeps("rules:SWITCH_TO_IF", "a `switch` becomes a chain of `if`", _CHOICE, "branch-dropped"),
-    keeps(
-        "rules:IF_TO_SWITCH",
-        "a chain of `if` becomes a `switch`",
-        _CHOICE,
-        "branch-dropped",
-        undoes=("switch-to-if",),
-    ),
+    keeps("rules:IF_TO_SWITCH", "a chain of `if` becomes a `switch`", _CHOICE, "branch-dropped",
+        undoes=("switch-to-if",)),
     keeps("rules:FOR_TO_WHILE", "a `for` becomes a `while`", _SUM, "for-off-by-one"),
-    keeps(
-        "rules:WHILE_TO_FOR", "a `while` becomes a `for`", _SUM, "loop-left-early", undoes=("for-to-while",)
-    ),
+    keeps("rules:WHILE_TO_FOR", "a `while` becomes a `for`", _SUM, "loop-left-early",
+        undoes=("for-to-while",)),
     keeps("rules:WHILE_TO_WHILE_TRUE", "a `while` becomes `while (1)` with `break`", _SUM, "loop-left-early"),
     keeps("rules:DO_TO_WHILE_TRUE", "a `do` becomes `while (1)` with `break`", _SUM, "loop-left-early"),
     changes("rules:IF_INVERTED_WRONG", "a condition is negated, the branches stay", _GRADE),
@@ -205,7 +182,7 @@ CONTROL_FLOW: Final = TransformFamily.of(
     changes("rules:FOR_OFF_BY_ONE", "a `for` makes a turn more or less", _SUM),
     changes("rules:LOOP_LEFT_EARLY", "a loop ends after its first turn", _SUM),
     rests_on=CODE,
-)
+)  # fmt: skip
 
 EXPRESSIONS: Final = TransformFamily.of(
     __package__,
@@ -215,43 +192,23 @@ EXPRESSIONS: Final = TransformFamily.of(
     keeps("rules:DOUBLE_NEGATION", "`!!` before a condition", _MIX, "negation-dropped"),
     keeps("rules:NEGATE_COMPARISONS", "`a == b` becomes `!(a != b)`", _MIX, "comparison-flipped-wrong"),
     keeps("rules:FLIP_COMPARISONS", "`a < b` becomes `b > a`", _MIX, "comparison-flipped-wrong"),
-    keeps(
-        "rules:SWAP_OPERANDS",
-        "operands in the other order, where they commute",
-        _MIX,
-        "operands-swapped-wrong",
-    ),
+    keeps("rules:SWAP_OPERANDS", "operands in the other order, where they commute", _MIX,
+        "operands-swapped-wrong"),
     keeps("rules:IDENTITY_ARITHMETIC", "0 is added to a number", _MIX, "identity-arithmetic-wrong"),
     keeps("rules:EXPAND_AUGMENTED", "`a += b` becomes `a = a + b`", _MIX, "augmented-wrong"),
-    keeps(
-        "rules:CONTRACT_AUGMENTED",
-        "`a = a + b` becomes `a += b`",
-        _MIX,
-        "augmented-wrong",
-        undoes=("expand-augmented",),
-    ),
+    keeps("rules:CONTRACT_AUGMENTED", "`a = a + b` becomes `a += b`", _MIX, "augmented-wrong",
+        undoes=("expand-augmented",)),
     keeps("rules:EXPAND_INCREMENTS", "`i++` becomes `++i`, `i += 1` or `i = i + 1`", _MIX, "update-dropped"),
-    keeps(
-        "rules:CONTRACT_INCREMENTS",
-        "`i += 1` becomes `i++` or `++i`",
-        _MIX,
-        "update-dropped",
-        undoes=("expand-increments", "expand-augmented", "contract-augmented"),
-    ),
+    keeps("rules:CONTRACT_INCREMENTS", "`i += 1` becomes `i++` or `++i`", _MIX, "update-dropped",
+        undoes=("expand-increments", "expand-augmented", "contract-augmented")),
     keeps("rules:ARROW_TO_STAR", "`p->x` becomes `(*p).x`", _MEMBERS),
     keeps("rules:STAR_TO_ARROW", "`(*p).x` becomes `p->x`", _MEMBERS, undoes=("arrow-to-star",)),
     keeps("rules:INDEX_TO_POINTER", "`p[i]` becomes `*(p + i)`", _MIX),
     keeps("rules:POINTER_TO_INDEX", "`*(p + i)` becomes `p[i]`", _MIX, undoes=("index-to-pointer",)),
-    keeps(
-        "rules:NOT_TO_ZERO", "`!x` becomes `x == 0`", _MIX, "negation-dropped", undoes=("double-negation",)
-    ),
-    keeps(
-        "rules:ZERO_TO_NOT",
-        "`x == 0` becomes `!x`, and `x != 0` a condition `x`",
-        _MIX,
-        "negation-dropped",
-        undoes=("not-to-zero", "negate-comparisons"),
-    ),
+    keeps("rules:NOT_TO_ZERO", "`!x` becomes `x == 0`", _MIX, "negation-dropped",
+        undoes=("double-negation",)),
+    keeps("rules:ZERO_TO_NOT", "`x == 0` becomes `!x`, and `x != 0` a condition `x`", _MIX,
+        "negation-dropped", undoes=("not-to-zero", "negate-comparisons")),
     changes("rules:DE_MORGAN_WRONG", "`&&` becomes `||`, or back", _MIX),
     changes("rules:NEGATION_DROPPED", "a `!` goes", _MIX),
     changes("rules:COMPARISON_FLIPPED_WRONG", "a comparison gets another sign", _MIX),
@@ -260,28 +217,20 @@ EXPRESSIONS: Final = TransformFamily.of(
     changes("rules:AUGMENTED_WRONG", "`a += b` becomes `a -= b`, and the like", _MIX),
     changes("rules:UPDATE_DROPPED", "an update goes", _MIX),
     rests_on=CODE,
-)
+)  # fmt: skip
 
 DECLARATIONS: Final = TransformFamily.of(
     __package__,
     "declarations",
     "Declarations of C's locals joined and split.",
     keeps("rules:SPLIT_DECLARATIONS", "`int a, b;` becomes two", _MIX),
-    keeps(
-        "rules:JOIN_DECLARATIONS",
-        "two declarations of one type become one",
-        _MIX,
-        undoes=("split-declarations",),
-    ),
+    keeps("rules:JOIN_DECLARATIONS", "two declarations of one type become one", _MIX,
+        undoes=("split-declarations",)),
     keeps("rules:SPLIT_INITIALISERS", "`int a = 1;` becomes `int a; a = 1;`", _MIX),
-    keeps(
-        "rules:JOIN_INITIALISERS",
-        "`int a; a = 1;` becomes `int a = 1;`",
-        _MIX,
-        undoes=("split-initialisers",),
-    ),
+    keeps("rules:JOIN_INITIALISERS", "`int a; a = 1;` becomes `int a = 1;`", _MIX,
+        undoes=("split-initialisers",)),
     rests_on=CODE,
-)
+)  # fmt: skip
 
 DEAD_CODE: Final = TransformFamily.of(
     __package__,
@@ -304,12 +253,8 @@ LAYOUT_OF_TEXT: Final = TransformFamily.of(
     __package__,
     "layout",
     "Comments, lines, blanks, parentheses and literals of C: what a text looks like.",
-    keeps(
-        "rules:INSERT_COMMENTS",
-        "comments that say nothing of the code",
-        _NOTE,
-        rests_on=(*LAYOUT, "line-comments"),
-    ),
+    keeps("rules:INSERT_COMMENTS", "comments that say nothing of the code", _NOTE,
+        rests_on=(*LAYOUT, "line-comments")),
     keeps("rules:REMOVE_COMMENTS", "comments go, except those for tools", _NOTE, undoes=("insert-comments",)),
     keeps("rules:INSERT_BLANK_LINES", "blank lines between statements", _NOTE),
     keeps("rules:REMOVE_BLANK_LINES", "blank lines go", _NOTE, undoes=("insert-blank-lines",)),
@@ -319,23 +264,16 @@ LAYOUT_OF_TEXT: Final = TransformFamily.of(
     keeps("rules:BRACE_LINES", "opening braces on a line of their own, or behind their head", _NOTE),
     keeps("rules:SPACING", "blanks around operators come or go", _NOTE),
     keeps("rules:INSERT_PARENTHESES", "parentheses that change nothing", _NOTE),
-    keeps(
-        "rules:REMOVE_PARENTHESES",
-        "parentheses that change nothing go",
-        _NOTE,
-        undoes=("insert-parentheses",),
-    ),
+    keeps("rules:REMOVE_PARENTHESES", "parentheses that change nothing go", _NOTE,
+        undoes=("insert-parentheses",)),
     keeps("rules:LITERAL_BASES", "numbers in another base", _NOTE, "literal-changed"),
     keeps("rules:CHARACTER_ESCAPES", "characters by their number", _NOTE),
     keeps("rules:SPLIT_STRINGS", "one string as two side by side", _NOTE, "string-changed"),
-    keeps(
-        "rules:JOIN_STRINGS",
-        "two strings side by side as one",
-        _NOTE,
-        "string-changed",
-        undoes=("split-strings",),
-    ),
+    keeps("rules:JOIN_STRINGS", "two strings side by side as one", _NOTE, "string-changed",
+        undoes=("split-strings",)),
     changes("rules:LITERAL_CHANGED", "a number is one larger", _NOTE),
     changes("rules:STRING_CHANGED", "a string is longer", _NOTE),
     rests_on=LAYOUT,
-)
+)  # fmt: skip
+
+FAMILIES: Final = (CONTROL_FLOW, EXPRESSIONS, DECLARATIONS, DEAD_CODE, LAYOUT_OF_TEXT)

@@ -32,8 +32,8 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         ),
         Assumption(
             id="fields-disjoint",
-            assumed="Under `--dependence disjoint` fields of other names are different memory, and nobody "
-            "looks at a structure as a whole while a part of it is stored.",
+            assumed="Under `--dependence disjoint` fields of other names are different memory, no plain name "
+            "means a field, and nobody looks at a structure as a whole while a part of it is stored.",
             shown="The file, or a header that is found, has a union with a field of this name.",
             refused="Stores to such a field keep their order.",
             reach="place",

@@ -329,6 +329,12 @@ class Macros:
             self.named_by(name) & (TEXT_OF_ARGUMENT | MEMBER_ARGUMENT | {"__builtin_offsetof"})
         )
 
+    def only_reads(self, name: str) -> bool:
+        """Whether a macro neither assigns a variable nor takes an address."""
+        if name in MEMBER_ARGUMENT or self.named_by(name) & MEMBER_ARGUMENT:
+            return False
+        return not any(_WRITING.search("".join(macro.body)) for macro in self._reached(name))
+
     def is_whole(self, name: str) -> bool:
         """Whether what a macro of the file becomes is one operand or one whole statement, without a jump that
         a loop or a `switch` around it would see, and without a declaration."""
@@ -376,6 +382,8 @@ _JUMPS: Final = frozenset({"break", "continue", "case", "default", "else"})
 _LEAVING: Final = _JUMPS | {"return", "goto"}
 _ACTING: Final = frozenset({"=", "[", "{", "/", "%", '"', "'", "##"})
 """Tokens that are in no plain number; a division may trap, and a string has a place in memory."""
+_WRITING: Final = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|(?<!&)(?:&&)*&(?!&)|##|asm|__VA_ARGS__")
+"""What a macro has in its tokens if it may assign an argument or pass its address on; perhaps more."""
 _PAIRS: Final = {"(": ")", "{": "}", "[": "]"}
 
 

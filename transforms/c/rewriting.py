@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 
 from codeaudit.transforms.c.analysis.scopes import resolve
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import head_of
+from codeaudit.transforms.c.declared import OBJECT
 from codeaudit.transforms.c.dialect import (
     ARITHMETIC,
     DIALECT,
@@ -42,17 +43,22 @@ HAS_LABELS: Final = "function with labels or a switch"
 _DECIMAL: Final = re.compile(r"(0|[1-9][0-9]*)([uU]?[lL]{0,2})")
 _HEXADECIMAL: Final = re.compile(r"0[xX]([0-9a-fA-F]+)([uU]?[lL]{0,2})")
 _OCTAL: Final = re.compile(r"0([0-7]+)([uU]?[lL]{0,2})")
+_CHARACTER: Final = re.compile("'([ -~])'")
 SMALLEST_MOST: Final = 32767
 """The largest `int` that every C has: numbers up to it have one type in all bases."""
 _SUFFIXES: Final = {"": "int", "u": "unsigned int", "l": "long", "ul": "unsigned long", "ll": "long long",
                     "ull": "unsigned long long"}  # fmt: skip
+_WHOLE_NUMBER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)[uUlL]*")
+_OF_WHOLE: Final = frozenset({"&", "|", "^", "<<", ">>", "%"})
+"""Operators whose operands are whole numbers (6.5.5, 6.5.7, 6.5.10 to 6.5.12)."""
+_NO_NUMBERS: Final = frozenset({"string_literal", "concatenated_string", "null", "true", "false"})
+TypeSort: TypeAlias = tuple[int | str, ...]
+"""The number of a variable or the words of its type, and names of fields."""
 _OPERATIONS: Final = frozenset({"binary_expression", "unary_expression"})
-_QUIET: Final = _OPERATIONS | {
-    "decimal_integer_literal",
-    "character_literal",
-    "parenthesized_expression",
-}
+_QUIET: Final = _OPERATIONS | {"decimal_integer_literal", "character_literal", "parenthesized_expression"}
 """Kinds of expressions that do nothing but to compute."""
+_OF_OPERANDS: Final = frozenset({"insert-parentheses", "remove-parentheses"})
+"""Rules that keep the tree and change where operands end: a macro may be less or more than an operand."""
 _TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 
 
@@ -118,6 +124,10 @@ class CSource(CodeText):
         """Whether a name is a macro of the file, or one that keeps the text of its argument."""
         return name in self.macros.defined or self.macros.keeps_text(name)
 
+    def may_assign(self, name: str) -> bool:
+        """Whether a name is such a macro, and an argument may get a value."""
+        return self.is_macro(name) and not self.macros.only_reads(name)
+
     def _may_be_cast(self, node: Node) -> bool:
         """Whether a name in parentheses may be a type: `(t) - 1`."""
         if node.kind != "parenthesized_expression":
@@ -148,9 +158,7 @@ class CSource(CodeText):
     def declared_in(self, node: Node) -> frozenset[str]:
         """Every name that is declared in a part of the text, and every tag."""
         bindings = self.scopes.bindings
-        tags = {
-            self.text(one) for one in node.walk() if one.kind == "type_identifier" and one.field == "name"
-        }
+        tags = {self.text(one) for one in node.walk() if (one.kind, one.field) == ("type_identifier", "name")}
         return frozenset(tags | {one.name for one in bindings if node.start <= one.start < node.end})
 
     def declares(self, statements: Sequence[Node]) -> frozenset[str]:
@@ -191,11 +199,8 @@ class CSource(CodeText):
             or (one.kind.endswith("_specifier") and one.child("body") is None and one.child("name"))
             for one in declaration.children
         )  # fmt: skip
-        if (
-            first is None
-            or not plain
-            or any(node.kind == "macro_type_specifier" for node in declaration.children)
-        ):
+        of_macro = any(node.kind == "macro_type_specifier" for node in declaration.children)
+        if first is None or not plain or of_macro:
             return None
         return self.source[declaration.start : first.start].decode()
 
@@ -304,15 +309,99 @@ class CSource(CodeText):
                 return (value, match[2]) if value <= SMALLEST_MOST else None
         return None
 
-    def _is_integral(self, node: Node) -> bool:
-        """Whether an expression is a whole number or a pointer."""
+    def kind(self, node: Node) -> str | None:
+        """The type of an expression, as `type` says it or as the declarations around the function do."""
+        found, declared = self.type(node), self.macros.declared
+        if found is not None or declared is None:
+            return found
         node = node.unparenthesized
-        if node.kind == "binary_expression" and node.operator in ("%", "&", "|", "^", "<<", ">>", *_TRUTHS):
-            return True
-        if node.kind == "binary_expression" and node.operator in ("+", "-", "*", "/"):
-            return all(map(self._is_integral, node.children))
-        kind = self.type(node)
-        return kind in INTEGRAL or kind == POINTER
+        call = node.kind == "method_invocation"
+        name = node.children[0] if call else node
+        if name.kind == "identifier":
+            binding = self.binding(name)
+            if binding is not None and binding.view != "outer":
+                words = None if call else self.declared(binding)
+                return None if words is None or "*" in words else declared.named_type(words)
+            is_macro = self.text(name) in self.macros.defined
+            return None if is_macro else declared.value(self.text(name))
+        if node.kind == "field_access" and self.text(node.children[1]) not in self.macros.defined:
+            return declared.field(self.text(node.children[1]))
+        return None
+
+    def sort(self, node: Node) -> TypeSort | None:
+        """What two expressions have in common only if they have one type: the words of a declaration, and the
+        names of fields behind them. For what the function does not declare it is the variable."""
+        node = node.unparenthesized
+        is_field = node.kind == "field_access"
+        if self.text(node.children[1] if is_field else node) in self.macros.defined:
+            return None
+        if is_field:
+            base = self.sort(node.children[0])
+            if base is None:
+                return None
+            first = base[0]
+            plain = first.replace(" *", "") if isinstance(first, str) else first
+            return (plain, *base[1:], self.text(node.children[1]))
+        binding = self.binding(node) if node.kind == "identifier" else None
+        return None if binding is None else self.sort_of(binding)
+
+    def sort_of(self, binding: Binding) -> TypeSort:
+        """The same for a variable."""
+        words = None if self._has_types else self.declared(binding)
+        return (binding.number if words is None else re.sub(r"\bconst\b ?", "", words).strip(),)
+
+    @cached_property
+    def _has_types(self) -> bool:
+        """Whether the function defines types, so that words may mean several."""
+        return any(
+            one.kind == "type_definition" or (one.kind.endswith("_specifier") and one.child("body"))
+            for one in self.unit.walk()
+        )
+
+    @cached_property
+    def _used(self) -> tuple[frozenset[TypeSort | None], frozenset[TypeSort | None]]:
+        """What the function uses as only a pointer may be used, and as no fraction may be."""
+        pointers, whole = set[TypeSort | None](), set[TypeSort | None]()
+        for node in self.unit.walk():
+            kind, operator, parts = node.kind, node.operator, node.children
+            if (kind == "field_access" and operator == "->") or (
+                kind == "pointer_expression" and operator == "*"
+            ):
+                pointers.add(self.sort(parts[0]))
+            elif kind == "array_access" or (
+                kind in ("binary_expression", "assignment_expression")
+                and operator.removesuffix("=") in _OF_WHOLE
+            ):
+                whole |= set(map(self.sort, parts))
+            elif kind in ("switch_expression", "switch_label") and parts:
+                whole.add(self.sort(parts[0]))
+        pointers.discard(None)
+        return frozenset(pointers), frozenset((whole | pointers) - {None})
+
+    def is_pointer(self, sort: TypeSort | None) -> bool:
+        """Whether the function uses an expression of this type as a pointer."""
+        return sort in self._used[0]
+
+    def is_whole(self, node: Node) -> bool:
+        """Whether an expression is certainly no fraction."""
+        node = node.unparenthesized
+        match node.kind:
+            case "decimal_integer_literal":
+                return _WHOLE_NUMBER.fullmatch(self.text(node)) is not None
+            case "binary_expression" if node.operator not in _OF_WHOLE | _TRUTHS:
+                return all(map(self.is_whole, node.children))
+            case "unary_expression" if node.operator != "!":
+                return self.is_whole(node.children[0])
+            case "ternary_expression" if len(node.children) == 3:
+                return all(map(self.is_whole, node.children[1:]))
+            case "assignment_expression" | "update_expression":
+                return self.is_whole(node.children[0])
+            case "binary_expression" | "unary_expression":
+                return True
+            case kind if kind in _NO_NUMBERS:
+                return True
+        known = self.kind(node)
+        return known in INTEGRAL or known in (POINTER, OBJECT) or self.sort(node) in self._used[1]
 
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -336,11 +425,11 @@ class CSource(CodeText):
 
     def has_opposite(self, node: Node) -> bool:
         """`!=` is the opposite of `==`; `>=` that of `<` where no operand can be a NaN."""
-        return node.operator in DIALECT.opposites or all(map(self._is_integral, node.children))
+        return node.operator in DIALECT.opposites or all(map(self.is_whole, node.children))
 
     def commutes(self, node: Node) -> str | None:
         """Sums and products of fractions keep the bits of one NaN."""
-        if node.operator not in ("+", "*") or all(map(self._is_integral, node.children)):
+        if node.operator not in ("+", "*") or all(map(self.is_whole, node.children)):
             return None
         return UNKNOWN
 
@@ -374,15 +463,30 @@ class CSource(CodeText):
         """The variables whose address is taken, or that an argument of a macro of the file may assign."""
         found: set[int] = set()
         for node in self.unit.walk():
-            is_address = node.kind == "pointer_expression" and node.operator == "&"
-            if not is_address and not (
-                node.kind == "method_invocation" and self.is_macro(self.text(node.children[0]))
-            ):
-                continue
-            for one in node.walk():
+            inside: Iterable[Node] = ()
+            if node.kind == "pointer_expression" and node.operator == "&":
+                inside = self._located(node.children[0])
+            elif node.kind == "method_invocation" and self.may_assign(self.text(node.children[0])):
+                inside = node.walk()
+            for one in inside:
                 if one.kind == "identifier" and (binding := self.binding(one)) is not None:
                     found.add(binding.number)
         return frozenset(found)
+
+    def _located(self, node: Node) -> Iterable[Node]:
+        """The parts of an operand of `&` of which something lies in the memory whose address it is: of
+        `&p->x` none, because that is where `p` points to."""
+        node = node.unparenthesized
+        match node.kind:
+            case "field_access" if node.operator == "->":
+                return ()
+            case "pointer_expression" if node.operator == "*":
+                return ()
+            case "array_access" if POINTER in map(self.type, node.children):
+                return ()
+            case "field_access":
+                return self._located(node.children[0])
+        return node.walk()
 
     def is_value(self, node: Node) -> bool:
         """Whether a name or number may become an operand: no declarator, and its address is not taken."""
@@ -451,14 +555,8 @@ class CSource(CodeText):
         if node.kind == "decimal_integer_literal":
             found = self._number(node)
             return found[0] if found is not None and not found[1] else None
-        text = self.text(node)
-        plain = (
-            node.kind == "character_literal"
-            and len(text) == 3
-            and text[0] == "'"
-            and 32 <= ord(text[1]) < 127
-        )
-        return ord(text[1]) if plain else None
+        match = _CHARACTER.fullmatch(self.text(node)) if node.kind == "character_literal" else None
+        return None if match is None else ord(match[1])
 
     def fits_label(self, value: int | str | None, selector: Node) -> bool:
         """Whether it is a number: a label is converted as an operand of `==` is, if it is an `int`."""
@@ -536,7 +634,8 @@ class CRewriting(TextRule):
             SourceError: as in `study`.
         """
         code = self.study(source)
-        obstacle = code.obstacle if self.proof == "analysis" else code.obstacle_to_layout
+        keeps_ends = self.proof != "analysis" and self.name not in _OF_OPERANDS
+        obstacle = code.obstacle_to_layout if keeps_ends else code.obstacle
         return self.find(code.seen_by(self.name)) if obstacle is None else (Refused(obstacle),)
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:

@@ -4,39 +4,18 @@
 """
 
 from functools import cache
+from importlib import import_module
 from typing import Final
 
-from codeaudit.transforms.c import spellings
 from codeaudit.transforms.c.rewriting import CRewriting
-from codeaudit.transforms.strategies import (
-    assignments,
-    branches,
-    conditions,
-    dead_code,
-    declarations,
-    layout,
-    literals,
-    logic,
-    loops,
-    operands,
-    switches,
-)
 from codeaudit.transforms.strategies.dialect import CodeStrategy
 
-_WRITTEN_IN: Final = (
-    spellings,  # first, because C's strings stand side by side and are not added
-    assignments,
-    branches,
-    conditions,
-    dead_code,
-    declarations,
-    layout,
-    literals,
-    logic,
-    loops,
-    operands,
-    switches,
-)
+_MODULES: Final = """
+    c.spellings strategies.assignments strategies.branches strategies.conditions strategies.dead_code
+    strategies.declarations strategies.layout strategies.literals strategies.logic strategies.loops
+    strategies.operands strategies.switches
+"""
+"""Where strategies are written; C's own first, because its strings stand side by side and are not added."""
 
 
 @cache
@@ -46,8 +25,8 @@ def __getattr__(name: str) -> CRewriting:
     Raises:
         AttributeError: there is none.
     """
-    for module in _WRITTEN_IN:
-        found = vars(module).get(name)
+    for module in _MODULES.split():
+        found = vars(import_module(f"codeaudit.transforms.{module}")).get(name)
         if isinstance(found, CodeStrategy):
             return CRewriting.of(found)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

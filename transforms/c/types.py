@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from codeaudit.transforms.c.dialect import FIXED
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding, Scopes
 
@@ -18,11 +19,6 @@ _NUMBERS: Final = {
     "double long": "long double", "_Bool": "bool", "bool": "bool",
 }  # fmt: skip
 """The types of numbers by their words in alphabetical order (6.7.2)."""
-_OF_THE_LIBRARY: Final = frozenset(
-    {"size_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t", "int8_t", "int16_t", "int32_t", "int64_t",
-     "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intmax_t", "uintmax_t"}
-)  # fmt: skip
-"""Types of whole numbers of the library."""
 _SPECIFIERS: Final = frozenset({"type_qualifier", "storage_class_specifier"})
 _TYPES: Final = frozenset(
     {"primitive_type", "sized_type_specifier", "type_identifier", "struct_specifier", "qualified_identifier"}
@@ -78,4 +74,4 @@ def declared_type(scopes: Scopes, binding: Binding, *, references: bool = False)
 def number_type(words: str) -> str | None:
     """One spelling for a type of numbers; `None` for all other types."""
     text = " ".join(sorted(words.split()))
-    return text if text in _OF_THE_LIBRARY else _NUMBERS.get(text)
+    return text if text in FIXED else _NUMBERS.get(text)

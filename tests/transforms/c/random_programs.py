@@ -7,10 +7,12 @@ _UNARY: Final = ("!{}", "-{}", "~{}", "({})", "+{}")
 _BINARY: Final = ("{} + {}", "{} - {}", "{} & {}", "{} | {}", "{} ^ {}", "{} == {}", "{} != {}", "{} < {}", "{} >= {}", "{} > {}",
                   "{} <= {}", "{} && {}", "{} || {}")  # fmt: skip
 _COMMENTS: Final = ("/* a note */", "// one", "/* two\n       lines */")
-CALLS: Final = 'shared = 3; for (int i = 0; i < 12; i++) printf("%d,", f(i * 23 & 255, i * i & 255));'
+CALLS: Final = 'shared = 3; world = (struct nest){ 1, { 2, 3 }, { { 4 } }, &world }; for (int i = 0; i < 12; i++) printf("%d,", f(i * 23 & 255, i * i & 255));'
 PRELUDE: Final = (
     'static int say(int n) { printf("<%d>", n & 255); return n & 7; }\n'
-    "struct pair { int x; int y; };\nstatic int shared = 3;\n#define TWICE(n) ((n) + (n))\n#define LIMIT 40\n"
+    "struct pair { int x; int y; };\nstatic int shared = 3;\n"
+    "struct nest { int low; struct pair in; struct pair many[4]; struct nest *next; unsigned char flag : 8; };\n"
+    "static struct nest world;\n#define TWICE(n) ((n) + (n))\n#define LIMIT 40\n"
 )
 
 
@@ -32,6 +34,16 @@ class Made(NamedTuple):
 class Maker:
     """Draws a function."""
 
+    fields: tuple[str, ...] = (
+        "w->low", "w->in.y", "w->next->in.x", "w->many[2].x", "world.flag", "(w->low ? w->flag : 2)",
+    )  # fmt: skip
+    """Values in structures."""
+    stores: tuple[str, ...] = (
+        "w->low = {};", "w->in.x = {} & 15;", "world.in.y = {};", "pair = w->in;", "w->many[{} & 3].x = 7;",
+        "w->flag = {};", "w->next = &world;", "w->next->low = {} & 7;", "w->in = w->many[1];", "pair.y = {};",
+    )  # fmt: skip
+    """Stores to structures and their parts."""
+
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.known: list[str] = ["a", "b"]
@@ -52,6 +64,8 @@ class Maker:
             return self.random.choice(
                 (str(self.random.randrange(100)), "0x1F", "017", "'a'", "LIMIT", "3u", "0")
             )
+        if self.fields and choice < 0.85:
+            return self.random.choice(self.fields)
         return self.random.choice(
             (f"data[{self.random.choice(self.known)} & 7]", "p->x", "(*p).y", "*(q + 1)", "q[2]", "shared", "(int)sizeof(data)",
              f"say({self.random.choice(self.known)})", f"TWICE({self.random.choice(self.known)})")
@@ -96,6 +110,8 @@ class Maker:
 
     def assignment(self) -> str:
         name = self.random.choice([one for one in self.known if one != "i"])
+        if self.stores and self.random.random() < 0.4:
+            return self.random.choice(self.stores).format(name)
         return self.random.choice((
             f"{name} = ({self.value()}) & 255;", f"{name} = {self.random.choice(self.known)};", f"{name} ^= {self.leaf()} & 63;",
             f"{name} = {name} ^ {self.random.choice(self.known)};", f"{name} |= {self.random.choice(self.known)};",
@@ -189,10 +205,10 @@ class Maker:
         lines: list[str] = []
         while self.fuel > 0:
             lines += self.statement("    ", 3, loop=False)
-        tail = " ^ ".join([*self.known, "data[3]", "pair.x", "cells[1]"])
+        tail = " ^ ".join([*self.known, "data[3]", "pair.x", "cells[1]", "w->low", "w->in.x", "w->many[1].x"])
         head = (
             "int f(int a, int b)\n{\n    int data[8] = { 1, 2, 3 };\n    struct pair pair = { 4, .y = 5 };\n    struct pair *p = &pair;\n"
-            "    int cells[4] = { 6, 7, 8, 9 };\n    int *q = cells;\n"
+            "    int cells[4] = { 6, 7, 8, 9 };\n    int *q = cells;\n    struct nest *w = &world;\n"
         )
         return f"{head}{chr(10).join(lines)}\n    return ({tail}) & 255;\n}}\n"
 

@@ -124,6 +124,8 @@ _RETURN: Final = "\x01"
 
 
 class _CppMaker(Maker):
+    fields = stores = ()
+
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self.form = self.random.choice(_FORMS)

@@ -23,6 +23,7 @@ HEADER = """
 #define CHECK(p) if (!(p)) goto fail
 #define BOTH g(); h()
 #define LIMIT 1 + 2
+#define NONE { 0, 0 }
 #define add2(n) ADD(n)
 int g(void); int h(void); int puts(const char *);
 struct pair { int first; int second; union { int whole; char part; } both; };
@@ -52,6 +53,7 @@ def made(
         ("rename", CAPTURED % "add2", IN_MACRO),
         ("rename", "int f(int n)\n{\n    int own = n;\n    SHOW(own);\n    return 1;\n}\n", IN_ARGUMENT),
         ("reorder", "int f(int *p)\n{\n    int a = 1;\n    CHECK(p);\n    a = *p;\n    return a;\n    fail: return a;\n}\n", JUMPS_BACK),
+        ("insert-parentheses", "int f(int a) { struct pair p = NONE; return p.first + a; }", LOOSE_MACRO),
         ("insert-braces", "int f(int a) { if (a) BOTH; return a; }", LOOSE_MACRO),
         ("swap-operands", "int f(int a) { return a * LIMIT + (a + 2); }", LOOSE_MACRO),
     ],

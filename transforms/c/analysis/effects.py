@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.c.analysis.scopes import OF_THE_LINKER
 from codeaudit.transforms.c.declared import OBJECT
 from codeaudit.transforms.c.dialect import FRACTIONS, INTEGRAL, POINTER, PROMOTED
-from codeaudit.transforms.c.rewriting import CSource
+from codeaudit.transforms.c.rewriting import CSource, TypeSort
 from codeaudit.transforms.dependence.effects import ACTS, ANYTHING, LOOKS_UP, OBSERVES, RAISES, STORES
 from codeaudit.transforms.syntax.effects import EffectCollector, ScopeFacts, StatePlace
 from codeaudit.transforms.syntax.reader import Node
@@ -71,24 +71,11 @@ class CFacts(ScopeFacts):
             and not (node.field == "object" and node.parent is not None and node.parent.operator == ".")
         )
 
-    def kind(self, node: Node) -> str | None:
-        """The type of an expression as `CSource.type` says it, or as the declarations around the function."""
-        found, declared = self.code.type(node), self.code.macros.declared
-        if found is not None or declared is None:
-            return found
-        node = node.unparenthesized
-        call = node.kind == "method_invocation"
-        name = node.children[0] if call else node
-        if name.kind == "identifier":
-            binding = self.binding(name)
-            if binding is not None and binding.view != "outer":
-                words = None if call else self.code.declared(binding)
-                return None if words is None or "*" in words else declared.named_type(words)
-            is_macro = self.text(name) in self.code.macros.defined
-            return None if is_macro else declared.value(self.text(name))
-        if node.kind == "field_access" and self.text(node.children[1]) not in self.code.macros.defined:
-            return declared.field(self.text(node.children[1]))
-        return None
+    def is_apart(self, binding: Binding) -> bool:
+        """Whether a variable is declared outside, and the function names it as a whole only: then no field
+        is part of it."""
+        others = self.code.addressed | self._holds_parts
+        return binding.view == "outer" and binding.number not in others
 
     def is_private(self, binding: Binding) -> bool:
         """Whether nobody but this function can reach a variable."""
@@ -103,22 +90,18 @@ class CFacts(ScopeFacts):
             return False
         if binding.number in self.code.addressed or binding.number in self._holds_parts:
             return False
-        declaration = next(
-            (one for one in node.ancestors() if one.kind.endswith(("_declaration", "_definition"))), None
-        )
-        if (
-            declaration is None
-            or "volatile" in self.code.text(declaration)
-            or "_Atomic" in self.code.text(declaration)
-        ):
+        endings = ("_declaration", "_definition")
+        declaration = next((one for one in node.ancestors() if one.kind.endswith(endings)), None)
+        text = "volatile" if declaration is None else self.code.text(declaration)
+        if declaration is None or "volatile" in text or "_Atomic" in text:
             return False
         if binding.view == "parameter":
             return True  # an array is a pointer there
         inner = node.child("declarator") if node.kind == "variable_declarator" else node
-        if inner is None or any(
-            one.kind in ("array_declarator", "function_declarator") for one in inner.walk()
-        ):
-            return inner is not None and self._points(inner)
+        kinds = set() if inner is None else {one.kind for one in inner.walk()}
+        if inner is None or kinds & {"array_declarator", "function_declarator"}:
+            # Of these a pointer to a function or an array may be private.
+            return inner is not None and inner.kind == "function_declarator" and "pointer_declarator" in kinds
         kind = declaration.child("type")
         if kind is None or kind.kind == "macro_type_specifier":
             return False
@@ -129,18 +112,11 @@ class CFacts(ScopeFacts):
         given = value is not None and value.kind not in ("array_initializer", "string_literal")
         return given or binding.number in self._assigned or self.code.type_of_variable(binding) is not None
 
-    def _points(self, node: Node) -> bool:
-        """Whether a declarator is that of a pointer to a function or an array."""
-        return node.kind == "function_declarator" and any(
-            one.kind == "pointer_declarator" for one in node.walk()
-        )
-
 
 def _is_array_parameter(binding: Binding) -> bool:
     """Whether a variable is a parameter that is declared as an array, which is a pointer."""
-    return (
-        binding.view == "parameter" and binding.node is not None and binding.node.kind == "array_declarator"
-    )
+    node = binding.node
+    return binding.view == "parameter" and node is not None and node.kind == "array_declarator"
 
 
 class CEffectCollector(EffectCollector):
@@ -163,10 +139,17 @@ class CEffectCollector(EffectCollector):
 
     def trap(self, *paths: PointerPath | None) -> None:
         """Record the use of a pointer, or of an element."""
-        if self._perhaps or None in paths:
+        if None in paths:
             self.flags |= RAISES
-        else:
+        elif not self._perhaps:
             self.traps.add(paths)
+        elif paths not in self.traps or self._is_changed(paths):
+            self.flags |= RAISES  # else it was used before, in any case
+
+    def _is_changed(self, paths: PointerPath) -> bool:
+        """Whether what was collected may change the value of a pointer or index."""
+        roots = {path[0] for path in paths if isinstance(path, tuple)}
+        return bool(self.flags & (ACTS | STORES)) or any(one.key in roots for one in self.writes)
 
     def path(self, node: Node) -> PointerPath | None:
         """How a pointer or index is written; `None` for all but names, fields and numbers."""
@@ -191,23 +174,38 @@ class CEffectCollector(EffectCollector):
         name = self.facts.text(node.children[1])
         (self.writes if stored else self.reads).add(StatePlace("field", f".{name}"))
         self.flags |= STORES if stored else LOOKS_UP
-        object_ = node.children[0]
-        while node.operator == ".":
-            inner = object_.unparenthesized
-            if inner.kind == "identifier" and (binding := self.names.binding(inner)) is not None:
-                self.named(binding)
-                self.reads.add(self.names.place(binding))
-                return True
-            if inner.kind != "field_access":
-                break
+        for outer in self._around(node):
             # A part of a field changes; who reads the field as a whole sees that.
-            if (outer := self.facts.text(inner.children[1])) in self.facts.whole:
+            if outer in self.facts.whole:
                 (self.writes if stored else self.reads).add(StatePlace("field", f".{outer}"))
-            node, object_ = inner, inner.children[0]
-        self.visit(object_)
+        object_ = node.children[0].unparenthesized
+        while node.operator == "." and object_.kind == "field_access":
+            node, object_ = object_, object_.children[0].unparenthesized
+        binding = self.names.binding(object_) if object_.kind == "identifier" else None
+        if node.operator == "." and binding is not None:
+            self.named(binding)
+            self.reads.add(self.names.place(binding))
+        else:
+            self.located(object_, is_read=node.operator == "->")
         if node.operator == "->":
             self.trap(self.path(object_))
         return True
+
+    def located(self, node: Node, *, is_read: bool = False) -> None:
+        """Collect what is evaluated to know where something is, and its value if that is read."""
+        if is_read or node.kind not in ("array_access", "pointer_expression") or node.operator == "&":
+            self.visit(node)
+        else:
+            self.parts(node)
+            self.trap(*map(self.path, node.children))
+
+    def _around(self, node: Node) -> Iterator[str]:
+        """The fields of which an expression is a part."""
+        while node.kind == "array_access" or (node.kind == "field_access" and node.operator == "."):
+            is_field = node.kind == "field_access"
+            node = node.children[0].unparenthesized
+            if is_field and node.kind == "field_access":
+                yield self.facts.text(node.children[1])
 
     def _is_apart(self, node: Node) -> bool:
         """Whether neither a field nor what it is a part of is in a union or a macro, as far as is known."""
@@ -226,14 +224,14 @@ class CEffectCollector(EffectCollector):
         self.named(binding)
         self.reads.add(self.names.place(binding))
         if not self.facts.is_private(binding):
-            self.flags |= OBSERVES
+            self.flags |= LOOKS_UP if self.disjoint and self.facts.is_apart(binding) else OBSERVES
 
     def write(self, binding: Binding) -> None:
         """Record that a variable gets a value."""
         self.named(binding)
         self.writes.add(self.names.place(binding))
         if not self.facts.is_private(binding):
-            self.flags |= ACTS
+            self.flags |= STORES if self.disjoint and self.facts.is_apart(binding) else ACTS
 
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -287,7 +285,7 @@ class CEffectCollector(EffectCollector):
     def _method_invocation(self, node: Node) -> None:
         self.parts(node)
         self.flags |= ANYTHING
-        if self.facts.code.is_macro(self.facts.text(node.children[0])):
+        if self.facts.code.may_assign(self.facts.text(node.children[0])):
             self.assigned(node)
 
     def _argument_list(self, node: Node) -> None:
@@ -320,7 +318,16 @@ class CEffectCollector(EffectCollector):
             self.trap(self.path(node.children[0]))
             return
         inner = node.children[0].unparenthesized
-        if inner.kind == "identifier":
+        binding = self.names.binding(inner) if inner.kind == "identifier" else None
+        if (
+            binding is not None
+            and self.disjoint
+            and self.facts.text(inner) not in self.facts.code.macros.defined
+        ):
+            self.named(binding)
+            self.reads.add(self.names.place(binding))
+            self.flags |= LOOKS_UP
+        elif inner.kind == "identifier":
             self._identifier(inner)  # an address, but of what is memory
         else:
             self.visit(inner)
@@ -331,7 +338,7 @@ class CEffectCollector(EffectCollector):
         self.captured(kind)
         self.visit(value)
         is_pointer = any(one.kind == "abstract_pointer_declarator" for one in kind.children)
-        if not is_pointer and not self._is_integral(value):
+        if not is_pointer and not self.facts.code.is_whole(value):
             self.flags |= RAISES  # a fraction may not fit
 
     def _unary_expression(self, node: Node) -> None:
@@ -356,29 +363,24 @@ class CEffectCollector(EffectCollector):
             case "+" | "-" | "*":
                 return self._never_overflows(left, right)
             case "/" | "%":
-                return bool(number) and self._is_integral(left)
+                return bool(number)
             case "<<" | ">>":
                 if number is None or number >= _SMALLEST_SHIFT:
                     return False
-                kind = self.facts.kind(left)
-                return kind in _UNSIGNED if operator == "<<" else kind in INTEGRAL
+                return operator == ">>" or self.facts.code.kind(left) in _UNSIGNED
             case _:
                 return True
 
     def _never_overflows(self, left: Node, right: Node) -> bool:
-        kinds = [self.facts.kind(one) for one in (left, right)]
+        kinds = [self.facts.code.kind(one) for one in (left, right)]
         if all(kind in FRACTIONS for kind in kinds) or any(kind in _UNSIGNED for kind in kinds):
             # With `long long` a narrower unsigned number is no longer unsigned.
             return all(kind in _UNSIGNED | PROMOTED | FRACTIONS | {"int"} for kind in kinds)
         return all(kind in PROMOTED for kind in kinds)
 
     def _is_safe(self, node: Node) -> bool:
-        kind = self.facts.kind(node)
+        kind = self.facts.code.kind(node)
         return kind in _UNSIGNED | FRACTIONS | PROMOTED
-
-    def _is_integral(self, node: Node) -> bool:
-        kind = self.facts.kind(node)
-        return kind in INTEGRAL or kind == POINTER
 
     def _update_expression(self, node: Node) -> None:
         self._stored(node.children[0], also_read=True)
@@ -389,29 +391,18 @@ class CEffectCollector(EffectCollector):
         left, right = node.children
         self.visit(right)
         self._stored(left, also_read=node.operator != "=")
-        self.given(self.facts.kind(left), right, self._words(left))
+        self.given(self.facts.code.kind(left), self.facts.code.sort(left), right)
         operator = node.operator.removesuffix("=")
         if operator and not self._is_total(operator, left, right):
             self.flags |= RAISES
 
-    def _words(self, node: Node) -> str | None:
-        """The declared type of a variable, in words."""
-        binding = (
-            self.names.binding(node.unparenthesized) if node.unparenthesized.kind == "identifier" else None
-        )
-        return None if binding is None else self.facts.code.declared(binding)
-
-    def given(self, kind: str | None, value: Node, words: str | None) -> None:
+    def given(self, kind: str | None, sort: TypeSort | None, value: Node) -> None:
         """Record that a value is converted to a type: a fraction may not fit into a whole number."""
-        own = self.facts.kind(value)
-        whole = own in INTEGRAL or own in (POINTER, OBJECT)
-        if whole or kind in FRACTIONS or kind in (POINTER, OBJECT):
+        code = self.facts.code
+        if kind in FRACTIONS or kind in (POINTER, OBJECT) or code.is_pointer(sort) or code.is_whole(value):
             return
-        if words is not None and words == self._words(value):
-            return
-        if value.unparenthesized.kind in ("string_literal", "concatenated_string", "null", "true", "false"):
-            return
-        self.flags |= RAISES
+        if sort is None or sort != code.sort(value):
+            self.flags |= RAISES
 
     def _stored(self, node: Node, *, also_read: bool) -> None:
         """Record a store to what an expression names."""

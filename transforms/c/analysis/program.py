@@ -11,10 +11,12 @@ from codeaudit.transforms.c.macros import NOWHERE, Surroundings
 from codeaudit.transforms.c.rewriting import CSource, study
 from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.effects import (
+    ACTS,
     BARRIER,
     ENDS_CALL,
     LEAVES_LOOP,
     RAISES,
+    STORES,
     Effects,
     conflicts,
 )
@@ -64,13 +66,20 @@ class CProgramBuilder(ProgramBuilder):
         self, nodes: Sequence[Node], effects: Sequence[Effects], found: tuple[int, ...]
     ) -> tuple[int, ...]:
         """As in all languages, but for two statements that are undefined in the same cases: `a = p->x` and
-        `b = p->y`. Whichever comes first, the program stops there or both are defined."""
+        `b = p->y`. Whichever comes first, the program stops there or both are defined. Where one of them is
+        undefined in more cases, as `b = q->y + p->y` is, the other one may store nothing that others see."""
         kept = list(found)
         traps = [self._traps.get(node.start) for node in nodes]
         for later, own in enumerate(traps):
             for earlier in range(later if own else 0):
-                if traps[earlier] == own and found[later] >> earlier & 1:
-                    pair = [_undisturbed(effects[one]) for one in (earlier, later)]
+                other = traps[earlier]
+                if not own or not other or not found[later] >> earlier & 1:
+                    continue
+                pair = [_undisturbed(effects[one]) for one in (earlier, later)]
+                if own == other or any(
+                    less < more and not seen.flags & (ACTS | STORES)
+                    for less, more, seen in ((other, own, pair[0]), (own, other, pair[1]))
+                ):
                     kept[later] ^= (conflicts(pair)[1] ^ 1) << earlier
         return tuple(kept)
 
@@ -81,11 +90,8 @@ class CProgramBuilder(ProgramBuilder):
             effects |= Effects(flags=RAISES)
         if any(one.kind == "labeled_statement" for one in node.walk()):
             effects |= Effects(flags=BARRIER)
-        if (
-            node.kind == "local_variable_declaration"
-            and node.parent is not None
-            and node.parent.kind != "block"
-        ):
+        above = node.parent
+        if node.kind == "local_variable_declaration" and above is not None and above.kind != "block":
             effects |= Effects(flags=BARRIER)  # behind a label stands no declaration
         return parts, effects
 
@@ -149,8 +155,8 @@ class CProgramBuilder(ProgramBuilder):
             else:
                 reading.visit(value)
                 if binding is not None:
-                    words = self.facts.code.declared(binding)
-                    reading.given(self.facts.code.type_of_variable(binding), value, words)
+                    kind_of_value = self.facts.code.type_of_variable(binding)
+                    reading.given(kind_of_value, self.facts.code.sort_of(binding), value)
 
     def each(self, node: Node, reading: EffectCollector) -> None:
         """C has no loop over items."""

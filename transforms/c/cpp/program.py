@@ -14,7 +14,7 @@ from codeaudit.transforms.c.analysis.program import CProgramBuilder
 from codeaudit.transforms.c.analysis.program import analyse as analyse_c
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import CONSTEXPR_IF, DECLARING
-from codeaudit.transforms.c.cpp.rewriting import ATTRIBUTED, COROUTINE, DIALECT_OF_CPP, CppSource
+from codeaudit.transforms.c.cpp.rewriting import DIALECT_OF_CPP, CppSource
 from codeaudit.transforms.c.macros import Surroundings
 from codeaudit.transforms.c.rewriting import CSource
 from codeaudit.transforms.dependence.blocks import StatementBlock
@@ -35,7 +35,7 @@ from codeaudit.transforms.syntax.scopes import Binding
 
 _OUTSIDE: Final = -1
 _JUMPS: Final = frozenset({"break_statement", "continue_statement", "goto_statement", "return_statement"})
-_COROUTINE: Final = frozenset({"co_await_expression", "co_yield_statement", "co_return_statement"})
+_AS_IN_C: Final = _JUMPS | {"expression_statement", "local_variable_declaration"}
 _BUILT_IN: Final = frozenset(
     {"binary_expression", "unary_expression", "update_expression", "ternary_expression", "array_access",
      "pointer_expression", "cast_expression", "sequence_expression"}
@@ -174,13 +174,8 @@ class CppProgramBuilder(CProgramBuilder):
 
     @property
     def obstacle(self) -> str | None:
-        """Coroutines give control away; a statement with an attribute is not looked into."""
-        for node in self.facts.code.unit.walk():
-            if node.kind in _COROUTINE:
-                return COROUTINE
-            if node.kind == "attributed_statement" and any(one.kind != EMPTY for one in node.children[1:]):
-                return ATTRIBUTED
-        return None
+        """As for rules."""
+        return self.facts.code.obstacle_of_nodes
 
     def collector(self, guard: int) -> CppEffectCollector:
         """A new collector."""
@@ -194,11 +189,7 @@ class CppProgramBuilder(CProgramBuilder):
                 for child in node.children:
                     reading.visit(child)
                 reading.flags |= ENDS_CALL | ANYTHING
-            case (
-                "expression_statement" | "return_statement" | "local_variable_declaration" | "goto_statement"
-            ):
-                return super().simple(node, place)
-            case "break_statement" | "continue_statement":
+            case kind if kind in _AS_IN_C:
                 return super().simple(node, place)
             case kind if kind == EMPTY:
                 pass

@@ -83,8 +83,11 @@ class CppSource(CSource):
         found = super().obstacle
         if found is not None:
             return found
-        if is_evaluated(self.reading, self.unit):
-            return CONSTANT
+        return CONSTANT if is_evaluated(self.reading, self.unit) else self.obstacle_of_nodes
+
+    @property
+    def obstacle_of_nodes(self) -> str | None:
+        """Coroutines give control away; a statement with an attribute is not looked into."""
         for node in self.unit.walk():
             if node.kind in _COROUTINE:
                 return COROUTINE

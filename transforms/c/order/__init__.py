@@ -32,13 +32,8 @@ FAMILY: Final = TransformFamily.of(
     __name__,
     "order",
     "Statements of C functions in another order.",
-    keeps(
-        "reorder:REORDER",
-        "statements in another legal order (a linear extension of their dependences)",
-        _SPREAD,
-        "reorder-breaking",
-        related=True,
-    ),
+    keeps("reorder:REORDER", "statements in another legal order (a linear extension of their dependences)",
+        _SPREAD, "reorder-breaking", related=True),
     changes("reorder:REORDER_BREAKING", "one dependence is reversed", _AREA),
     rests_on=EFFECTS,
-)
+)  # fmt: skip

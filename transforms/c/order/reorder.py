@@ -16,20 +16,8 @@ from codeaudit.transforms.records import Evidence, Move
 from codeaudit.transforms.strategies.reorder import CodeOrdering, CodeReorder, CodeReorderBreaking
 
 JUMPS_BACK: Final = "setjmp or a macro of the file that jumps or names a local"
-_RETURNS_TWICE: Final = frozenset(
-    {
-        "setjmp",
-        "_setjmp",
-        "sigsetjmp",
-        "__sigsetjmp",
-        "__builtin_setjmp",
-        "vfork",
-        "getcontext",
-        "swapcontext",
-    }
-)
-
-
+_KNOWN: Final = "setjmp _setjmp sigsetjmp __sigsetjmp __builtin_setjmp vfork getcontext swapcontext"
+_RETURNS_TWICE: Final = frozenset(_KNOWN.split())
 _TOGETHER: Final[Mapping[tuple[Evidence, Evidence], Evidence]] = {
     ("analysis", "analysis"): "analysis",
     ("analysis", HYGIENIC): HYGIENIC,
@@ -81,7 +69,7 @@ def _obstacle(program: CProgram) -> str | None:
 class CReorder(CodeReorder):
     """Puts the statements of a C function into another legal order."""
 
-    languages: frozenset[str] = field(default_factory=lambda: frozenset({C}))
+    languages: frozenset[str] = field(default=frozenset({C}))
     language: str = C
     macros: MacroLevel = "known"
     """What is assumed of macros."""
@@ -111,7 +99,7 @@ class CReorder(CodeReorder):
 class CReorderBreaking(CodeReorderBreaking):
     """Puts one statement directly before another that it depends on."""
 
-    languages: frozenset[str] = field(default_factory=lambda: frozenset({C}))
+    languages: frozenset[str] = field(default=frozenset({C}))
     language: str = C
 
     def ordering(self, source: str) -> COrdering:
