@@ -16,9 +16,9 @@ from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.prompts import PLAIN, Prompt, Wording, knowing, worded
 from codeaudit.audit.records import Answer, Case, Failed, Predicted, Prediction, Query
 from codeaudit.audit.records import as_label as as_label
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sides
+from codeaudit.transforms.registration import overrides
 
 T = TypeVar("T")
 

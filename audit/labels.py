@@ -3,7 +3,7 @@
 `labels` chooses a source for a task. By default it is the corpus or a column of a table
 (`GivenLabels`). A task with another source names it in `Task.labels`:
 
-- `codeaudit.audit.tasks.cost_labels.cost_labels`: llvm-mca measures blocks.
+- `codeaudit.audit.tasks.throughput.cost_labels`: llvm-mca measures blocks.
 - `prompt_labels`: the label is in the code behind the shown part (`PromptLabels`).
 - `codeaudit.audit.tasks.output_prediction.call_results`: execution of a call.
 """
@@ -31,10 +31,10 @@ from codeaudit.audit.interface import (
     as_label,
 )
 from codeaudit.audit.records import Case, brief
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
+from codeaudit.transforms.registration import overrides
 
 MCA: Final = "llvm-mca"
 SYNTAX: Final = f"{MCA}[:PROCESSOR], COLUMN[/DIVISOR] of a table, or {NO_LABELS}"

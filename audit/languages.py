@@ -27,7 +27,7 @@ class LanguageAudit:
     """`str -> FunctionBody | str` of `codeaudit.audit.prompt_cut`: the last function of a text, to be cut, or
     the reason why there is none."""
     documentation: str = ""
-    """`str -> Documented | None` of `codeaudit.audit.corpora.documentation`: a unit and its documentation,
+    """`str -> Documented | None` of `codeaudit.audit.tasks.summarisation`: a unit and its documentation,
     apart; `None` where it cannot be taken out."""
     bugs: str = ""
     """A tuple of transforms that resemble mistakes of people, for seeded bugs."""
@@ -43,7 +43,7 @@ PYTHON: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.functions:functions",
     unit_name="codeaudit.audit.tasks.function_name:function_name",
     body="codeaudit.audit.prompt_cut:body_in_python",
-    documentation="codeaudit.audit.corpora.documentation:of_python",
+    documentation="codeaudit.audit.tasks.summarisation:of_python",
     bugs="codeaudit.transforms.python.defects:DEFECTS",
     executed="codeaudit.audit.corpora.bugs:PYTHON_EXECUTED",
     probes="codeaudit.audit.projects.probes.python:PROBES",
@@ -52,7 +52,7 @@ PYTHON: Final = LanguageAudit(
 JAVA: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.methods:methods",
     unit_name="codeaudit.audit.corpora.methods:method_name",
-    documentation="codeaudit.audit.corpora.documentation:of_comments",
+    documentation="codeaudit.audit.tasks.summarisation:of_comments",
     bugs="codeaudit.transforms.java.defects:DEFECTS",
     probes="codeaudit.audit.projects.probes.java:PROBES",
     witness="codeaudit.audit.witnesses.java:witness",
@@ -64,7 +64,7 @@ JAVASCRIPT: Final = LanguageAudit(
     bugs="codeaudit.transforms.javascript.defects:DEFECTS",
     probes="codeaudit.audit.projects.probes.javascript:JAVASCRIPT_PROBES",
     witness="codeaudit.audit.witnesses.javascript:witness",
-    documentation="codeaudit.audit.corpora.documentation:of_comments",
+    documentation="codeaudit.audit.tasks.summarisation:of_comments",
 )
 TYPESCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions_of_typescript",
@@ -72,7 +72,7 @@ TYPESCRIPT: Final = LanguageAudit(
     bugs="codeaudit.transforms.javascript.defects:DEFECTS_OF_TYPESCRIPT",
     probes="codeaudit.audit.projects.probes.javascript:TYPESCRIPT_PROBES",
     witness="codeaudit.audit.witnesses.javascript:witness_of_typescript",
-    documentation="codeaudit.audit.corpora.documentation:of_comments",
+    documentation="codeaudit.audit.tasks.summarisation:of_comments",
 )
 C: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.c_files:functions",
@@ -80,7 +80,7 @@ C: Final = LanguageAudit(
     bugs="codeaudit.transforms.c.defects:DEFECTS",
     executed="codeaudit.audit.corpora.c_faults:C_EXECUTED",
     probes="codeaudit.audit.projects.probes.c:PROBES",
-    documentation="codeaudit.audit.corpora.documentation:of_comments",
+    documentation="codeaudit.audit.tasks.summarisation:of_comments",
     body="codeaudit.audit.corpora.c_files:last_function",
     witness="codeaudit.audit.witnesses.c:witness",
 )
@@ -91,7 +91,7 @@ CPP: Final = LanguageAudit(
     bugs="codeaudit.transforms.c.defects:DEFECTS_OF_CPP",
     probes="codeaudit.audit.projects.probes.c:CPP_PROBES",
     witness="codeaudit.audit.witnesses.c:witness_of_cpp",
-    documentation="codeaudit.audit.corpora.documentation:of_comments",
+    documentation="codeaudit.audit.tasks.summarisation:of_comments",
 )
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")
 

@@ -18,10 +18,9 @@ from typing import Final, NamedTuple, TypeAlias
 from codeaudit.audit.interface import BaseModel, Model, Task
 from codeaudit.audit.records import Case, DrawnSize, MovableDraw, MovableSize
 from codeaudit.audit.run import AnswerMonitor, NoMonitor, query_of
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import Perturbed, Sample
-from codeaudit.transforms.registration import load_target
+from codeaudit.transforms.registration import load_target, overrides
 
 Readable: TypeAlias = Callable[[Sample, str], bool]
 """Whether every model of the run can read a text of a sample."""

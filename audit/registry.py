@@ -6,9 +6,8 @@ from typing import Final
 from typing_extensions import override
 
 from codeaudit.audit.interface import AnswerKind, FreeText, Task
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registration import PROJECT, Entry, Registry, unknown
+from codeaudit.transforms.registration import PROJECT, Entry, Registry, overrides, unknown
 
 
 class Tasks(Registry[Task]):

@@ -58,9 +58,9 @@ from codeaudit.audit.records import (
     malformed,
 )
 from codeaudit.audit.replies import ALONE
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import CannotAudit, ModelError, WordsError
 from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Perturbed, Sample
+from codeaudit.transforms.registration import overrides
 
 _T = TypeVar("_T")
 

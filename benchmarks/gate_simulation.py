@@ -60,8 +60,7 @@ from codeaudit.reports.records import (
 from codeaudit.reports.statistics.agreement import chance, correlation
 from codeaudit.reports.statistics.excess import explained, flips
 from codeaudit.reports.statistics.intervals import wilson
-from codeaudit.reports.statistics.mcnemar import SampleChange, paired_rise
-from codeaudit.reports.statistics.score_loss import paired_loss
+from codeaudit.reports.statistics.mcnemar import SampleChange, paired_loss, paired_rise
 
 Answers = np.ndarray[tuple[int, int, int], np.dtype[np.bool_]]
 """Whether an input is violated, by transform and variant: inputs x transforms x variants."""

@@ -35,7 +35,7 @@ LIMIT: Final = 20
 TARGETS: Final = {
     "reports/statistics/*.py": "tests/reports/statistics",
     "reports/gate.py": "tests/reports/test_gate.py tests/reports/test_noisy_gate.py tests/reports/test_gate_plan.py",
-    "reports/beyond_noise.py": "tests/reports/test_beyond_noise.py tests/reports/test_noisy_gate.py",
+    "reports/summarise.py": "tests/reports/test_summarise.py tests/reports/test_beyond_noise.py tests/reports/test_noisy_gate.py",
     "reports/matching.py": "tests/reports/test_beyond_noise.py tests/reports/test_noisy_gate.py tests/reports/test_summarise.py",
     "reports/judged.py": "tests/reports/test_summarise.py tests/reports/test_beyond_noise.py",
     "audit/records.py": "tests/audit/test_store.py tests/audit/test_run.py tests/audit/test_cache.py tests/audit/test_rolling.py",

@@ -7,16 +7,18 @@ runs here, too. Nothing here asks a model or writes into a run folder.
 import os
 import shlex
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import StringIO
+from itertools import groupby
 from math import isclose, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.audit.bound_files import BoundFolder, Table, TableFolder
-from codeaudit.audit.checks import load_json
+from codeaudit.audit.checks import is_whole, load_json, shown
 from codeaudit.audit.integrity import VARIANT, RowCounts, check_files, check_rows, repeated, restored
 from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Audited, Held, Unjudged, Verdict, Violated
@@ -26,12 +28,15 @@ from codeaudit.audit.store import (
     ANALYSIS,
     EXPLANATIONS,
     MANIFEST,
+    REPEATS,
     SCHEMA,
     SUITE,
     SUMMARY,
     VERDICTS,
     Manifest,
     RunFolder,
+    TableRow,
+    is_extra,
     read_rows,
 )
 from codeaudit.audit.tasks.recorded import RecordedTask, recorded_task
@@ -39,11 +44,91 @@ from codeaudit.keywords import says_what_is_meant
 from codeaudit.known_runs import recall
 from codeaudit.reports import wording
 from codeaudit.reports.records import ComparedRun, Comparison, Summary
-from codeaudit.suite_check import check_suite
 from codeaudit.transforms.dependence.digest import analysis_digest
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.grammar import counted
-from codeaudit.transforms.records import Sample
+from codeaudit.transforms.records import KEEPS_TEXT, Sample
+from codeaudit.transforms.registry import kind_of
+
+COLUMNS: Final = ("seed", "sample", "transform", "kind", "variant", "status", "input", "draw")
+
+
+def check_suite(suite: Table, folder: Path, manifest: Manifest) -> None:
+    """Check a suite against itself, the registered transforms and the manifest.
+
+    - A transform is of the kind that is registered for it.
+    - A control and a meaning-keeping variant are other texts than the original; kinds that keep the text
+      do not.
+    - In a suite that the run drew itself, each sample stands under every transform with all variants,
+      applied or not. A sample that was drawn in addition has all variants of the transforms that it was
+      drawn for.
+    - Trials are those of the manifest, and so are the models that the command asked for.
+
+    Raises:
+        RunError: one of these does not hold.
+    """
+    for told in _faults(suite, manifest):
+        raise RunError(f"{told}; {restored(folder)}")
+
+
+def _faults(suite: Table, manifest: Manifest) -> Iterator[str]:
+    place = f"{str(suite)!r}"
+    asked = manifest.get("options", {}).get("model") or []
+    if isinstance(asked, list) and asked and len(asked) != len(manifest.get("models", ())):
+        yield f"{MANIFEST} beside {place} has another number of models than were asked for"
+    drawn = "suite" not in manifest.get("corpus", {})
+    wanted, seeds = manifest.get("transforms", ()), set[object]()
+    known: dict[str, object] = {}
+    for (seed, sample), found in groupby(
+        read_rows(suite, columns=COLUMNS), key=lambda row: (row["seed"], row["sample"])
+    ):
+        seeds.add(seed)
+        rows = list(found)
+        for row in rows:
+            name, kind = row["transform"], row["kind"]
+            if name not in known:
+                known[name] = kind_of(name) or kind
+            if known[name] != kind:
+                yield f"{place} has {name!r} as {kind!r}; it is {known[name]!r}"
+        yield from _texts(place, sample, rows)
+        if drawn:
+            yield from _gaps(place, sample, rows, wanted, manifest)
+    trials = manifest.get("trials", 1)
+    if is_whole(trials) and len(seeds) != trials:
+        yield f"{place} has {len(seeds)} trials of {shown(trials)}"
+
+
+def _texts(place: str, sample: str, rows: Sequence[TableRow]) -> Iterator[str]:
+    """Whether what should be the original is, and nothing else."""
+    made = [row for row in rows if row["status"] == "perturbed" and row["input"] is not None]
+    originals = {row["input"] for row in made if row["kind"] in KEEPS_TEXT - {"swap"}}
+    if len(originals) > 1:
+        yield f"{place} has two originals of sample {sample!r}"
+    for row in made:
+        if row["kind"] not in KEEPS_TEXT and row["input"] in originals:
+            yield f"{place} has the original of sample {sample!r} as a variant under {row['transform']!r}"
+
+
+def _gaps(
+    place: str, sample: str, rows: Sequence[TableRow], wanted: Sequence[str], manifest: Manifest
+) -> Iterator[str]:
+    """Whether every transform was tried, and with all variants."""
+    numbers: dict[str, Counter[int]] = {}
+    for row in rows:
+        numbers.setdefault(row["transform"], Counter())[row["variant"]] += 1
+    kinds: Mapping[str, str] = {row["transform"]: row["kind"] for row in rows}
+    missing = [] if any(map(is_extra, rows)) else [name for name in wanted if name not in numbers]
+    if missing:
+        yield f"{place} lacks the variants of sample {sample!r} under {missing[0]!r}"
+    variants, repeats = manifest.get("variants"), manifest.get("asked_again")
+    number = variants if isinstance(variants, int) else 0
+    # Earlier versions asked the original again once.
+    again = max(number, repeats if isinstance(repeats, int) else 0) if REPEATS in manifest else 1
+    for name, found in numbers.items():
+        whole = again if kinds[name] == "identity" else 1 if kinds[name] in KEEPS_TEXT else number
+        if whole and found != Counter(range(whole)):
+            yield f"{place} has {found.total()} variants of sample {sample!r} under {name!r}, not {whole}"
+
 
 if TYPE_CHECKING:
     import pandas as pd

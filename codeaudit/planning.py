@@ -22,9 +22,9 @@ from codeaudit.prompting import prompt_of
 from codeaudit.repeating import RepeatStages, fixed, is_hosted
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
 from codeaudit.reports.statistics.power import detectable
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.registration import overrides
 from codeaudit.transforms.registry import kind_of
 
 CASES: int = 256

@@ -57,11 +57,11 @@ from codeaudit.audit.store import TOLD, read_about, suite_contents
 from codeaudit.bound_arguments import check_arguments, of_model
 from codeaudit.options import RunOptions, demand_no_secrets
 from codeaudit.prompting import PROMPT, check_prompts
-from codeaudit.transforms.abilities import adapted, overrides
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import KEEPS_TEXT, Sample
+from codeaudit.transforms.registration import adapted, overrides
 from codeaudit.transforms.registry import (
     OF_NETWORKS,
     expand,

@@ -23,8 +23,7 @@ from codeaudit.reports.records import (
 )
 from codeaudit.reports.shared_inputs import SharedInputs, asked
 from codeaudit.reports.statistics.intervals import wilson
-from codeaudit.reports.statistics.paired import compare_paired
-from codeaudit.reports.statistics.paired_excess import SampleOutcome, compare_excess
+from codeaudit.reports.statistics.paired import SampleOutcome, compare_excess, compare_paired
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import is_share
 from codeaudit.transforms.errors import UsageError
@@ -210,7 +209,7 @@ def _beyond(models: Sequence[tuple[str, ModelSummary]], inputs: SharedInputs) ->
 
 
 def noise_counts_as_zero(model: ModelSummary) -> bool:
-    """Whether the noise of a model counts as zero, as in `codeaudit.reports.beyond_noise`."""
+    """Whether the noise of a model counts as zero, as in `codeaudit.reports.summarise`."""
     return (
         not model.hosted
         and model.repeats.per_sample == 1

@@ -24,9 +24,9 @@ from codeaudit.reports.statistics.calibration import ScoredAnswers
 from codeaudit.reports.statistics.distances import Draws, numbered
 from codeaudit.reports.statistics.intervals import mean_share, rate_of
 from codeaudit.reports.statistics.shuffles import Table, tabled
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Kind, Sample
+from codeaudit.transforms.registration import overrides
 from codeaudit.transforms.registry import PLUG_INS, entry_of, in_relation
 
 Numbers: TypeAlias = Mapping[str, int]

@@ -40,11 +40,15 @@ from codeaudit.reports.matching import EffectBound, SampleKey, effect_bound, mat
 from codeaudit.reports.reaction import reaction
 from codeaudit.reports.records import ByTransform, ModelSummary, Rate, Rise, Summary
 from codeaudit.reports.statistics.adjustment import holm
-from codeaudit.reports.statistics.affected import MOST, samples_needed
-from codeaudit.reports.statistics.excess import flips
+from codeaudit.reports.statistics.excess import MOST, flips, samples_needed
 from codeaudit.reports.statistics.intervals import Z
-from codeaudit.reports.statistics.mcnemar import SampleChange, paired_rise, with_detectable
-from codeaudit.reports.statistics.score_loss import ScoreLoss, paired_loss
+from codeaudit.reports.statistics.mcnemar import (
+    SampleChange,
+    ScoreLoss,
+    paired_loss,
+    paired_rise,
+    with_detectable,
+)
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Kind

@@ -24,8 +24,7 @@ from codeaudit.reports.records import (
     ModelSummary,
     ScoredPair,
 )
-from codeaudit.reports.statistics.differences import rounded
-from codeaudit.reports.statistics.excess import MOST, estimated, flips
+from codeaudit.reports.statistics.excess import MOST, estimated, flips, rounded
 from codeaudit.reports.statistics.intervals import mean_share
 from codeaudit.reports.wording import is_share
 from codeaudit.transforms.errors import UsageError

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from codeaudit.reports.judged import Judged, PairKey, key_of, pairs_of
 from codeaudit.reports.records import ModelSummary
-from codeaudit.reports.statistics.affected import affected
+from codeaudit.reports.statistics.excess import affected
 
 
 class SampleKey(NamedTuple):

@@ -3,10 +3,11 @@
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import combinations
 from typing import TypeAlias, assert_never
 
-from codeaudit.audit.fixes import touches_fix
 from codeaudit.audit.interface import SameAnswer
 from codeaudit.audit.records import (
     ANSWER_CHANGES,
@@ -24,6 +25,33 @@ from codeaudit.audit.records import (
 from codeaudit.reports.records import Flip
 from codeaudit.reports.statistics.calibration import probability
 from codeaudit.transforms.records import Kind, Perturbed, Sample
+
+Places: TypeAlias = tuple[tuple[int, int], ...]
+"""Ranges of lines, from 0 to one behind the last; an empty range is the place in front of its line."""
+
+
+def touches_fix(source: str, other_side: str, rewritten: str) -> bool:
+    """Whether an edit of a text changes, removes or moves a line of its fix, or adds one at it.
+
+    A line of the fix is one that differs between its sides, blanks at the ends aside. Where the fix adds
+    lines, those on both sides of that place are of the fix, too: there something is missing.
+    """
+    fix, edit = _changed(source, other_side, str.strip), _changed(source, rewritten, str)
+    # Ranges that only share an end touch, too: an empty one lies between two lines.
+    return any(
+        start <= last and first <= end if start == end or first == last else start < last and first < end
+        for start, end in fix
+        for first, last in edit
+    )
+
+
+@lru_cache(maxsize=1024)
+def _changed(text: str, other: str, shown: Callable[[str], str]) -> Places:
+    """The lines of a text that another text has otherwise."""
+    before, after = ([shown(line) for line in one.splitlines()] for one in (text, other))
+    opcodes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return tuple((start, end) for tag, start, end, _, _ in opcodes if tag != "equal")
+
 
 Same: TypeAlias = Callable[[Predicted, Predicted], bool]
 """Whether two answers count as the same (`Task.same`)."""

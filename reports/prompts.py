@@ -17,8 +17,7 @@ from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.reports.observations import Observation
 from codeaudit.reports.records import Excess, ModelHeader, PromptEffect, Rate
-from codeaudit.reports.statistics.differences import excess_of, rounded
-from codeaudit.reports.statistics.excess import estimated
+from codeaudit.reports.statistics.excess import estimated, excess_of, rounded
 from codeaudit.reports.statistics.intervals import rate_of
 from codeaudit.transforms.seeding import stream
 

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import UNKNOWN, Estimate, Excess, RobustPass
-from codeaudit.reports.statistics.differences import excess_of
+from codeaudit.reports.statistics.excess import excess_of
 from codeaudit.reports.statistics.intervals import FEW_CLUSTERS, RESAMPLES, wilson
 
 

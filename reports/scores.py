@@ -31,8 +31,8 @@ from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import Better, Excess, Score
 from codeaudit.reports.statistics.excess import flips
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.records import Sample
+from codeaudit.transforms.registration import overrides
 
 if TYPE_CHECKING:
     import numpy as np

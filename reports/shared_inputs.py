@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from codeaudit.reports.statistics.paired_excess import SampleOutcome
+from codeaudit.reports.statistics.paired import SampleOutcome
 from codeaudit.transforms.records import Kind
 
 Part: TypeAlias = tuple[int, bool]

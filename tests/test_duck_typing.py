@@ -16,11 +16,11 @@ from codeaudit.audit.models.wrappers import canonical
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.preparing import as_model
 from codeaudit.reports.registry import FORMATS
-from codeaudit.transforms.abilities import adapted, overrides
 from codeaudit.transforms.interface import BaseTransform, Rewritten, is_located, is_surrounded, uses_relation
 from codeaudit.transforms.mixing import Mixed
 from codeaudit.transforms.perturb import within
 from codeaudit.transforms.records import Origin, Sample
+from codeaudit.transforms.registration import adapted, overrides
 from codeaudit.transforms.registry import TRANSFORMS, transform_for
 from tests.support.commands import ROOT, codeaudit
 from tests.support.plugins import install

@@ -7,15 +7,16 @@ records.
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Final, Protocol, Self
+from typing import Any, Final, Protocol, Self, cast
 
 from typing_extensions import override
 
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.dependence.relations import Dependence
+from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
+from codeaudit.transforms.registration import overrides
 
 NO_OTHER_SIDE: Final = "no other side of a fix is known"
 NOT_A_MOVE: Final = "not a move of this transform"
@@ -96,6 +97,15 @@ class BaseTransform(Protocol):
         """The same transform under this relation between statements, if its moves depend on one; its evidence
         is that of the relation."""
         return self
+
+    @property
+    def macros(self) -> MacroLevel | None:
+        """What is assumed of macros; `None` for a transform that assumes nothing of them."""
+        return None
+
+    def at_level(self, level: MacroLevel) -> Self:
+        """The same transform, by the same name, where this is assumed of macros."""
+        return self if self.macros is None else replace(cast("Any", self), macros=level)
 
     def count(self, source: str) -> int | None:
         """The number of variants without the text itself, as exhaustive attacks need it; `None` if counting

@@ -27,6 +27,33 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registration import Entry, PlugIn, Registry, load_target
 
+_RENAMINGS: Final = (
+    *("rename", "rename-random", "rename-shuffle", "rename-misleading", "rename-canonical"),
+    "rename-parameters",
+)
+"""They rename the same variables: of several in a row, little more than the last can be seen."""
+UNDOES: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(_RENAMINGS, _RENAMINGS),
+    "contract-augmented": ("expand-augmented",),
+    "contract-increments": ("expand-increments",),
+    "else-to-return": ("return-to-else",),
+    "flatten-elif": ("nest-elif",),
+    "for-to-while": ("while-to-for",),
+    "if-to-switch": ("switch-to-if",),
+    "if-to-ternary": ("ternary-to-if",),
+    "join-declarations": ("split-declarations",),
+    "join-initialisers": ("split-initialisers",),
+    "join-lines": ("split-lines",),
+    "join-strings": ("split-strings",),
+    "merge-conditions": ("split-conditions",),
+    "remove-blank-lines": ("insert-blank-lines",),
+    "remove-braces": ("insert-braces",),
+    "remove-comments": ("insert-comments",),
+    "remove-parentheses": ("insert-parentheses",),
+}
+"""By name, the transforms of whose edits another one may leave nothing, in each language that has both: its
+inverse, or others that rewrite the same places. One side declares it."""
+
 
 @dataclass(frozen=True, slots=True)
 class TransformEntry(Entry):
@@ -48,8 +75,7 @@ class TransformEntry(Entry):
     related: bool = False
     """Whether it depends on a relation between statements; see `BaseTransform.under`."""
     undoes: tuple[str, ...] = ()
-    """The transforms of the same language of whose edits this one may leave nothing: its inverse, or others
-    that rewrite the same places. One side declares it."""
+    """Further ones than in `UNDOES`, in this language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +238,10 @@ class Language:
         for name, entry in found.items():
             if strange := set(entry.rests_on) - self.ledger.keys():
                 raise ValueError(f"not in the ledger of {self.title}: {', '.join(sorted(strange))} of {name}")
-        opposed = {name: set(entry.undoes) - {name} for name, entry in found.items()}
+        opposed: dict[str, set[str]] = {name: set() for name in found}
         for name, entry in found.items():
-            for other in opposed.keys() & set(entry.undoes) - {name}:
+            for other in found.keys() & {*entry.undoes, *UNDOES.get(name, ())} - {name}:
+                opposed[name].add(other)
                 opposed[other].add(name)
         object.__setattr__(self, "transforms", found)  # the record is frozen
         object.__setattr__(self, "opposed", {name: frozenset(ones) for name, ones in opposed.items()})

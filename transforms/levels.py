@@ -1,7 +1,8 @@
 """`hygienic/NAME` and `unknown/NAME`: a transform under another level of what is assumed of macros.
 
-The option `--macros` makes such names. So every suite, table and gate tells the levels apart, and no
-comparison pairs one with another. A name without a level is of the first one, `known`.
+The option `--macros` makes such names (`registry.transform_at_level`). So every suite, table and gate tells
+the levels apart, and no comparison pairs one with another. A name without a level is of the first one,
+`known`.
 """
 
 from collections.abc import Mapping

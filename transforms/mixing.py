@@ -29,6 +29,7 @@ from codeaudit.transforms.interface import (
     uses_relation,
 )
 from codeaudit.transforms.language import every_language, find_language
+from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.perturb import part_for, under
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 from codeaudit.transforms.registry import JOINT, MIXED, expand, kind_of, one_way, transform_for
@@ -111,6 +112,10 @@ class Mixed(BaseTransform):
         """The same transform with its parts under this relation."""
         parts = tuple(under(part, dependence) for part in self.parts)
         return replace(self, name=related_name(self.name, dependence), kind=KINDS[dependence], parts=parts)
+
+    def at_level(self, level: MacroLevel) -> "Mixed":
+        """The same transform with its parts at this level."""
+        return replace(self, parts=tuple(part.at_level(level) for part in self.parts))
 
     def by_unit(self) -> tuple["Mixed", ...]:
         """One transform of functions and one of whole texts, for a file whose functions are rewritten one by

@@ -22,8 +22,8 @@ from codeaudit.transforms.errors import (
     ReaderLimitError,
     SourceError,
     UnknownSyntaxError,
+    raised_at,
 )
-from codeaudit.transforms.frames import raised_at
 from codeaudit.transforms.grammar import with_article
 from codeaudit.transforms.interface import (
     OtherSide,
@@ -46,9 +46,8 @@ from codeaudit.transforms.records import (
     Sample,
     Sites,
 )
-from codeaudit.transforms.registration import load_target
+from codeaudit.transforms.registration import fits, load_target, wrong_member
 from codeaudit.transforms.seeding import stream
-from codeaudit.transforms.typed import fits, wrong_member
 
 DRAWS_PER_VARIANT: Final = 8
 """Draws per variant; if all of them are duplicates, the variant is not applied."""

@@ -5,13 +5,13 @@ Several languages may have a transform of one name: `transform_for("rename", lan
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final, cast
 
-from codeaudit.transforms.abilities import adapted
 from codeaudit.transforms.assumptions import Assumption
 from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence, related_name, speaks
 from codeaudit.transforms.errors import CannotAudit, UsageError
-from codeaudit.transforms.interface import BaseTransform, Transform
+from codeaudit.transforms.interface import BaseTransform, Transform, uses_relation
 from codeaudit.transforms.language import (
     LANGUAGES,
     Language,
@@ -23,7 +23,7 @@ from codeaudit.transforms.language import (
 )
 from codeaudit.transforms.levels import MACRO_LEVELS, MacroLevel, in_level, level_name
 from codeaudit.transforms.records import Kind, Perturbed
-from codeaudit.transforms.registration import Entry, Registry, first_line, load_target, unknown
+from codeaudit.transforms.registration import Entry, Registry, adapted, first_line, load_target, unknown
 from codeaudit.transforms.seeding import stream
 from codeaudit.transforms.suites import NOT_MEANT, SUITE, SUITES, Original, published
 
@@ -37,8 +37,8 @@ JOINT: Final = "+"
 """Between the names of a mixture."""
 
 _MIXED: Final = "codeaudit.transforms.mixing:load"
-_LEVELLED: Final = "codeaudit.transforms.under_level:load"
-_RELATED: Final = "codeaudit.transforms.under_relation:load"
+_LEVELLED: Final = f"{__name__}:transform_at_level"
+_RELATED: Final = f"{__name__}:transform_under_relation"
 
 PLUG_INS: Final = "plug-ins"
 """The family of transforms that no language's record lists."""
@@ -160,15 +160,43 @@ def transform_for(name: str, language: str) -> Transform:
         found: Transform = adapted(load_target(entry.target), BaseTransform)
         return found
     if in_level(name)[0] != "known":
-        levelled: Transform = load_target(_LEVELLED)(name, language)
-        return levelled
+        return transform_at_level(name, language)
     if name.startswith(f"{MIXED}/"):  # its parts are those of the language
         mixed: Transform = load_target(_MIXED)(name, language)
         return mixed
     if in_relation(name)[0] != "strict":
-        related: Transform = load_target(_RELATED)(name, language)
-        return related
+        return transform_under_relation(name, language)
     return TRANSFORMS.get(name)
+
+
+def transform_at_level(name: str, language: str = "") -> Transform:
+    """The transform that a name such as `unknown/rename` means in a language.
+
+    Raises:
+        UsageError: the transform does not exist.
+        CannotAudit: it is a broken plug-in's.
+    """
+    level, plain = in_level(name)
+    transform = transform_for(plain, language) if language else TRANSFORMS.get(plain)
+    named: Transform = replace(cast("Any", transform.at_level(level)), name=level_name(transform.name, level))
+    return named
+
+
+def transform_under_relation(name: str, language: str = "") -> Transform:
+    """The transform that a name such as `paper/reorder` means in a language. Where the language has none that
+    depends on a relation, it is another language's, which refuses every sample.
+
+    Raises:
+        UsageError: the transform does not exist, or depends on no relation.
+        CannotAudit: it is a broken plug-in's.
+    """
+    dependence, plain = in_relation(name)
+    for spoken in (language, *(record.name for record in every_language())):
+        if speaks(dependence, spoken):
+            transform = transform_for(plain, spoken)
+            if uses_relation(transform):
+                return transform.under(dependence)
+    raise UsageError(f"transform {plain!r} depends on no relation; there is no {name!r}")
 
 
 def mixed_name(names: Iterable[str]) -> str:

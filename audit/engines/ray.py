@@ -32,10 +32,10 @@ from codeaudit.audit.interface import (
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import Failed, Prediction, Query
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.distribution import how_to_install
 from codeaudit.transforms.errors import CodeauditError, ModelError, RunError
 from codeaudit.transforms.permission import permit, permitted
+from codeaudit.transforms.registration import overrides
 
 T = TypeVar("T")
 R = TypeVar("R")

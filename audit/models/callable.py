@@ -17,8 +17,7 @@ from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.prompts import VERSION
 from codeaudit.audit.records import Failed, Prediction, Query
-from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
-from codeaudit.transforms.frames import raised_at
+from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError, raised_at
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.permission import demand
 from codeaudit.transforms.registration import importable, load_foreign, one_line

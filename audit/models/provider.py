@@ -11,9 +11,8 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from codeaudit.audit.interface import BaseModel, Model
 from codeaudit.audit.models.endpoints.spending import Spending
-from codeaudit.transforms.abilities import adapted
 from codeaudit.transforms.errors import ModelError, UsageError
-from codeaudit.transforms.registration import load_target, misfit
+from codeaudit.transforms.registration import adapted, load_target, misfit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

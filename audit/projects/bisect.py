@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from codeaudit.audit.projects.verify import STOPPED, VerifyTrial, without_result
 from codeaudit.audit.projects.working_copy import ChangedFile, WorkingCopy, changed_files, new_bytes
-from codeaudit.audit.search.minimal import minimal
+from codeaudit.audit.search.shrinking import minimal
 from codeaudit.transforms.source_files import Choice, SourceUnit
 
 RUNS: Final = 48

@@ -19,11 +19,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.records import Attacked, Case, Failed, Predicted, Prediction, Query, Unjudged, Violated
 from codeaudit.audit.run import AuditSetup, answer_to, asked_of, first_answers, judge, labels_of, query_of
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import BaseTransform, Refused, Transform
 from codeaudit.transforms.perturb import reapply, within
 from codeaudit.transforms.records import Move, Perturbed, Sample
+from codeaudit.transforms.registration import overrides
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.seeding import stream
 

@@ -4,19 +4,45 @@ Every step is a legal perturbation of the original: the transform itself applies
 closer to the original order. Answers come through the driver's cache, so no text is asked twice.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, islice
-from typing import Final, TypeAlias
+from itertools import combinations, islice, pairwise
+from typing import Final, TypeAlias, TypeVar
 
 from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Violated
 from codeaudit.audit.run import AuditSetup, answer_to, asked_of, first_answers, judge, query_of
-from codeaudit.audit.search.minimal import minimal
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.perturb import reapply
 from codeaudit.transforms.records import Label, Move, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.reordering import milder
+
+T = TypeVar("T")
+
+
+def minimal(
+    items: Sequence[T], first: Callable[[Iterator[tuple[T, ...]]], tuple[T, ...] | None]
+) -> tuple[T, ...]:
+    """A failing subset from which no single item can be removed. The items together must fail.
+
+    `first` returns the first of several candidates that fails, or `None`. It receives all candidates of a
+    round at once, so that it may ask a model about them in batches.
+    """
+    kept, parts = tuple(items), 2
+    while len(kept) > 1:
+        cuts = [round(number * len(kept) / parts) for number in range(parts + 1)]
+        spans = list(pairwise(cuts))
+        if (chunk := first(kept[low:high] for low, high in spans)) is not None:
+            kept, parts = chunk, 2
+        # With two chunks, the rest of one is the other, which was tried above.
+        elif parts > 2 and (rest := first(kept[:low] + kept[high:] for low, high in spans)) is not None:
+            kept, parts = rest, parts - 1
+        elif parts < len(kept):
+            parts = min(len(kept), 2 * parts)
+        else:
+            break
+    return kept
+
 
 Moves: TypeAlias = tuple[Move, ...]
 

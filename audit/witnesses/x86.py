@@ -25,7 +25,7 @@ from codeaudit.audit.evidence_check import (
 )
 from codeaudit.audit.interface import LabelSource
 from codeaudit.audit.labels import MCA
-from codeaudit.audit.tasks.cost_labels import CostLabels
+from codeaudit.audit.tasks.throughput import CostLabels
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.seeding import stream

@@ -22,8 +22,7 @@ from click.core import ParameterSource
 from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.cli.streams import silence_stdout, sound_streams
 from codeaudit.transforms.distribution import NAME, NAMESAKE, version_of
-from codeaudit.transforms.errors import CodeauditError, CorpusError, UsageError
-from codeaudit.transforms.frames import raised_at
+from codeaudit.transforms.errors import CodeauditError, CorpusError, UsageError, raised_at
 from codeaudit.transforms.permission import permit
 from codeaudit.transforms.registration import load_target, nearest, one_line
 

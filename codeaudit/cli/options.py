@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_args
 
 import click
 from click.core import ParameterSource
@@ -24,7 +24,7 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import MANIFEST, RUN_FILES, read_manifest
 from codeaudit.bound_arguments import read_arguments, rebound
 from codeaudit.cli.main import CONFIG
-from codeaudit.option_table import DeclaredOption
+from codeaudit.option_table import DeclaredOption, Heading
 from codeaudit.options import HUGE, PRINTED, TABLE
 from codeaudit.retyping import words
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
@@ -579,3 +579,32 @@ def as_option(value: object, multiple: bool) -> object:
         return _several(value)
     # As a text, because click takes 1.5 for the whole number 1, and true for 1.
     return None if value is None else ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+BESIDE: Final[Mapping[str, Heading]] = {
+    "dry_run": "Limits of cost",
+    "held_out": "What is asked",
+    "html": "Output",
+    "verbose": "Output",
+}
+"""The headings of options that only some commands have. Those of the others are in the table of options."""
+
+
+def subject(name: str | None) -> Heading:
+    """The heading under which the help shows an option."""
+    return TABLE[name].entry.heading if name in TABLE else BESIDE.get(name or "", "General")
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows its options under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section for each heading that has an option here."""
+        sections: dict[Heading, list[tuple[str, str]]] = {heading: [] for heading in get_args(Heading)}
+        for param in self.get_params(ctx):
+            if (record := param.get_help_record(ctx)) is not None:
+                sections[subject(param.name)].append(record)
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)

@@ -37,8 +37,7 @@ from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, asked_for, numbers, words
-from codeaudit.transforms.grammar import counted, counted_reasons, first_of
-from codeaudit.transforms.hidden_marks import visible
+from codeaudit.transforms.grammar import counted, counted_reasons, first_of, visible
 from codeaudit.transforms.perturb import DENIED
 from codeaudit.transforms.records import KEEPS_TEXT
 

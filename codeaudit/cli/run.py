@@ -17,10 +17,10 @@ from codeaudit.audit.models.endpoints.urls import redacted, redacted_url
 from codeaudit.audit.store import SUITE, RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.bound_arguments import has_idle_url
-from codeaudit.cli.grouped import GroupedCommand
 from codeaudit.cli.main import CONFIG
 from codeaudit.cli.options import (
     VERBOSE,
+    GroupedCommand,
     demand_retyped,
     file_option,
     given_as,

@@ -5,7 +5,7 @@
 
 - A closed stream reads and writes nothing. That is no error.
 - A reader that has gone, as in `codeaudit run … 2>&1 | head -3`, ends nothing: only messages are lost.
-- Text is cleaned (`codeaudit.transforms.hidden_marks`): a file's name, a source or a model's answer cannot
+- Text is cleaned (`codeaudit.transforms.grammar`): a file's name, a source or a model's answer cannot
   steer the terminal or hide its neighbours. A carriage return that ends no line becomes the end of a line.
 
 Not cleaned are the colours and bars of `codeaudit.cli.output.Terminal`, which cleans the text between them,
@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TextIO
 
-from codeaudit.transforms.hidden_marks import visible
+from codeaudit.transforms.grammar import visible
 
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 

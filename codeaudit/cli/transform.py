@@ -93,8 +93,7 @@ from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CannotAudit, CorpusError, RunError, UsageError
 from codeaudit.transforms.folders import scratch_folder
-from codeaudit.transforms.grammar import counted, first_of, with_reasons
-from codeaudit.transforms.hidden_marks import visible
+from codeaudit.transforms.grammar import counted, first_of, visible, with_reasons
 from codeaudit.transforms.language import LANGUAGES, rewritten_today
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.perturb import FAILED

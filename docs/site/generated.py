@@ -21,9 +21,9 @@ from codeaudit.audit.corpora.native import DATA_SETS
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.kinds import BY_ANSWER, kinds_for
 from codeaudit.audit.registry import TASKS
-from codeaudit.cli.grouped import subject
 from codeaudit.cli.list import counterparts_in_words, example, promise, suite_line
 from codeaudit.cli.main import COMMANDS, cli
+from codeaudit.cli.options import subject
 from codeaudit.option_table import Heading
 from codeaudit.transforms.assumptions import Reach
 from codeaudit.transforms.language import LANGUAGES, TransformEntry

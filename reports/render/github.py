@@ -11,8 +11,7 @@ from typing import Final, Literal, TypeAlias
 from codeaudit.reports.cases import Locate, Place, ReportedCase, diff
 from codeaudit.reports.checks import Gate, sentence
 from codeaudit.reports.wording import plain
-from codeaudit.transforms.grammar import counted
-from codeaudit.transforms.hidden_marks import visible
+from codeaudit.transforms.grammar import counted, visible
 
 Level: TypeAlias = Literal["error", "warning"]
 

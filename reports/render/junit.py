@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Xml
 
 from codeaudit.reports.cases import ReportedCase, Variant, diff
 from codeaudit.reports.checks import Check, sentence
-from codeaudit.transforms.hidden_marks import visible
+from codeaudit.transforms.grammar import visible
 
 SHOWN: Final = 3
 """Number of violated variants of a case whose diffs are included."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from codeaudit.reports.cases import Locate, Place, ReportedCase, diff
-from codeaudit.transforms.hidden_marks import visible
+from codeaudit.transforms.grammar import visible
 from codeaudit.transforms.registry import ENTRIES
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"

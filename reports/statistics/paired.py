@@ -1,13 +1,20 @@
-"""Compares models on the same inputs: Cochran's Q, then exact McNemar tests and what they can detect."""
+"""Compares models on the same inputs: Cochran's Q, then exact McNemar tests and what they can detect.
+
+Where repeats tell the noise of each model, sign flips of the excess stand in their place: those tests would
+compare the noise of one model with the answers of another.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 from math import comb, prod, sqrt
-from typing import TYPE_CHECKING, Final
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from codeaudit.reports.records import Better, Contrast, Paired, Standing, Test
+from codeaudit.reports.records import Better, Contrast, Excess, Paired, Standing, Test
 from codeaudit.reports.statistics.adjustment import ALPHA, best, chi_square_tail, holm
+from codeaudit.reports.statistics.excess import excess_of, flips, rounded, sample_excess
 from codeaudit.reports.statistics.intervals import Z, single
 from codeaudit.transforms.grammar import counted
 
@@ -158,24 +165,6 @@ def _detectable(contrast: Contrast, alpha: float) -> float | None:
     return detectable_difference(contrast.both + contrast.neither + discordant, discordant, alpha=alpha)
 
 
-def _ranks(outcomes: Mapping[str, Sequence[bool]], better: Better) -> dict[str, float]:
-    """Return the mean rank of each model over the inputs; models with the same outcome share their
-    mean rank.
-    """
-    totals = dict.fromkeys(outcomes, 0.0)
-    rows = list(zip(*outcomes.values(), strict=True))
-    for row in rows:
-        changed = sum(row)
-        kept = len(row) - changed
-        # The models of a row have two outcomes only. Those with the good one share the ranks 1 to `good`,
-        # whose mean is (good + 1) / 2; the others share the ranks behind them.
-        good, poor = (kept, changed) if better == "lower" else (changed, kept)
-        for model, each in zip(outcomes, row, strict=True):
-            well = each is (better == "higher")
-            totals[model] += (good + 1) / 2 if well else good + (poor + 1) / 2
-    return {model: total / len(rows) for model, total in totals.items()} if rows else {}
-
-
 def _binomial(b: int, c: int) -> float:
     """Return the two-sided exact p-value of b heads and c tails of a fair coin."""
     # Whole numbers, so that p is exact before the one division. Twice the smaller tail, since a fair coin is
@@ -298,3 +287,108 @@ def _discordant(
     # Logarithms, because the coefficients overflow from about 1,030 inputs on.
     ways = gammaln(n + 1) - gammaln(numbers + 1) - gammaln(n - numbers + 1)
     return numbers, np.exp(ways + xlogy(numbers, share) + xlog1py(n - numbers, -share))
+
+
+SIGN_FLIPS: Final = "sign flips of the excess"
+
+
+class SampleOutcome(NamedTuple):
+    """What one model did on one sample."""
+
+    violated: bool
+    """Whether some of as many shared variants as repeats has another answer than the first one."""
+    unsteady: bool
+    """Whether some of as many repeats has."""
+    difference: Fraction
+    """Share of changed answers among all shared variants, minus the share among all repeats."""
+
+
+def compare_excess(name: str, better: Better, outcomes: Mapping[str, Sequence[SampleOutcome]]) -> Paired:
+    """Models on shared inputs, with the best ones marked.
+
+    Parameters
+    ----------
+    name, better
+        What a violated sample is called, and whether few or many of them are wanted.
+    outcomes
+        Per model, for the same samples in the same order.
+
+    Notes
+    -----
+    Points and intervals count samples: violated minus unsteady. Every p is of `SampleOutcome.difference`,
+    which has more power, by sign flips over samples: of one model for its standing, of two for a contrast,
+    Holm-adjusted over all pairs. The test over all models has the smallest adjusted p of the pairs. Best are
+    the model with the best mean difference and those that no pair separates from it at 0.05, and only if that
+    test rejects.
+    """
+    drafts = [
+        _contrast(one, other, outcomes[one], outcomes[other]) for one, other in combinations(outcomes, 2)
+    ]
+    adjusted = holm([draft.p for draft in drafts])
+    contrasts = tuple(replace(draft, p_adjusted=p) for draft, p in zip(drafts, adjusted, strict=True))
+    p = min(adjusted, default=None)
+    means = {model: float(sum(one.difference for one in found)) for model, found in outcomes.items()}
+    marked = best(means, contrasts, better) if p is not None and p < ALPHA else frozenset[str]()
+    return Paired(
+        name=name,
+        better=better,
+        standings=tuple(
+            Standing(
+                model=model,
+                changed=single(one.violated for one in found),
+                best=model in marked,
+                unsteady=single(one.unsteady for one in found),
+                excess=_excess(found),
+            )
+            for model, found in outcomes.items()
+        ),
+        test=Test(name=SIGN_FLIPS, method="smallest Holm-adjusted p of the pairs", p=p),
+        contrasts=contrasts,
+        ranks=_ranks({model: [one.difference for one in row] for model, row in outcomes.items()}, better),
+        by_excess=True,
+    )
+
+
+def _excess(found: Sequence[SampleOutcome]) -> Excess:
+    counted = sample_excess(sorted((one.violated, one.unsteady) for one in found))
+    return replace(counted, p=flips(rounded([one.difference for one in found]))) if found else counted
+
+
+def _contrast(
+    first: str, second: str, left: Sequence[SampleOutcome], right: Sequence[SampleOutcome]
+) -> Contrast:
+    pairs = list(zip(left, right, strict=True))
+    counted = excess_of([Fraction(_counted(one) - _counted(other)) for one, other in pairs])
+    moved = rounded([one.difference - other.difference for one, other in pairs])
+    p = flips(moved)
+    cells = [(one.violated, other.violated) for one, other in pairs]
+    return Contrast(
+        first=first,
+        second=second,
+        only_first=cells.count((True, False)),
+        only_second=cells.count((False, True)),
+        both=cells.count((True, True)),
+        neither=cells.count((False, False)),
+        p=p,
+        p_adjusted=p,
+        smallest_p=min(1.0, 2 * 0.5 ** sum(one != 0 for one in moved)),
+        difference=counted.points,
+        low=counted.low,
+        high=counted.high,
+        odds_ratio=None,
+    )
+
+
+def _counted(one: SampleOutcome) -> int:
+    return int(one.violated) - int(one.unsteady)
+
+
+def _ranks(outcomes: Mapping[str, Sequence[bool | Fraction]], better: Better) -> dict[str, float]:
+    """The mean rank of each model over the inputs; equal outcomes share their mean rank."""
+    sign = 1 if better == "lower" else -1
+    ranks: dict[str, list[float]] = {model: [] for model in outcomes}
+    for row in zip(*outcomes.values(), strict=True):
+        for model, outcome in zip(outcomes, row, strict=True):
+            before = sum(sign * other < sign * outcome for other in row)
+            ranks[model].append(before + (row.count(outcome) + 1) / 2)
+    return {model: fmean(each) for model, each in ranks.items() if each}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeaudit.audit.fixes import touches_fix
+from codeaudit.reports.observations import touches_fix
 
 FLAWED = "def f(a, n):\n    x = n\n    y = 2\n    b = a[n]\n    return b + x + y\n"
 REPLACED = FLAWED.replace("a[n]", "a.get(n)")

@@ -13,9 +13,8 @@ from codeaudit.audit.records import Case
 from codeaudit.audit.rows import read_suite, suite_rows
 from codeaudit.audit.store import SUITE_COLUMNS, LinesWriter, TableWriter
 from codeaudit.audit.suite import SuitePlan, case
-from codeaudit.audit.tasks.cost_labels import CostLabels
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
-from codeaudit.audit.tasks.throughput import THROUGHPUT
+from codeaudit.audit.tasks.throughput import THROUGHPUT, CostLabels
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Origin, Perturbed, Sample

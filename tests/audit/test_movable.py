@@ -18,8 +18,8 @@ from codeaudit.audit.run import SilentProgress
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.options import RunOptions
 from codeaudit.preparing import DrawnInputs, load_models
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.registration import overrides
 
 TASK = TASKS.get("function-name")
 TRANSFORMS = ("identity", "reorder", "rename")

@@ -17,8 +17,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.store import read_rows
-from codeaudit.cli.init import MODEL, PIPELINES
-from codeaudit.cli.pipelines import CHECK, GATE, RUN
+from codeaudit.cli.init import CHECK, GATE, MODEL, PIPELINES, RUN
 from codeaudit.transforms.distribution import NAMESAKE
 from tests.support.commands import ROOT
 from tests.support.pages import blocks

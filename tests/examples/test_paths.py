@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.cli.pipelines import github, gitlab
+from codeaudit.cli.init import github, gitlab
 from tests.support.commands import ROOT, environment
 from tests.support.endpoints import Act, Asked, refuses, says, serving
 from tests.support.pipelines import SPEC

@@ -11,7 +11,7 @@ from codeaudit.reports.compare import compare
 from codeaudit.reports.observations import observe
 from codeaudit.reports.records import ComparedRun, Comparison, Metric, ModelHeader, RunHeader
 from codeaudit.reports.shared_inputs import SharedInputs, asked
-from codeaudit.reports.statistics.paired_excess import SampleOutcome, compare_excess
+from codeaudit.reports.statistics.paired import SampleOutcome, compare_excess
 from codeaudit.reports.summarise import summarise
 from codeaudit.reports.verdict import verdict
 from codeaudit.transforms.errors import UsageError

@@ -12,9 +12,8 @@ from codeaudit.audit.models.provider import Provider
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.interface import Identity, Transform
 from codeaudit.transforms.language import LANGUAGES, Language
-from codeaudit.transforms.registration import Registry
+from codeaudit.transforms.registration import Registry, fits, wrong_member
 from codeaudit.transforms.registry import TRANSFORMS
-from codeaudit.transforms.typed import fits, wrong_member
 
 
 @pytest.mark.parametrize(

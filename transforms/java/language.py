@@ -2,16 +2,13 @@
 
 from typing import Final
 
-from codeaudit.transforms.java import (
-    control_flow,
-    dead_code,
-    declarations,
-    expressions,
-    identifiers,
-    layout,
-    members,
-    order,
-    strings,
+from codeaudit.transforms.java import identifiers, members, order, strings
+from codeaudit.transforms.java.families import (
+    CONTROL_FLOW,
+    DEAD_CODE,
+    DECLARATIONS,
+    EXPRESSIONS,
+    LAYOUT_OF_TEXT,
 )
 from codeaudit.transforms.java.ledger import LEDGER
 from codeaudit.transforms.language import Language
@@ -26,13 +23,13 @@ JAVA: Final = Language(
     families=(
         order.FAMILY,
         identifiers.FAMILY,
-        expressions.FAMILY,
-        control_flow.FAMILY,
-        declarations.FAMILY,
+        EXPRESSIONS,
+        CONTROL_FLOW,
+        DECLARATIONS,
         members.FAMILY,
-        dead_code.FAMILY,
+        DEAD_CODE,
         strings.FAMILY,
-        layout.FAMILY,
+        LAYOUT_OF_TEXT,
     ),
     standard=("reorder", "rename", "rename-parameters"),
     controls=("reorder-breaking", "rename-merging"),

@@ -5,17 +5,21 @@ and so the key. So none of them leaves this module, not even as a cause (`from N
 """
 
 import asyncio
+import json
 import os
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from math import hypot
+from operator import mul
+from typing import Any, Final
 
 import httpx2
 import openai
 from typing_extensions import override
 
-from codeaudit.audit.checks import is_whole
+from codeaudit.audit.checks import is_number, is_whole
+from codeaudit.audit.interface import OneLabel, OneNumber, OneWordOf, Ranking
 from codeaudit.audit.models.answers import ranked_by
 from codeaudit.audit.models.endpoints.client import (
     AUTHORIZATION,
@@ -29,7 +33,6 @@ from codeaudit.audit.models.endpoints.client import (
     wait_of,
 )
 from codeaudit.audit.models.openai.decoding import EMBEDDINGS, TOKENS, Api, Decoding
-from codeaudit.audit.models.openai.embeddings import cosine, vectors_in
 from codeaudit.audit.models.openai.http import (
     LARGEST_REPLY,
     BoundedClient,
@@ -50,9 +53,80 @@ from codeaudit.audit.models.openai.refusals import (
     status_in,
 )
 from codeaudit.audit.models.openai.replies import choice_of, of_responses, said, whole
-from codeaudit.audit.models.openai.structure import answer_in, structured
-from codeaudit.audit.prompts import Prompt
+from codeaudit.audit.prompts import Prompt, thinks
 from codeaudit.audit.records import Query
+from codeaudit.audit.registry import answer_kind
+
+ANSWER: Final = "answer"
+
+
+def structured(prompt: Prompt, query: Query, *, flat: bool) -> dict[str, object]:
+    """The field of a request that asks for the object; `flat` as the interface `responses` has it."""
+    # In this order, because a model writes the object from its beginning.
+    members: dict[str, object] = {"thoughts": {"type": "string"}} if thinks(prompt) else {}
+    members[ANSWER] = _answer(query)
+    schema = {
+        "type": "object",
+        "properties": members,
+        "required": list(members),
+        "additionalProperties": False,
+    }
+    about: dict[str, Any] = {"name": ANSWER, "strict": True, "schema": schema}
+    if flat:
+        return {"text": {"format": {"type": "json_schema", **about}}}
+    return {"response_format": {"type": "json_schema", "json_schema": about}}
+
+
+def _answer(query: Query) -> dict[str, object]:
+    match answer_kind(query.task):
+        case OneNumber():
+            return {"type": "number"}
+        case Ranking():
+            return {"type": "integer"}
+        case OneWordOf(words=words):
+            return {"type": "string", "enum": list(words)}
+        case OneLabel() if query.labels:
+            return {"type": "string", "enum": list(query.labels)}
+        case _:
+            return {"type": "string"}
+
+
+def answer_in(text: str) -> str | None:
+    """The answer in such a reply; `None` if it is no such object, as of a server that ignores the field."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    answer = found.get(ANSWER) if isinstance(found, Mapping) else None
+    if isinstance(answer, bool):
+        return str(answer).lower()
+    return str(answer) if isinstance(answer, str | int | float) else None
+
+
+def vectors_in(reply: object) -> list[list[float]] | None:
+    """The vectors of a reply by their indices, all of one length; `None` if it has no such list."""
+    rows = reply.get("data") if isinstance(reply, Mapping) else None
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        return None
+    # Servers may answer in any order. One that gives no indices keeps that of the texts.
+    found: dict[object, list[float]] = {}
+    for place, row in enumerate(rows):
+        vector, index = row.get("embedding"), row.get("index", place)
+        if not (isinstance(vector, list) and all(map(is_number, vector)) and any(vector) and is_whole(index)):
+            return None
+        found[index] = list(map(float, vector))
+    sizes = set(map(len, found.values()))
+    return (
+        [found[place] for place in range(len(rows))]
+        if found.keys() == set(range(len(rows))) and len(sizes) < 2
+        else None
+    )
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    """The cosine of the angle between two vectors, none of which is zero."""
+    return float(sum(map(mul, one, other))) / (hypot(*one) * hypot(*other))
+
 
 LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=1000)
 """No limit on connections: the layer above decides how many requests run at once, and reuses connections."""

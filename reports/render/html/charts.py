@@ -1,15 +1,31 @@
 """Draws charts of a summary as SVG text. Every chart has a title and a description in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from math import ceil, inf, log, sqrt
 from typing import Final, NamedTuple
 
 from codeaudit.reports import wording
 from codeaudit.reports.records import ByTransform, Comparison, Metric, ModelSummary, Paired, Summary
-from codeaudit.reports.render.html.markup import escaped
 from codeaudit.reports.statistics.adjustment import ranked
 from codeaudit.transforms.grammar import counted
+
+
+def escaped(text: str) -> str:
+    """Return a text as markup that shows it; nothing in it is obeyed."""
+    return escape(wording.plain(text))
+
+
+def items(texts: Iterable[str]) -> str:
+    """Return texts as the items of a list."""
+    return "".join(f"<li>{escaped(one)}</li>" for one in texts)
+
+
+def sentences(told: Iterable[str], otherwise: str) -> str:
+    """Return the sentences of a verdict as a list, or `otherwise` if there are none."""
+    return f'<ul class="verdict">{items([*told] or [otherwise])}</ul>'
+
 
 WIDTH: Final = 400
 LEFT: Final = 56

@@ -7,10 +7,8 @@ from codeaudit.reports import wording
 from codeaudit.reports.compare import labels
 from codeaudit.reports.first_screen import first_screen
 from codeaudit.reports.records import ComparedRun, Comparison, ModelSummary, Summary
-from codeaudit.reports.render.html.charts import charts, diagrams
-from codeaudit.reports.render.html.document import document, drawn, facts, table
-from codeaudit.reports.render.html.markup import escaped, sentences
-from codeaudit.reports.render.html.opening import violations_first
+from codeaudit.reports.render.html.charts import charts, diagrams, escaped, sentences
+from codeaudit.reports.render.html.document import document, drawn, facts, table, violations_first
 from codeaudit.reports.sheets import sheets
 from codeaudit.reports.verdict import verdict
 

@@ -18,14 +18,69 @@ from typing import Any, Final, NamedTuple
 from codeaudit.audit.records import Answer, Audited, Predicted, Unjudged, Violated, answer_from_json
 from codeaudit.reports import wording
 from codeaudit.reports.explanations import Asked, answer_text, reply_text, steadiness
-from codeaudit.reports.first_screen import every_sheet
+from codeaudit.reports.first_screen import every_sheet, first_screen
 from codeaudit.reports.records import Comparison, Summary
-from codeaudit.reports.render.html.charts import Chart, charts, legend
-from codeaudit.reports.render.html.markup import escaped, items
-from codeaudit.reports.render.html.opening import opening, scorecards, violations_first
-from codeaudit.reports.sheets import Cell, Sheet, sheets
+from codeaudit.reports.render.html.charts import Chart, charts, escaped, items, legend, mark, sentences
+from codeaudit.reports.sheets import Cell, Column, Sheet, sheets
+from codeaudit.reports.verdict import verdict
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Sample
+
+BEHIND: Final = ("size", "asked")
+"""Columns that say nothing of robustness. On a narrow screen they would stand in front of those that do."""
+
+
+def opening(summary: Summary, asked: Sequence[str]) -> str:
+    """Return the sentences above everything else.
+
+    Args:
+        summary: the numbers.
+        asked: when which models were asked what, and what that cost, in sentences.
+    """
+    told = sentences(
+        [*first_screen(summary).lead, *verdict(summary.statistics)],
+        "No answer to a perturbed input could be judged.",
+    )
+    return f'{told}<div class="asked">{"".join(f"<p>{escaped(one)}</p>" for one in asked)}</div>'
+
+
+def scorecards(summary: Summary) -> str:
+    """Return a card for each model, in the order of the models, with the numbers of the first screen."""
+    sheet = violations_first(first_screen(summary))
+    cards = "".join(_card(sheet.columns, row, number) for number, row in enumerate(sheet.rows))
+    return f'<div class="cards">{cards}</div><ul class="notes">{_legend(sheet)}</ul>' if cards else ""
+
+
+def violations_first(sheet: Sheet) -> Sheet:
+    """Return a table with its columns on size and number of samples behind the others."""
+    order = sorted(range(len(sheet.columns)), key=lambda n: sheet.columns[n].head in BEHIND)
+    return Sheet(
+        title=sheet.title,
+        columns=tuple(sheet.columns[n] for n in order),
+        rows=tuple(tuple(row[n] for n in order) for row in sheet.rows),
+        notes=sheet.notes,
+        legend=sheet.legend,
+        lead=sheet.lead,
+        dense=sheet.dense,
+    )
+
+
+def _card(columns: Sequence[Column], row: Sequence[Cell], number: int) -> str:
+    name, *cells = row
+    rows = "".join(_line(column.head, cell) for column, cell in zip(columns[1:], cells, strict=True))
+    head = f'<svg width="14" height="14" aria-hidden="true">{mark(number, 7, 7)}</svg>'
+    return f'<article class="card"><h3>{head} {escaped(" ".join(name.lines))}</h3><dl>{rows}</dl></article>'
+
+
+def _line(head: str, cell: Cell) -> str:
+    first, *more = cell.lines or ("",)
+    rest = f' <span class="soft">{escaped(", ".join(more))}</span>' if more else ""
+    return f"<dt>{escaped(head)}</dt><dd><strong>{escaped(first)}</strong>{rest}</dd>"
+
+
+def _legend(sheet: Sheet) -> str:
+    return "".join(f'<li class="legend-text">{escaped(one)}</li>' for one in sheet.legend)
+
 
 BUDGET: Final = 2_600_000
 """Maximum number of characters of packed data, so that a page stays below 3 MB."""
@@ -94,13 +149,13 @@ def browser(
     found = _Candidates(explained={row["sample"] for row in explanations})
     for seed, one in audited:
         asked = _asked(one)
-        for verdict in one.verdicts:
-            if not isinstance(verdict, Violated) or verdict.perturbed.kind != "preserving":
+        for violated in one.verdicts:
+            if not isinstance(violated, Violated) or violated.perturbed.kind != "preserving":
                 continue
             candidate = found.of(one.sample)
             if candidate is None:
                 continue
-            perturbed = verdict.perturbed
+            perturbed = violated.perturbed
             # First, because what is weighed is the last text.
             rewritten = {"other": candidate.text_number(perturbed.other)} if perturbed.other else {}
             row = {
@@ -111,8 +166,8 @@ def browser(
                 "variant": perturbed.variant,
                 "text": candidate.text_number(perturbed.source),
                 "notes": [move.note[:LONG] for move in perturbed.moves],
-                "before": _told(verdict.before),
-                "after": _told(verdict.after),
+                "before": _told(violated.before),
+                "after": _told(violated.after),
             }
             if asked.changed:
                 row["repeats"] = steadiness(asked)

@@ -9,9 +9,16 @@ from typing import TypeAlias
 
 import pytest
 
-from codeaudit.audit.corpora.documentation import comment_above, of_comments, of_python, shows, summary_of
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.tasks.summarisation import NO_SUMMARY, SUMMARISATION
+from codeaudit.audit.tasks.summarisation import (
+    NO_SUMMARY,
+    SUMMARISATION,
+    comment_above,
+    of_comments,
+    of_python,
+    shows,
+    summary_of,
+)
 from codeaudit.transforms.records import Sample
 
 DOC = '"""Add two numbers.\n\n    Slowly.\n    """'

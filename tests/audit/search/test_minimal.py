@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeaudit.audit.search.minimal import minimal
+from codeaudit.audit.search.shrinking import minimal
 
 Part = tuple[int, ...]
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from codeaudit.audit.tasks.braces import completed_in_braces, rewritten_in_braces
+from codeaudit.audit.tasks.solutions import completed_in_braces, rewritten_in_braces
 
 PROMPTS = {"javascript": "function total(xs) {\n", "c": "int total(int *xs, int n) {\n"}
 

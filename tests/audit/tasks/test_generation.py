@@ -18,10 +18,10 @@ from codeaudit.audit.tasks.generation import (
 )
 from codeaudit.audit.tasks.solutions import NOT_RUN
 from codeaudit.audit.tasks.solving import CARRIES_NOT, FAILS_ITSELF, NO_TESTS
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.oracle.trial import NO_PLAIN_RESULT
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
+from codeaudit.transforms.registration import overrides
 
 SOURCE = '''\
 def weigh(words, least=2):

@@ -11,8 +11,8 @@ from codeaudit.audit.records import malformed
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.run import malformed_message
 from codeaudit.audit.tasks.next_line import NEXT_LINE, OTHER_LINE
-from codeaudit.transforms.abilities import overrides
 from codeaudit.transforms.records import NotApplied, Sample
+from codeaudit.transforms.registration import overrides
 from tests.support.audited import variant
 
 SOURCE = "def f(a, b):\n    low = a - b\n    high = a + b\n    # both\n    return [low,   high]\n"

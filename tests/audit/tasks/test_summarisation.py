@@ -11,7 +11,7 @@ from codeaudit.audit.records import Predicted
 from codeaudit.audit.tasks.summarisation import SUMMARISATION, rouge_l
 from codeaudit.cli.main import main
 from codeaudit.reports.records import Summary
-from codeaudit.transforms.abilities import overrides
+from codeaudit.transforms.registration import overrides
 
 
 def test_it_has_partial_credit_and_several_rules() -> None:

@@ -13,7 +13,7 @@ from codeaudit.audit.labels import GivenLabels
 from codeaudit.audit.records import Case
 from codeaudit.audit.store import read_rows
 from codeaudit.audit.suite import SuitePlan, case
-from codeaudit.audit.tasks.cost_labels import CostLabels
+from codeaudit.audit.tasks.throughput import CostLabels
 from codeaudit.audit.witnesses.x86 import (
     COST_DIFFERS,
     EXECUTION_DIFFERS,

@@ -15,8 +15,7 @@ from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate import Limits, RiseTest, gate, rejected
 from codeaudit.reports.judged import Judged
 from codeaudit.reports.records import ModelSummary, Rate
-from codeaudit.reports.statistics.mcnemar import SampleChange, paired_rise
-from codeaudit.reports.statistics.score_loss import paired_loss
+from codeaudit.reports.statistics.mcnemar import SampleChange, paired_loss, paired_rise
 from tests.reports.test_gate import crowd, judged
 
 BASE = judged(*crowd(1, 4))

@@ -5,8 +5,8 @@ from typing import get_args
 import click
 import pytest
 
-from codeaudit.cli.grouped import BESIDE
 from codeaudit.cli.main import COMMANDS, main
+from codeaudit.cli.options import BESIDE
 from codeaudit.option_table import Heading
 from codeaudit.options import TABLE
 from codeaudit.transforms.registration import load_target

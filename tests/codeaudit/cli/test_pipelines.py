@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from codeaudit.cli.init import PIPELINES
+from codeaudit.cli.init import CHECK, GATE, PIPELINES, RUN
 from codeaudit.cli.main import main
-from codeaudit.cli.pipelines import CHECK, GATE, RUN
 from codeaudit.transforms.distribution import NAME
 from tests.support.commands import ROOT
 from tests.support.pages import blocks

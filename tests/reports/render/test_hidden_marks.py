@@ -8,7 +8,7 @@ import pytest
 from codeaudit.cli.main import main
 from codeaudit.reports.render.github import command
 from codeaudit.reports.render.junit import legal
-from codeaudit.transforms.hidden_marks import visible
+from codeaudit.transforms.grammar import visible
 
 MARKS = "\0\x01\x0b\x1b\x7f\x85\x9b\u200b\u200e\u202e\u2066\u2069\u2028\ufeff"
 

@@ -11,8 +11,16 @@ import pytest
 from codeaudit.finished_runs import _asked
 from codeaudit.reports.first_screen import first_screen
 from codeaudit.reports.records import Comparison, Summary
-from codeaudit.reports.render.html.document import Browser, Page, browser, html
-from codeaudit.reports.render.html.opening import BEHIND, opening, scorecards, violations_first
+from codeaudit.reports.render.html.document import (
+    BEHIND,
+    Browser,
+    Page,
+    browser,
+    html,
+    opening,
+    scorecards,
+    violations_first,
+)
 from codeaudit.reports.verdict import verdict
 from tests.reports.render.test_html import (  # noqa: F401
     Reader,

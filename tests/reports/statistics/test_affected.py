@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codeaudit.reports.statistics.affected import affected, samples_needed
-from codeaudit.reports.statistics.excess import explained, flips
+from codeaudit.reports.statistics.excess import affected, explained, flips, samples_needed
 
 DIFFERENCES = st.lists(st.sampled_from([Fraction(n, 4) for n in range(-4, 5)]), max_size=9)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeaudit.reports.statistics import score_loss
-from codeaudit.reports.statistics.score_loss import paired_loss
+from codeaudit.reports.statistics import mcnemar
+from codeaudit.reports.statistics.mcnemar import paired_loss
 from codeaudit.transforms.errors import CannotAudit
 
 Pairs = list[tuple[float, float]]
@@ -59,7 +59,7 @@ def test_other_scores_have_the_share_of_all_flips_of_signs(pairs: Pairs) -> None
     wanted = by_hand(pairs)
     found = paired_loss(pairs, better="higher")
     # Four standard deviations of the draws, and the draw that was seen.
-    near = 4 * sqrt(wanted * (1 - wanted) / score_loss.DRAWS) + 2e-5
+    near = 4 * sqrt(wanted * (1 - wanted) / mcnemar.DRAWS) + 2e-5
     assert found.p == pytest.approx(wanted, abs=near)
     assert found.p == paired_loss(pairs, better="higher").p, "the draws are fixed"
 
@@ -95,7 +95,7 @@ def test_for_many_scores_the_normal_distribution_is_near_the_flips(
     pairs = [(chance.random(), chance.random() - shift) for _ in range(200)]
     drawn = paired_loss(pairs, better="higher")
     assert drawn.method == "sign flips over samples"
-    monkeypatch.setattr(score_loss, "FEW", 199)
+    monkeypatch.setattr(mcnemar, "FEW", 199)
     normal = paired_loss(pairs, better="higher")
     assert normal.method == "sign flips over samples, normal"
     assert normal.p == pytest.approx(drawn.p, abs=0.01)

@@ -15,9 +15,8 @@ from codeaudit.transforms.python.files import places
 from codeaudit.transforms.python.function_context import function_context
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.order.reorder import REORDER
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import KNOWN, parse, unknown_syntax
 from codeaudit.transforms.python.source import read
-from codeaudit.transforms.python.syntax import KNOWN, unknown_syntax
 from codeaudit.transforms.records import Move, NotApplied
 from codeaudit.transforms.registry import TRANSFORMS
 from tests.support.fuzzing import unit

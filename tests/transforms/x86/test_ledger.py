@@ -11,7 +11,7 @@ import pytest
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Outcome, Perturbed, Sample
 from codeaudit.transforms.registry import rests_on, transform_for
-from codeaudit.transforms.x86.ledger import LEDGER
+from codeaudit.transforms.x86 import LEDGER
 from codeaudit.transforms.x86.reading import read
 
 _MOVE: Final = re.compile(r"(?P<name>movq|addq) (?P<source>\S+), (?P<target>\S+)")

@@ -65,7 +65,6 @@ FAMILY: Final = TransformFamily.of(
         "a = a + b as a += b",
         _AREA.replace("total += 2 * row", "total = total + 2 * row"),
         "augmented-wrong",
-        undoes=("expand-augmented",),
     ),
     keeps("logic:SPLIT_COMPARISONS", "a < b < c as a < b and b < c", _WITHIN, "de-morgan-wrong"),
     keeps(

@@ -37,12 +37,10 @@ FAMILY: Final = TransformFamily.of(
     "layout",
     "The same tokens and the same tree in another layout.",
     keeps("lines:INSERT_COMMENTS", "comments that say nothing of the code", _MEDIAN),
-    keeps(
-        "lines:REMOVE_COMMENTS", "comments go, except those for tools", _MEDIAN, undoes=("insert-comments",)
-    ),
+    keeps("lines:REMOVE_COMMENTS", "comments go, except those for tools", _MEDIAN),
     keeps("lines:INSERT_BLANK_LINES", "blank lines between statements", _MEDIAN),
-    keeps("lines:REMOVE_BLANK_LINES", "blank lines go", _MEDIAN, undoes=("insert-blank-lines",)),
-    keeps("lines:JOIN_LINES", "lines inside brackets are joined", _MEDIAN, undoes=("split-lines",)),
+    keeps("lines:REMOVE_BLANK_LINES", "blank lines go", _MEDIAN),
+    keeps("lines:JOIN_LINES", "lines inside brackets are joined", _MEDIAN),
     keeps("lines:SPLIT_LINES", "lines inside brackets are broken behind commas", _MEDIAN),
     keeps("lines:JOIN_STATEMENTS", "two statements on a line, joined by `;`", _MARKS),
     keeps(
@@ -59,7 +57,7 @@ FAMILY: Final = TransformFamily.of(
     ),
     keeps("literals:QUOTES", "single quotes for double ones, and back", _MARKS, "string-changed"),
     keeps("literals:SPLIT_STRINGS", "one string written as two in a row", _MARKS),
-    keeps("literals:JOIN_STRINGS", "strings in a row written as one", _MARKS, undoes=("split-strings",)),
+    keeps("literals:JOIN_STRINGS", "strings in a row written as one", _MARKS),
     keeps(
         "literals:LITERAL_BASES",
         "numbers in another base, with grouped digits or an exponent",
@@ -67,12 +65,7 @@ FAMILY: Final = TransformFamily.of(
         "literal-changed",
     ),
     keeps("brackets:INSERT_PARENTHESES", "parentheses that change nothing", _MEDIAN),
-    keeps(
-        "brackets:REMOVE_PARENTHESES",
-        "parentheses that change nothing go",
-        _MEDIAN,
-        undoes=("insert-parentheses",),
-    ),
+    keeps("brackets:REMOVE_PARENTHESES", "parentheses that change nothing go", _MEDIAN),
     keeps("brackets:INSERT_TRAILING_COMMAS", "a comma before the closing bracket", _MARKS),
     keeps(
         "brackets:REMOVE_TRAILING_COMMAS",

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 import torch
 
-from codeaudit.audit.models.hf import adapter, quantised
+from codeaudit.audit.models.hf import adapter
+from codeaudit.audit.models.hf import load as loading
 from codeaudit.audit.models.hf.heads import quiet
+from codeaudit.audit.models.hf.load import NEEDS
 from codeaudit.audit.models.hf.model import HubModel
-from codeaudit.audit.models.hf.quantised import NEEDS
 from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.models.hf import networks as made
 from tests.audit.models.hf.conftest import Load, asked
@@ -172,7 +173,7 @@ def test_a_missing_package_is_one_line_that_names_it(
     folders: dict[str, Path], load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adapter, "find_spec", lambda name: None)
-    monkeypatch.setattr(quantised, "find_spec", lambda name: None)
+    monkeypatch.setattr(loading, "find_spec", lambda name: None)
     spoiled(tmp_path / "lora")
     with pytest.raises(ModelError, match=r'which needs the package peft: pip install "codeaudit-ml\[lora\]"'):
         load(tmp_path / "lora")

@@ -12,7 +12,16 @@ import pytest
 import torch
 
 from codeaudit.audit.papers.dependency_encoding import features
-from codeaudit.audit.papers.dependency_encoding.comparison import LAMBDAS, SHARP, lengths, made, retrieval
+from codeaudit.audit.papers.dependency_encoding.comparison import (
+    LAMBDAS,
+    LONGEST,
+    SHARP,
+    completed,
+    lengths,
+    lines_of,
+    made,
+    retrieval,
+)
 from codeaudit.audit.papers.dependency_encoding.features import auroc, in_plane
 from codeaudit.audit.papers.dependency_encoding.made_code import (
     ALPHABET,
@@ -23,7 +32,6 @@ from codeaudit.audit.papers.dependency_encoding.made_code import (
 )
 from codeaudit.audit.papers.dependency_encoding.material import learn
 from codeaudit.audit.papers.dependency_encoding.networks import build
-from codeaudit.audit.papers.dependency_encoding.next_lines import LONGEST, completed, lines_of
 from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, DecoderSizes
 from codeaudit.audit.papers.experiments import Bench
 from codeaudit.transforms.records import Origin, Sample
