@@ -8,7 +8,6 @@
 - `codeaudit.audit.tasks.output_prediction.call_results`: execution of a call.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,10 +31,11 @@ from codeaudit.audit.interface import (
 )
 from codeaudit.audit.records import Case, brief
 from codeaudit.transforms.errors import CorpusError, UsageError
-from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 from codeaudit.transforms.registration import overrides
 
+SANDBOX: Final = "sandbox"
+"""The tool of labels that execution gives."""
 MCA: Final = "llvm-mca"
 SYNTAX: Final = f"{MCA}[:PROCESSOR], COLUMN[/DIVISOR] of a table, or {NO_LABELS}"
 
@@ -92,7 +92,7 @@ class PromptLabels(LabelSource):
     @override
     def about(self) -> Mapping[str, object]:
         if self.follows_variants:
-            return {"tool": "sandbox", PYTHON.name: f"{sys.version_info.major}.{sys.version_info.minor}"}
+            return {"tool": SANDBOX}
         return {"corpus": "its own"}
 
     @property

@@ -103,7 +103,6 @@ from codeaudit.reports.statistics.intervals import rate_of
 from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.retyping import words
-from codeaudit.transforms.dependence.digest import analysis_digest
 from codeaudit.transforms.distribution import NAME, version_of
 from codeaudit.transforms.errors import (
     CannotAudit,
@@ -119,7 +118,7 @@ from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import KEEPS_TEXT, Perturbed
 from codeaudit.transforms.registry import expand, in_relation, is_related
-from codeaudit.transforms.remembering import remembering
+from codeaudit.transforms.remembering import analysis_digest, remembering
 
 RUNS: Final = Path("codeaudit-runs")
 """Where run folders go by default."""

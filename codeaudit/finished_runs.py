@@ -44,11 +44,11 @@ from codeaudit.keywords import says_what_is_meant
 from codeaudit.known_runs import recall
 from codeaudit.reports import wording
 from codeaudit.reports.records import ComparedRun, Comparison, Summary
-from codeaudit.transforms.dependence.digest import analysis_digest
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import KEEPS_TEXT, Sample
 from codeaudit.transforms.registry import kind_of
+from codeaudit.transforms.remembering import analysis_digest
 
 COLUMNS: Final = ("seed", "sample", "transform", "kind", "variant", "status", "input", "draw")
 

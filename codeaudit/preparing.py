@@ -33,6 +33,7 @@ from codeaudit.audit.interface import (
     as_label,
 )
 from codeaudit.audit.labels import (
+    SANDBOX,
     NamedLabels,
     SeenLabels,
     are_closed,
@@ -60,6 +61,7 @@ from codeaudit.prompting import PROMPT, check_prompts
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
+from codeaudit.transforms.oracle.toolchains import runners
 from codeaudit.transforms.records import KEEPS_TEXT, Sample
 from codeaudit.transforms.registration import adapted, overrides
 from codeaudit.transforms.registry import (
@@ -350,6 +352,18 @@ class DrawnInputs:
         return own + told_errors(name for one in self.selections for name in one.data_sets)
 
     @property
+    def _runners(self) -> Mapping[str, str]:
+        """What runs the programs that labels come from, by name, with its version."""
+        return runners(self.languages) if self.labels.about.get("tool") == SANDBOX else {}
+
+    @property
+    def told_labels(self) -> str:
+        """Where the labels come from, in words."""
+        return ", ".join(
+            [str(self.labels), *(f"{tool} {version}" for tool, version in self._runners.items())]
+        )
+
+    @property
     def has_more(self) -> bool:
         """Whether the corpus has samples that the draw did not reach."""
         return self.selections[0].not_drawn > 0
@@ -365,7 +379,7 @@ class DrawnInputs:
             "samples": len(first.samples),
             "available": first.available,
             "skipped": self.skipped,
-            "labels": self.labels.about,
+            "labels": {**self.labels.about, **self._runners},
             **({"movable": self.options.movable} if self.options.movable else {}),
             **({"witnesses": tools} if tools else {}),
             **({RAW: {"hash": first.part.raw, "unread": dict(first.unread)}} if first.part else {}),
@@ -608,7 +622,7 @@ def prepare_inputs(
             samples = corpus(options.corpus or own_corpus(task), source.column, resources)
         drawn = draw(options, task, samples, source, progress, spoken=spoken)
         if drawn.labels.follows_variants:
-            note(f"labels: {drawn.labels}")
+            note(f"labels: {drawn.told_labels}")
         return with_witnesses(drawn) if options.execute else drawn
     if (made_for := suite_task(options.suite)) != task.name:
         raise UsageError(

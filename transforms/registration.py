@@ -500,16 +500,27 @@ def first_line(value: object) -> str:
 
 
 def unknown(noun: str, name: str, known: Iterable[str]) -> str:
-    """The message for a name that does not exist, with the nearest one or all of them."""
-    return f"unknown {noun} {name!r}; {nearest_or_all(name, known)}"
+    """The message for a name that does not exist, with the nearest one, all of them, or how to list them."""
+    listing = f"codeaudit list {noun}s" if noun in LISTED else ""
+    return f"unknown {noun} {name!r}; {nearest_or_all(name, known, listing)}"
 
 
-def nearest_or_all(name: str, known: Iterable[str]) -> str:
-    """What may have been meant by a name that does not exist."""
+LISTED: Final = ("task", "transform", "suite", "language", "format")
+"""What `codeaudit list` lists."""
+FEW: Final = 12
+"""Names that a message shows; of more that a command lists it shows the three that are alike."""
+
+
+def nearest_or_all(name: str, known: Iterable[str], listing: str = "") -> str:
+    """What may have been meant by a name that does not exist; `listing` is the command that lists them."""
     names = list(known)
-    near = nearest(name, names)
+    if near := nearest(name, names):
+        return f"did you mean {near!r}?"
+    if listing and len(names) > FEW:
+        alike = get_close_matches(name, names, n=3, cutoff=0)
+        return f"the nearest: {', '.join(alike)}; {listing} shows all {len(names)}"
     # Without a near name the whole list helps more than a wrong guess.
-    return f"did you mean {near!r}?" if near else f"known: {', '.join(sorted(names))}"
+    return f"known: {', '.join(sorted(names))}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,7 +21,32 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import Any, Final, TypeAlias
 
-from codeaudit.transforms.dependence.digest import digest_of
+SHARED: Final = ("dependence", "syntax", "x86")
+"""Folders that decide dependences in every language, or in their own."""
+ANALYSIS: Final = "analysis"
+"""A language with such a folder decides them there and in the modules beside it."""
+
+
+@cache
+def analysis_digest(transforms: Path = Path(__file__).parent) -> str:
+    """A hash of the code in the folder of the transforms that finds dependences.
+
+    With other code, a text may have other dependences: other features of a network, another drawing.
+    """
+    folders = {transforms / part for part in SHARED}
+    for analysis in transforms.glob(f"*/{ANALYSIS}"):
+        folders |= {analysis, analysis.parent}
+    return digest_of((path for folder in sorted(folders) for path in sorted(folder.glob("*.py"))), transforms)
+
+
+def digest_of(paths: Iterable[Path], root: Path) -> str:
+    """A hash of files: of their names below `root`, and of their content."""
+    found = hashlib.sha256()
+    for path in paths:
+        found.update(f"{path.relative_to(root).as_posix()}\0".encode())
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
 
 Plain: TypeAlias = bool | int | str | Sequence["Plain"] | Mapping[str, "Plain"] | None
 """A value of JSON."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
+from codeaudit.audit.corpora.files import SourceFiles
 from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.records import Corpus, LeftOut, Prepare, id_of, prepared
 from codeaudit.audit.corpora.tables import Table, names_language
@@ -422,6 +423,8 @@ def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collec
     ]
     if foreign and all(map(is_well_known, foreign)):
         return f"{told}; {rewritten_today()}"
+    if isinstance(corpus, SourceFiles) and corpus.named and not corpus.roots[0].read_bytes().strip():
+        return f"{told}: the file is empty"
     if isinstance(corpus, Table) and next(iter(corpus.rows(Counter())), None) is None:
         return f"{told}: the table has no rows"
     known = ", ".join(sorted(LANGUAGES))

@@ -304,9 +304,18 @@ def _unknown(spec: str) -> UsageError | ModelError:
         near: str | None = f"{heads[0]}/{rest}"
     else:
         near = meant if meant and head not in PROVIDERS else nearest(spec, known)
-    forms = [provider.form for provider in providers().values() if not provider.names]
-    hint = f"did you mean {near!r}?" if near else f"known: {', '.join([*known, *forms, 'a folder'])}"
-    return UsageError(f"unknown model {spec!r}; {hint}")
+    forms = [
+        provider.form
+        for name, provider in providers().items()
+        if not provider.names and name not in hints.SHORT
+    ]
+    if near:
+        return UsageError(f"unknown model {spec!r}; did you mean {near!r}?")
+    alike = get_close_matches(spec, known, n=3, cutoff=0)
+    return UsageError(
+        f"unknown model {spec!r}; known: {', '.join([*alike, *forms, 'a folder'])}, …; "
+        "codeaudit list models shows all"
+    )
 
 
 def _card(folder: Path) -> Mapping[str, object]:

@@ -32,8 +32,8 @@ from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.audit.training.learned import FILE as LEARNED
 from codeaudit.audit.training.learned import Learned
 from codeaudit.audit.training.trainer import STATE_FILE, Learner, Trained
-from codeaudit.transforms.dependence.digest import analysis_digest
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.remembering import analysis_digest
 
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.safetensors"

@@ -23,7 +23,7 @@ from codeaudit.audit.interface import Expectation, OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.replies import closed
 from codeaudit.audit.tasks import wordings
-from codeaudit.audit.tasks.flaws import FlawTask
+from codeaudit.audit.tasks.vulnerability_detection import FlawTask
 from codeaudit.transforms.records import Perturbed, Sample
 
 BUGGY: Final = "buggy"

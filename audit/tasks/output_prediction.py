@@ -42,7 +42,6 @@ import ast
 import hashlib
 import json
 import re
-import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -66,6 +65,7 @@ from codeaudit.audit.evidence_check import (
     confirm,
 )
 from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource, Task
+from codeaudit.audit.labels import SANDBOX
 from codeaudit.audit.prompts import knowing
 from codeaudit.audit.records import Case
 from codeaudit.audit.tasks import wordings
@@ -201,7 +201,7 @@ class Outputs(LabelSource):
     @property
     @override
     def about(self) -> Mapping[str, object]:
-        return {"tool": "sandbox", PYTHON.name: f"{sys.version_info.major}.{sys.version_info.minor}"}
+        return {"tool": SANDBOX}
 
     @property
     @override

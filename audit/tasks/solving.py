@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from codeaudit.audit.corpora.records import Note
 from codeaudit.audit.interface import LabelRequest, LabelSource, Task
-from codeaudit.audit.labels import prompt_labels
+from codeaudit.audit.labels import SANDBOX, prompt_labels
 from codeaudit.audit.records import Answer, Attempt, Case, Failed, Predicted, Prediction
 from codeaudit.audit.tasks.solutions import Solutions
 from codeaudit.transforms.errors import RunError, UsageError
@@ -159,7 +159,7 @@ class VariantLabels(LabelSource):
     @property
     @override
     def about(self) -> Mapping[str, object]:
-        return {"tool": "sandbox"}
+        return {"tool": SANDBOX}
 
     @property
     @override

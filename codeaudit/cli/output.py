@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Final, Self
 
@@ -232,7 +233,7 @@ class ProgressMonitor:
         self._label = label
         self._total = total
         self._unit = unit
-        self._began = self._told = time.monotonic()
+        self._began = time.monotonic()
         console = Terminal(beneath(sys.stderr))
         self._bar = Progress(
             _Label(),
@@ -246,9 +247,12 @@ class ProgressMonitor:
             disable=not console.is_terminal,
         )
         self._task = self._bar.add_task(label, total=total)
+        self._ended = Event()
 
     def __enter__(self) -> Self:
         self._bar.start()
+        if self._bar.disable:
+            Thread(target=self._tell, daemon=True).start()
         keep_clean()
         return self
 
@@ -256,6 +260,7 @@ class ProgressMonitor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bar.stop()
+        self._ended.set()
         # After an error the totals would look like those of a finished run.
         if kind is None:
             note(self._done())
@@ -265,10 +270,11 @@ class ProgressMonitor:
         self._recalled += count if recalled else 0
         self._asked += 0 if recalled else count
         self._bar.advance(self._task, count)
-        now = time.monotonic()
-        if self._bar.disable and now - self._told >= LINE_EVERY:
-            self._told = now
-            note(self._line(now))
+
+    def _tell(self) -> None:
+        """Write a line now and then, also while one unit takes long."""
+        while not self._ended.wait(LINE_EVERY):
+            note(self._line(time.monotonic()))
 
     def malformed(self, told: str) -> None:
         """Tell the first malformed answer; others would look alike."""

@@ -194,7 +194,22 @@ def _data(name: str) -> None:
 def _settings(scale: Mapping[str, Any]) -> str:
     """The settings of an experiment in words."""
     aside = ("minutes", "forecast", "data")
-    return ", ".join(f"{name} {value}" for name, value in scale.items() if name not in aside)
+    return ", ".join(
+        f"{name.replace('_', ' ')} {_worded(value)}" for name, value in scale.items() if name not in aside
+    )
+
+
+def _worded(value: object) -> str:
+    """A setting as a user would write it."""
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case list() | tuple():
+            return " and ".join(map(_worded, value)) or "none"
+        case _:
+            return str(value)
 
 
 def _plan(source: Item, request: Request) -> None:

@@ -239,7 +239,7 @@ def write_suite(
     truth = labels(None, task, cache=default_folder() / "labels", note=progress.note)
     inputs = draw(options, task, whole, truth, progress)
     if inputs.labels.follows_variants:
-        progress.note(f"labels: {inputs.labels}")
+        progress.note(f"labels: {inputs.told_labels}")
     if options.execute:
         inputs = with_witnesses(inputs)
     folder = RunFolder(path.parent)

@@ -11,7 +11,7 @@ import pytest
 
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.permission import permit
-from codeaudit.transforms.registration import Entry, Registry
+from codeaudit.transforms.registration import Entry, Registry, unknown
 from tests.support.plugins import install
 
 GROUP = "codeaudit.greeters"
@@ -82,6 +82,12 @@ def test_an_unknown_name_brings_the_nearest() -> None:
         GREETERS.get("polit")
     with pytest.raises(UsageError, match="unknown greeter 'xyz'; known: polite"):
         GREETERS.summary("xyz")
+    many = [f"transform-{number}" for number in range(40)]
+    told = unknown("transform", "xyz", many)
+    assert told.endswith("; codeaudit list transforms shows all 40")
+    assert len(told) < 120
+    # What no command lists is shown as a whole.
+    assert unknown("greeter", "xyz", many).count("transform-") == 40
 
 
 def test_a_name_that_is_built_in_twice_is_an_error() -> None:

@@ -3,9 +3,8 @@
 import re
 from typing import Final
 
-from codeaudit.transforms.java.analysis.completion import FLOW
 from codeaudit.transforms.java.analysis.types import NULL, NUMERIC, PRIMITIVE, STRING
-from codeaudit.transforms.java.parsing import TYPES
+from codeaudit.transforms.java.parsing import FLOW, TYPES
 from codeaudit.transforms.java.precedence import EXPRESSIONS, OPERATORS, PRIMARY, RELATION, UNARY
 from codeaudit.transforms.strategies.dialect import Dialect, Fillers
 from codeaudit.transforms.syntax.text import Precedence

@@ -5,7 +5,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
@@ -97,6 +98,18 @@ def installed(tool: Toolchain) -> Installed | None:
 def toolchain(language: str) -> Toolchain | None:
     """How programs of a language run; `None` for one that does not run here at all."""
     return TOOLCHAINS.get(language)
+
+
+def runners(languages: Iterable[str]) -> Mapping[str, str]:
+    """What runs programs of these languages here, by name, with its version: `{"node": "22.1.0"}`."""
+    found: dict[str, str] = {}
+    for language in languages:
+        tool = toolchain(language)
+        if tool is None:  # Python, which this interpreter runs
+            found["python"] = f"{sys.version_info.major}.{sys.version_info.minor}"
+        elif (known := installed(tool)) is not None:
+            found[tool.command] = known.version
+    return found
 
 
 def asked(*words: str) -> str | None:

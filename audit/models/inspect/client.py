@@ -38,8 +38,8 @@ from codeaudit.audit.models.endpoints.client import (
 from codeaudit.audit.models.inspect.decoding import LIKELIEST, LOGPROBS, VendorDecoding
 from codeaudit.audit.models.openai.client import CONNECT, LIMITS
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
-from codeaudit.audit.models.openai.likelihood import NO_LEAD, Lead, leads
 from codeaudit.audit.models.openai.refusals import is_of_size, is_page, rejected, server_words
+from codeaudit.audit.models.openai.replies import NO_LEAD, Lead, leads
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 from codeaudit.transforms.errors import ModelError

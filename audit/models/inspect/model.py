@@ -30,7 +30,7 @@ from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointCli
 from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.secrets import key_variable
 from codeaudit.audit.models.endpoints.session import Endpoint
-from codeaudit.audit.models.hints import NAMED_FOR_URLS, at_endpoint
+from codeaudit.audit.models.hints import NAMED_FOR_URLS, SHORT, at_endpoint
 from codeaudit.audit.models.inspect.decoding import LOGPROBS, OPTIONS, VendorDecoding
 from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
 from codeaudit.audit.models.text_models import samples, shown_prompt
@@ -230,18 +230,10 @@ PROVIDER: Final = Provider(
     accepts=frozenset({"base_url", *SPENDING}),
     arguments=ARGUMENTS,
 )
-ANTHROPIC: Final = _provider("anthropic")
-GOOGLE: Final = _provider("google")
-AZUREAI: Final = _provider("azureai")
-BEDROCK: Final = _provider("bedrock")
-MISTRAL: Final = _provider("mistral")
-GROK: Final = _provider("grok")
-GROQ: Final = _provider("groq")
-TOGETHER: Final = _provider("together")
-DEEPSEEK: Final = _provider("deepseek")
-FIREWORKS: Final = _provider("fireworks")
-OPENROUTER: Final = _provider("openrouter")
-PERPLEXITY: Final = _provider("perplexity")
-OLLAMA: Final = _provider("ollama")
-VLLM: Final = _provider("vllm")
-SGLANG: Final = _provider("sglang")
+
+
+def __getattr__(name: str) -> Provider:
+    """The provider of a vendor that goes by its own name: `ANTHROPIC` of `anthropic/MODEL`."""
+    if name.lower() in SHORT and name.isupper():
+        return _provider(name.lower())
+    raise AttributeError(f"no vendor {name!r}")

@@ -8,7 +8,7 @@ from typing import Any, Final
 import httpx2
 from typing_extensions import override
 
-from codeaudit.audit.models.endpoints.batch_client import BatchClient, BatchState
+from codeaudit.audit.models.endpoints.batches import BatchClient, BatchState
 from codeaudit.audit.models.endpoints.client import EndpointAddress, Reply, RequestError
 from codeaudit.audit.models.openai.client import PATHS, Client
 from codeaudit.audit.models.openai.decoding import Decoding

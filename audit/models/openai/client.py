@@ -39,7 +39,6 @@ from codeaudit.audit.models.openai.http import (
     RedirectedElsewhere,
     ReplyTooLarge,
 )
-from codeaudit.audit.models.openai.likelihood import NO_LEAD, leads
 from codeaudit.audit.models.openai.refusals import (
     CHAT,
     SYSTEM,
@@ -52,7 +51,7 @@ from codeaudit.audit.models.openai.refusals import (
     server_words,
     status_in,
 )
-from codeaudit.audit.models.openai.replies import choice_of, of_responses, said, whole
+from codeaudit.audit.models.openai.replies import NO_LEAD, choice_of, leads, of_responses, said, whole
 from codeaudit.audit.prompts import Prompt, thinks
 from codeaudit.audit.records import Query
 from codeaudit.audit.registry import answer_kind

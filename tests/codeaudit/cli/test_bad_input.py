@@ -114,7 +114,9 @@ def test_a_bad_file_among_good_ones_is_counted_and_named(
 def test_a_corpus_without_functions(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("empty.py").write_text(text, encoding="utf-8")
     assert main(["run", "--model", "fake/hash", "--corpus", "empty.py"]) == 3
-    assert "no functions in corpus 'empty.py'" in complaint(capsys)
+    told = complaint(capsys)
+    assert "no functions in corpus 'empty.py'" in told
+    assert told.rstrip().endswith(": the file is empty") == (not text)
 
 
 def test_an_empty_folder(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from codeaudit.audit.evidence_check import DIFFERS
 from codeaudit.audit.store import read_rows
 from codeaudit.audit.tasks.output_prediction import OUTPUT_PREDICTION
 from codeaudit.cli.main import main
+from codeaudit.transforms.oracle.toolchains import TOOLCHAINS, installed
 from tests.support.data import data_set
 
 FUNCTIONS = '''\
@@ -241,6 +242,16 @@ def test_bad_input_is_one_line(
 ) -> None:
     assert run("--model", "fake/hash", *words) == code
     assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.skipif(bool(TOOLCHAINS["javascript"].missing), reason="node")
+def test_labels_name_what_runs_the_language(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"code": "function f(a) {\n  let b = a;\n  return b + 1;\n}", "input": "1", "output": "2"}
+    Path("rows.jsonl").write_text(json.dumps({**row, "language": "javascript"}) + "\n", encoding="utf-8")
+    assert run("--model", "fake/hash", "--corpus", "rows.jsonl") == 0
+    found = installed(TOOLCHAINS["javascript"])
+    assert found is not None
+    assert f"labels: tool sandbox, node {found.version}\n" in capsys.readouterr().err
 
 
 @pytest.mark.slow

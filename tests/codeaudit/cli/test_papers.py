@@ -266,6 +266,8 @@ def test_a_dry_run_of_an_experiment_names_trainings_and_costs(
         "bcd, seed 1",
     ]
     assert "about 3 minutes of two cores" in told[4]
+    assert not set("()[]{}'") & set("".join(told[:4]))
+    assert not {"None", "True", "False"} & set(" ".join(told[:4]).replace(",", "").split())
     assert main(["papers", "run", "spe/table-1", "--preset", "paper", "--dry-run"]) == 0
     assert "h of an H100" in capsys.readouterr().out
     assert not experiment.exists()

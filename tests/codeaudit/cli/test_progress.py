@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from codeaudit.cli import output
 from codeaudit.cli.main import main
 from tests.support.commands import COMMAND, environment
 
@@ -132,3 +133,19 @@ def test_notes_never_go_to_stdout(sources: Path, tmp_path: Path) -> None:
     assert told.returncode == 0
     assert "rename: fake/hash changed" in told.stdout
     assert "codeaudit: " not in told.stdout
+
+
+def test_a_line_comes_while_one_unit_lasts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "LINE_EVERY", 0.02)
+    with output.ProgressMonitor("suite", 3, unit="samples") as monitor:
+        monitor.answered(1, recalled=False)
+        told = ""
+        end = time.monotonic() + 20
+        while told.count("suite: 1 of 3 samples") < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+            told += capsys.readouterr().err
+    assert told.count("suite: 1 of 3 samples") >= 2
+    time.sleep(0.1)
+    assert capsys.readouterr().err.splitlines()[-1].startswith("codeaudit: suite: 1 sample in ")

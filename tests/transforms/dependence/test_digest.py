@@ -1,9 +1,9 @@
 from pathlib import Path
 
-from codeaudit.transforms.dependence import digest
-from codeaudit.transforms.dependence.digest import analysis_digest
+from codeaudit.transforms import remembering
+from codeaudit.transforms.remembering import analysis_digest
 
-TRANSFORMS = Path(digest.__file__).parents[1]
+TRANSFORMS = Path(remembering.__file__).parent
 DECIDING = ("dependence", "syntax", "x86", "python", "java", "javascript", "c")
 
 

@@ -23,13 +23,12 @@ from codeaudit.transforms.dependence.effects import (
 from codeaudit.transforms.dependence.programs import CodeProgram
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.analysis.completion import FLOW, names_constant
 from codeaudit.transforms.java.analysis.effects import JavaEffectCollector
 from codeaudit.transforms.java.analysis.facts import Facts, Value
 from codeaudit.transforms.java.analysis.library import PLAIN, PRIMITIVES
 from codeaudit.transforms.java.analysis.scopes import resolve
 from codeaudit.transforms.java.analysis.surroundings import OwnClass, own_class
-from codeaudit.transforms.java.parsing import CALLABLES, TYPES
+from codeaudit.transforms.java.parsing import CALLABLES, FLOW, TYPES, names_constant
 from codeaudit.transforms.syntax.effects import EffectCollector, StatePlace
 from codeaudit.transforms.syntax.program import NestingPlace, ProgramBuilder
 from codeaudit.transforms.syntax.reader import EMPTY, Node

@@ -22,9 +22,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
-from codeaudit.transforms.java.analysis.completion import FLOW
 from codeaudit.transforms.java.analysis.library import FIELDLESS
-from codeaudit.transforms.java.parsing import TYPES, only_callable, read
+from codeaudit.transforms.java.parsing import FLOW, TYPES, only_callable, read
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import (
     HIDDEN,

@@ -27,7 +27,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.java.analysis.completion import FLOW
 from codeaudit.transforms.java.analysis.library import (
     CONTEXTUAL,
     HARMLESS_ANNOTATIONS,
@@ -37,7 +36,7 @@ from codeaudit.transforms.java.analysis.library import (
 )
 from codeaudit.transforms.java.analysis.scopes import resolve
 from codeaudit.transforms.java.files import COMPACT, ESCAPED, escaped
-from codeaudit.transforms.java.parsing import CALLABLES, outline
+from codeaudit.transforms.java.parsing import CALLABLES, FLOW, outline
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.renaming import RenameVariables
 from codeaudit.transforms.strategies.rename import CodeVariables

@@ -20,10 +20,9 @@ from itertools import pairwise
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.completion import names_constant
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING
 from codeaudit.transforms.java.members.classes import Classes, MemberRewriting
-from codeaudit.transforms.java.parsing import CALLABLES, TYPES
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES, names_constant
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.rules import MOST, legal_orders, permuted
 from codeaudit.transforms.syntax.reader import Node

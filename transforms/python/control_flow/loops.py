@@ -23,8 +23,8 @@ from codeaudit.transforms.python.contexts import (
     patch_range,
     patch_span,
 )
-from codeaudit.transforms.python.expressions.constants import number
 from codeaudit.transforms.python.expressions.identity import compares_objects, is_cached
+from codeaudit.transforms.python.expressions.operators import number
 from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.rewriting import PythonRule, at_each, control, edit
 from codeaudit.transforms.python.source import PythonSource

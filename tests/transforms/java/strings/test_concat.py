@@ -5,13 +5,13 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.identity import compares_texts
 from codeaudit.transforms.java.strings.concat import (
     CONCAT_TO_BUILDER,
     CONCAT_TO_VALUE_OF,
     CONSTANT,
     IDENTITY,
     UNKNOWN,
+    compares_texts,
 )
 from tests.transforms.java.support import everything, method, refused
 
