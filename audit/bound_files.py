@@ -28,21 +28,21 @@ class BoundFile:
     """A file with the digests of its blocks. It has those members of `Path` that readers of tables use."""
 
     path: Path
-    """As messages name it."""
+    """The path that messages name."""
     blocks: tuple[bytes, ...] | None = field(repr=False)
     """`None` for a file that nothing binds: it counts as absent, even if it appears later."""
     size: int = 0
     place: Path = Path()
-    """As it is opened: absolute, because the working folder may change."""
+    """The path that is opened: absolute, because the working folder may change."""
 
     @property
     def name(self) -> str:
-        """As of the path."""
+        """The name of the file, with its ending."""
         return self.path.name
 
     @property
     def suffix(self) -> str:
-        """As of the path."""
+        """The ending of the file."""
         return self.path.suffix
 
     def __str__(self) -> str:

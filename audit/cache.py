@@ -133,7 +133,7 @@ class ModelMemory:
     """The run's name: answers to repeated queries and of volatile models are valid for this run only."""
 
     def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Prediction]:
-        """As `codeaudit.audit.run.AnswerMemory.recall`."""
+        """The known answers, by query (`codeaudit.audit.run.AnswerMemory`)."""
         keys = {self._key(query, again=again): query for query in queries}
         return {keys[key]: self._decoded(text) for key, text in self.cache.fetch(list(keys)).items()}
 
@@ -148,7 +148,7 @@ class ModelMemory:
             ) from error
 
     def remember(self, answers: Mapping[Query, Prediction], *, again: bool) -> None:
-        """As `codeaudit.audit.run.AnswerMemory.remember`."""
+        """Store answers durably (`codeaudit.audit.run.AnswerMemory`)."""
         scopes: dict[str, dict[bytes, str]] = {}
         for query, one in answers.items():
             texts = scopes.setdefault(self._scope(query, again=again), {})

@@ -318,7 +318,7 @@ class NamedLabels:
         """Examples whose label is that of the column, and those whose label is another one."""
 
     def prepare(self, raw: Sample) -> Sample | str:
-        """As `Task.prepare`."""
+        """The sample as its task asks about it, or the reason why it is no example."""
         found = self._prepare(raw)
         if isinstance(found, Sample) and raw.label is not None:
             if found.label is None:

@@ -213,7 +213,7 @@ def body_of(source: str, language: str = PYTHON.name) -> FunctionBody | str:
 
 
 def body_in_python(source: str) -> FunctionBody | str:
-    """As `body_of`, for Python.
+    """The last function of a Python text, or the reason why there is none to cut.
 
     Raises:
         SourceError: the text does not parse.
@@ -240,7 +240,8 @@ def body_in_python(source: str) -> FunctionBody | str:
 
 
 def body_in_braces(reading: "ParsedText", name: str, whole: "Node", function: "Node") -> FunctionBody | str:
-    """As `body_of`, for a function with a body in braces; `whole` is the declaration that gives it a name."""
+    """A function with a body in braces, or the reason why it cannot be cut; `whole` is the declaration that
+    gives it a name."""
     body = function.child("body")
     if body is None or body.kind != "block":
         return ONE_LINE

@@ -193,7 +193,7 @@ def plain_line(line: str) -> str:
 
 
 def _peeled(line: str) -> tuple[str, bool]:
-    """As `plain_line`; and whether there were backticks."""
+    """A line without the emphasis or backticks around it, and whether there were backticks."""
     line, ticks = line.strip(), False
     while len(line) <= _LONGEST_LINE and (wrapped := _WRAPPED.fullmatch(line)):
         line = wrapped["inner"].strip()

@@ -369,7 +369,7 @@ def read_audited(folder: TableFolder, *, seed: int) -> Iterator[Audited]:
 
 
 def read_by_sample(folder: TableFolder, models: Sequence[str], *, seed: int) -> Iterator[Audited]:
-    """As `read_audited`, but every model on one sample before the next sample.
+    """Every model on one sample of a trial, then every model on the next.
 
     The suite is then read once for all models. `models` are those of the run.
 

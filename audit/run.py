@@ -356,7 +356,7 @@ def asked_of(sample: Sample, perturbed: Perturbed, task: Task) -> Query:
 
 
 def repeat_of(sample: Sample, source: str, task: Task, number: int = 0) -> Repeat:
-    """As `query_of`, for the repeated query of this number."""
+    """The repeated query of this number about a text of a sample."""
     return Repeat(**_of(sample, source, task), bucket=bucket_of(sample.id), number=number)
 
 
@@ -604,7 +604,8 @@ class _Rolling:
 
 
 def _rolled(cases: Iterable[Case], setup: AuditSetup) -> Iterator[Audited]:
-    """As `audit`, for a model that answers in any order: later cases are asked before earlier ones end."""
+    """One record per case, in their order, of a model that answers in any order: later cases are asked
+    before earlier ones end."""
     waiting: deque[tuple[Case, list[Query]]] = deque()
     needed: Counter[Query] = Counter()
     """How many waiting cases need each answer."""
@@ -648,7 +649,7 @@ def _complete(
 
 
 def _told(task: Task, query: Query, prediction: Prediction) -> Prediction:
-    """As `_checked`, by the language of the query."""
+    """The prediction in the form that the task has in the language of the query."""
     return _checked(task.speaking(query.language), prediction)
 
 

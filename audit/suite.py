@@ -115,7 +115,7 @@ def cases(samples: Iterable[Sample], plan: SuitePlan, *, workers: int) -> Iterat
 def chosen_cases(
     chosen: Iterable[tuple[Sample, tuple[str, ...]]], plan: SuitePlan, *, engine: Engine
 ) -> Iterator[Case]:
-    """As `cases`, each sample under transforms of its own. The pairs are read while cases are taken."""
+    """One case per sample, each under transforms of its own. The pairs are read while cases are taken."""
     yield from engine.spread(partial(_chosen_case, plan=plan), chosen, chunk=CHUNK, few=FEW)
 
 

@@ -38,7 +38,7 @@ class BoundArgument(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As a user types it behind `-M`."""
+        """What a user types behind `-M`."""
         return f"{self.name}={self.value}"
 
     @property

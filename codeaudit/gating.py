@@ -255,7 +255,7 @@ def _by_names(judged: Judged) -> Judged:
 
 
 def _records_by_names(audited: Audited) -> Audited:
-    """As `_by_names`, for a record."""
+    """The verdicts of a record on orders by names only (`_by_names`)."""
     pairs = [
         (_keeping(one), score)
         for one, score in zip(audited.verdicts, audited.after_scores, strict=True)

@@ -531,7 +531,7 @@ class FrozenInputs:
         return
 
     def example(self) -> Sample | None:
-        """As `DrawnInputs.example`."""
+        """A sample of the first trial, if the suite has one."""
         own = self.placed(self.seeds[0], self.cases(self.seeds[0]))
         return next((one.case.sample for one in own), None)
 
@@ -555,7 +555,7 @@ class FrozenInputs:
         return replace(case, outcomes=kept + suite.case(case.sample, plan).outcomes)
 
     def placed(self, seed: int, cases: Iterable[Case]) -> Iterator[PlacedCase]:
-        """As `DrawnInputs.placed`."""
+        """The cases of this shard among `cases`, each with its place in the trial of the whole run."""
         return _numbered(cases, self.shard)
 
 

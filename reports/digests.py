@@ -552,7 +552,7 @@ def sides_of(trials: Iterable[TrialDigest]) -> Sides:
 
 
 def pooled_part(trials: Iterable[TrialDigest], part: str) -> Iterator[Clusters]:
-    """As `pooled`, of some of the samples or edits (`TrialDigest.parts`)."""
+    """The clusters of a rate over some of the samples or edits (`TrialDigest.parts`)."""
     every = list(trials)
     once = asked_once((each.asked_answered for each in every), "preserving")
     for each in every:
@@ -573,7 +573,7 @@ def pooled(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[Clusters]:
 
 
 def pooled_shifts(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[Shifts]:
-    """As `pooled`, of shifts."""
+    """The shifts over all transforms of a kind."""
     for each, extra in _pooled(trials, kind):
         if (kind, None, extra) in each.shifts:
             yield each.shifts[kind, None, extra]

@@ -92,7 +92,7 @@ class SharedInputs:
         steady: Collection[str],
         counts: Callable[[str, Part], bool] = lambda model, part: True,
     ) -> dict[str, list[SampleOutcome]]:
-        """As `outcomes`, beside the repeats of each model that is not `steady`.
+        """By model, what it did beside its repeats, unless it is `steady`.
 
         A sample that such a model has no repeat of is left out.
         """

@@ -407,7 +407,7 @@ def _clusters(trials: Iterable[TrialDigest], kind: Kind, transform: str) -> list
 
 
 def _shifts(trials: Iterable[TrialDigest], kind: Kind, transform: str) -> list[Shifts]:
-    """As `_clusters`, of shifts."""
+    """The shifts of one transform, of both draws."""
     keys = [(kind, transform, extra) for extra in (False, True)]
     return [each.shifts[key] for each in trials for key in keys if key in each.shifts]
 
@@ -453,7 +453,7 @@ def with_attacks(summary: Summary, attacked: Iterable[Attacked]) -> Summary:
 
 
 def with_searches(summary: Summary, searched: Iterable[Searched]) -> Summary:
-    """As `with_attacks`, without the texts."""
+    """Return the summary with the results of worst-case searches whose texts are not at hand."""
     found: dict[str, dict[str, list[Searched]]] = defaultdict(lambda: defaultdict(list))
     for each in searched:
         found[each.model][each.strategy].append(each)

@@ -36,7 +36,7 @@ def functions(text: str, path: str, left_out: Counter[str], language: str = C) -
 
 
 def functions_of_cpp(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
-    """As `functions`, for C++."""
+    """Every function of a C++ file of a suitable length."""
     return functions(text, path, left_out, CPP)
 
 
@@ -51,7 +51,8 @@ def function_name(source: str, language: str = C) -> str | None:
 
 
 def function_name_in_cpp(source: str) -> str | None:
-    """As `function_name`, for C++; `None` for constructors, destructors and operators, too."""
+    """The name of the only function in a text of C++; `None` for any other text, and for constructors,
+    destructors and operators."""
     return function_name(source, CPP)
 
 
@@ -70,7 +71,7 @@ def last_function(source: str, language: str = C) -> FunctionBody | str:
 
 
 def last_function_of_cpp(source: str) -> FunctionBody | str:
-    """As `last_function`, for C++.
+    """The function at the end of a text of C++, to be cut; or the reason why there is none.
 
     Raises:
         SourceError: the text does not parse.

@@ -48,7 +48,7 @@ class HubTable(BaseCorpus):
         )
 
     def rows(self, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
-        """As `Table.rows`; every row of a data set can be read."""
+        """The rows with their numbers; every row of a data set can be read."""
         import datasets
 
         datasets.disable_progress_bars()

@@ -107,7 +107,7 @@ class Corpus(BaseCorpus, Protocol):
     @property
     @abstractmethod
     def spec(self) -> str:
-        """As the user named it."""
+        """The name that the user gave it."""
 
 
 class CorpusAround(BaseCorpus):

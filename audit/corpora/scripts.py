@@ -52,7 +52,7 @@ def functions(text: str, path: str, left_out: Counter[str], language: str = JAVA
 
 
 def functions_of_typescript(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
-    """As `functions`, for TypeScript.
+    """Every function of a TypeScript file of a suitable length.
 
     Raises:
         SourceError: as there.
@@ -70,7 +70,7 @@ def function_name(source: str, language: str = JAVASCRIPT) -> str | None:
 
 
 def function_name_in_typescript(source: str) -> str | None:
-    """As `function_name`, for TypeScript."""
+    """The name of the only function in a text of TypeScript; `None` for any other text."""
     return function_name(source, TYPESCRIPT)
 
 

@@ -137,7 +137,7 @@ def _steady(query: Query) -> Answer:
 
 
 def _hash_of_all(words: str, query: Query) -> Answer:
-    """As `_hash`, of the words of the prompt, too."""
+    """An answer that depends on every character of the source and of the prompt."""
     return _hash(replace(query, source=query.source + words))
 
 

@@ -71,7 +71,7 @@ class Wrapping(BaseModel):
 
     @override
     def unreadable(self, query: Query) -> Failed | None:
-        """As the inner model says, if it can tell."""
+        """Why the model inside cannot read the query; `None` if it can, or does not say."""
         return self.inner.unreadable(query)
 
 
@@ -117,7 +117,7 @@ class Canonical(Wrapping):
 
     @override
     def unreadable(self, query: Query) -> Failed | None:
-        """As the model inside says of the canonical form."""
+        """Why the model inside cannot read the canonical form."""
         form = canonical_query(query)
         return super().unreadable(form) if isinstance(form, Query) else form
 

@@ -350,7 +350,8 @@ def _named(root: Path) -> Mapping[str, tuple[Path, ...]]:
 
 @lru_cache(maxsize=20_000)
 def _supertypes(path: Path, modified: int) -> frozenset[str]:
-    """As `FileFormat.supertypes`. The time of its last change only keeps apart its versions."""
+    """The supertypes that a file declares (`FileFormat.supertypes`). The time of its last change only keeps
+    apart its versions."""
     known = file_format(path.name)
     assert known.supertypes is not None
     return known.supertypes(read_file(path))

@@ -138,7 +138,7 @@ _BEHIND: Final = re.compile(r"\s*(?:(?:,|===?)\s*\S.*?)?\s*;?", re.DOTALL)
 
 
 def asked_in_javascript(source: str) -> tuple[str, str] | None:
-    """As `asked_about`, for JavaScript.
+    """The JavaScript text before the question, and the name of the function that it asks about.
 
     Raises:
         SourceError: the text does not parse.
@@ -151,7 +151,7 @@ def asked_in_javascript(source: str) -> tuple[str, str] | None:
 
 
 def _literals_in_javascript(text: str, name: str) -> str | None:
-    """As `_literals`; what stands behind the call is not looked at, and never executed."""
+    """The literal arguments of a call; what stands behind the call is not looked at, and never executed."""
     begins = _BEFORE.match(text)
     start = 0 if begins is None else begins.end()
     if not text.startswith(f"{name}(", start):
@@ -167,7 +167,7 @@ _BEFORE_IN_C: Final = re.compile(r"(?:assert(?:_equal)?\s*\(\s*)?")
 
 
 def _asked_in_c(source: str, finder: c_calls.CCalls) -> tuple[str, str] | None:
-    """As `asked_about`, for C and C++."""
+    """The text of C or C++ before the question, and the name of the function that it asks about."""
     text, _, line = source.rstrip().rpartition("\n")
     found = _ASSERTS_IN_C.fullmatch(line)
     if found is None or c_values.value_text(found["value"]) is None or not finder.is_last(source, text):
@@ -176,7 +176,7 @@ def _asked_in_c(source: str, finder: c_calls.CCalls) -> tuple[str, str] | None:
 
 
 def _literals_in_c(text: str, name: str) -> str | None:
-    """As `_literals_in_javascript`, for C and C++."""
+    """The literal arguments of a call of C or C++; `None` for any other text."""
     begins = _BEFORE_IN_C.match(text)
     start = 0 if begins is None else begins.end()
     if not text.startswith(f"{name}(", start):

@@ -83,7 +83,7 @@ def completed_in_braces(prompt: str, text: str, blocks: Sequence[str], language:
 
 
 def rewritten_in_braces(source: str, text: str, blocks: Sequence[str], language: str) -> str | None:
-    """As `solutions.rewritten`."""
+    """The program in which a reply's function takes the place of the last one (`rewritten`)."""
     opened = _opened(source, language)
     if opened is None or not any(_defines(one, opened.name) for one in (*blocks, text)):
         return None
@@ -91,7 +91,7 @@ def rewritten_in_braces(source: str, text: str, blocks: Sequence[str], language:
 
 
 def opened_name_in_braces(prompt: str, language: str) -> str | None:
-    """As `solutions.opened_name`."""
+    """The name of the function that a prompt leaves unfinished; `None` without one."""
     opened = _opened(prompt, language)
     return None if opened is None else opened.name
 

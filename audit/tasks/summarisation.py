@@ -303,7 +303,7 @@ def _metric() -> "CHRF":
 
 
 def _labels(request: LabelRequest) -> LabelSource:
-    """As `corpus_labels`. A run without the library for its scores ends before a model is asked.
+    """Labels of the corpus. A run without the library for its scores ends before a model is asked.
 
     Raises:
         UsageError: as there.

@@ -96,7 +96,7 @@ def _shown_value(line: str) -> str | None:
 
 
 def _certain_value(text: str) -> str | None:
-    """As `_shown_value`, without names: in a sentence `unknown` is a word."""
+    """The text of a value; no name, because in a sentence `unknown` is a word."""
     sure = _value(text) is not None or _RAISED_LINE.fullmatch(text) or _OBJECT.fullmatch(text)
     return _shown_value(text) if sure else None
 
@@ -105,7 +105,8 @@ _THROWN: Final = re.compile(r"(?:throws?\s+(?:an?\s+)?|Uncaught\s+)")
 
 
 def _shown_in_javascript(line: str) -> str | None:
-    """As `_shown_value`, of JavaScript. Backticks are those of Markdown here, not of a template."""
+    """The text of a value of JavaScript, or an error's type. Backticks are those of Markdown here, not of a
+    template."""
     if line[:1] == "`" or line[:2] in ("- ", "+ "):
         return None
     plain = _THROWN.sub("", line.removesuffix(";"), count=1)
@@ -113,14 +114,14 @@ def _shown_in_javascript(line: str) -> str | None:
 
 
 def _certain_in_javascript(text: str) -> str | None:
-    """As `_certain_value`, of JavaScript."""
+    """The text of a value of JavaScript, and no name."""
     plain = _shown_in_javascript(text)
     sure = plain is not None and (value_text(plain) is not None or _RAISED_LINE.fullmatch(plain))
     return plain if sure else None
 
 
 def _shown_in_c(line: str) -> str | None:
-    """As `_shown_value`, of C and C++."""
+    """The text of a value of C or C++."""
     if line[:1] == "`" or line[:2] in ("- ", "+ "):
         return None
     plain = line.removesuffix(";")
@@ -128,7 +129,7 @@ def _shown_in_c(line: str) -> str | None:
 
 
 def _certain_in_c(text: str) -> str | None:
-    """As `_certain_value`, of C and C++."""
+    """The text of a value of C or C++, and no name."""
     plain = text.removesuffix(";")
     return plain if c_values.value_text(plain) is not None else None
 

@@ -71,7 +71,7 @@ class LazyGroup(click.Group):
     """A group that imports a command when it is called."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As in click; `codeaudit --help run` is `codeaudit run --help`."""
+        """Take `codeaudit --help run` for `codeaudit run --help`."""
         if len(args) == 2 and args[0] in ctx.help_option_names and args[1] in COMMANDS:
             args = args[::-1]
         return super().parse_args(ctx, args)
@@ -90,7 +90,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As in click; the error for an unknown command names the nearest one."""
+        """Find the command; the error for an unknown one names the nearest."""
         # Every command reports an unknown name in the same words, with the nearest known one.
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             near = nearest(args[0], COMMANDS)

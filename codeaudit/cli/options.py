@@ -42,7 +42,7 @@ class Whole(click.IntRange):
     name = "whole number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """As in click, but for numbers that tables do not hold."""
+        """Read a whole number; refuse one that tables do not hold."""
         number = super().convert(value, param, ctx)
         if isinstance(number, int) and abs(number) > HUGE:
             self.fail(f"{number} is beyond {HUGE:,}", param, ctx)
@@ -53,7 +53,7 @@ class Whole(click.IntRange):
         return "N"
 
     def _describe_range(self) -> str:
-        """As in click, which writes `x<=None` where there is no bound."""
+        """Describe the range. Click writes `x<=None` where there is no bound."""
         return "" if self.min is None and self.max is None else super()._describe_range()
 
 
@@ -147,7 +147,7 @@ class Listed(click.Option):
     """An option with commas between its values. Given twice, both lists count."""
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """As in click, but a later value does not replace an earlier one."""
+        """Add the option so that a later value does not replace an earlier one."""
         # click keeps the last value of an option only; `append` keeps them all.
         parser.add_option(obj=self, opts=self.opts, dest=self.name, action="append", nargs=self.nargs)
 
@@ -188,7 +188,7 @@ class OutputFile(click.Path):
         self._makes_folder = makes_folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """As in click.
+        """Check the name of a file to write, and its folder.
 
         Raises:
             UsageError: the name ends as that of another format.

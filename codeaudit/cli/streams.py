@@ -135,7 +135,7 @@ class _Lasting:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """As of the stream."""
+        """Write a text, or nothing once the pipe is broken."""
         try:
             self._stream.write(text)
         except BrokenPipeError:
@@ -143,7 +143,7 @@ class _Lasting:
         return len(text)
 
     def flush(self) -> None:
-        """As of the stream."""
+        """Write what is kept back, or nothing once the pipe is broken."""
         try:
             self._stream.flush()
         except BrokenPipeError:

@@ -249,7 +249,7 @@ def rounded(differences: Sequence[Fraction]) -> list[Fraction]:
 
 
 def excess_of(differences: Sequence[Fraction]) -> Excess:
-    """As `pair_excess`, with the exact mean; interval and p are of the rounded differences."""
+    """The exact mean of each sample's difference; interval and p are of the rounded differences."""
     found = pair_excess(rounded(differences))
     if found.points is None or found.low is None or found.high is None:
         return found

@@ -65,7 +65,8 @@ def rate(clusters: Mapping[str, tuple[int, int]], *, seed: int) -> Rate:
 
 
 def rate_of(kinds: Mapping[tuple[int, int], int], *, seed: int) -> Rate:
-    """As `rate`, from how often each `(count, total)` with a positive total occurs among the clusters."""
+    """The pooled share with its interval, from how often each `(count, total)` with a positive total occurs
+    among the clusters."""
     units = sum(kinds.values())
     if not units:
         return NOTHING

@@ -186,7 +186,7 @@ def _stuck(axis: Axis, size: int) -> tuple[Axis, Axis]:
 
 
 def _lead_of_sum(axis: Axis, size: int) -> tuple[Axis, Axis]:
-    """As `_lead`, for a sum of equal segments: a product if all segments move alike and keep their places."""
+    """The slowest factor of a sum of equal segments: a product if all move alike and keep their places."""
     # `[q; k; v].view(3, d)`: the rows are the three parts, so the row index stays, and the columns of all
     # three move alike.
     width = axis.size // size

@@ -76,7 +76,7 @@ class DoubleThroughout(TorchFunctionMode):
 
 
 def exactly(module: nn.Module, groups: AxisGroups, permutations: Sequence[Indices], call: Call) -> Deviation:
-    """As `deviation`, in double precision throughout."""
+    """The differences of outputs and gradients, in double precision throughout."""
     with DoubleThroughout():
         return deviation(deepcopy(module).double(), groups, permutations, call.double())
 

@@ -213,7 +213,7 @@ class SealedContents:
     """By `FILE/TENSOR`; empty for `columns`."""
 
     def as_bytes(self) -> bytes:
-        """As JSON."""
+        """The contents in JSON."""
         tags = {name: one.hex() for name, one in self.tags.items()}
         return json.dumps({"sealed": dict(self.sealed), "plain": dict(self.plain), "tags": tags}).encode()
 

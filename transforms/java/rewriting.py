@@ -111,7 +111,7 @@ class JavaSource(CodeText):
         return self.types.of(node)
 
     def type_of_variable(self, binding: Binding) -> str | None:
-        """As it is declared, or that of its value."""
+        """The declared type of a variable, or that of its value."""
         return self.types.declared(binding)
 
     @cached_property

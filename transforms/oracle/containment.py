@@ -231,7 +231,7 @@ class Containment:
         starts: bool,
         cpu_seconds: int,
     ) -> None:
-        """As `close`, for a process that becomes one of the programs `executable` next.
+        """Close in a process that becomes one of the programs `executable` next.
 
         Only a program that `starts` others, such as a compiler, may make processes.
 

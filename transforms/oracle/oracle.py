@@ -172,7 +172,7 @@ class Oracle(Sandbox):
         return self.judge_pair(pair)
 
     def judge_pair(self, pair: ProgramPair) -> Verdict:
-        """As `judge`. Consecutive pairs with one original run the original once.
+        """Compare the behaviour of a pair. Consecutive pairs with one original run the original once.
 
         Raises:
             CannotAudit: the sandbox cannot be started.

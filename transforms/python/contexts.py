@@ -160,7 +160,7 @@ def parenthesized(code: PythonSource, node: ast.expr, least: int) -> tuple[Part,
 
 
 def parenthesized_inside(code: PythonSource, node: ast.expr, least: int) -> tuple[Part, ...]:
-    """As `parenthesized`, but without the expression's own parentheses, which stay around the whole
+    """An expression in parentheses if its place needs them, but without its own, which stay around the whole
     replacement.
     """
     span = code.span(node)
@@ -198,7 +198,7 @@ def patch_range(code: PythonSource, start: int, end: int, *parts: Part) -> Patch
 
 
 def patch_span(code: PythonSource, span: Span, *parts: Part) -> Patch:
-    """As `patch_range`, for a span."""
+    """A patch of a span, with a space wherever two words would run together."""
     return patch_range(code, span.start, span.end, *parts)
 
 

@@ -170,7 +170,7 @@ def _find_bindable(text: str) -> list[str]:
 
 
 def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
-    """As `rebound_names`, for a text that is already parsed."""
+    """Names of builtins and modules to which a parsed text gives another meaning, or `import *` may."""
     found = _REBOUND_IN.get(text)
     return _noted(text, _rebound_in(text, tree)) if found is None else found
 

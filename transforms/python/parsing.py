@@ -125,7 +125,7 @@ def parse(source: str) -> ast.Module:
 
 @lru_cache(maxsize=4)
 def shared_tree(source: str) -> ast.Module:
-    """As `parse`, one tree for all readers of a text. None of them changes it, except that `resolve` puts
+    """The syntax tree of a text for all its readers. None of them changes it, except that `resolve` puts
     right positions into f-strings.
     """
     return parse(source)
@@ -133,13 +133,13 @@ def shared_tree(source: str) -> ast.Module:
 
 @lru_cache(maxsize=2)
 def file_tree(source: str) -> ast.Module:
-    """As `shared_tree`, for texts of files. Their trees would push those of functions out."""
+    """The shared tree of a file's text. Trees of files would push those of functions out."""
     return parse(source)
 
 
 @lru_cache(maxsize=2)
 def drawn_tree(source: str) -> ast.Module:
-    """As `shared_tree`, for samples that are drawn. Their trees would push those of engines out."""
+    """The shared tree of a sample that is drawn. Such trees would push those of engines out."""
     return parse(source)
 
 

@@ -87,7 +87,7 @@ class Batching:
 
     @classmethod
     def read(cls, settings: Settings) -> Self | None:
-        """As the arguments say; `None` without batches.
+        """Batching by the arguments of a model; `None` without batches.
 
         Raises:
             UsageError: a wait is given without batches.

@@ -105,7 +105,7 @@ class Decoding(BaseDecoding):
         return self.sent(self.max_tokens)
 
     def sent(self, bound: int | None, *, seed: int | None = None) -> dict[str, object]:
-        """As `fields`, for replies of up to `bound` tokens, and with an answer's own `seed`."""
+        """The fields of a request for replies of up to `bound` tokens, with an answer's own `seed`."""
         seed = self.seed if seed is None else seed
         known: dict[str, object] = {
             "temperature": self.temperature,

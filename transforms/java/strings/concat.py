@@ -145,7 +145,7 @@ class TextRewriting(Rewriting):
         return changed(self, around=text)
 
     def sites(self, source: str) -> Iterable[Site | Refused]:
-        """As in `Rewriting`; a method whose texts are compared by identity has none.
+        """The places to rewrite; a method whose texts are compared by identity has none.
 
         Raises:
             SourceError: the source cannot be parsed, or is not one method.

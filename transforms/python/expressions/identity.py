@@ -54,7 +54,8 @@ def _compared_around(text: str, kind: str) -> bool:
 
 
 def _compares(tree: ast.Module, kind: str, code: PythonSource | None) -> bool:
-    """As `compares_objects`, for one tree; the types of its expressions are known if it is that of `code`."""
+    """Whether one tree may tell an object from an equal one; the types of its expressions are known if it is
+    that of `code`."""
     for node in ast.walk(tree):
         match node:
             case ast.Compare(left=left, ops=ops, comparators=comparators):

@@ -335,7 +335,8 @@ class PythonReorder(Reorder):
         )
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """As of `Reorder`. A third of all functions hold no two statements in a row and need no analysis.
+        """A uniform legal order. A third of all functions hold no two statements in a row: no analysis is
+        needed.
 
         Raises:
             SourceError: the source cannot be parsed.

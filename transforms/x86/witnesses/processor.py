@@ -95,7 +95,7 @@ class FullState:
     """Control and status of vector arithmetic."""
 
     def packed(self) -> bytes:
-        """As the springboard loads it."""
+        """The bytes that the springboard loads."""
         head = struct.pack("<16Q3Q", *self.general, self.flags | 0x202, LOCAL, GLOBAL)
         x87 = _LEGACY.pack(*self.control, 0, self.mxcsr, 0) + b"".join(one + bytes(6) for one in self.stack)
         masks = struct.pack("<8Q", *self.masks)
