@@ -1,30 +1,10 @@
 """Java's transforms that follow a strategy, by the name of the strategy; the families list them."""
 
-from typing import Final
+from functools import cache
 
 from codeaudit.transforms.java.rewriting import Rewriting
-from codeaudit.transforms.strategies import (
-    assignments,
-    branches,
-    conditions,
-    dead_code,
-    declarations,
-    layout,
-    literals,
-    logic,
-    loops,
-    operands,
-    switches,
-)  # fmt: skip
-from codeaudit.transforms.strategies.dialect import CodeStrategy
 
-_RULES: Final = {
-    name: Rewriting.of(strategy)
-    for module in (assignments, branches, conditions, dead_code, declarations, layout, literals, logic, loops,
-                   operands, switches)
-    for name, strategy in vars(module).items()
-    if isinstance(strategy, CodeStrategy)
-}  # fmt: skip
+rule = cache(Rewriting.named)
 
 
 def __getattr__(name: str) -> Rewriting:
@@ -33,6 +13,4 @@ def __getattr__(name: str) -> Rewriting:
     Raises:
         AttributeError: there is no such strategy.
     """
-    if name in _RULES:
-        return _RULES[name]
-    raise AttributeError(f"no strategy {name!r}")
+    return rule(name)

@@ -2,7 +2,15 @@
 
 from typing import Final
 
-from codeaudit.transforms.javascript import control_flow, expressions, identifiers, layout, order, prose
+from codeaudit.transforms.javascript import identifiers, order
+from codeaudit.transforms.javascript.families import (
+    CONTROL_FLOW,
+    DEAD_CODE,
+    DECLARATIONS,
+    EXPRESSIONS,
+    LAYOUT_OF_TEXT,
+    PROSE,
+)
 from codeaudit.transforms.javascript.ledger import LEDGER
 from codeaudit.transforms.language import Language
 
@@ -16,12 +24,12 @@ JAVASCRIPT: Final = Language(
     families=(
         order.FAMILY,
         identifiers.FAMILY,
-        expressions.EXPRESSIONS,
-        control_flow.FAMILY,
-        expressions.DECLARATIONS,
-        expressions.DEAD_CODE,
-        layout.FAMILY,
-        prose.FAMILY,
+        EXPRESSIONS,
+        CONTROL_FLOW,
+        DECLARATIONS,
+        DEAD_CODE,
+        LAYOUT_OF_TEXT,
+        PROSE,
     ),
     standard=("reorder", "rename", "rename-parameters"),
     controls=("reorder-breaking", "rename-merging"),

@@ -73,7 +73,7 @@ def __getattr__(name: str) -> Any:
     from codeaudit.transforms.javascript.order import reorder
 
     for module in (rules, rename, merging, reorder):
-        found: Any = vars(module).get(name)
+        found: Any = getattr(module, name, None)
         if hasattr(found, "languages"):
             return replace(found, language=TYPESCRIPT.name, languages=frozenset({TYPESCRIPT.name}))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

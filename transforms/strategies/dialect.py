@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from itertools import count
 from typing import Final, Self, TypeAlias, TypeVar
 
@@ -468,6 +469,13 @@ def lacking(strategy: CodeStrategy, text: type[CodeText], dialect: Dialect) -> t
     )
 
 
+_SHARED: Final = (
+    *("assignments", "branches", "conditions", "dead_code", "declarations", "layout", "literals", "logic"),
+    *("loops", "operands", "switches"),
+)
+"""The modules of this package that hold strategies."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRule(SiteRule):
     """A rule about one unit. A language gives it its reading of a text.
@@ -485,6 +493,21 @@ class TextRule(SiteRule):
             kind=strategy.kind,
             proof=strategy.proof,
         )
+
+    @classmethod
+    def named(cls, name: str, *own: str) -> Self:
+        """The transform of a language that follows the strategy of this name, such as `DE_MORGAN`.
+
+        `own` are modules of the language with strategies, which come before the shared ones.
+
+        Raises:
+            AttributeError: there is no such strategy.
+        """
+        for module in (*own, *(f"{__package__}.{shared}" for shared in _SHARED)):
+            strategy = vars(import_module(module)).get(name)
+            if isinstance(strategy, CodeStrategy):
+                return cls.of(strategy)
+        raise AttributeError(f"no strategy {name!r}")
 
     @abstractmethod
     def study(self, source: str) -> CodeText:

@@ -32,56 +32,31 @@ function clamp(value, low, high) {
 """
 
 
-_RENAMINGS: Final = (
-    "rename",
-    "rename-random",
-    "rename-shuffle",
-    "rename-misleading",
-    "rename-canonical",
-    "rename-parameters",
-)
-"""They rename the same variables: of several in a row, little more than the last can be seen."""
-
 FAMILY: Final = TransformFamily.of(
     __name__,
     "identifiers",
     "Names of JavaScript's variables: what may be called otherwise, and what it is called then.",
-    keeps("rename:RENAME", "local variables get other names", _TOTAL, "rename-merging", undoes=_RENAMINGS),
+    keeps("rename:RENAME", "local variables get other names", _TOTAL, "rename-merging"),
     keeps(
         "rename:RENAME_RANDOM",
         "local variables get pronounceable names without meaning",
         _CLAMP,
         "rename-merging",
-        undoes=_RENAMINGS,
     ),
-    keeps(
-        "rename:RENAME_SHUFFLE",
-        "local variables swap their names",
-        _CLAMP,
-        "rename-merging",
-        undoes=_RENAMINGS,
-    ),
+    keeps("rename:RENAME_SHUFFLE", "local variables swap their names", _CLAMP, "rename-merging"),
     keeps(
         "rename:RENAME_MISLEADING",
         "local variables get names that say something else",
         _TOTAL,
         "rename-merging",
-        undoes=_RENAMINGS,
     ),
-    keeps(
-        "rename:RENAME_CANONICAL",
-        "local variables become v0, v1, …",
-        _CLAMP,
-        "rename-merging",
-        undoes=_RENAMINGS,
-    ),
+    keeps("rename:RENAME_CANONICAL", "local variables become v0, v1, …", _CLAMP, "rename-merging"),
     keeps(
         "rename:RENAME_PARAMETERS",
         "locals and parameters get other names (keeps the meaning where nobody reads the text of a function)",
         _TOTAL,
         "rename-merging",
         interface=True,
-        undoes=_RENAMINGS,
         rests_on=(*LOCAL_NAMES, "parameter-names-unread"),
     ),
     changes("merging:RENAME_MERGING", "two variables become one", _SPAN),
