@@ -116,6 +116,10 @@ class TransformFamily:
         return cls(name, summary, transforms)
 
 
+MERGING: Final = "rename-merging"
+"""The control of renamings."""
+
+
 def keeps(
     target: str,
     summary: str,
@@ -140,6 +144,19 @@ def keeps(
         related=related,
         undoes=undoes,
     )
+
+
+def renamings(total: str, clamp: str) -> tuple[TransformEntry, ...]:
+    """The rows of the transforms of a module `rename` that give local variables other names; their examples
+    are two programs of the language."""
+    rows = (
+        ("RENAME", "local variables get other names", total),
+        ("RENAME_RANDOM", "local variables get pronounceable names without meaning", clamp),
+        ("RENAME_SHUFFLE", "local variables swap their names", clamp),
+        ("RENAME_MISLEADING", "local variables get names that say something else", total),
+        ("RENAME_CANONICAL", "local variables become v0, v1, …", clamp),
+    )
+    return tuple(keeps(f"rename:{name}", summary, program, MERGING) for name, summary, program in rows)
 
 
 def changes(target: str, summary: str, example: str) -> TransformEntry:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.java.ledger import LOCAL_NAMES
-from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.language import MERGING, TransformFamily, changes, keeps, renamings
 
 _TOTAL: Final = """\
 static int total(int[] prices, int tax) {
@@ -36,26 +36,12 @@ FAMILY: Final = TransformFamily.of(
     __name__,
     "identifiers",
     "Names of Java's variables: what may be called otherwise, and what it is called then.",
-    keeps("rename:RENAME", "local variables get other names", _TOTAL, "rename-merging"),
-    keeps(
-        "rename:RENAME_RANDOM",
-        "local variables get pronounceable names without meaning",
-        _CLAMP,
-        "rename-merging",
-    ),
-    keeps("rename:RENAME_SHUFFLE", "local variables swap their names", _CLAMP, "rename-merging"),
-    keeps(
-        "rename:RENAME_MISLEADING",
-        "local variables get names that say something else",
-        _TOTAL,
-        "rename-merging",
-    ),
-    keeps("rename:RENAME_CANONICAL", "local variables become v0, v1, …", _CLAMP, "rename-merging"),
+    *renamings(_TOTAL, _CLAMP),
     keeps(
         "rename:RENAME_PARAMETERS",
         "locals and parameters get other names (keeps the meaning where no reflection reads parameters)",
         _TOTAL,
-        "rename-merging",
+        MERGING,
         interface=True,
         rests_on=(*LOCAL_NAMES, "parameter-names-unread"),
     ),

@@ -4,7 +4,7 @@ swap them.
 
 from typing import Final
 
-from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.language import MERGING, TransformFamily, changes, keeps, renamings
 from codeaudit.transforms.python.ledger import LOCAL_NAMES
 
 _TOTAL: Final = """\
@@ -64,21 +64,7 @@ FAMILY: Final = TransformFamily.of(
     __name__,
     "identifiers",
     "Names: what may be called otherwise, and what it is called then.",
-    keeps("rename:RENAME", "local variables get other names", _TOTAL, "rename-merging"),
-    keeps(
-        "rename:RENAME_RANDOM",
-        "local variables get pronounceable names without meaning",
-        _CLAMP,
-        "rename-merging",
-    ),
-    keeps("rename:RENAME_SHUFFLE", "local variables swap their names", _CLAMP, "rename-merging"),
-    keeps(
-        "rename:RENAME_MISLEADING",
-        "local variables get names that say something else",
-        _TOTAL,
-        "rename-merging",
-    ),
-    keeps("rename:RENAME_CANONICAL", "local variables become v0, v1, …", _CLAMP, "rename-merging"),
+    *renamings(_TOTAL, _CLAMP),
     keeps(
         "definitions:RENAME_INNER_FUNCTIONS",
         "functions inside a function that are only called get other names",
@@ -89,7 +75,7 @@ FAMILY: Final = TransformFamily.of(
         "rename:RENAME_PARAMETERS",
         "locals and parameters get other names (keeps the meaning for positional callers)",
         _TOTAL,
-        "rename-merging",
+        MERGING,
         interface=True,
         rests_on=(*LOCAL_NAMES, "calls-by-position"),
     ),
