@@ -16,6 +16,7 @@ from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.prompts import PLAIN, Prompt, Wording, knowing, worded
 from codeaudit.audit.records import Answer, Case, Failed, Predicted, Prediction, Query
 from codeaudit.audit.records import as_label as as_label
+from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sides
 from codeaudit.transforms.registration import overrides
@@ -307,6 +308,15 @@ class LabelRequest:
     """A folder for results of tools."""
     note: Note | None
     """Receives lines about work that takes long."""
+
+    def refuse(self, why: str) -> None:
+        """Refuse a `--labels`; `why` says where the labels of the task are.
+
+        Raises:
+            UsageError: `--labels` names a source.
+        """
+        if self.spec is not None:
+            raise UsageError(f"--labels {self.spec}: {why}")
 
 
 class LabelSource:

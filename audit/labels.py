@@ -140,9 +140,8 @@ def prompt_labels(request: LabelRequest) -> LabelSource:
         UsageError: `--labels` names another source.
     """
     task = request.task
-    if request.spec is not None:
-        place = "are found by execution" if overrides(task, Task.graded) else "stand in the code"
-        raise UsageError(f"--labels {request.spec}: the labels of task {task.name!r} {place}")
+    place = "are found by execution" if overrides(task, Task.graded) else "stand in the code"
+    request.refuse(f"the labels of task {task.name!r} {place}")
     return PromptLabels(task=task)
 
 

@@ -44,7 +44,7 @@ from codeaudit.audit.tasks.code_search import (
     pool,
 )
 from codeaudit.audit.tasks.pairs import class_of
-from codeaudit.transforms.errors import NOT_PARSED, UsageError
+from codeaudit.transforms.errors import NOT_PARSED
 from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.records import Perturbed, Sample
 
@@ -186,10 +186,7 @@ def _labels(request: LabelRequest) -> LabelSource:
     Raises:
         UsageError: `--labels` names another source.
     """
-    if request.spec is not None:
-        raise UsageError(
-            f"--labels {request.spec}: task {request.task.name!r} takes the labels of the corpus"
-        )
+    request.refuse(f"task {request.task.name!r} takes the labels of the corpus")
     return ClonesOfCorpus(note=request.note)
 
 

@@ -32,7 +32,7 @@ from codeaudit.audit.records import Answer, Predicted, Prediction, malformed
 from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.summarisation import SUMMARISATION, described
-from codeaudit.transforms.errors import CorpusError, UsageError
+from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample, Sides
 
 CANDIDATES: Final = 20
@@ -273,10 +273,7 @@ def _labels(request: LabelRequest) -> LabelSource:
     Raises:
         UsageError: `--labels` names another source.
     """
-    if request.spec is not None:
-        raise UsageError(
-            f"--labels {request.spec}: queries of task {request.task.name!r} are the documentation of units"
-        )
+    request.refuse(f"queries of task {request.task.name!r} are the documentation of units")
     return SearchedCorpus(note=request.note)
 
 

@@ -35,7 +35,7 @@ from codeaudit.audit.tasks.repair import REPAIR
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.audit.tasks.solutions import fences
 from codeaudit.audit.tasks.solving import VariantLabels
-from codeaudit.transforms.errors import NOT_PARSED, SourceError, UsageError
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.language import find_language, without_engine
 from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
 from codeaudit.transforms.registration import load_target
@@ -253,8 +253,7 @@ def _labels(request: LabelRequest) -> LabelSource:
     """
     task = request.task
     assert isinstance(task, Matching)
-    if request.spec is not None:
-        raise UsageError(f"--labels {request.spec}: the labels of task {task.name!r} are its references")
+    request.refuse(f"the labels of task {task.name!r} are its references")
     return ReferenceLabels(task, request.note)
 
 

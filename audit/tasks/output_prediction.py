@@ -72,7 +72,7 @@ from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.audit.tasks.solutions import version_of
 from codeaudit.audit.tasks.written_values import VALUES
-from codeaudit.transforms.errors import NOT_PARSED, SourceError, UsageError
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
 from codeaudit.transforms.oracle.programs import ProgramCaller
@@ -176,10 +176,7 @@ def call_results(request: LabelRequest) -> LabelSource:
     Raises:
         UsageError: `--labels` names another source.
     """
-    if request.spec is not None:
-        raise UsageError(
-            f"--labels {request.spec}: the labels of task {request.task.name!r} are found by execution"
-        )
+    request.refuse(f"the labels of task {request.task.name!r} are found by execution")
     return Outputs(cache=request.cache, note=request.note)
 
 

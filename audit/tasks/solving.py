@@ -20,7 +20,7 @@ from codeaudit.audit.interface import LabelRequest, LabelSource, Task
 from codeaudit.audit.labels import SANDBOX, prompt_labels
 from codeaudit.audit.records import Answer, Attempt, Case, Failed, Predicted, Prediction
 from codeaudit.audit.tasks.solutions import Solutions
-from codeaudit.transforms.errors import RunError, UsageError
+from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.grammar import counted_reasons
 from codeaudit.transforms.oracle.calls import ProgramTrial, TrialFailed, TrialUnjudged
 from codeaudit.transforms.records import NotApplied, Sample
@@ -189,8 +189,7 @@ def labels_by_variants(request: LabelRequest) -> LabelSource:
         UsageError: `--labels` names another source.
     """
     task = request.task
-    if request.spec is not None:
-        raise UsageError(f"--labels {request.spec}: the labels of task {task.name!r} are its tests")
+    request.refuse(f"the labels of task {task.name!r} are its tests")
     keep_results(request)
     return VariantLabels(task, request.note)
 

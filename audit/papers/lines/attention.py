@@ -165,33 +165,25 @@ def unless(allowed: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 @dataclass(frozen=True)
-class LineBias(PairBias):
-    """Biases that are equal for all tokens of a line."""
+class LineTable(PairBias):
+    """What heads know about pairs of lines."""
 
     table: Tensor
-    """(B, N, N) biases of lines."""
+    """(B, N, N) of lines."""
     line: Tensor
     """(B, T) line of each token."""
     real: Tensor
-    """(B, T) whether there is a token; padding is hidden."""
+    """(B, T) whether there is a token. Padding is hidden, and is no member of a line."""
 
     @property
     @override
     def tokens(self) -> Tensor:
         return self.line
 
-    @override
-    def rule(self) -> PairRule:
-        table, line, real = self.table, self.line, self.real
-        return PairRule(
-            allowed=lambda batch, head, row, key: real[batch, key],
-            added=lambda batch, head, row, key: table[batch, line[batch, row], line[batch, key]],
-        )
-
-    @cached_property
+    @property
+    @abstractmethod
     def by_token(self) -> Tensor:
-        """(B, N, T) the biases of a line's tokens for all tokens."""
-        return _by_token(self.table, self.line, self.real)
+        """(B, N, S) the biases of a line's tokens for all keys; computed once."""
 
     @override
     def made(self) -> Self:
@@ -202,6 +194,24 @@ class LineBias(PairBias):
     @override
     def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
         return _rows(self.by_token, self.line[:, rows], dtype)
+
+
+@dataclass(frozen=True)
+class LineBias(LineTable):
+    """Biases that are equal for all tokens of a line."""
+
+    @override
+    def rule(self) -> PairRule:
+        table, line, real = self.table, self.line, self.real
+        return PairRule(
+            allowed=lambda batch, head, row, key: real[batch, key],
+            added=lambda batch, head, row, key: table[batch, line[batch, row], line[batch, key]],
+        )
+
+    @cached_property
+    @override
+    def by_token(self) -> Tensor:
+        return _by_token(self.table, self.line, self.real)
 
 
 def _by_token(table: Tensor, line: Tensor, real: Tensor) -> Tensor:
@@ -220,7 +230,7 @@ def _rows(table: Tensor, line: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 @dataclass(frozen=True)
-class MaskedScores(PairBias):
+class MaskedScores(LineTable):
     """The scores multiplied by a mask of zeros and ones by line: softmax(Q Kᵀ / √K ∘ M) V.
 
     A masked pair has the score 0, whatever its key. So all masked tokens of a line together act as one key of
@@ -229,33 +239,21 @@ class MaskedScores(PairBias):
     of 0, log(number) and minus infinity say which: exactly the formula.
     """
 
-    mask: Tensor
-    """(B, N, N) of lines."""
-    line: Tensor
-    """(B, T) line of each token."""
-    real: Tensor
-    """(B, T) whether there is a token. Padding is hidden, and is no member of a line."""
     dtype: torch.dtype
-    """Of the scores."""
-
-    @property
-    @override
-    def tokens(self) -> Tensor:
-        return self.line
+    """The type of the scores."""
 
     @override
     def rule(self) -> PairRule:
-        mask, line, real = self.mask, self.line, self.real
+        mask, line, real = self.table, self.line, self.real
         return PairRule(
             allowed=lambda batch, head, row, key: real[batch, key],
             factor=lambda batch, head, row, key: mask[batch, line[batch, row], line[batch, key]],
         )
 
+    @property
     @override
-    def made(self) -> Self:
-        if not fused.pays(self.line):
-            _ = self.keyed
-        return super().made()
+    def by_token(self) -> Tensor:
+        return self.keyed[0]
 
     @cached_property
     def keyed(self) -> tuple[Tensor, Tensor]:
@@ -263,21 +261,17 @@ class MaskedScores(PairBias):
         line's mean.
         """
         real = self.real.to(self.dtype)
-        count = real.new_zeros(self.mask.shape[:2]).scatter_add(1, self.line, real)
+        count = real.new_zeros(self.table.shape[:2]).scatter_add(1, self.line, real)
         # A line without tokens has the logarithm minus infinity: its key is hidden.
-        through = count.log()[:, None].expand_as(self.mask).masked_fill(self.mask, -torch.inf)
-        tokens = _by_token(unless(self.mask, self.dtype), self.line, self.real)
+        through = count.log()[:, None].expand_as(self.table).masked_fill(self.table, -torch.inf)
+        tokens = _by_token(unless(self.table, self.dtype), self.line, self.real)
         return torch.cat([tokens, through], 2), real / count.clamp(min=1).gather(1, self.line)
-
-    @override
-    def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
-        return _rows(self.keyed[0], self.line[:, rows], dtype)
 
     @override
     def extended(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         batch, heads, _, size = value.shape
         parts = value * self.keyed[1][:, None, :, None].to(value.dtype)
-        means = value.new_zeros(batch, heads, self.mask.shape[1], size)
+        means = value.new_zeros(batch, heads, self.table.shape[1], size)
         means = means.scatter_add(2, self.line[:, None, :, None].expand_as(parts), parts)
         return torch.cat([key, torch.zeros_like(means)], 2), torch.cat([value, means], 2)
 

@@ -1,7 +1,5 @@
 """Output and input prediction in C and C++: values, calls, questions, answers, variants."""
 
-import json
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -9,10 +7,8 @@ import pytest
 
 from codeaudit.audit.corpora import c_calls, c_harness
 from codeaudit.audit.corpora.c_values import value_text
-from codeaudit.audit.corpora.records import CorpusResources, raw_sample
-from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.evidence_check import DIFFERS
-from codeaudit.audit.labels import labels
 from codeaudit.audit.models.text_models import Prompts
 from codeaudit.audit.records import Attempt, Case, Predicted, Query
 from codeaudit.audit.tasks.input_prediction import INPUT_PREDICTION, NO_ARGUMENTS, Inputs, arguments
@@ -28,6 +24,7 @@ from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import NotApplied, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
 from tests.support.audited import variant
+from tests.support.prepared_rows import prepared_row
 
 runs = [
     pytest.mark.slow,
@@ -85,30 +82,6 @@ HALF = {
     "input": "3",
     "output": "1.5",
 }
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kept")
-
-
-@pytest.fixture(scope="module")
-def outputs(folder: Path) -> Outputs:
-    return Outputs(cache=folder)
-
-
-@pytest.fixture(scope="module")
-def inputs(folder: Path) -> Inputs:
-    found = labels(None, INPUT_PREDICTION, cache=folder)
-    assert isinstance(found, Inputs)
-    return found
-
-
-def prepared(source: Outputs, folder: Path, row: Mapping[str, object]) -> Sample | str:
-    path = folder / "rows.jsonl"
-    path.write_text(json.dumps(dict(row)) + "\n", "utf-8")
-    (raw,) = corpus(str(path), None, CorpusResources()).read(Counter())
-    return source.prepared(raw)
 
 
 # ── values ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -257,7 +230,7 @@ pair<string, vector<vector<int>>> pp(int n) { return {"a", {{1}, {}, {n}}}; }
 def test_calls_of_tests_and_tables_are_asked_unless_the_text_shows_them(
     outputs: Outputs, tmp_path: Path, row: Mapping[str, object], call: str, result: str
 ) -> None:
-    one = prepared(outputs, tmp_path, row)
+    one = prepared_row(outputs, tmp_path, row)
     assert isinstance(one, Sample), one
     assert (one.source.splitlines()[-1], one.label) == (call, result)
     assert OUTPUT_PREDICTION.prepare(one) == one
@@ -320,9 +293,9 @@ def test_arrays_of_c_are_compound_literals() -> None:
 def test_arguments_are_drawn_where_there_are_no_tests(
     outputs: Outputs, tmp_path: Path, language: str, code: str
 ) -> None:
-    one = prepared(outputs, tmp_path, {"code": code, "language": language})
+    one = prepared_row(outputs, tmp_path, {"code": code, "language": language})
     assert isinstance(one, Sample), one
-    assert one == prepared(outputs, tmp_path, {"code": code, "language": language})
+    assert one == prepared_row(outputs, tmp_path, {"code": code, "language": language})
 
 
 def test_what_has_no_call_says_why(outputs: Outputs, tmp_path: Path) -> None:
@@ -331,18 +304,18 @@ def test_what_has_no_call_says_why(outputs: Outputs, tmp_path: Path) -> None:
         "int f(int a) {\n  return a;\n}\nint main(void) {\n  return f(1);\n}\n": c_harness.PROGRAM,
         "int f(int (*g)(int)) {\n  return g(1);\n}\n": c_harness.TAKES_FUNCTION,
     }.items():
-        assert prepared(outputs, tmp_path, {"code": code, "language": "c"}) == reason
+        assert prepared_row(outputs, tmp_path, {"code": code, "language": "c"}) == reason
     changed = "int f(std::vector<int> &v) {\n  v.clear();\n  return 1;\n}\n"
-    assert prepared(outputs, tmp_path, {"code": changed, "language": "cpp"}) == c_calls.BY_REFERENCE
+    assert prepared_row(outputs, tmp_path, {"code": changed, "language": "cpp"}) == c_calls.BY_REFERENCE
 
 
 @running
 def test_a_call_without_a_right_answer_is_no_example(outputs: Outputs, tmp_path: Path) -> None:
     over = "int f(int n) {\n  return n;\n}\nint over(int n) {\n  int *p = 0;\n  return *p + n;\n}\n"
-    assert prepared(outputs, tmp_path, {"code": over, "language": "c"}) == UNDEFINED
-    assert prepared(outputs, tmp_path, {**HALF, "output": "1"}) == OTHER_RESULT
+    assert prepared_row(outputs, tmp_path, {"code": over, "language": "c"}) == UNDEFINED
+    assert prepared_row(outputs, tmp_path, {**HALF, "output": "1"}) == OTHER_RESULT
     needs = "int f(int a) {\n  return other(a);\n}\n"
-    assert prepared(outputs, tmp_path, {**HALF, "code": needs}) == NOT_COMPILED
+    assert prepared_row(outputs, tmp_path, {**HALF, "code": needs}) == NOT_COMPILED
 
 
 def test_without_a_compiler_the_reason_is_one_line(
@@ -350,7 +323,7 @@ def test_without_a_compiler_the_reason_is_one_line(
 ) -> None:
     monkeypatch.setattr("codeaudit.transforms.oracle.toolchains.installed", lambda tool: None)
     for row in (IN_C, {"code": SUM, "language": "c"}):
-        told = prepared(outputs, tmp_path, row)
+        told = prepared_row(outputs, tmp_path, row)
         assert isinstance(told, str)
         assert told.startswith("gcc, which runs C under sanitizers, ")
         assert "\n" not in told
@@ -361,7 +334,7 @@ def test_without_a_compiler_the_reason_is_one_line(
 
 @running
 def test_each_variant_is_executed(outputs: Outputs, tmp_path: Path) -> None:
-    one = prepared(outputs, tmp_path, MULTIPL_E)
+    one = prepared_row(outputs, tmp_path, MULTIPL_E)
     assert isinstance(one, Sample)
     given = (
         variant(one, "sum", "whole"),
@@ -387,7 +360,7 @@ def test_each_variant_is_executed(outputs: Outputs, tmp_path: Path) -> None:
 def test_the_call_stays_on_the_last_line_of_a_variant(
     outputs: Outputs, tmp_path: Path, row: Mapping[str, object]
 ) -> None:
-    one = prepared(outputs, tmp_path, row)
+    one = prepared_row(outputs, tmp_path, row)
     assert isinstance(one, Sample)
     edits = [next(perturb_one(one, transform_for(name, one.language), variants=1, seed=0)) for name in EDITS]
     (case,) = outputs.relabelled(iter([Case(sample=one, outcomes=tuple(edits))]))
@@ -450,7 +423,7 @@ def test_answers_are_literal_arguments(text: str, found: str | None) -> None:
 def test_arguments_that_give_the_value_are_right(
     inputs: Inputs, tmp_path: Path, row: Mapping[str, object], question: str, right: str, wrong: str
 ) -> None:
-    one = prepared(inputs, tmp_path, row)
+    one = prepared_row(inputs, tmp_path, row)
     assert isinstance(one, Sample), one
     assert one.source.splitlines()[-1] == question
     assert INPUT_PREDICTION.prepare(one) == one
@@ -466,7 +439,7 @@ def test_arguments_that_give_the_value_are_right(
 
 @running
 def test_variants_of_a_question_are_executed_with_the_known_arguments(inputs: Inputs, tmp_path: Path) -> None:
-    one = prepared(inputs, tmp_path, IN_C)
+    one = prepared_row(inputs, tmp_path, IN_C)
     assert isinstance(one, Sample), one
     given = (
         variant(one, "total", "whole"),

@@ -1,13 +1,10 @@
 """Input prediction: the question, which answers count, and which variants are asked about."""
 
-import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.corpora.records import CorpusResources, raw_sample
-from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.evidence_check import DIFFERS
 from codeaudit.audit.labels import labels
 from codeaudit.audit.records import Attempt, Case, Predicted
@@ -24,32 +21,23 @@ from codeaudit.audit.tasks.input_prediction import (
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import NotApplied, Perturbed, Sample
 from tests.support.audited import variant
+from tests.support.prepared_rows import prepared_row
 
 CODE = "def f(word, times=2):\n    parts = [word] * times\n    return '-'.join(parts)\n"
 ROW = {"code": CODE, "input": "'ab', 3", "output": "'ab-ab-ab'", "id": "sample_0"}
 QUESTION = f"{CODE}\n\nassert f(...) == 'ab-ab-ab'\n"
 
 
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
-    found = labels(None, INPUT_PREDICTION, cache=tmp_path_factory.mktemp("kept"))
-    assert isinstance(found, Inputs)
-    return found
-
-
 def prepared(source: Inputs, folder: Path, **columns: str) -> Sample | str:
-    path = folder / "rows.jsonl"
-    path.write_text(json.dumps({**ROW, **columns}) + "\n", "utf-8")
-    (raw,) = corpus(str(path), None, CorpusResources()).read(Counter())
-    return source.prepared(raw)
+    return prepared_row(source, folder, {**ROW, **columns})
 
 
-def test_a_row_of_cruxeval_asks_for_its_arguments(source: Inputs, tmp_path: Path) -> None:
-    one = prepared(source, tmp_path)
+def test_a_row_of_cruxeval_asks_for_its_arguments(inputs: Inputs, tmp_path: Path) -> None:
+    one = prepared(inputs, tmp_path)
     assert isinstance(one, Sample)
     assert (one.source, one.label) == (QUESTION, "'ab-ab-ab'")
-    assert prepared(source, tmp_path, output="'ab'") == "its table says another result than execution"
-    assert prepared(source, tmp_path, input="1, 2", output="TypeError") == RAISES
+    assert prepared(inputs, tmp_path, output="'ab'") == "its table says another result than execution"
+    assert prepared(inputs, tmp_path, input="1, 2", output="TypeError") == RAISES
 
 
 def test_what_is_no_example() -> None:
@@ -83,8 +71,8 @@ def test_arguments_are_literals(text: str, found: str | None) -> None:
     assert arguments(text, "f") == found
 
 
-def test_every_right_input_counts(source: Inputs, tmp_path: Path) -> None:
-    one = prepared(source, tmp_path)
+def test_every_right_input_counts(inputs: Inputs, tmp_path: Path) -> None:
+    one = prepared(inputs, tmp_path)
     assert isinstance(one, Sample)
     given = ("'ab', 3", "f('ab-ab', 2)", "f('ab-ab-ab', times=1)", "'ab', 2", "f(__import__('os'))")
     found = INPUT_PREDICTION.graded(Predicted(answer=given), one.source, one)
@@ -94,8 +82,8 @@ def test_every_right_input_counts(source: Inputs, tmp_path: Path) -> None:
     assert failures == [None, "AssertionError", None, "AssertionError", NO_ARGUMENTS]
 
 
-def test_variants_are_executed_with_the_known_arguments(source: Inputs, tmp_path: Path) -> None:
-    one = prepared(source, tmp_path)
+def test_variants_are_executed_with_the_known_arguments(inputs: Inputs, tmp_path: Path) -> None:
+    one = prepared(inputs, tmp_path)
     assert isinstance(one, Sample)
 
     given = (
@@ -105,7 +93,7 @@ def test_variants_are_executed_with_the_known_arguments(source: Inputs, tmp_path
         variant(one, "'-'", "'+'", "control"),
         variant(one, "times=2", "times=4", "control"),
     )
-    (case,) = source.relabelled(iter([Case(sample=one, outcomes=given)]))
+    (case,) = inputs.relabelled(iter([Case(sample=one, outcomes=given)]))
     kept, broken, other, changed, unchanged = case.outcomes
     assert isinstance(kept, Perturbed)
     assert kept.evidence == "executed"

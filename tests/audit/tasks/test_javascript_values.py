@@ -9,7 +9,6 @@ import pytest
 from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.evidence_check import DIFFERS
-from codeaudit.audit.labels import labels
 from codeaudit.audit.models.text_models import Prompts
 from codeaudit.audit.records import Attempt, Case, Predicted, Query
 from codeaudit.audit.tasks.input_prediction import INPUT_PREDICTION, NO_ARGUMENTS, Inputs, arguments
@@ -18,6 +17,7 @@ from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
 from codeaudit.transforms.records import NotApplied, Perturbed, Sample
 from tests.support.audited import variant
+from tests.support.prepared_rows import prepared_row
 
 runs = pytest.mark.skipif(
     bool(TOOLCHAINS["javascript"].missing) or not offered().enough,
@@ -37,28 +37,8 @@ TESTED = {
 }
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kept")
-
-
-@pytest.fixture(scope="module")
-def outputs(folder: Path) -> Outputs:
-    return Outputs(cache=folder)
-
-
-@pytest.fixture(scope="module")
-def inputs(folder: Path) -> Inputs:
-    found = labels(None, INPUT_PREDICTION, cache=folder)
-    assert isinstance(found, Inputs)
-    return found
-
-
 def prepared(source: Outputs, folder: Path, **columns: str) -> Sample | str:
-    path = folder / "rows.jsonl"
-    path.write_text(json.dumps({**ROW, **columns}) + "\n", "utf-8")
-    (raw,) = corpus(str(path), None, CorpusResources()).read(Counter())
-    return source.prepared(raw)
+    return prepared_row(source, folder, {**ROW, **columns})
 
 
 @pytest.mark.slow
