@@ -91,7 +91,7 @@ class SolvedExample(NamedTuple):
     """The second unit, for a task about pairs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Wording:
     """Another way to ask the question of a task. The answers are read as those of the task's own prompt."""
 

@@ -30,7 +30,7 @@ _LAST_LINE: Final = (
 
 
 def _thinking(question: str, form: str) -> Wording:
-    return Wording(template=f"{question} {_LAST_LINE.format(form=form)}", thinks=True)
+    return Wording(f"{question} {_LAST_LINE.format(form=form)}", thinks=True)
 
 
 def _solved(question: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> Wording:
@@ -90,20 +90,16 @@ _NAMED: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
 }
 
 FUNCTION_NAME: Final[Wordings] = {
-    "spe": Wording(template=APPENDIX_B),
+    "spe": Wording(APPENDIX_B),
     "reworded": Wording(
-        template=(
-            "The name of this {language} function is hidden. What would a careful programmer call it? Reply "
-            "with two names in square brackets and with nothing else: first the name, then a short form of "
-            "it, as in [full_name] [abbreviation].\n\n{code}"
-        )
+        "The name of this {language} function is hidden. What would a careful programmer call it? Reply "
+        "with two names in square brackets and with nothing else: first the name, then a short form of "
+        "it, as in [full_name] [abbreviation].\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "Name this {language} {unit}. Write its name in {style}, as {language} programmers do, and a "
-            "short form behind it, each in square brackets: [full_name] [abbreviation]. No additional "
-            "text.\n\n{code}"
-        )
+        "Name this {language} {unit}. Write its name in {style}, as {language} programmers do, and a "
+        "short form behind it, each in square brackets: [full_name] [abbreviation]. No additional "
+        "text.\n\n{code}"
     ),
     "few-shot": _solved(
         "Find a suitable name for a {language} function whose name is hidden. The answer is the name and a "
@@ -140,16 +136,12 @@ _BUGS: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
 
 ERROR_DETECTION: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Read this {language} function and say if there is a mistake in it. Reply with a single word: "
-            "buggy if there is one, clean if there is none.\n\n{code}"
-        )
+        "Read this {language} function and say if there is a mistake in it. Reply with a single word: "
+        "buggy if there is one, clean if there is none.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "You review a change to {language} code. It adds this {unit}. Is it right? Write one word on the "
-            "first line and nothing else: buggy or clean.\n\n{code}"
-        )
+        "You review a change to {language} code. It adds this {unit}. Is it right? Write one word on the "
+        "first line and nothing else: buggy or clean.\n\n{code}"
     ),
     "few-shot": _solved(
         "Is a {language} function buggy or clean? It is buggy if it does something else than it is meant to. "
@@ -183,22 +175,16 @@ _FLAWS: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
 }
 VULNERABILITY_DETECTION: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Could an attacker misuse this {language} function? Reply with one word: vulnerable if it has a "
-            "security flaw (you may put its CWE in brackets behind it), safe if it has none.\n\n{code}"
-        )
+        "Could an attacker misuse this {language} function? Reply with one word: vulnerable if it has a "
+        "security flaw (you may put its CWE in brackets behind it), safe if it has none.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "You review the security of {language} code. Here is a {unit}. Write on the first line and "
-            "nothing else: vulnerable, with its CWE in brackets if you know it, or safe.\n\n{code}"
-        )
+        "You review the security of {language} code. Here is a {unit}. Write on the first line and "
+        "nothing else: vulnerable, with its CWE in brackets if you know it, or safe.\n\n{code}"
     ),
     "yes-no": Wording(
-        template=(
-            "Look for security flaws in this {language} {unit}. Is there at least one? Write one word and "
-            "nothing else: YES if there is, NO if there is none.\n\n{code}"
-        )
+        "Look for security flaws in this {language} {unit}. Is there at least one? Write one word and "
+        "nothing else: YES if there is, NO if there is none.\n\n{code}"
     ),
     "few-shot": _solved(
         "Is a {language} function vulnerable or safe? It is vulnerable if an attacker can misuse it. The "
@@ -287,16 +273,12 @@ def _solved_pairs(question: str, same: str, different: str) -> Wording:
 
 EQUIVALENCE: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Here are two {language} programs. Could one replace the other without anybody noticing, "
-            f"whatever the input is? Reply with one word: same if it could, different if not.\n\n{_PAIR}"
-        )
+        "Here are two {language} programs. Could one replace the other without anybody noticing, "
+        f"whatever the input is? Reply with one word: same if it could, different if not.\n\n{_PAIR}"
     ),
     "native": Wording(
-        template=(
-            "A colleague rewrote a {language} {unit}. Does the new one behave exactly as the old one? Write "
-            f"one word: same, or different.\n\n{_PAIR}"
-        )
+        "A colleague rewrote a {language} {unit}. Does the new one behave exactly as the old one? Write "
+        f"one word: same, or different.\n\n{_PAIR}"
     ),
     "few-shot": _solved_pairs(
         "Do these two {language} programs do the same for every input? Answer with one word: same or "
@@ -312,16 +294,12 @@ EQUIVALENCE: Final[Wordings] = {
 
 CLONE_DETECTION: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Here are two {language} functions. Do they do the same job, however they are written? Reply "
-            f"with one word: clone if they do, different if not.\n\n{_PAIR}"
-        )
+        "Here are two {language} functions. Do they do the same job, however they are written? Reply "
+        f"with one word: clone if they do, different if not.\n\n{_PAIR}"
     ),
     "native": Wording(
-        template=(
-            "You look for copies in a {language} project. Is the second {unit} a clone of the first one, of "
-            f"any type (1 to 4)? Write one word: clone, or different.\n\n{_PAIR}"
-        )
+        "You look for copies in a {language} project. Is the second {unit} a clone of the first one, of "
+        f"any type (1 to 4)? Write one word: clone, or different.\n\n{_PAIR}"
     ),
     "few-shot": _solved_pairs(
         "Do these two {language} functions implement the same functionality? Answer with one word: clone or "
@@ -345,17 +323,13 @@ _BLOCKS: Final = {
 }
 THROUGHPUT: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "An Intel Haswell processor repeats the following {language} instructions (AT&T syntax) in a "
-            "loop; all data is in the first-level cache. Estimate the cycles per iteration in the steady "
-            "state. Reply with a single number, such as 2.25.\n\n{code}"
-        )
+        "An Intel Haswell processor repeats the following {language} instructions (AT&T syntax) in a "
+        "loop; all data is in the first-level cache. Estimate the cycles per iteration in the steady "
+        "state. Reply with a single number, such as 2.25.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "Inverse throughput of this {unit} ({style}) on Haswell, unrolled, L1-resident, in cycles per "
-            "iteration? One number on the first line, no additional text.\n\n{code}"
-        )
+        "Inverse throughput of this {unit} ({style}) on Haswell, unrolled, L1-resident, in cycles per "
+        "iteration? One number on the first line, no additional text.\n\n{code}"
     ),
     "few-shot": _solved(
         "How many cycles does one iteration of a basic block of {language} (AT&T syntax) take, run in a loop "
@@ -385,16 +359,12 @@ _NOTATION: Final = (
 )
 DERIVATIVE: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            f"{_NOTATION} If you differentiate the left one by x, do you get the right one, perhaps written "
-            "in another form? Reply with true or with false, and with nothing else.\n\n{source}"
-        )
+        f"{_NOTATION} If you differentiate the left one by x, do you get the right one, perhaps written "
+        "in another form? Reply with true or with false, and with nothing else.\n\n{source}"
     ),
     "native": Wording(
-        template=(
-            "f =? g, both in {style}, with INT+ or INT- before the digits of an integer and constants for "
-            "all names but x. Is df/dx = g? One word on the first line: true or false.\n\n{source}"
-        )
+        "f =? g, both in {style}, with INT+ or INT- before the digits of an integer and constants for "
+        "all names but x. Is df/dx = g? One word on the first line: true or false.\n\n{source}"
     ),
     "few-shot": _solved(
         f"{_NOTATION} Is the right one the derivative of the left one by x? The answer is true or false. "
@@ -418,17 +388,13 @@ _CALLS: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
 }
 OUTPUT_PREDICTION: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Run this {language} code in your head. Which value does the call at its end give? Reply with "
-            "that value alone, on one line, in the form that repr() gives it. If it raises an exception, "
-            "reply with the name of its type alone.\n\n{code}"
-        )
+        "Run this {language} code in your head. Which value does the call at its end give? Reply with "
+        "that value alone, on one line, in the form that repr() gives it. If it raises an exception, "
+        "reply with the name of its type alone.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "{code}\n\nWhat would the {language} prompt print for the last line? Write repr() of the result "
-            "on one line, or the exception's type alone. No additional text."
-        )
+        "{code}\n\nWhat would the {language} prompt print for the last line? Write repr() of the result "
+        "on one line, or the exception's type alone. No additional text."
     ),
     "few-shot": _solved(
         "Some {language} code ends with a call. What does the call return? The answer is one line: the value "
@@ -451,17 +417,13 @@ _CALLS_IN_JAVASCRIPT: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
 }
 OUTPUT_PREDICTION_IN_JAVASCRIPT: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Run this {language} code in your head. Which value does the call at its end give? Reply with "
-            "that value alone, on one line, as a literal. If the call throws an error, reply with the name "
-            "of the error's type alone.\n\n{code}"
-        )
+        "Run this {language} code in your head. Which value does the call at its end give? Reply with "
+        "that value alone, on one line, as a literal. If the call throws an error, reply with the name "
+        "of the error's type alone.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "{code}\n\nWhat would node print for the last line? Write the value as a literal on one line, or "
-            "the error's type alone. No additional text."
-        )
+        "{code}\n\nWhat would node print for the last line? Write the value as a literal on one line, or "
+        "the error's type alone. No additional text."
     ),
     "few-shot": _solved(
         "Some {language} code ends with a call. What does the call return? The answer is one line: the value "
@@ -493,18 +455,14 @@ _CALLS_IN_C: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
 }
 OUTPUT_PREDICTION_IN_C: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Run this {language} code in your head. Which value does the call at its end give? Reply with "
-            "that value alone, on one line, as a literal: a container as a list in braces, such as {1, 2}, "
-            "and a floating-point number with a point.\n\n{code}"
-        )
+        "Run this {language} code in your head. Which value does the call at its end give? Reply with "
+        "that value alone, on one line, as a literal: a container as a list in braces, such as {1, 2}, "
+        "and a floating-point number with a point.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "{code}\n\nWhich {language} literal could stand in place of the call on the last line? Write it "
-            "on one line: a container as a list in braces, and a floating-point number with a point. No "
-            "additional text."
-        )
+        "{code}\n\nWhich {language} literal could stand in place of the call on the last line? Write it "
+        "on one line: a container as a list in braces, and a floating-point number with a point. No "
+        "additional text."
     ),
     "few-shot": _solved(
         "Some {language} code ends with a call. What does the call return? The answer is one line: the value "
@@ -520,73 +478,55 @@ OUTPUT_PREDICTION_IN_C: Final[Wordings] = {
 
 INPUT_PREDICTION: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Find an input. The last line of this {language} code holds if its call has the right arguments. "
-            "Reply with that call, all arguments written as literals, in one fence and with nothing "
-            "else.\n\n{code}"
-        )
+        "Find an input. The last line of this {language} code holds if its call has the right arguments. "
+        "Reply with that call, all arguments written as literals, in one fence and with nothing "
+        "else.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "{code}\n\nReplace the dots in the last line by literals, so that the assertion passes. Write "
-            "the completed line in one fence. No additional text."
-        )
+        "{code}\n\nReplace the dots in the last line by literals, so that the assertion passes. Write "
+        "the completed line in one fence. No additional text."
     ),
 }
 INPUT_PREDICTION_BY_COMMENT: Final[Wordings] = {
     **INPUT_PREDICTION,
     "native": Wording(
-        template=(
-            "{code}\n\nReplace the comment in the last line by literals, so that the assertion passes. Write "
-            "the completed line in one fence. No additional text."
-        )
+        "{code}\n\nReplace the comment in the last line by literals, so that the assertion passes. Write "
+        "the completed line in one fence. No additional text."
     ),
 }
 
 REPAIR: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Tests of the last function below fail. Find its fault and mend it. Reply with the whole mended "
-            "function, its name unchanged, in one fence and with nothing else. The language is "
-            "{language}.\n\n{code}"
-        )
+        "Tests of the last function below fail. Find its fault and mend it. Reply with the whole mended "
+        "function, its name unchanged, in one fence and with nothing else. The language is "
+        "{language}.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "{code}\n\nThe last {unit} of this {language} code is wrong. Write it again, corrected, with the "
-            "same head. Answer with one fence. No additional text."
-        )
+        "{code}\n\nThe last {unit} of this {language} code is wrong. Write it again, corrected, with the "
+        "same head. Answer with one fence. No additional text."
     ),
 }
 
 TRANSLATION_MATCH: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Write the {language} code below in {text} instead; what it does stays the same. Reply with the "
-            "translated code in one fence and with nothing else.\n\n{code}"
-        )
+        "Write the {language} code below in {text} instead; what it does stays the same. Reply with the "
+        "translated code in one fence and with nothing else.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "{code}\n\nPort this {unit} to {text}, without any change of what it does. Answer with one "
-            "fence. No additional text."
-        )
+        "{code}\n\nPort this {unit} to {text}, without any change of what it does. Answer with one "
+        "fence. No additional text."
     ),
 }
 
 TRANSLATION: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Translate. The comments at the end of the {language} code below say into which language, and "
-            "how the result begins. Reply with the translated function, head and body, in one fence and with "
-            "nothing else.\n\n{code}"
-        )
+        "Translate. The comments at the end of the {language} code below say into which language, and "
+        "how the result begins. Reply with the translated function, head and body, in one fence and with "
+        "nothing else.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "{code}\n\nPort this {unit} as the last comments ask: same behaviour, the given head. Answer "
-            "with one fence. No additional text."
-        )
+        "{code}\n\nPort this {unit} as the last comments ask: same behaviour, the given head. Answer "
+        "with one fence. No additional text."
     ),
 }
 
@@ -597,16 +537,12 @@ def classification(listed: str) -> Wordings:
     """With these labels, one a line. There are no examples, because nobody knows what the labels mean."""
     return {
         "reworded": Wording(
-            template=(
-                "Which of these labels fits the {language} function below?\n\n"
-                f"{listed}\n\nReply with one label and nothing else, spelled as above.\n\n{{code}}"
-            )
+            "Which of these labels fits the {language} function below?\n\n"
+            f"{listed}\n\nReply with one label and nothing else, spelled as above.\n\n{{code}}"
         ),
         "native": Wording(
-            template=(
-                "You sort {language} code. Give this {unit} one of these labels, exactly as it stands here, "
-                f"on the first line and with no additional text:\n\n{listed}\n\n{{code}}"
-            )
+            "You sort {language} code. Give this {unit} one of these labels, exactly as it stands here, "
+            f"on the first line and with no additional text:\n\n{listed}\n\n{{code}}"
         ),
         "reasoning": _thinking(
             f"Classify this {{language}} function. These are the labels:\n\n{listed}\n\n", "one of the labels"
@@ -618,30 +554,22 @@ def classification(listed: str) -> Wordings:
 
 NEXT_LINE: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Here is the beginning of some {language} code. Which line would come next in its last function? "
-            "Reply with that one line and nothing else.\n\n{code}"
-        )
+        "Here is the beginning of some {language} code. Which line would come next in its last function? "
+        "Reply with that one line and nothing else.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "Continue this {language} {unit} by exactly one line. Write the line and no additional "
-            "text.\n\n{code}"
-        )
+        "Continue this {language} {unit} by exactly one line. Write the line and no additional "
+        "text.\n\n{code}"
     ),
 }
 GENERATION: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "The last function of this {language} code is unfinished. Complete it: reply with the missing "
-            "rest, indented as it has to be, in one fence and with nothing around it.\n\n{code}"
-        )
+        "The last function of this {language} code is unfinished. Complete it: reply with the missing "
+        "rest, indented as it has to be, in one fence and with nothing around it.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "Finish the last {unit} of this {language} code. Write only what is missing behind the last "
-            "line, with its indentation, in one fence. No additional text.\n\n{code}"
-        )
+        "Finish the last {unit} of this {language} code. Write only what is missing behind the last "
+        "line, with its indentation, in one fence. No additional text.\n\n{code}"
     ),
 }
 
@@ -664,16 +592,12 @@ _SUMMARISED: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
 
 SUMMARISATION: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Somebody reads this {language} code for the first time. Tell them in one sentence what it is "
-            "for. Reply with that sentence alone.\n\n{code}"
-        )
+        "Somebody reads this {language} code for the first time. Tell them in one sentence what it is "
+        "for. Reply with that sentence alone.\n\n{code}"
     ),
     "native": Wording(
-        template=(
-            "Write the first sentence of the documentation of this {language} {unit}, as {language} "
-            "programmers write it, without parameters and results. No additional text.\n\n{code}"
-        )
+        "Write the first sentence of the documentation of this {language} {unit}, as {language} "
+        "programmers write it, without parameters and results. No additional text.\n\n{code}"
     ),
     "few-shot": _solved(
         "Summarise a {language} {unit} in one sentence. Solved examples:",
@@ -685,14 +609,12 @@ SUMMARISATION: Final[Wordings] = {
 
 CLONE_SEARCH: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Here is a piece of {language} code:\n\n{code}\n\nBelow are others, each with its number. Reply "
-            "with the numbers of those that do the same job, the surest first, with commas between, and with "
-            "nothing else.\n\n{candidates}"
-        )
+        "Here is a piece of {language} code:\n\n{code}\n\nBelow are others, each with its number. Reply "
+        "with the numbers of those that do the same job, the surest first, with commas between, and with "
+        "nothing else.\n\n{candidates}"
     ),
     "reasoning": Wording(
-        template=(
+        (
             "Which of the numbered {language} functions do the same as this one? Think first, step by step, "
             "in as many words as you need. Then end with one last line of this form, and write nothing "
             "behind it:\nAnswer: numbers, the likeliest first, with commas between\n\n{code}\n\nThe numbered "
@@ -703,14 +625,12 @@ CLONE_SEARCH: Final[Wordings] = {
 }
 CODE_SEARCH: Final[Wordings] = {
     "reworded": Wording(
-        template=(
-            "Somebody looks for code that does this: {text}\n\nHere are pieces of {language} code, each "
-            "with its number. Reply with the number of the one that fits best, and with nothing "
-            "else.\n\n{candidates}"
-        )
+        "Somebody looks for code that does this: {text}\n\nHere are pieces of {language} code, each "
+        "with its number. Reply with the number of the one that fits best, and with nothing "
+        "else.\n\n{candidates}"
     ),
     "reasoning": Wording(
-        template=(
+        (
             "Which of these {language} functions does what the query says? Think first, step by step, in as "
             "many words as you need. Then end with one last line of this form, and write nothing behind "
             "it:\nAnswer: number\n\nQuery: {text}\n\n{candidates}"
