@@ -379,7 +379,7 @@ class Task(ABC):
     """
 
     name: str
-    """As on the command line. A plug-in is given the name under which it was asked for."""
+    """The name on the command line. A plug-in is given the name under which it was asked for."""
     question: str
     """What is asked, as one line for people."""
     # A task names the kind, and models that work differently for different kinds read it here: a

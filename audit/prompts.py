@@ -96,7 +96,7 @@ class Wording:
     """Another way to ask the question of a task. The answers are read as those of the task's own prompt."""
 
     template: str
-    """As of `_Prompt`; the place `{examples}` stands for the examples."""
+    """The user's turn, with the places of a task's own prompt; `{examples}` stands for the examples."""
     examples: Mapping[str, tuple[SolvedExample, ...]] = field(default_factory=dict)
     """By language. Languages without examples have those of Python, or the only ones."""
     thinks: bool = False
@@ -124,7 +124,7 @@ class _Prompt(ABC):
     longest: int | None = None
     """Tokens that a reply may take, if more than other replies may."""
     examples: Mapping[str, tuple[SolvedExample, ...]] = field(default_factory=dict)
-    """As of `Wording`."""
+    """Solved examples by language."""
 
     def messages(self, query: Query) -> tuple[Message, ...]:
         """The chat that asks a query."""
@@ -160,7 +160,7 @@ class QuestionPrompt(_Prompt):
     reader: AnswerShape | ReplyReader
     """What an answer looks like; a function alone reads a line without decoration."""
     thinks: bool = False
-    """As of `Wording`."""
+    """Whether the reply may be of any length, and its last line is the answer."""
 
     @property
     @override

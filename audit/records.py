@@ -276,7 +276,7 @@ class RawReply(NamedTuple):
     """What a model wrote, and how that was read."""
 
     text: str
-    """As `kept_reply` gives it."""
+    """What `kept_reply` gives."""
     read: str
     """The form in which it states the answer, or the reason why it states none."""
 
@@ -393,7 +393,7 @@ class Case:
     """One sample with its variants under all transforms."""
 
     sample: Sample
-    """As the task prepared it."""
+    """The sample that the task prepared."""
     outcomes: tuple[Outcome, ...]
     """In the order of the transforms, then of the variants."""
     extra: bool = False

@@ -21,7 +21,7 @@ class SuggestedLimit(NamedTuple):
     """A limit for `codeaudit gate`."""
 
     option: str
-    """As in the file: `max-violation-rate`."""
+    """The name in the file: `max-violation-rate`."""
     value: str
     """A share in percent."""
     why: str

@@ -969,7 +969,7 @@ class ComparedRun:
     """A run as `compare` reads it back."""
 
     name: str
-    """As the user named it."""
+    """The name that the user gave it."""
     summary: Summary
     flips: tuple[Flip, ...] = ()
     scored: tuple[ScoredPair, ...] = ()

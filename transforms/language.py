@@ -173,7 +173,7 @@ class Language:
     """
 
     name: str
-    """As in samples, records and on the command line: `python`."""
+    """The name in samples, records and on the command line: `python`."""
     title: str
     """For people and in prompts: `Python`."""
     units: str

@@ -206,7 +206,7 @@ class PlugIn:
     """A name in a group of entry points."""
 
     group: str
-    """As `codeaudit.transforms`."""
+    """Such as `codeaudit.transforms`."""
     name: str
     targets: tuple[tuple[str, str], ...]
     """The distribution and the target of each that claims the name. More than one is an error on use."""

@@ -24,7 +24,7 @@ class Original:
     """One transform of a published suite."""
 
     name: str
-    """As the authors' repository calls it."""
+    """The name in the authors' repository."""
     ours: tuple[str, ...] = ()
     """Our counterparts; a language may have only some of them."""
     note: str = ""

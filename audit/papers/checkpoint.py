@@ -139,7 +139,7 @@ class Files(NamedTuple):
     """Of a checkpoint, beside its config and weights."""
 
     place: str
-    """As the user named it."""
+    """The name that the user gave it."""
     folder: Path
     tokenizer: Tokenizer
 

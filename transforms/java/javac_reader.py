@@ -33,7 +33,7 @@ class JavaPart(NamedTuple):
     """A node of a tree that both readers make."""
 
     kind: str
-    """As in `com.sun.source.tree.Tree.Kind`."""
+    """A name of `com.sun.source.tree.Tree.Kind`."""
     start: int
     """Its first byte of the UTF-8 text, from 0."""
     end: int

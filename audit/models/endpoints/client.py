@@ -157,7 +157,7 @@ class Reply:
     inside: str | None = None
     """The answer in a text that is a JSON object as it was asked for; `None`: the text is read."""
     margin: float | None = None
-    """As of `Predicted`, from log-probabilities; and so are the scores."""
+    """The margin of `Predicted`, from log-probabilities; the scores are of them, too."""
     scores: tuple[tuple[str, float], ...] = ()
     cut: bool = False
     """Whether the text ends at the limit on its tokens."""

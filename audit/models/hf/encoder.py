@@ -120,7 +120,7 @@ class EncoderStart:
     """A pretrained encoder to begin a training with."""
 
     place: str
-    """As the user named it."""
+    """The name that the user gave it."""
     digest: str
     config: Mapping[str, Any]
     """As of `Encoder`."""

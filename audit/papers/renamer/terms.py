@@ -68,7 +68,7 @@ class TermLanguage:
     """How the texts of one language are terms."""
 
     name: str
-    """As samples call it."""
+    """The name that samples have."""
     terms: Callable[[str], tuple[Term, ...]]
     """Raises `SourceError` where the text cannot be read."""
     words: Callable[[Reading], Iterable[str]]
