@@ -4,10 +4,6 @@ from codeaudit.audit.languages import LanguageAudit
 from codeaudit.transforms.assumptions import Assumption, ledger
 from codeaudit.transforms.language import Language, TransformFamily, changes, keeps
 
-_RENAMINGS = (
-    *("rename", "rename-random", "rename-shuffle", "rename-misleading", "rename-canonical"),
-    "rename-parameters",
-)
 _LEDGER = ledger(
     (
         Assumption(
@@ -52,20 +48,20 @@ GO = Language(
     families=(
         TransformFamily.of(
             __name__, "identifiers", "Names of Go's variables.",
-            keeps("scopes:RENAME", "local variables get other names", _CLAMP, undoes=_RENAMINGS),
-            keeps("scopes:RENAME_RANDOM", "locals get names without meaning", _CLAMP, undoes=_RENAMINGS),
-            keeps("scopes:RENAME_SHUFFLE", "local variables swap their names", _CLAMP, undoes=_RENAMINGS),
-            keeps("scopes:RENAME_MISLEADING", "locals get misleading names", _CLAMP, undoes=_RENAMINGS),
-            keeps("scopes:RENAME_CANONICAL", "local variables become v0, v1, …", _CLAMP, undoes=_RENAMINGS),
+            keeps("scopes:RENAME", "local variables get other names", _CLAMP),
+            keeps("scopes:RENAME_RANDOM", "locals get names without meaning", _CLAMP),
+            keeps("scopes:RENAME_SHUFFLE", "local variables swap their names", _CLAMP),
+            keeps("scopes:RENAME_MISLEADING", "locals get misleading names", _CLAMP),
+            keeps("scopes:RENAME_CANONICAL", "local variables become v0, v1, …", _CLAMP),
             keeps("scopes:RENAME_PARAMETERS", "locals, parameters and results get other names", _CLAMP,
-                  interface=True, undoes=_RENAMINGS),
+                  interface=True),
             rests_on=_TEXT,
         ),
         TransformFamily.of(
             __name__, "control-flow", "Branches of Go in another arrangement.",
             keeps("rules:INVERT_IF", "if c {a} else {b} as if !c {b} else {a}", _CLAMP, "if-inverted-wrong"),
             keeps("rules:NEST_ELIF", "else if as else { if }", _CLAMP),
-            keeps("rules:FLATTEN_ELIF", "else { if } as else if", _CLAMP, undoes=("nest-elif",)),
+            keeps("rules:FLATTEN_ELIF", "else { if } as else if", _CLAMP),
             changes("rules:IF_INVERTED_WRONG", "a condition is negated", _CLAMP),
             rests_on=_ALL,
         ),
@@ -87,18 +83,16 @@ GO = Language(
             __name__, "layout", "Comments, lines, blanks, parentheses and literals of Go.",
             keeps("rules:INSERT_COMMENTS", "comments that say nothing of the code", _CLAMP),
             keeps("rules:INSERT_BLANK_LINES", "blank lines between statements", _CLAMP),
-            keeps("rules:REMOVE_BLANK_LINES", "blank lines go", _CLAMP, undoes=("insert-blank-lines",)),
+            keeps("rules:REMOVE_BLANK_LINES", "blank lines go", _CLAMP),
             keeps("rules:SPLIT_LINES", "arguments on a line each", _CLAMP),
-            keeps("rules:JOIN_LINES", "arguments on one line", _CLAMP, undoes=("split-lines",)),
+            keeps("rules:JOIN_LINES", "arguments on one line", _CLAMP),
             keeps("rules:INDENTATION", "blocks indented by another step", _CLAMP),
             keeps("rules:SPACING", "blanks around operators", _CLAMP),
             keeps("rules:INSERT_PARENTHESES", "parentheses that change nothing", _CLAMP),
-            keeps("rules:REMOVE_PARENTHESES", "parentheses that change nothing go", _CLAMP,
-                  undoes=("insert-parentheses",)),
+            keeps("rules:REMOVE_PARENTHESES", "parentheses that change nothing go", _CLAMP),
             keeps("rules:LITERAL_BASES", "numbers in another base", _CLAMP, "literal-changed"),
             keeps("rules:SPLIT_STRINGS", "one string as a sum of two", _CLAMP, "string-changed"),
-            keeps("rules:JOIN_STRINGS", "strings in a row as one", _CLAMP, "string-changed",
-                  undoes=("split-strings",)),
+            keeps("rules:JOIN_STRINGS", "strings in a row as one", _CLAMP, "string-changed"),
             changes("rules:LITERAL_CHANGED", "a number is one larger", _CLAMP),
             changes("rules:STRING_CHANGED", "a string is longer", _CLAMP),
             rests_on=_TEXT,
