@@ -5,21 +5,24 @@ They are controls: an edit is meant to change what the method does. Its text is 
 is left out where the types or the scopes of the text do not promise that.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.java.analysis.types import NUMERIC, is_final
 from codeaudit.transforms.java.rewriting import JavaSource, Rewriting
 from codeaudit.transforms.patches import Site
-from codeaudit.transforms.strategies.dialect import Find, each
+from codeaudit.transforms.strategies.defects import other_operator
+from codeaudit.transforms.strategies.dialect import CodeText, Find, each
 from codeaudit.transforms.strategies.logic import DUAL, conditions
 from codeaudit.transforms.strategies.operands import is_target
 from codeaudit.transforms.syntax.flow import LOOPS
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding
-from codeaudit.transforms.syntax.text import replace, replace_operator, span
+from codeaudit.transforms.syntax.text import replace, span
 
-_COMPARISONS: Final = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
+_COMPARISONS: Final = {
+    "<": ("<=",), "<=": ("<",), ">": (">=",), ">=": (">",), "==": ("!=",), "!=": ("==",),
+}  # fmt: skip
 _OPERATORS: Final = {
     "+": ("-",), "-": ("+",), "*": ("+", "/"), "/": ("*",), "%": ("/",), "<<": (">>",), ">>": ("<<",),
     "&": ("|",), "|": ("&",),
@@ -43,34 +46,16 @@ _MOST_NAMES: Final = 4
 """Most variables offered in exchange for one."""
 
 
-def _another(others: Mapping[str, str]) -> Find[JavaSource]:
-    """Finds conditions whose operator is one of these, and gives them the other one."""
-
-    @each("binary_expression")
-    def find(code: JavaSource, node: Node) -> Site | None:
-        sign = others.get(node.operator)
-        return (
-            None if sign is None or code.binds(node) or _is_checked(code, node) else _signs(code, node, sign)
-        )
-
-    return find
+def _decides(code: CodeText, node: Node) -> bool:
+    """Whether another comparison, or another `&&` and `||`, still compiles."""
+    assert isinstance(code, JavaSource)
+    return not code.binds(node) and not _is_checked(code, node)
 
 
-@each("binary_expression")
-def _calculated(code: JavaSource, node: Node) -> Site | None:
-    """`a + b` as `a - b`, and the like for other operators."""
-    signs = _OPERATORS.get(node.operator)
-    if signs is None or _is_checked(code, node):
-        return None
-    # Every other operator says itself that its operands are no strings.
-    if node.operator == "+" and code.type(node) not in NUMERIC:
-        return None
-    return _signs(code, node, *signs)
-
-
-def _signs(code: JavaSource, node: Node, *signs: str) -> Site:
-    options = tuple((replace_operator(node, sign),) for sign in signs)
-    return Site(options, f"{node.operator} becomes another", code.line(node))
+def _calculates(code: CodeText, node: Node) -> bool:
+    """Whether another operator still compiles. Every one but `+` says itself that its operands are no strings."""
+    assert isinstance(code, JavaSource)
+    return not _is_checked(code, node) and (node.operator != "+" or code.type(node) in NUMERIC)
 
 
 @each("identifier")
@@ -206,9 +191,15 @@ def _defect(name: str, find: Find[JavaSource], nothing: str) -> Rewriting:
     return Rewriting(name=name, find=find, nothing=nothing, kind="control")
 
 
-COMPARISON_MISTAKEN: Final = _defect("comparison-mistaken", _another(_COMPARISONS), "no comparison")
-OPERATOR_MISTAKEN: Final = _defect("operator-mistaken", _calculated, "no arithmetic")
-LOGIC_MISTAKEN: Final = _defect("logic-mistaken", _another(DUAL), "no && or ||")
+COMPARISON_MISTAKEN: Final = _defect(
+    "comparison-mistaken", other_operator(_COMPARISONS, _decides), "no comparison"
+)
+OPERATOR_MISTAKEN: Final = _defect(
+    "operator-mistaken", other_operator(_OPERATORS, _calculates), "no arithmetic"
+)
+LOGIC_MISTAKEN: Final = _defect(
+    "logic-mistaken", other_operator({one: (other,) for one, other in DUAL.items()}, _decides), "no && or ||"
+)
 VARIABLE_MISTAKEN: Final = _defect("variable-mistaken", _mistaken, "no variable to mistake")
 CALL_FORGOTTEN: Final = _defect("call-forgotten", _uncalled, "no call that keeps a type")
 CONDITION_NEGATED: Final = _defect("condition-negated", _negated, "no condition")

@@ -47,11 +47,11 @@ def defects(kinds: DefectKinds) -> tuple[CodeStrategy, ...]:
     """The strategies of a language's table."""
     made = {
         "comparison-mistaken": (
-            _other({a: (b,) for a, b in kinds.comparisons.items()}, kinds.compares),
+            other_operator({a: (b,) for a, b in kinds.comparisons.items()}, kinds.compares),
             "no comparison",
         ),
-        "operator-mistaken": (_other(kinds.operators, kinds.calculates), "no arithmetic"),
-        "logic-mistaken": (_other({a: (b,) for a, b in DUAL.items()}), "no && or ||"),
+        "operator-mistaken": (other_operator(kinds.operators, kinds.calculates), "no arithmetic"),
+        "logic-mistaken": (other_operator({a: (b,) for a, b in DUAL.items()}), "no && or ||"),
         "variable-mistaken": (_variable(kinds.alike), "no variable to mistake"),
         "condition-negated": (_negated, "no condition"),
         "number-mistaken": (_number(kinds.fixed), "no number"),
@@ -70,7 +70,7 @@ def _always(code: CodeText, node: Node) -> bool:
     return True
 
 
-def _other(
+def other_operator(
     signs: Mapping[str, tuple[str, ...]], fits: Callable[[CodeText, Node], bool] = _always
 ) -> Find[CodeText]:
     """Finds operations whose operator is one of these, and gives them another."""
