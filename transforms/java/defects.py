@@ -53,9 +53,14 @@ def _decides(code: CodeText, node: Node) -> bool:
 
 
 def _calculates(code: CodeText, node: Node) -> bool:
-    """Whether another operator still compiles. Every one but `+` says itself that its operands are no strings."""
+    """Whether another operator still compiles. All but `+` say themselves that no operand is a string."""
     assert isinstance(code, JavaSource)
     return not _is_checked(code, node) and (node.operator != "+" or code.type(node) in NUMERIC)
+
+
+_compared: Final = other_operator(_COMPARISONS, _decides)
+_calculated: Final = other_operator(_OPERATORS, _calculates)
+_connected: Final = other_operator({sign: (other,) for sign, other in DUAL.items()}, _decides)
 
 
 @each("identifier")
@@ -191,15 +196,9 @@ def _defect(name: str, find: Find[JavaSource], nothing: str) -> Rewriting:
     return Rewriting(name=name, find=find, nothing=nothing, kind="control")
 
 
-COMPARISON_MISTAKEN: Final = _defect(
-    "comparison-mistaken", other_operator(_COMPARISONS, _decides), "no comparison"
-)
-OPERATOR_MISTAKEN: Final = _defect(
-    "operator-mistaken", other_operator(_OPERATORS, _calculates), "no arithmetic"
-)
-LOGIC_MISTAKEN: Final = _defect(
-    "logic-mistaken", other_operator({one: (other,) for one, other in DUAL.items()}, _decides), "no && or ||"
-)
+COMPARISON_MISTAKEN: Final = _defect("comparison-mistaken", _compared, "no comparison")
+OPERATOR_MISTAKEN: Final = _defect("operator-mistaken", _calculated, "no arithmetic")
+LOGIC_MISTAKEN: Final = _defect("logic-mistaken", _connected, "no && or ||")
 VARIABLE_MISTAKEN: Final = _defect("variable-mistaken", _mistaken, "no variable to mistake")
 CALL_FORGOTTEN: Final = _defect("call-forgotten", _uncalled, "no call that keeps a type")
 CONDITION_NEGATED: Final = _defect("condition-negated", _negated, "no condition")
