@@ -292,9 +292,9 @@ class ProgressMonitor:
         # Answers from the cache cost no time: with them the time left would be far too short.
         rate = self._asked / (now - self._began)
         if self._total is None:
-            return f"{self._label}: {self._counted(done)}, {_rate(rate)}"
-        left = f", {max(0, self._total - done) / rate:,.0f} s left" if rate else ""
-        return f"{self._label}: {done:,} of {self._total:,} {self._unit}, {_rate(rate)}{left}"
+            return f"{self._label}: {self._counted(done)}" + (f", {_rate(rate)}" if rate else "")
+        pace = f", {_rate(rate)}, {max(0, self._total - done) / rate:,.0f} s left" if rate else ""
+        return f"{self._label}: {done:,} of {self._total:,} {self._unit}{pace}"
 
     def _done(self) -> str:
         seconds = time.monotonic() - self._began
