@@ -43,6 +43,18 @@ def test_a_command_has_each_option_once(found: Item, preset: published.PresetNam
         assert len(set(given)) == len(given), given
 
 
+@pytest.mark.parametrize("preset", ["small", "paper"])
+@pytest.mark.parametrize("found", MADE, ids=lambda one: one.name)
+def test_a_try_counts_steps_and_no_epochs(found: Item, preset: published.PresetName) -> None:
+    """`train` refuses both, and an epoch before the steps may take hours."""
+    for step in steps(found, Request(preset=preset, out=Path("out"), dry=True, steps=2)):
+        if step.kind == "train":
+            given = dict(zip(step.words, step.words[1:], strict=False))
+            assert given["--steps"] == "2"
+            assert "--epochs" not in given
+            assert {value for word, value in given.items() if word.endswith("-epochs")} <= {"0"}, step.words
+
+
 def test_the_last_of_equal_options_counts() -> None:
     words = ("--sign", "-1", "-O", "a=1", "--all-heads", "-O", "b=2", "--sign", "1", "-O", "a=3")
     assert published._once(words) == ("--sign", "1", "-O", "a=3", "--all-heads", "-O", "b=2")
