@@ -2,7 +2,7 @@
 
     python benchmarks/padding.py FOLDER
 
-FOLDER has the tables python_functions, java_methods and bhive_blocks of `codeaudit papers show`. Examples of
+FOLDER has the tables python_functions and java_methods of `codeaudit papers show`. Examples of
 their training split are read as bundled networks read them, and batched as the trainer does. Decoders have no
 row: their windows are full.
 """
@@ -24,7 +24,6 @@ READ: Final = (
     ("SPE, SYMC, vanilla", "spe-checkpoint", "python_functions.jsonl.gz"),
     ("the same, Java", "spe-java-checkpoint", "java_methods.jsonl.gz"),
     ("tree", "tree-checkpoint", "python_functions.jsonl.gz"),
-    ("Renamer", "vanilla-throughput-checkpoint", "bhive_blocks.csv.gz"),
 )
 """Networks, the checkpoint that reads as they do, and their table."""
 SIZES: Final = (16, 32, 64, 128, 256)
@@ -34,7 +33,7 @@ def main() -> None:
     """Print the share of padding by network and size of the batch."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--limit", type=int, default=10_000, help="examples of each table")
+    parser.add_argument("--limit", type=int, default=12_000, help="examples of each table")
     asked = parser.parse_args()
     print(f"| | examples | {' | '.join(f'batch {size}' for size in SIZES)} |")
     print("|---|---:|" + "---:|" * len(SIZES))
@@ -55,7 +54,7 @@ def lengths_of(name: str, spec: str, most: int) -> Integers:
 def padded(lengths: Integers, size: int) -> float:
     """The share of padding in the batches of one epoch."""
     batches = bucketed(lengths, size, np.random.default_rng(0))
-    return 1 - lengths.sum() / sum(len(one) * lengths[one].max() for one in batches)
+    return 1 - int(lengths.sum()) / sum(len(one) * int(lengths[one].max()) for one in batches)
 
 
 if __name__ == "__main__":

@@ -442,7 +442,8 @@ def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request:
 
 def _ended(settings: Sequence[str], steps: int) -> tuple[str, ...]:
     """The settings of a training that ends after so many steps: what counts epochs says nothing any more."""
-    kept, skipped = [], False
+    kept: list[str] = []
+    skipped = False
     for word in settings:
         if word == "--epochs":
             skipped = True

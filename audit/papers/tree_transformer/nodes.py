@@ -258,7 +258,7 @@ def _python_branch(node: object) -> Branch:
         names = [type(one).__name__ for one in node.ops]
         more = [Branch(name, EMPTY, ()) for name in names[1:]]
         return Branch(kind + names[0], value, [node.left, *node.comparators, *more])
-    for field in _fields(type(node)):
+    for field in _fields(type(node)):  # type: ignore[arg-type]
         found = getattr(node, field, None)
         if found is None:
             continue
