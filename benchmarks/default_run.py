@@ -18,10 +18,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codeaudit.audit.engines.collector import collect_rarely
-from codeaudit.auditing import audit_models
-from codeaudit.options import DEFAULT_MOVABLE, RunOptions, default_workers
-
 BEGAN = time.monotonic() - time.process_time()
 """When this process began, nearly: it has done nothing but import so far."""
 
@@ -77,6 +73,11 @@ class Ignoring:
 
 def stages(workers: int | None, folder: Path) -> StageClock:
     """Carry out the default run in an empty folder."""
+    # Not above: workers import this file, and those of the command import nothing of this.
+    from codeaudit.audit.engines.collector import collect_rarely
+    from codeaudit.auditing import audit_models
+    from codeaudit.options import DEFAULT_MOVABLE, RunOptions, default_workers
+
     collect_rarely()
     clock = StageClock()
     options = RunOptions(

@@ -423,7 +423,7 @@ def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request:
         settings += ("--preset", row.preset)
     settings += (*scale.train, *(group.paper if request.preset == "paper" else group.small), *row.options)
     if request.steps is not None:
-        settings += ("--steps", str(request.steps))
+        settings = _ended(settings, request.steps)
     words += (*_once(settings), "--seed", str(seed))
     # What decides the weights. The device and the folder do not.
     digest = _digest(words)
@@ -438,6 +438,22 @@ def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request:
         seed=seed,
         networks=(row.name,),
     )
+
+
+def _ended(settings: Sequence[str], steps: int) -> tuple[str, ...]:
+    """The settings of a training that ends after so many steps: what counts epochs says nothing any more."""
+    kept: list[str] = []
+    skipped = False
+    for word in settings:
+        if word == "--epochs":
+            skipped = True
+        elif word.endswith("-epochs"):
+            kept, skipped = [*kept, word, "0"], True  # a stage before the steps
+        elif skipped:
+            skipped = False
+        else:
+            kept.append(word)
+    return *kept, "--steps", str(steps)
 
 
 def _digest(words: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ its lower-cased subtokens, and the score is the micro-averaged F1 of predicted a
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from typing_extensions import override
@@ -34,6 +35,7 @@ _TEST: Final = re.compile(r"tests?$|test_|test[A-Z]|.*_test$")
 _PREFIXES: Final = frozenset({"f", "r", "b", "u", "fr", "rf", "br", "rb"})
 
 
+@lru_cache(maxsize=16_384)  # the texts of a run share their words
 def subtokens(name: str) -> tuple[str, ...]:
     """The lower-cased parts of a snake_case or camelCase name, in order; runs of digits are parts too.
 

@@ -369,7 +369,11 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
     "--bag-epochs", type=Whole(min=0), help="Epochs without the blocks of the network, before all others."
 )
 @click.option("--epochs", type=POSITIVE, help="Epochs with the blocks.")
-@click.option("--steps", type=POSITIVE, help="Steps with the blocks, instead of --epochs.")
+@click.option(
+    "--steps",
+    type=POSITIVE,
+    help="Steps with the blocks, instead of --epochs. --pretrain-epochs and --bag-epochs come before.",
+)
 @click.option("--batch", type=POSITIVE, help="Examples a step.")
 @click.option(
     "--accumulate",

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ from codeaudit.audit.papers.lines.words import LETTERS, NUMBER, SHORT_NUMBER, ST
 from codeaudit.audit.records import UNPARSABLE, Failed
 from codeaudit.audit.tasks.function_name import MASK, subtokens
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import shared_tree
 from codeaudit.transforms.registration import load_target
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ LIMIT: Final = 250
 """Most nodes of a function, as in the paper."""
 PIECES: Final = 5
 """Most subtokens of a value."""
+KEPT_VALUES: Final = 16_384
+"""Distinct values whose words a reader keeps."""
 VERSION: Final = 1
 """Increased whenever the tree of the same text changes, which invalidates remembered answers."""
 TOO_LONG: Final = Failed(reason="input too long")
@@ -176,6 +178,7 @@ class NodeReader:
         self._values: Mapping[str, int] = {one: number for number, one in enumerate(values)}
         self._spelling: Spelling = spelling
         self._limit = limit
+        self._ids: dict[str, tuple[int, ...]] = {}
 
     def read(self, source: str, language: str) -> TreeInput | Failed:
         """The features of a source, or why there are none."""
@@ -184,17 +187,24 @@ class NodeReader:
 
     def encode(self, tree: Tree) -> TreeInput:
         """The features of a tree."""
-        words = [spelled(value, self._spelling) for value in tree.values]
-        values = np.zeros((len(tree), 1 if self._spelling == "whole" else PIECES), dtype=np.int32)
-        for row, parts in zip(values, words, strict=True):
-            row[: len(parts)] = [self._values.get(part, 1) for part in parts]
         return TreeInput(
             types=np.array([self._types.get(one, 1) for one in tree.types], dtype=np.int32),
-            values=values,
+            values=np.array([self._ids_of(value) for value in tree.values], dtype=np.int32),
             parents=np.array(tree.parents, dtype=np.int32),
             orders=np.array(tree.orders, dtype=np.int32),
             counts=np.array(tree.counts, dtype=np.int32),
         )
+
+    def _ids_of(self, value: str) -> tuple[int, ...]:
+        """The ids of a value's words, with 0 behind the last."""
+        kept = self._ids.get(value)
+        if kept is None:
+            if len(self._ids) >= KEPT_VALUES:
+                self._ids.clear()
+            ids = [self._values.get(part, 1) for part in spelled(value, self._spelling)]
+            kept = *ids, *(0,) * ((1 if self._spelling == "whole" else PIECES) - len(ids))
+            self._ids[value] = kept
+        return kept
 
     @cached_property
     def sizes(self) -> tuple[int, int]:
@@ -228,7 +238,7 @@ def python_nodes(source: str) -> tuple[ast.AST, Callable[[object], Branch]]:
     Raises:
         SourceError: the text does not parse.
     """
-    module = parse(source)
+    module = shared_tree(source)
     return module.body[0] if len(module.body) == 1 else module, _python_branch
 
 
@@ -248,8 +258,9 @@ def _python_branch(node: object) -> Branch:
         names = [type(one).__name__ for one in node.ops]
         more = [Branch(name, EMPTY, ()) for name in names[1:]]
         return Branch(kind + names[0], value, [node.left, *node.comparators, *more])
-    for field, found in ast.iter_fields(node):
-        if field in _SKIPPED or found is None:
+    for field in _fields(type(node)):  # type: ignore[arg-type]
+        found = getattr(node, field, None)
+        if found is None:
             continue
         if isinstance(found, _FOLDED):
             kind += type(found).__name__
@@ -274,6 +285,12 @@ def _python_branch(node: object) -> Branch:
         else:
             children.append(found)
     return Branch(kind, value, children)
+
+
+@cache
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that are read."""
+    return tuple(field for field in kind._fields if field not in _SKIPPED)
 
 
 def _listed(node: ast.AST, field: str, found: list[object]) -> Iterator[Branch | object]:

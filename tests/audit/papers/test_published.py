@@ -7,7 +7,7 @@ import pytest
 from codeaudit.audit.papers import published
 from codeaudit.audit.papers.presets import PRESETS, preset
 from codeaudit.audit.papers.published import Item, Measure, Request, data_sets, forecast, item, items, steps
-from codeaudit.audit.papers.registry import NETWORKS
+from codeaudit.audit.papers.registry import FAMILIES, NETWORKS, family, foreign
 from codeaudit.cli.run import run
 from codeaudit.cli.train import train
 from codeaudit.transforms.errors import CorpusError, UsageError
@@ -41,6 +41,31 @@ def test_a_command_has_each_option_once(found: Item, preset: published.PresetNam
             if word.startswith("-")
         ]
         assert len(set(given)) == len(given), given
+
+
+@pytest.mark.parametrize("preset", ["small", "paper"])
+@pytest.mark.parametrize("found", MADE, ids=lambda one: one.name)
+def test_a_try_counts_steps_and_no_epochs(found: Item, preset: published.PresetName) -> None:
+    """`train` refuses both, and an epoch before the steps may take hours."""
+    for step in steps(found, Request(preset=preset, out=Path("out"), dry=True, steps=2)):
+        if step.kind == "train":
+            given = dict(zip(step.words, step.words[1:], strict=False))
+            assert given["--steps"] == "2"
+            assert "--epochs" not in given
+            assert {value for word, value in given.items() if word.endswith("-epochs")} <= {"0"}, step.words
+
+
+@pytest.mark.parametrize("preset", ["small", "paper"])
+@pytest.mark.parametrize("found", MADE, ids=lambda one: one.name)
+def test_a_training_has_options_of_its_task(found: Item, preset: published.PresetName) -> None:
+    """`train` refuses the others."""
+    names = {word: str(one.name) for one in train.params for word in one.opts}
+    of_tasks = {name for one in FAMILIES for options in one.tasks.values() for name in options}
+    for step in steps(found, Request(preset=preset, out=Path("out"), dry=True)):
+        if step.kind == "train":
+            trained, task = family(step.words[1], found.task)
+            given = {names[word] for word in step.words if word in names}
+            assert [name for name in given & of_tasks if foreign(trained, task, name)] == []
 
 
 def test_the_last_of_equal_options_counts() -> None:
