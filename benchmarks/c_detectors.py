@@ -106,11 +106,16 @@ def counts(queries: Sequence[Query]) -> list[str]:
 # ── scores ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@cache
+def _loaded(folder: str) -> LineModel:
+    return LineModel.load(folder)
+
+
 def network(folder: str, rows: Sequence[Row]) -> list[Judged]:
     """What a checkpoint says."""
     name = VULNERABILITY_DETECTION.name
     queries = [Query(task=name, language="c", source=row.source) for row in rows]
-    told = LineModel.load(folder).predict(queries)
+    told = _loaded(folder).predict(queries)
     return [
         Judged(row, one.answer == VULNERABLE if isinstance(one, Predicted) else None)
         for row, one in zip(rows, told, strict=True)
