@@ -3,8 +3,8 @@
     python benchmarks/unsound_transforms.py TRAIN FOLDER ... [--checkpoint CHECKPOINT] [--functions N]
 
 From TRAIN, a table of `c_faults.py`, a regression on counts of tokens learns (`c_detectors.py`). Functions of
-the folders, to which the first or the third step fits, are rewritten by three steps as they stand in
-published suites, and by ours, each once. All variants of a function are compiled and called with the same
+the folders that can be called, and to which the first or the third step fits, are rewritten by three steps as
+they stand in published suites, and by ours, each once. All variants of a function are compiled and called with the same
 drawn arguments as the original. Which do not compile, behave otherwise, or do the same? And how many of the
 changed answers of a detector, which would be published as a lack of robustness, stand under a variant that
 does the same?
@@ -31,7 +31,7 @@ from c_detectors import Regression, Row, network, read
 
 from codeaudit.audit.corpora.c_faults import UNFIT, Sanitizers
 from codeaudit.audit.corpora.c_files import functions
-from codeaudit.audit.corpora.c_harness import with_headers
+from codeaudit.audit.corpora.c_harness import harness, with_headers
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.transforms.c.parsing import named, read_unit
 from codeaudit.transforms.errors import SourceError
@@ -227,6 +227,8 @@ def main() -> int:
             if not any(variant(source, PUBLISHED[name]) for name in RARE):
                 continue
             sample = samples[source]
+            if isinstance(harness(source, with_headers(sample.context, sample.file)), str):
+                continue
             steps = {name: variant(source, step) for name, step in PUBLISHED.items()}
             steps |= {name: ours(name, sample) for name in OURS}
             texts = {name: text for name, text in steps.items() if text is not None}

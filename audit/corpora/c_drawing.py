@@ -117,7 +117,7 @@ static void ca_begin(void) {
   fprintf(stderr, "\n%s<%s\n", ca_key, ca_number);
   errno = 0;
 }
-__attribute__((used)) static void ca_absent(void) {
+static void ca_absent(void) {
   printf("\n%s~\n", ca_key);
   fflush(stdout);
   _Exit(0);

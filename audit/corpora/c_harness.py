@@ -285,8 +285,12 @@ def _absent(items: Sequence[_Item], name: str) -> str:
     # A name that a macro has is not the name of the function.
     here |= {made for one in items for made in one.names if one.text.lstrip().startswith("#")}
     missing = sorted(frozenset().union(*(one.declared for one in items)) - here)
-    # Weak, so that a function that the compiler knows better stays.
-    return "".join(f'__asm__(".weak {one}\\n.set {one}, ca_absent");\n' for one in missing)
+    # Each has an address of its own, because functions are compared.
+    return "".join(
+        f"__attribute__((used)) static void ca_absent_{number}(void) {{ ca_absent(); }}\n"
+        f'__asm__(".weak {one}\\n.set {one}, ca_absent_{number}");\n'
+        for number, one in enumerate(missing)
+    )
 
 
 @lru_cache(maxsize=2)
