@@ -4,10 +4,10 @@
 
 From TRAIN, a table of `c_faults.py`, a regression on counts of tokens learns (`c_detectors.py`). Functions of
 the folders that can be called, and to which the first or the third step fits, are rewritten by three steps as
-they stand in published suites, and by ours, each once. All variants of a function are compiled and called with the same
-drawn arguments as the original. Which do not compile, behave otherwise, or do the same? And how many of the
-changed answers of a detector, which would be published as a lack of robustness, stand under a variant that
-does the same?
+they stand in published suites, and by ours, each once. All variants of a function are compiled and called
+with the same drawn arguments as the original. Which do not compile, behave otherwise, or do the same? And how
+many of the changed answers of a detector, which would be published as a lack of robustness, stand under a
+variant that does the same?
 
 The three steps are our own writing of the published ideas:
 

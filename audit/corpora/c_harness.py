@@ -369,7 +369,7 @@ def _defined(node: "TreeNode") -> Iterator[str]:
     match node.type:
         case "preproc_def" | "preproc_function_def":
             yield _told(node.child_by_field_name("name"))
-        case kind if kind in _ENCLOSING:
+        case _ if node.type in _ENCLOSING:
             for child in node.named_children:
                 yield from _defined(child)
         case "template_declaration" | "namespace_definition" | "declaration_list":
