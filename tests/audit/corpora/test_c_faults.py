@@ -232,7 +232,9 @@ def test_a_function_of_another_file_shows_nothing(
 @pytest.mark.slow
 def test_functions_of_other_files_are_not_one_function() -> None:
     declared = "int one(void);\nint other(void);\n"
-    source = "int f(int a) { void *volatile first = one, *volatile second = other; return a + (first == second); }"
+    source = (
+        "int f(int a) { void *volatile first = one, *volatile second = other; return a + (first == second); }"
+    )
     with Sanitizers() as judges:
         found = judges.judge(source, "int f(int a) { return a + 0; }", setup=f"{declared}{source}")
     assert isinstance(found, Agreed)
