@@ -1,11 +1,11 @@
 """Seeded faults in C that a sanitizer reports, as a table in the columns of PrimeVul.
 
-    python benchmarks/c_faults.py OUT.jsonl PROJECT=FOLDER[:SIZE] ... [--seed N] [--other-bugs]
+    python benchmarks/c_faults.py OUT.jsonl PROJECT=FOLDER[:SIZE] ... [--seed N]
 
-Of each project so many functions are tried (1,000 without SIZE). Each fault is two rows, the function with
-the fault (target 1) and without it (target 0), one behind the other. With `--other-bugs` faults count that
-only change a result, too. Prints how many there are by the kind of the edit and by the report, and why other
-functions have none. A file finds its headers only if they stand in it.
+Of each project so many functions are tried (1,000 without SIZE), each with at most six edits. Every edit
+counts that a sanitizer reports: two rows, the function with the fault (target 1) and without it (target 0),
+one behind the other. Prints how many there are by the kind of the edit and by the report, and why other
+functions have none. Headers are found beside a file and in the folders of -I of a compile_flags.txt.
 """
 
 import argparse
@@ -13,10 +13,53 @@ import hashlib
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from typing import Final
 
-from codeaudit.audit.corpora.bugs import seeded_bugs
+from codeaudit.audit.corpora.bugs import drafts
+from codeaudit.audit.corpora.c_faults import Sanitizers
+from codeaudit.audit.corpora.c_harness import with_headers
 from codeaudit.audit.corpora.records import CorpusResources
+from codeaudit.audit.corpora.selection import rank_of
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive
+from codeaudit.transforms.records import Sample
+
+EDITS: Final = 6
+"""The most edits of a function."""
+PLACES: Final = 2
+"""Of one kind."""
+
+
+def faults(
+    judges: Sanitizers, sample: Sample, seed: int, reasons: Counter[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Each fault of a function: its text, its kind, and the report. Counts why there is none."""
+    texts = {one.source: one.transform for one in drafts(replace(sample, context=""), seed, PLACES)}
+    texts.pop(sample.source, None)
+    if not texts:
+        reasons["no edit fits"] += 1
+        return
+    chosen = list(islice(texts, EDITS))
+    around = with_headers(sample.context, sample.file)
+    told = judges.judge_all(sample.source, chosen, setup=around, seed=seed)
+    own = [
+        (text, one)
+        for text, one in zip(chosen, told, strict=True)
+        if isinstance(one, Differed) and one.report
+    ]
+    for text, one in own:
+        yield text, texts[text], one.report
+    if not own:
+        first = told[0]
+        alike = isinstance(first, Inconclusive) and not first.of_variant
+        is_other = any(isinstance(one, Differed) for one in told)
+        is_same = any(isinstance(one, Agreed) for one in told)
+        none = "only another result" if is_other else "no edit shows" if is_same else "no edit is decided"
+        reasons[first.reason if alike and isinstance(first, Inconclusive) else none] += 1
 
 
 def main() -> int:
@@ -26,33 +69,39 @@ def main() -> int:
     parser.add_argument("out", type=Path, metavar="OUT.jsonl")
     parser.add_argument("projects", nargs="+", metavar="PROJECT=FOLDER[:SIZE]")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--other-bugs", action="store_true", help="also faults that only change a result")
     asked = parser.parse_args()
     total: Counter[str] = Counter()
-    with asked.out.open("w", encoding="utf-8") as file:
+    with asked.out.open("w", encoding="utf-8") as file, Sanitizers() as judges:
         for one in asked.projects:
             project, _, place = one.partition("=")
             folder, _, size = place.partition(":")
+            read = corpus(folder, None, CorpusResources()).read(Counter())
+            samples = {found.id: found for found in read if found.language == "c"}
+            order = sorted(samples, key=lambda each: rank_of(asked.seed, each))[: int(size or 1000)]
             own: Counter[str] = Counter()
-            left_out: Counter[str] = Counter()
-            options = f"{size or 1000}:seed{asked.seed}:{folder}"
-            rest = options if asked.other_bugs else f"reported:{options}"
-            corpus = seeded_bugs(
-                f"bugs:{rest}", rest, CorpusResources(note=lambda text: print(text, file=sys.stderr))
-            )
-            for sample, found in corpus.pairs(left_out):
-                own[f"edit: {found.maker}"] += 1
-                own[f"report: {found.report or 'another result'}"] += 1
-                change = hashlib.sha256(found.source.encode()).hexdigest()[:16]
-                shared = {"project": project, "commit_id": change, "file_name": sample.origin.path}
-                cwe = found.report.partition("(")[2].rstrip(")")
-                for source, target in ((found.source, 1), (sample.source, 0)):
-                    row = {**shared, "target": target, "func": source, "cwe": [cwe] if cwe and target else []}
-                    file.write(json.dumps(row) + "\n")
-            print(f"\n## {project}: {sum(own.values()) // 2} faults")
-            for counts in (own, left_out):
+            reasons: Counter[str] = Counter()
+            for sample in map(samples.__getitem__, order):
+                made = list(faults(judges, sample, asked.seed, reasons))
+                reasons["with a fault"] += bool(made)
+                for source, maker, report in made:
+                    own[f"edit: {maker}"] += 1
+                    own[f"report: {report}"] += 1
+                    change = hashlib.sha256(source.encode()).hexdigest()[:16]
+                    shared = {"project": project, "commit_id": change, "file_name": sample.origin.path}
+                    cwe = report.partition("(")[2].rstrip(")")
+                    for text, target in ((source, 1), (sample.source, 0)):
+                        row = {
+                            **shared,
+                            "target": target,
+                            "func": text,
+                            "cwe": [cwe] if cwe and target else [],
+                        }
+                        file.write(json.dumps(row) + "\n")
+                file.flush()
+            print(f"\n## {project}: {len(order)} functions, {sum(own.values()) // 2} faults", flush=True)
+            for counts in (own, reasons):
                 for name, count in counts.most_common():
-                    print(f"{count:6,} {name}")
+                    print(f"{count:6,} {name}", flush=True)
             total.update(own)
     print(f"\n## all: {sum(total.values()) // 2} faults")
     for name, count in total.most_common():

@@ -1,12 +1,13 @@
 """How much of a published "lack of robustness" is code that no longer does the same.
 
-    python benchmarks/unsound_transforms.py TRAIN TEST FOLDER ... [--functions N] [--judged N]
+    python benchmarks/unsound_transforms.py TRAIN FOLDER ... [--checkpoint CHECKPOINT] [--functions N]
 
-The tables are those of `c_faults.py`. A regression on counts of tokens learns TRAIN; its balanced accuracy
-on TEST is told. Then functions of the folders are rewritten by three steps as they stand in published suites,
-and by ours. One variant of each is compiled and called with the same drawn arguments as the original, first
-those with a changed prediction, whose numbers stand in brackets: how many of these "violations" do not
-compile, behave otherwise, or do the same?
+From TRAIN, a table of `c_faults.py`, a regression on counts of tokens learns (`c_detectors.py`). Functions of
+the folders that can be called, and to which the first or the third step fits, are rewritten by three steps as
+they stand in published suites, and by ours, each once. All variants of a function are compiled and called
+with the same drawn arguments as the original. Which do not compile, behave otherwise, or do the same? And how
+many of the changed answers of a detector, which would be published as a lack of robustness, stand under a
+variant that does the same?
 
 The three steps are our own writing of the published ideas:
 
@@ -16,80 +17,38 @@ The three steps are our own writing of the published ideas:
 """
 
 import argparse
-import json
 import re
 import sys
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
+from c_detectors import Regression, Row, network, read
 
 from codeaudit.audit.corpora.c_faults import UNFIT, Sanitizers
 from codeaudit.audit.corpora.c_files import functions
+from codeaudit.audit.corpora.c_harness import harness, with_headers
+from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.transforms.c.parsing import named, read_unit
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.interface import Refused, is_surrounded
-from codeaudit.transforms.oracle.oracle import Agreed, Differed
+from codeaudit.transforms.oracle.oracle import Agreed, Differed, Verdict
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.syntax.reader import Node
 
 OURS: Final = ("rename", "reorder", "for-to-while")
-_TOKEN: Final = re.compile(r"[A-Za-z_]\w*|\d+|[-+<>=!&|]{1,2}|\S")
+RARE: Final = frozenset({"step before `break`", "exchanged by names"})
+"""Only functions that one of these fits are counted; the other steps fit nearly all."""
+TRIES: Final = 4
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
-_COLUMNS: Final = 1 << 15
 _LOOPS: Final = frozenset({"for_statement", "while_statement", "do_statement", "switch_expression"})
 
 Rewrite = Callable[[str, Random], str | None]
-
-
-# ── the model ────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def features(source: str) -> dict[int, float]:
-    """Logarithms of the counts of tokens and of pairs of neighbours."""
-    tokens = _TOKEN.findall(source)
-    pairs = (f"{one} {other}" for one, other in pairwise(tokens))
-    counts = Counter(zlib.crc32(one.encode()) % _COLUMNS for one in (*tokens, *pairs))
-    return {place: float(np.log1p(count)) for place, count in counts.items()}
-
-
-class Regression:
-    """A logistic regression on counts, learned by steps of one example."""
-
-    def __init__(self, rows: Sequence[tuple[str, int]], *, epochs: int = 8, rate: float = 0.05) -> None:
-        self._weights: npt.NDArray[np.float64] = np.zeros(_COLUMNS)
-        self._bias = 0.0
-        known = [(features(source), label) for source, label in rows]
-        order = Random(0)
-        for _ in range(epochs):
-            order.shuffle(known)
-            for found, label in known:
-                error = label - 1 / (1 + np.exp(-self._logit(found)))
-                step = rate * error
-                self._bias += step
-                for place, value in found.items():
-                    self._weights[place] += step * value - 1e-5 * self._weights[place]
-
-    def _logit(self, found: dict[int, float]) -> float:
-        return float(self._bias + sum(self._weights[place] * value for place, value in found.items()))
-
-    def says(self, source: str) -> bool:
-        """Whether it calls a function vulnerable."""
-        return bool(self._logit(features(source)) > 0)
-
-
-def balanced_accuracy(model: Regression, rows: Sequence[tuple[str, int]]) -> tuple[float, float]:
-    """The mean of both recalls, and the share of pairs in which only the faulty side is called vulnerable."""
-    said = [(model.says(source), label) for source, label in rows]
-    recalls = [np.mean([told == bool(label) for told, label in said if label == side]) for side in (0, 1)]
-    pairs = list(zip(said[::2], said[1::2], strict=True))
-    return float(np.mean(recalls)), float(np.mean([one[0] and not other[0] for one, other in pairs]))
 
 
 # ── as published ─────────────────────────────────────────────────────────────────────────────────────────
@@ -187,17 +146,10 @@ def swap_by_names(source: str, rng: Random) -> str | None:
     return b"".join(parts).decode()
 
 
-def ours(name: str, context: str) -> Rewrite:
-    """A transform of the catalogue, with the file around the function."""
-
-    def rewrite(source: str, rng: Random) -> str | None:
-        transform = transform_for(name, "c")
-        known = transform.within(context) if is_surrounded(transform) else transform
-        moves = known.propose(source, rng)
-        found = moves if isinstance(moves, Refused) else known.apply(source, moves)
-        return None if isinstance(found, Refused) else found.source
-
-    return rewrite
+def ours(name: str, sample: Sample) -> str | None:
+    """A variant of a transform of the catalogue, which knows the file around the function."""
+    made = perturb_one(sample, transform_for(name, "c"), variants=1, seed=0)
+    return next((one.source for one in made if isinstance(one, Perturbed)), None)
 
 
 PUBLISHED: Final[dict[str, Rewrite]] = {
@@ -210,84 +162,105 @@ PUBLISHED: Final[dict[str, Rewrite]] = {
 # ── the comparison ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def variants(source: str, rewrite: Rewrite, tries: int = 4) -> Iterator[str]:
-    """Different variants of a function."""
-    seen = {source}
-    for number in range(tries):
+class Made(NamedTuple):
+    """A variant with what became of it."""
+
+    step: str
+    verdict: str
+    changed: tuple[bool, ...]
+    """For each detector, whether its answer is another one."""
+
+
+def variant(source: str, rewrite: Rewrite) -> str | None:
+    """The first variant of a function that is another text."""
+    for number in range(TRIES):
         try:
             found = rewrite(source, Random(number))
         except SourceError:
-            return
-        if found is not None and found not in seen:
-            seen.add(found)
-            yield found
+            return None
+        if found is not None and found != source:
+            return found
+    return None
 
 
-def read(path: Path) -> list[dict[str, object]]:
-    """The rows of a table."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+def told(verdict: Verdict) -> str:
+    """A verdict as a column of the table."""
+    match verdict:
+        case Differed():
+            return "otherwise"
+        case Agreed():
+            return "the same"
+    return "no code" if verdict.reason == UNFIT else "not decided"
+
+
+def share(count: int, total: int) -> str:
+    """A count with its share and Wilson's interval of 95 %."""
+    if not total:
+        return "–"
+    low, high = wilson(count, total)
+    return f"{count} of {total} ({100 * low:.0f} to {100 * high:.0f} %)"
 
 
 def main() -> int:
-    """Print the scores and the table."""
+    """Print the table."""
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     parser.add_argument("train", type=Path, metavar="TRAIN.jsonl")
-    parser.add_argument("test", type=Path, metavar="TEST.jsonl")
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("--checkpoint", help="a detector of `codeaudit train`, beside the regression")
     parser.add_argument("--functions", type=int, default=300, help="that are rewritten")
-    parser.add_argument("--judged", type=int, default=40, help="variants of each step that are executed")
     asked = parser.parse_args()
-    tables = [
-        [(str(row["func"]), int(str(row["target"]))) for row in read(path)]
-        for path in (asked.train, asked.test)
-    ]
-    model = Regression(tables[0])
-    score, pairs = balanced_accuracy(model, tables[1])
-    print(f"learned {len(tables[0]):,} rows; on {len(tables[1]):,} others:")
-    print(f"balanced accuracy {score:.1%}, pairs right {pairs:.1%}")
-    contexts = {
-        one.source: one.context
+    regression = Regression(read(asked.train))
+    names = ["counts", *([asked.checkpoint] if asked.checkpoint else [])]
+    samples = {
+        one.source: replace(one, file=str(path.absolute()))
         for folder in asked.folders
         for path in sorted(folder.rglob("*.c"))
         for one in functions(path.read_text(encoding="utf-8", errors="replace"), str(path), Counter())
     }
-    drawn = sorted(contexts)
+    drawn = sorted(samples)
     Random(0).shuffle(drawn)
-    drawn = drawn[: asked.functions]
-    print(f"{len(drawn):,} functions\n")
-    heads = ("step", "movable", "changed", "executed", "no code", "otherwise", "the same", "not decided")
-    print(f"| {' | '.join(heads)} |")
-    print(f"|---|{'---:|' * (len(heads) - 1)}")
+    made: list[Made] = []
+    counted = 0
     with Sanitizers() as judges:
-        for name in (*PUBLISHED, *OURS):
-            made: list[tuple[bool, str, str]] = []
-            for source in drawn:
-                found = list(variants(source, PUBLISHED.get(name) or ours(name, contexts[source])))
-                flipped = [one for one in found if model.says(one) != model.says(source)]
-                if found:
-                    made.append((not flipped, source, (flipped or found)[0]))
-            told: Counter[tuple[str, bool]] = Counter()
-            # Those with a changed prediction first.
-            for is_held, source, variant in sorted(made, key=lambda one: one[0])[: asked.judged]:
-                told[_judged(judges, source, variant, contexts[source]), not is_held] += 1
-            counts = [
-                f"{told[one, True] + told[one, False]} ({told[one, True]})"
-                for one in ("no code", "other", "same", "unknown")
+        for source in drawn:
+            if not any(variant(source, PUBLISHED[name]) for name in RARE):
+                continue
+            sample = samples[source]
+            if isinstance(harness(source, with_headers(sample.context, sample.file)), str):
+                continue
+            steps = {name: variant(source, step) for name, step in PUBLISHED.items()}
+            steps |= {name: ours(name, sample) for name in OURS}
+            texts = {name: text for name, text in steps.items() if text is not None}
+            if (counted := counted + 1) > asked.functions:
+                break
+            rows = [Row("", text, 0) for text in (source, *texts.values())]
+            answers = [[regression.says(row.source) for row in rows]]
+            if asked.checkpoint:
+                answers.append([bool(one.said) for one in network(asked.checkpoint, rows)])
+            verdicts = judges.judge_all(
+                source, [*texts.values()], setup=with_headers(sample.context, sample.file)
+            )
+            made += [
+                Made(name, told(verdict), tuple(own[number] != own[0] for own in answers))
+                for number, (name, verdict) in enumerate(zip(texts, verdicts, strict=True), 1)
             ]
-            changed = sum(not is_held for is_held, _, _ in made)
-            print(f"| {name} | {len(made)} | {changed} | {told.total()} | {' | '.join(counts)} |", flush=True)
+    heads = ["step", "movable", "decided", "no code", "otherwise", "changed meaning"]
+    for name in names:
+        heads += [f"{name}: changed answers", "of these and decided, changed meaning"]
+    print(f"| {' | '.join(heads)} |\n|---|{'---:|' * (len(heads) - 1)}")
+    for name in (*PUBLISHED, *OURS):
+        own = [one for one in made if one.step == name]
+        decided = [one for one in own if one.verdict != "not decided"]
+        other = [one for one in decided if one.verdict != "the same"]
+        cells = [str(len(own)), str(len(decided))]
+        cells += [str(sum(one.verdict == kind for one in own)) for kind in ("no code", "otherwise")]
+        cells.append(share(len(other), len(decided)))
+        for number in range(len(names)):
+            cells.append(share(sum(one.changed[number] for one in own), len(own)))
+            cells.append(share(*(sum(one.changed[number] for one in some) for some in (other, decided))))
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
     return 0
-
-
-def _judged(judges: Sanitizers, source: str, variant: str, context: str) -> str:
-    found = judges.judge(source, variant, setup=context)
-    match found:
-        case Differed():
-            return "other"
-        case Agreed():
-            return "same"
-    return "no code" if found.reason == UNFIT else "unknown"
 
 
 if __name__ == "__main__":

@@ -132,6 +132,8 @@ class BugExecution:
     """What decides a verdict beside the functions; part of the key of each result."""
     reports: bool = False
     """Whether sanitizers report."""
+    around: Callable[[Sample], str] = lambda sample: sample.context
+    """The text around a function that its execution gets."""
 
 
 PYTHON_EXECUTED: Final = BugExecution(judges=lambda: Oracle(), identity=str)
@@ -339,9 +341,11 @@ def _seeded(sample: Sample, seed: int, judges: "JudgesOf", *, reported: bool) ->
     """The first bug that execution, or a sanitizer, shows; or the reason why there is none."""
     reason = NO_PLACE
     # Where a compiler and sanitizers decide, it forbids no edit that a macro of the file is not understood.
-    place = replace(sample, context="") if _confirming(sample.language).reports else sample
-    for bug in islice(_drafts(place, seed), TRIES):
-        match judges(sample.language).judge(sample.source, bug.source, setup=sample.context, seed=seed):
+    how = _confirming(sample.language)
+    place = replace(sample, context="") if how.reports else sample
+    setup = how.around(sample)
+    for bug in islice(drafts(place, seed), TRIES):
+        match judges(sample.language).judge(sample.source, bug.source, setup=setup, seed=seed):
             # `returned`: the original gave a value. If it raised, who can say which behaviour is the bug?
             case Differed(returned=True, report=report) if report or not reported:
                 return Seeded(bug.source, bug.transform, report)
@@ -362,7 +366,7 @@ def _shown_by_report(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | 
 
 def _drafted(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | str:
     """The first bug that fits the function, or the reason why there is none."""
-    for bug in _drafts(sample, seed):
+    for bug in drafts(sample, seed):
         return Seeded(bug.source, bug.transform)
     return NO_PLACE
 
@@ -376,14 +380,14 @@ def _changeable(sample: Sample) -> Sample | str:
     return sample if audit_of(sample.language).bugs else NO_BUGS
 
 
-def _drafts(sample: Sample, seed: int) -> Iterator[Perturbed]:
-    """One text for each kind of bug that fits the function, in a random order per function."""
+def drafts(sample: Sample, seed: int, places: int = 1) -> Iterator[Perturbed]:
+    """Texts for each kind of bug that fits the function, at so many places, in a random order."""
     controls = (transform_for(name, sample.language) for name in CONTROLS)
     makers = [*defects(sample.language), *controls]
     stream(seed, sample.id, NAME).shuffle(makers)
     # One site per bug: a function with five bugs at once is no mistake that a person makes.
     for maker in makers:
-        for one in perturb_one(sample, maker, variants=1, seed=seed, sites="one"):
+        for one in perturb_one(sample, maker, variants=places, seed=seed, sites="one"):
             if isinstance(one, Perturbed):
                 yield one
 
@@ -404,6 +408,7 @@ def _labelled(clean: Sample, source: str, label: float, other_side: str) -> Samp
 
 def _key(sample: Sample) -> str:
     """Identifies the function, the text of its file, and how it is executed."""
-    context = hashlib.sha256(sample.context.encode("utf-8", "surrogatepass")).hexdigest()
     how = confirmation(sample.language)
+    around = sample.context if how is None else how.around(sample)
+    context = hashlib.sha256(around.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{sample.id}-{context[:16]} {how.identity() if how else ''}".rstrip()

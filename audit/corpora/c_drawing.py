@@ -117,6 +117,11 @@ static void ca_begin(void) {
   fprintf(stderr, "\n%s<%s\n", ca_key, ca_number);
   errno = 0;
 }
+static void ca_absent(void) {
+  printf("\n%s~\n", ca_key);
+  fflush(stdout);
+  _Exit(0);
+}
 static void ca_end(void) {
   ca_error = errno;
   printf("\n%s>\n", ca_key);

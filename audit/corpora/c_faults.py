@@ -5,6 +5,8 @@ the original function returns, twice with the same results, and neither AddressS
 UndefinedBehaviorSanitizer reports anything. A changed function has a fault if on such a call a sanitizer
 reports one, or if it ends or returns otherwise. A changed function that runs out of time shows nothing.
 
+A function that the file only declares is there, but a call that reaches it shows nothing.
+
 Undefined behaviour disqualifies a call, and so never confirms a change. All versions of a function stand in
 one program, unless one of them does not compile or asks for its own name.
 """
@@ -18,7 +20,7 @@ from functools import cache, lru_cache
 from typing import Final, Self
 
 from codeaudit.audit.corpora.bugs import BugExecution
-from codeaudit.audit.corpora.c_harness import NOT_DRAWN, Harness, harness
+from codeaudit.audit.corpora.c_harness import NOT_DRAWN, Harness, harness, with_headers
 from codeaudit.transforms.c.files import function_context
 from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.errors import SourceError
@@ -26,13 +28,14 @@ from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, V
 from codeaudit.transforms.oracle.programs import NOT_COMPILED, Programs
 from codeaudit.transforms.oracle.toolchains import SANITIZED, installed
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Raised whenever the same functions are called otherwise, or their faults told otherwise."""
 NOT_CLEAN: Final = "no drawn call returns without a report"
 NOT_SHOWN: Final = "returns something that is not shown"
 NOT_SEEN: Final = "does nothing that is seen"
 OTHER_TEXT: Final = "text around the function changed"
 OUT_OF_TIME: Final = "the changed function takes too long"
+ABSENT: Final = "the changed function calls one that is not in its file"
 UNFIT: Final = "the changed function does not compile"
 
 _CALLS: Final = 12
@@ -82,6 +85,8 @@ class _Call:
     told: str | None
     """Its results; `None` if it did not return."""
     report: str
+    is_absent: bool = False
+    """Whether it called a function that is not there, and so shows nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +174,14 @@ class Sanitizers:
                 input=f"call {number}", before=_cut(before), after=_cut(_ending(call)), report=call.report
             )
             for (number, before), call in zip(original.clean, calls, strict=True)
-            if call.report or (call.status not in _OUT_OF_TIME and call.told != before)
+            if call.report or (call.status not in _OUT_OF_TIME and not call.is_absent and call.told != before)
         ]
         if shown:
             return next((one for one in shown if one.report), shown[0])
         if any(call.status in _OUT_OF_TIME for call in calls):
             return Inconclusive(OUT_OF_TIME, of_variant=True)
+        if any(call.is_absent for call in calls):
+            return Inconclusive(ABSENT, of_variant=True)
         if not any(told.strip(" \n>") for _, told in original.clean):
             return Inconclusive(NOT_SEEN)
         if any(told.find(_HIDDEN) >= 0 for _, told in original.clean):
@@ -213,8 +220,9 @@ class Sanitizers:
         result, report = next(results, None), next(reports, None)
         found: list[_Call] = []
         for number, (status, _, _) in zip(runs, ended[1:], strict=True):
-            told, errs = None, ""
+            told, errs, is_absent = None, "", False
             if result is not None and result[0] == number:
+                is_absent = f"\n{key}~\n" in result[1]
                 body, end, _ = result[1].partition(f"\n{key}=\n")
                 told = body.replace(f"\n{key}?\n", _HIDDEN).replace(key, "") if end else None
                 result = next(results, None)
@@ -223,7 +231,7 @@ class Sanitizers:
                 report = next(reports, None)
             if told is not None and not status:
                 told += errs  # what the function wrote there
-            found.append(_Call(status, told, reported(errs) if status else ""))
+            found.append(_Call(status, told, reported(errs) if status else "", is_absent))
         return found
 
 
@@ -249,4 +257,9 @@ def _identity() -> str:
     return f"sanitizers {VERSION} gcc {found.version if found else ''}"
 
 
-C_EXECUTED: Final = BugExecution(judges=Sanitizers, identity=_identity, reports=True)
+C_EXECUTED: Final = BugExecution(
+    judges=Sanitizers,
+    identity=_identity,
+    reports=True,
+    around=lambda sample: with_headers(sample.context, sample.file),
+)

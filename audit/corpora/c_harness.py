@@ -19,7 +19,7 @@ from codeaudit.audit.corpora.c_drawing import DRAWING, FIRST_STRUCTURE, KINDS, o
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import head_of, name_of
 from codeaudit.transforms.c.files import function_context
-from codeaudit.transforms.c.headers import flags_of, headers_near
+from codeaudit.transforms.c.headers import flags_of, headers_near, written_out
 from codeaudit.transforms.c.parsing import READERS, C, named, places, read_unit
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.syntax.reader import Node
@@ -60,6 +60,8 @@ _SHORT: Final = 12
 """Most parts of an `#if` that is kept in one piece."""
 _USING: Final = "using"
 _CONDITIONAL: Final = ("preproc_if", "preproc_ifdef")
+_ENCLOSING: Final = frozenset({*_CONDITIONAL, "preproc_else", "preproc_elif"})
+"""Items that have items in them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +152,7 @@ def harness(source: str, context: str, language: str = C) -> Harness | str:
     passed = ", ".join(variable for variable, _ in declared)
     kept = "auto" if language == CPP else "__auto_type"
     shown = list(dict.fromkeys(one for item in items for one in item.kept))
+    absent = _absent(items, name) if language == C else ""
     lines += [f"  ca_watch((const void *)&{one}, sizeof({one}));" for one in shown]
     lines += ["  ca_begin();"]
     lines += [f"  {name}({passed});"] if is_void else [f"  {kept} ca_result = {name}({passed});"]
@@ -159,7 +162,8 @@ def harness(source: str, context: str, language: str = C) -> Harness | str:
     lines += [f"  CA_SHOW({one}, 1);" for one in shown]
     body = "\n".join(lines)
     after = (
-        f'{tables}int main(int ca_count, char **ca_arguments) {{\n  ca_start(ca_arguments[1], "{{key}}");\n'
+        f"{tables}{absent}int main(int ca_count, char **ca_arguments) {{\n"
+        f'  ca_start(ca_arguments[1], "{{key}}");\n'
         f"{body}\n  ca_tell();\n  return 0;\n}}\n"
     )
     return Harness(
@@ -216,10 +220,13 @@ def _parameter(node: Node, source: bytes, language: str) -> tuple[str, str] | st
 
 
 @lru_cache(maxsize=8)
-def with_headers(context: str, file: str) -> str:
-    """The text of a file with the headers that lie beside it, or in a folder of -I, in their places."""
+def with_headers(context: str, file: str, language: str = C) -> str:
+    """The text of a file with the headers that lie beside it, or in a folder of -I, in their places; in C as
+    its compiler reads them."""
     if not file:
         return context
+    if language == C and (found := written_out(context, file)) is not None:
+        return found
     near = dict(headers_near(context, file, flags_of(file)[0]))
     met: set[str] = set()
 
@@ -248,11 +255,15 @@ class _Item:
     is_function: bool = False
     kept: tuple[str, ...] = ()
     """The variables that it defines, which are shown after a call."""
+    declared: frozenset[str] = frozenset()
+    """The functions that it declares without a body."""
+    bodies: frozenset[str] = frozenset()
+    """The functions that it defines."""
 
 
 def _needed(source: str, name: str, declared: str, context: str, language: str) -> list[_Item]:
     """The definitions that a function needs, in the order of the file, without the function. It is `declared`
-    in front of functions, of which one may call it."""
+    in front of the first that names it."""
     items = [one for one in _items(context, language) if name not in one.names and "main" not in one.names]
     wanted, seen = set(_WORD.findall(_QUIET.sub(" ", source))) - {name} | {_USING}, set[int]()
     while more := [n for n, one in enumerate(items) if n not in seen and one.names & wanted]:
@@ -261,11 +272,25 @@ def _needed(source: str, name: str, declared: str, context: str, language: str) 
     found: list[_Item] = []
     is_declared = False
     for number in sorted(seen):
-        if items[number].is_function and name in items[number].words and not is_declared:
+        if name in items[number].words and not is_declared:
             is_declared = True
             found.append(_Item(declared, frozenset(), frozenset()))
         found.append(items[number])
     return found
+
+
+def _absent(items: Sequence[_Item], name: str) -> str:
+    """Something for each function that has no body in these items: its call ends the program, with a mark."""
+    here = {name}.union(*(one.bodies for one in items))
+    # A name that a macro has is not the name of the function.
+    here |= {made for one in items for made in one.names if one.text.lstrip().startswith("#")}
+    missing = sorted(frozenset().union(*(one.declared for one in items)) - here)
+    # Each has an address of its own, because functions are compared.
+    return "".join(
+        f"__attribute__((used)) static void ca_absent_{number}(void) {{ ca_absent(); }}\n"
+        f'__asm__(".weak {one}\\n.set {one}, ca_absent_{number}");\n'
+        for number, one in enumerate(missing)
+    )
 
 
 @lru_cache(maxsize=2)
@@ -278,6 +303,8 @@ def _items(context: str, language: str) -> tuple[_Item, ...]:
             frozenset(_WORD.findall(_QUIET.sub(" ", text))),
             is_function=node.type == "function_definition",
             kept=tuple(_variables(node)),
+            declared=frozenset(_declared_functions(node)),
+            bodies=frozenset(_bodies(node)),
         )
         for node in _outer(READERS[language].parse(source).root_node)
         if not (node.type == "declaration" and node.has_error)
@@ -292,6 +319,29 @@ def _variables(node: "TreeNode") -> Iterator[str]:
         for one in node.children_by_field_name("declarator"):
             if b"(" not in (one.text or b"").partition(b"=")[0] and (name := _innermost(one)):
                 yield name
+
+
+def _declared_functions(node: "TreeNode") -> Iterator[str]:
+    """The functions that an item declares without a body."""
+    if node.type in _ENCLOSING:
+        for child in node.named_children:
+            yield from _declared_functions(child)
+    if node.type == "declaration":
+        for one in node.children_by_field_name("declarator"):
+            while one.type == "pointer_declarator" and (inner := one.child_by_field_name("declarator")):
+                one = inner
+            own = one.child_by_field_name("declarator")
+            if one.type == "function_declarator" and own is not None and own.type == "identifier":
+                yield _told(own)
+
+
+def _bodies(node: "TreeNode") -> Iterator[str]:
+    """The functions that an item defines."""
+    if node.type in _ENCLOSING:
+        for child in node.named_children:
+            yield from _bodies(child)
+    if node.type == "function_definition":
+        yield _innermost(node.child_by_field_name("declarator"))
 
 
 def _end(node: "TreeNode") -> str:
@@ -319,7 +369,7 @@ def _defined(node: "TreeNode") -> Iterator[str]:
     match node.type:
         case "preproc_def" | "preproc_function_def":
             yield _told(node.child_by_field_name("name"))
-        case "preproc_if" | "preproc_ifdef" | "preproc_else" | "preproc_elif":
+        case _ if node.type in _ENCLOSING:
             for child in node.named_children:
                 yield from _defined(child)
         case "template_declaration" | "namespace_definition" | "declaration_list":
@@ -398,6 +448,11 @@ def _structures(text: str, language: str) -> list[_Structure]:
     return found
 
 
+def _is_open(node: "TreeNode") -> bool:
+    """Whether a declarator is that of an array without a size."""
+    return node.type == "array_declarator" and node.child_by_field_name("size") is None
+
+
 def _members(kind: "TreeNode") -> int:
     """How many fields a structure has; one without a name counts."""
     body = kind.child_by_field_name("body")
@@ -415,11 +470,14 @@ def _fields(kind: "TreeNode") -> Iterator[tuple[str, bool]]:
         for declarator in one.children_by_field_name("declarator"):
             held = [declarator]
             kinds: list[str] = []
+            has_size = True
             while held:
                 node = held.pop()
                 kinds.append(node.type)
+                has_size &= not _is_open(node)
                 held += node.named_children
-            is_plain = not bits and "function_declarator" not in kinds and kinds.count("array_declarator") < 2
+            is_plain = not bits and has_size and "function_declarator" not in kinds
+            is_plain &= kinds.count("array_declarator") < 2
             if is_plain and (name := _innermost(declarator)):
                 yield name, "array_declarator" in kinds
 

@@ -101,7 +101,7 @@ class _Runs:
         if sample.tests is not None:
             return self._tested(group, sample.tests)
         texts = [one.source for one in group]
-        around = with_headers(sample.context, sample.file)
+        around = with_headers(sample.context, sample.file, self._language)
         return [_finding(one) for one in self._drawn.judge_all(sample.source, texts, setup=around)]
 
     def _tested(self, group: Sequence[Perturbed], tests: str) -> list[WitnessFinding]:

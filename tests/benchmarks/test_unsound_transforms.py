@@ -35,10 +35,32 @@ def test_a_published_step_rewrites_as_published(
 
 
 def test_a_regression_learns_what_tells_functions_apart(script: Script) -> None:
-    module = script("unsound_transforms")
+    module = script("c_detectors")
     rows = [
-        (f"int f{n}(int a) {{ return a {sign} {n}; }}", label)
+        module.Row(f"project {n % 3}", f"int f{n}(int a) {{ return a {sign} {n}; }}", label)
         for n in range(9)
         for sign, label in (("<=", 1), ("<", 0))
     ]
-    assert module.balanced_accuracy(module.Regression(rows, epochs=30), rows) == (1.0, 1.0)
+    regression = module.Regression(rows, epochs=30)
+    judged = [module.Judged(row, regression.says(row.source)) for row in rows]
+    assert module.balanced(judged) == 1.0
+    assert module.interval(judged) == (1.0, 1.0)
+    assert module.pairs(judged) == {"right": 9}
+
+
+def test_an_interval_draws_whole_projects(script: Script) -> None:
+    module = script("c_detectors")
+    judged = [
+        module.Judged(module.Row(project, "", label), bool(label) == (project == "a"))
+        for project in "ab"
+        for label in (1, 0)
+    ]
+    assert module.balanced(judged) == 0.5
+    assert module.interval(judged) == (0.0, 1.0)
+    assert module.pairs(judged) == {"right": 1, "reversed": 1}
+
+
+def test_an_answer_that_is_missing_is_wrong(script: Script) -> None:
+    module = script("c_detectors")
+    judged = [module.Judged(module.Row("a", "", label), None) for label in (1, 0)]
+    assert module.balanced(judged) == 0.0

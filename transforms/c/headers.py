@@ -120,14 +120,26 @@ def compiler_of(tongue: str) -> str | None:
 
 
 def _asked(compiler: str, text: str, file: str, tongue: str, flags: Sequence[str]) -> Seen | None:
-    """What a compiler says; `None` where it gives no answer in time. A header that is missing is put in its
-    place as an empty one, and the compiler is asked again."""
+    """What a compiler says; `None` where it gives no answer in time."""
+    found = _preprocessed(compiler, text, file, tongue, flags, "-dD")
+    if found is None:
+        return None
+    out, missing, failed = found
+    return _read(out, missing, failed=failed)
+
+
+def _preprocessed(
+    compiler: str, text: str, file: str, tongue: str, flags: Sequence[str], kept: str
+) -> tuple[str, tuple[str, ...], bool] | None:
+    """What a compiler makes of a text, the headers that are missing, and whether it stops for another reason;
+    `None` where it gives no answer in time. A header that is missing is put in its place as an empty one, and
+    the compiler is asked again. `kept` says which directives stay."""
     with TemporaryDirectory(prefix="codeaudit-headers-") as scratch:
         empty = Path(scratch, "absent")
         empty.mkdir()
         folder = Path(file).parent if file else Path(scratch)
         # Without -E it would write a file; -w because warnings are no answer; the empty headers come last.
-        words = [compiler, "-E", "-dD", "-w", "-x", tongue, *flags, "-idirafter", str(empty), "-"]
+        words = [compiler, "-E", kept, "-w", "-x", tongue, *flags, "-idirafter", str(empty), "-"]
         missing: list[str] = []
         while True:
             code, out, told = answer(words, text, folder, Path(scratch))
@@ -135,14 +147,39 @@ def _asked(compiler: str, text: str, file: str, tongue: str, flags: Sequence[str
                 return None
             absent = _NOT_FOUND.search(told)
             if not code or absent is None:
-                return _read(out, tuple(missing), failed=bool(code))
+                return out, tuple(missing), bool(code)
             name = absent[1] or absent[2]
             parts = PurePosixPath(name).parts
             missing.append(name)
             if len(missing) > _ABSENT or ".." in parts or name.startswith("/") or (empty / name).exists():
-                return _read("", tuple(missing), failed=True)
+                return "", tuple(missing), True
             (empty / name).parent.mkdir(parents=True, exist_ok=True)
             (empty / name).touch()
+
+
+@lru_cache(maxsize=8)
+def written_out(text: str, file: str, tongue: str = "c") -> str | None:
+    """The text of a file with the headers of its project in their places. A compiler has chosen among the
+    branches of `#if` and has replaced macros; their definitions and `#include <…>` stay. `None` where no
+    compiler answers."""
+    compiler = compiler_of(tongue)
+    if compiler is None:
+        return None
+    found = _preprocessed(compiler, text, file, tongue, flags_of(file)[0], "-dDI")
+    if found is None or not found[0]:
+        return None
+    own, is_own, of_system = list[str](), False, set[str]()
+    for line in found[0].split("\n"):
+        if (marker := _MARKER.match(line)) is not None:
+            # A line of an own file that begins with a macro of the system has flag 3, too, without flag 1.
+            if {"1", "3"} <= set(marker[3].split()):
+                of_system.add(marker[2])
+            is_built_in = marker[2].startswith("<") and marker[2] != "<stdin>"
+            is_own = not is_built_in and marker[2] not in of_system
+        elif is_own and line.strip() and not line.startswith('#include "'):
+            # The grammar reads a definition without a value, but with a space, up to the next lines.
+            own.append(line.rstrip())
+    return "\n".join(own)
 
 
 def answer(words: Sequence[str], text: str, folder: Path, scratch: Path) -> tuple[int | None, str, str]:

@@ -7,6 +7,7 @@ import pytest
 
 from codeaudit.audit.corpora.bugs import BUGGY, CLEAN
 from codeaudit.audit.corpora.c_faults import (
+    ABSENT,
     NOT_CLEAN,
     NOT_SEEN,
     NOT_SHOWN,
@@ -24,6 +25,7 @@ from codeaudit.audit.corpora.c_harness import (
     VARIADIC,
     Harness,
     harness,
+    with_headers,
 )
 from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.audit.corpora.specs import corpus
@@ -159,6 +161,83 @@ def test_a_program_has_what_its_function_needs_and_nothing_else() -> None:
     assert "struct unused" not in found.before
     assert "int other" not in found.before
     assert "#define STEP" in found.before
+
+
+OWN_HEADER = """#ifndef OWN_H
+#define OWN_H
+#define PRIVATE(name) own_##name
+#define EXPORTED(kind) __attribute__((visibility("default"))) kind
+#define EMPTY
+#ifdef NOT_HERE
+typedef struct { Missing it; } Pair;
+#else
+typedef struct { int PRIVATE(first); char rest[]; } Pair;
+#endif
+EXPORTED(int) elsewhere(const Pair *pair);
+#endif
+"""
+OWN_FILE = """#include "own.h"
+#include <string.h>
+int pick(const Pair *pair, int way)
+{
+    if (way > 2)
+        return elsewhere(pair);
+    return pair ? pair->PRIVATE(first) : (int)strlen("none");
+}
+"""
+PICK = OWN_FILE[OWN_FILE.index("int pick") :]
+
+
+def in_a_project(folder: Path) -> str:
+    """The text that a function of a file with a header beside it needs."""
+    (folder / "own.h").write_text(OWN_HEADER, encoding="utf-8")
+    (folder / "own.c").write_text(OWN_FILE, encoding="utf-8")
+    return with_headers(OWN_FILE, str(folder / "own.c"))
+
+
+@sanitizers
+def test_headers_are_read_as_the_compiler_reads_them(tmp_path: Path) -> None:
+    around = in_a_project(tmp_path)
+    assert "own_first" in around
+    assert "Missing" not in around
+    assert "#include <string.h>" in around
+    assert "size_t strlen" not in around
+    found = harness(PICK, around)
+    assert isinstance(found, Harness)
+    assert "typedef struct" in found.before
+
+
+@sanitizers
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        pytest.param(
+            "pair->PRIVATE(first)", "((int *)pair)[9]", "heap read out of bounds (CWE-125)", id="fault"
+        ),
+        # The call is no fault: only its function is not there.
+        pytest.param("way > 2", "way > -9", Inconclusive(ABSENT, of_variant=True), id="only a call"),
+    ],
+)
+def test_a_function_of_another_file_shows_nothing(
+    tmp_path: Path, old: str, new: str, expected: Inconclusive | str
+) -> None:
+    around = in_a_project(tmp_path)
+    with Sanitizers() as judges:
+        found = judges.judge(PICK, PICK.replace(old, new), setup=around)
+    assert (found.report if isinstance(found, Differed) else found) == expected
+
+
+@sanitizers
+@pytest.mark.slow
+def test_functions_of_other_files_are_not_one_function() -> None:
+    declared = "int one(void);\nint other(void);\n"
+    source = (
+        "int f(int a) { void *volatile first = one, *volatile second = other; return a + (first == second); }"
+    )
+    with Sanitizers() as judges:
+        found = judges.judge(source, "int f(int a) { return a + 0; }", setup=f"{declared}{source}")
+    assert isinstance(found, Agreed)
 
 
 def test_the_first_line_of_a_report_names_it() -> None:
