@@ -21,7 +21,7 @@ from codeaudit.transforms.python.analysis.functions import QuietFunctions
 from codeaudit.transforms.python.analysis.index import TextIndex
 from codeaudit.transforms.python.analysis.knowledge import EXCEPTIONS, MODULE_NAMES
 from codeaudit.transforms.python.analysis.looks import READING, STORING, PlainAttributes, QuietFunction
-from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.parsing import FunctionNode, last_name
 
 _BUILTIN_BASES: Final = frozenset(
     {"object", "list", "dict", "set", "frozenset", "tuple", "str", "bytes", "int", "float"}
@@ -487,6 +487,4 @@ def bases_of(node: ast.ClassDef) -> Sequence[ast.expr]:
 
 def called_name(node: ast.expr) -> str | None:
     """The last part of a name such as `abc.ABC`; of a call, that of its function."""
-    if isinstance(node, ast.Call):
-        node = node.func
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+    return last_name(node.func if isinstance(node, ast.Call) else node)

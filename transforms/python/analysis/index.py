@@ -343,10 +343,11 @@ class TextIndex:
 
     def asks(self, module: str, names: Set[str]) -> bool:
         """Whether the text asks a module for one of these names: `inspect.stack`, `from inspect import *`."""
-        for one in self(ast.ImportFrom):
+        mentioned = not names.isdisjoint(self.parts)
+        for one in self(ast.ImportFrom) if mentioned or "*" in self.taken else ():
             if one.module == module and any(alias.name == "*" or alias.name in names for alias in one.names):
                 return True
-        if names.isdisjoint(self.parts):
+        if not mentioned:
             return False
         aliases = self.aliases(module)
         for owner, name in self.asked():
