@@ -12,7 +12,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property, lru_cache
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names
 from codeaudit.transforms.python.parsing import (
@@ -161,8 +161,8 @@ class TextIndex:
                 continue
             found[kind].append(node)
             for name in LAST_FIRST[kind]:
-                value = getattr(node, name, None)
-                inner = value.__class__
+                value: Any = getattr(node, name, None)
+                inner: type[Any] = value.__class__
                 if inner is list:
                     for one in reversed(value):
                         inner = one.__class__

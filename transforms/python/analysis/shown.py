@@ -553,8 +553,8 @@ class _Text:
 
     def _mentions(self, nodes: TextIndex) -> None:
         """Properties and methods that are made, and attached to a class somewhere else."""
-        constants = (one for one in nodes(ast.Constant) if one.value.__class__ is str)
-        texts = [(one, one.value) for one in constants if "__" in one.value]
+        texts = [(one, one.value) for one in nodes(ast.Constant) if isinstance(one.value, str)]
+        texts = [(one, text) for one, text in texts if "__" in text]
         spelled = any(_PART.fullmatch(text) for _, text in texts)
         making = _ASKING | self._properties | {"setattr", "type"}
         for call in nodes(ast.Call):
@@ -775,9 +775,8 @@ def _values(nodes: TextIndex, functions: Mapping[str, Sequence[FunctionNode]]) -
         if isinstance(call.func, ast.Attribute):
             for value in given:
                 bind(call.func.value, value)
-        name = last_name(call.func)
-        if given and name in functions:
-            passed.setdefault(name, []).extend(given)
+        if given and (called := last_name(call.func)) in functions:
+            passed.setdefault(called or "", []).extend(given)
     for function in nodes.functions:
         defaults = (one for one in (*function.args.defaults, *function.args.kw_defaults) if one is not None)
         given = [one for one in defaults if one.__class__ is not ast.Constant]
