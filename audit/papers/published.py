@@ -544,6 +544,8 @@ def _of_experiment(found: Experiment, rows: int, seeds: int | None) -> TrainingC
         return None
     size = size | size.get("forecast", {})
     weights, memory = _demands(size)
+    if "side" in size and "train" in size:  # pictures of one channel in float32, all kept
+        memory += 4.0 * (int(size["train"]) + int(size["tested"])) * int(size["side"]) ** 2 / 2**30
     tokens = float(size["batch"]) * float(size["window"]) * float(size["steps"])
     operations = 6.0 * weights * tokens * rows * (seeds or int(size["seeds"]))
     return TrainingCost(hours=operations / (H100 * USED) / 3600, memory=memory)

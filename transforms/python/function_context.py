@@ -8,7 +8,7 @@ rebound name for an unknown one.
 
 import ast
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -18,9 +18,8 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.capabilities import ANY_NAME
 from codeaudit.transforms.python.analysis.facts import bound_by, comprehension_targets, own_nodes
-from codeaudit.transforms.python.analysis.kinds import nodes_in
+from codeaudit.transforms.python.analysis.index import TextIndex, index_of
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
-from codeaudit.transforms.python.analysis.mentions import nodes_of
 from codeaudit.transforms.python.parsing import (
     FunctionNode,
     file_tree,
@@ -153,7 +152,7 @@ def _find_rebound(text: str) -> list[str]:
     if _bindable(text):
         with suppress(SourceError):  # a text that does not parse is left alone elsewhere
             tree = file_tree(text)
-    return [*_rebound_in(text, tree or ast.Module(body=[], type_ignores=[]))]
+    return [*_rebound_in(text, tree or ast.Module(body=[], type_ignores=[]), lambda: index_of(text))]
 
 
 @lru_cache(maxsize=64)
@@ -165,14 +164,17 @@ def _bindable(text: str) -> frozenset[str]:
 def _find_bindable(text: str) -> list[str]:
     found = _starred(text) | _declared(text) | _bound_at_top(text)
     with suppress(SourceError):  # a text that does not parse is left alone elsewhere
-        found |= _expanded(bound_in(text, lambda: nodes_of(text)))
+        found |= _expanded(bound_in(text, lambda: index_of(text)))
     return [*found]
 
 
-def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
-    """Names of builtins and modules to which a parsed text gives another meaning, or `import *` may."""
+def rebound_in(text: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> frozenset[str]:
+    """Names of builtins and modules to which a parsed text gives another meaning, or `import *` may.
+
+    `walked` gives the index of the tree.
+    """
     found = _REBOUND_IN.get(text)
-    return _noted(text, _rebound_in(text, tree)) if found is None else found
+    return _noted(text, _rebound_in(text, tree, walked)) if found is None else found
 
 
 _REBOUND_IN: Final[dict[str, frozenset[str]]] = {}
@@ -187,7 +189,7 @@ def _noted(text: str, found: frozenset[str]) -> frozenset[str]:
     return found
 
 
-def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
+def _rebound_in(text: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> frozenset[str]:
     names = _starred(text) | _rebound_by(own_nodes(tree.body))
     # A local called `list` rebinds nothing for other functions; the analysis sees it in its own function.
     for scope in below(tree) if _declared(text) else ():
@@ -196,7 +198,7 @@ def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
             declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
             if declared:
                 names |= declared & _rebound_by(nodes)
-    names |= _expanded(bound_in(text, lambda: nodes_in(tree)))
+    names |= _expanded(bound_in(text, walked))
     return frozenset(names)
 
 
@@ -234,7 +236,7 @@ def _starred(text: str) -> Set[str]:
     if not _STARRED.search(text):
         return names
     try:
-        imports = nodes_of(text)(ast.ImportFrom)
+        imports = index_of(text)(ast.ImportFrom)
     except SourceError:
         return _KNOWN
     for node in imports:

@@ -6,20 +6,20 @@ of mock.
 
 import ast
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
 from typing import Final
 
 from codeaudit.transforms.python.analysis.capabilities import ANY_NAME, PATCHING, patched_in
 from codeaudit.transforms.python.analysis.facts import bound_names, own_nodes
-from codeaudit.transforms.python.analysis.kinds import NodesByKind
-from codeaudit.transforms.python.analysis.mentions import (
+from codeaudit.transforms.python.analysis.index import (
+    OF_MODULES,
     OWN_MODULE,
-    mentions_by,
+    TextIndex,
     names_module,
     told,
     words_of,
 )
-from codeaudit.transforms.python.parsing import parameter_names
+from codeaudit.transforms.python.parsing import last_name, parameter_names
 from codeaudit.transforms.python.walking import below
 
 _WORDS: Final = PATCHING | {
@@ -27,6 +27,8 @@ _WORDS: Final = PATCHING | {
     OWN_MODULE,
 }  # fmt: skip
 """One of these stands in every text that matters."""
+_NAMING: Final = _WORDS - PATCHING | OF_MODULES
+"""One of these, or a text, names what binds; the words of a text may also stand in its comments."""
 _AT_TOP: Final = frozenset({"exec", "vars", "locals"})
 """Functions that may bind names of a module if the module itself calls them."""
 _NAMED: Final = re.compile(r"(?:^|\.)builtins\.(\w*)")
@@ -46,15 +48,14 @@ _COPYING: Final = frozenset({"set", "list", "tuple", "sorted", "len", "dict", "i
 """Functions that bind nothing in a namespace that they get."""
 
 
-_KINDS: Final[tuple[type[ast.AST], ...]] = (
-    ast.Subscript, ast.Attribute, ast.Compare, ast.keyword, ast.Call, ast.Assign, ast.BinOp, ast.Import,
-    ast.ImportFrom,
-)  # fmt: skip
-"""The kinds of nodes that bind names unseen, beside names themselves."""
+_KEYED: Final = OF_MODULES | {"__globals__", "__builtins__", "f_globals"}
+"""What gives a module or a name of one by a key."""
+_CALLED: Final = OF_MODULES | _ASKING | _COPYING | {"globals", "setattr", "eval", "get", "__getitem__"}
+"""What may give a module or its names, or gets them, in a call."""
 _BARE: Final = frozenset({"globals", "builtins", "__builtins__"})
 
 
-def bound_in(text: str, walked: Callable[[], NodesByKind]) -> Set[str]:
+def bound_in(text: str, walked: Callable[[], TextIndex]) -> Set[str]:
     """The names that a text may bind in its module, or as builtins, without saying so.
 
     Its nodes are only asked for where a word of the text calls for it.
@@ -63,24 +64,48 @@ def bound_in(text: str, walked: Callable[[], NodesByKind]) -> Set[str]:
     if words is not None and words.isdisjoint(_WORDS):
         return frozenset()
     nodes = walked()
-    said = mentions_by(nodes)
-    reader = _Reader(said.aliases(OWN_MODULE))
-    if "globals" in said.names and nodes.bound["globals"]:
+    in_text = words is None or "builtins" in words
+    if not in_text and all(
+        map(_NAMING.isdisjoint, (nodes.names, nodes.members, nodes.imported, nodes.taken))
+    ):
+        return patched_in(nodes)
+    reader = _Reader(nodes.aliases(OWN_MODULE))
+    if "globals" in nodes.names and nodes.bound["globals"]:
         scopes = (*nodes.functions, *nodes(ast.Lambda))
         reader.own = {id(inner) for node in scopes if _binds_globals(node) for inner in below(node)}
     # What a node says of its parts comes before what they say themselves.
-    rest = [node for kind in _KINDS for node in nodes(kind) if not reader.read(node)]
-    if not _BARE.isdisjoint(said.names):
+    rest = [node for node in _relevant(nodes, reader.modules, in_text=in_text) if not reader.read(node)]
+    if not _BARE.isdisjoint(nodes.names):
         rest += [node for node in nodes(ast.Name) if node.id in _BARE]
     for node in rest:
         reader.read_bare(node)
-    for node in () if _AT_TOP.isdisjoint(said.names) else own_nodes(nodes.tree.body):
+    for node in () if _AT_TOP.isdisjoint(nodes.names) else own_nodes(nodes.tree.body):
         reader.read_at_top(node)
-    for one in said.texts if words is None or "builtins" in words else ():
+    for one in nodes.texts if in_text else ():
         # `patch("builtins.open")` of `unittest.mock`
         names = _NAMED.findall(one) if "builtins" in one else []
         reader.found.update(ANY_NAME if not name or name in _BINDING else name for name in names)
-    return reader.found | patched_in(said)
+    return reader.found | patched_in(nodes)
+
+
+def _relevant(nodes: TextIndex, modules: Set[str], *, in_text: bool) -> Iterator[ast.AST]:
+    """The nodes of which `_Reader` may say anything, beside bare names.
+
+    `in_text`: whether a text may be `builtins`.
+    """
+    for item in nodes(ast.Subscript):
+        if item.value.__class__ is ast.Call or last_name(item.value) in _KEYED:
+            yield item
+    for part in nodes(ast.Attribute):
+        made = part.value.__class__ in (ast.Call, ast.Subscript) or part.attr == "__globals__"
+        if made or (name := last_name(part.value)) in modules or name == "__globals__":
+            yield part
+    yield from nodes(ast.Compare)
+    yield from (one for one in nodes(ast.keyword) if in_text or one.arg == "globals")
+    yield from (one for one in nodes(ast.Call) if in_text or last_name(one.func) in _CALLED)
+    for kind in (ast.Assign, ast.BinOp) if in_text else ():
+        yield from nodes(kind)
+    yield from (*nodes(ast.Import), *nodes(ast.ImportFrom))
 
 
 class _Reader:
@@ -88,7 +113,7 @@ class _Reader:
 
     def __init__(self, modules: Set[str]) -> None:
         self.found: set[str] = set()
-        self._modules = modules | {"builtins", "__builtins__"}
+        self.modules = modules | {"builtins", "__builtins__"}
         """Names of the module of the text itself, and of that of the builtins."""
         self.own: set[int] = set()
         """Nodes of functions that have a variable `globals`."""
@@ -209,7 +234,7 @@ class _Reader:
     def _is_module(self, node: ast.expr) -> bool:
         """Whether an expression is the module `builtins` or the module of the text."""
         if isinstance(node, ast.Name):
-            return node.id in self._modules
+            return node.id in self.modules
         return names_module(node) in ("builtins", OWN_MODULE)
 
     def _is_namespace(self, node: ast.expr) -> bool:

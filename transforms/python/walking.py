@@ -32,6 +32,18 @@ PARTS: Final = _Parts()
 """The fields of each kind of node that may hold nodes, in order. They may hold other values, too."""
 
 
+class _LastFirst(dict[type[ast.AST], tuple[str, ...]]):
+    """Computed on first use."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        found = self[kind] = PARTS[kind][::-1]
+        return found
+
+
+LAST_FIRST: Final = _LastFirst()
+"""The same fields in the opposite order."""
+
+
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes directly under a node, in the order of its fields."""
     found: list[ast.AST] = []

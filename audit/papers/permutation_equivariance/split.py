@@ -93,11 +93,28 @@ def pictures(count: int, seed: int, side: int) -> tuple[Tensor, Tensor]:
         return (low + (high - low) * torch.rand(count, generator=generator))[:, None, None]
 
     kind = torch.randint(0, KINDS, (count,), generator=generator)
+    numbers = [draw(low, high) for low, high in _RANGES]
+    images = torch.empty(count, 1, side, side)
+    for some in torch.arange(count).split(_DRAWN_TOGETHER):
+        images[some, 0] = _drawn(kind[some], [number[some] for number in numbers], side)
+    return images, kind
+
+
+_RANGES: Final = (
+    *((-0.4, 0.4), (-0.4, 0.4), (0, 0.5), (0.3, 0.6)),
+    *((0.0, 0.4), (0.2, 1), (-1, 1), (0.75, 1.0)),
+)
+"""Of the numbers that a picture is drawn from, in the order of `_drawn`."""
+_DRAWN_TOGETHER: Final = 256
+"""Pictures; this bounds memory."""
+
+
+def _drawn(kind: Tensor, numbers: Sequence[Tensor], side: int) -> Tensor:
+    """(B, side, side) in 0 to 1; `numbers` are (B, 1, 1) each."""
+    right, down, turn, size, ground, contrast, slope, shade = numbers
     axis = torch.linspace(-1, 1, side)
-    x, y = axis[None, None, :] - draw(-0.4, 0.4), axis[None, :, None] - draw(-0.4, 0.4)
-    turn = draw(0, 0.5)
+    x, y = axis[None, None, :] - right, axis[None, :, None] - down
     across, along = x * turn.cos() + y * turn.sin(), -x * turn.sin() + y * turn.cos()
-    size = draw(0.3, 0.6)
     radius = (across**2 + along**2).sqrt()
     masks = torch.stack(
         [
@@ -109,10 +126,9 @@ def pictures(count: int, seed: int, side: int) -> tuple[Tensor, Tensor]:
             (along > -size * 0.6) & (across.abs() * 1.6 + along < size),
         ]
     )
-    mask = masks[kind, torch.arange(count)]
-    ground = draw(0.0, 0.4) + 0.15 * draw(0.2, 1) * (1 + torch.sin(9 * (x * draw(-1, 1) + y)))
-    shade = draw(0.75, 1.0)
-    return torch.where(mask, shade, ground).clamp(0, 1)[:, None], kind
+    mask = masks[kind, torch.arange(len(kind))]
+    background = ground + 0.15 * contrast * (1 + torch.sin(9 * (x * slope + y)))
+    return torch.where(mask, shade, background).clamp(0, 1)
 
 
 def patches(images: Tensor, patch: int) -> Tensor:

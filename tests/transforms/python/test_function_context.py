@@ -1,6 +1,7 @@
 import ast
 import builtins
 import dataclasses
+import importlib
 import inspect
 import json
 import opcode
@@ -11,6 +12,7 @@ import tarfile
 import types
 import typing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from textwrap import indent
 
@@ -20,6 +22,8 @@ import codeaudit
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.python import function_context as context
+from codeaudit.transforms.python import unseen_bindings
+from codeaudit.transforms.python.analysis.index import index_in
 from codeaudit.transforms.python.analysis.knowledge import WELL_KNOWN
 from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.function_context import (
@@ -31,6 +35,7 @@ from codeaudit.transforms.python.function_context import (
     rebound_names,
 )
 from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import TRANSFORMS
 from tests.support.stdlib import sample as stdlib_functions
@@ -218,7 +223,34 @@ def test_names_with_another_meaning_are_found(
     assert names <= found
     assert names or not found
     monkeypatch.setattr(context, "_REBOUND_IN", {})  # else it would give back the answer of the tables
-    assert rebound_in(text, parse(text)) == found
+    tree = parse(text)
+    assert rebound_in(text, tree, partial(index_in, tree)) == found
+
+
+UNSEEN = """
+import sys, importlib, builtins, __main__ as own
+from unittest.mock import patch
+globals()["a"] = f.__globals__["b"] = frame.f_globals["c"] = __builtins__["d"] = sys.modules[__name__].e = f
+sys.modules.get("builtins").g = importlib.import_module("__main__").h = own.i = builtins.j = f
+setattr(sys.modules[__name__], "k", f), setattr(own, "l", f), __import__("builtins").update(m=f)
+"n" in globals(), timeit("o", globals=globals()), eval("p", globals()), set(__builtins__), dir(own)
+globals().get("q"), builtins.__dict__, f.__globals__.update(x), globals()
+"""
+
+
+@pytest.mark.parametrize("name", ["", "inspect", "random", "typing", "unittest.mock", "importlib._bootstrap"])
+def test_nodes_that_are_not_read_bind_nothing_unseen(name: str) -> None:
+    text = inspect.getsource(importlib.import_module(name)) if name else UNSEEN
+    nodes = index_in(parse(text))
+    reader = unseen_bindings._Reader(nodes.aliases("__main__"))
+    in_text = "builtins" in nodes.texts
+    read = {id(one) for one in unseen_bindings._relevant(nodes, reader.modules, in_text=in_text)}
+    rest = [one for one in below(nodes.tree) if id(one) not in read and not isinstance(one, ast.Name)]
+    for node in rest:
+        if not reader.read(node):
+            reader.read_bare(node)
+        assert not reader.found | reader._plain, ast.dump(node)
+    assert not name or len(read) < len(rest)
 
 
 @pytest.mark.slow
@@ -230,7 +262,8 @@ def test_the_tree_says_the_same_as_the_tables_of_the_interpreter(monkeypatch: py
     monkeypatch.setattr(context, "_REBOUND_IN", {})
     for one in modules:
         text = inspect.getsource(one)
-        assert rebound_in(text, parse(text)) == found[one.__name__], one.__name__
+        tree = parse(text)
+        assert rebound_in(text, tree, partial(index_in, tree)) == found[one.__name__], one.__name__
 
 
 def test_a_function_that_uses_such_a_name_is_left_alone() -> None:

@@ -7,7 +7,9 @@ run under a `try` or `with`, and where control can no longer arrive.
 """
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock
@@ -166,8 +168,7 @@ class PythonProgramBuilder:
         self.looking = False
         """Whether a function of the text may look at its own variables."""
         self._may_look = may_look(source)
-        self._text = source.encode()
-        self._starts = line_starts(self._text)
+        self._text, self._starts = _lines_of(source)
         self._dependence = dependence
         self._rebound = rebound
         self._shown = shown
@@ -532,6 +533,13 @@ class PythonProgramBuilder:
     ) -> int:
         self.rows.append(DraftLine(node, clause, depth, parent, effects, certain))
         return len(self.rows) - 1
+
+
+@lru_cache(maxsize=4)
+def _lines_of(source: str) -> tuple[bytes, Sequence[int]]:
+    """A text in bytes, and the offset of each line. Facts about a file use many builders for its text."""
+    text = source.encode()
+    return text, line_starts(text)
 
 
 def _header_end(node: ast.AST) -> int:

@@ -20,13 +20,10 @@ from operator import or_
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.kinds import NodesByKind
-from codeaudit.transforms.python.analysis.mentions import (
-    Mentions,
-    bindings,
-    mentions_by,
-    mentions_in,
-    mentions_of,
+from codeaudit.transforms.python.analysis.index import (
+    TextIndex,
+    index_in,
+    index_of,
     told,
     words_of,
 )
@@ -182,7 +179,7 @@ def _first_line(file: str, what: Sees) -> int:
         for text in (way.spelled.split() if way.sees & what and way.reach is Reach.FILE else ())
     }
     try:
-        nodes = mentions_of(file).nodes
+        nodes = index_of(file)
     except SourceError:
         return 0
     said = [(one.lineno, {one.id}) for one in nodes(ast.Name)]
@@ -437,7 +434,7 @@ def shown_by(file: str, asked: Sees = ANY) -> Sees:
 @lru_cache(maxsize=1024)
 def _shown_by(file: str) -> Sees:
     try:
-        found = mentions_of(file)
+        found = index_of(file)
     except SourceError:
         return ANY
     return _mentioned(found, FILE) | _unresolved(found)
@@ -451,10 +448,10 @@ def shown_together(*texts: str, asked: Sees = ANY) -> Sees:
     return found
 
 
-def _mentioned(found: Mentions, rows: _Spelled) -> Sees:
+def _mentioned(found: TextIndex, rows: _Spelled) -> Sees:
     """What the ways of these rows show that are mentioned."""
     sees = Sees.NOTHING
-    said = found.attributes | found.spelled | found.imported | found.fields - rows.fields.keys()
+    said = found.parts | found.imported | found.fields - rows.fields.keys()
     # `from inspect import *`
     if "*" in said:
         said = said | found.names
@@ -466,7 +463,7 @@ def _mentioned(found: Mentions, rows: _Spelled) -> Sees:
                 sees |= what
     for name in (found.names | said) & rows.builtins.keys():
         sees |= rows.builtins[name]
-    for name in found.bound & rows.bound.keys() if rows.bound else ():
+    for name in found.given & rows.bound.keys() if rows.bound else ():
         sees |= rows.bound[name]
     for name in found.fields & rows.fields.keys() if _LOGGING & found.words else ():
         sees |= rows.fields[name]
@@ -475,31 +472,31 @@ def _mentioned(found: Mentions, rows: _Spelled) -> Sees:
     return sees
 
 
-def _unresolved(found: Mentions) -> Sees:
+def _unresolved(found: TextIndex) -> Sees:
     """What cannot be followed: frames, code objects and builtins that are handed to other code."""
     sees = Sees.NOTHING
-    nodes, words = found.nodes, found.words
-    if not words.isdisjoint(_FRAMES | _FRAME_ATTRIBUTES) and _given_away(nodes, _is_frame):
+    words = found.words
+    if not words.isdisjoint(_FRAMES | _FRAME_ATTRIBUTES) and _given_away(found, _is_frame):
         sees |= Sees.RUNNING
-        if _given_away(nodes, _is_frame, _PRINTING):
+        if _given_away(found, _is_frame, _PRINTING):
             sees |= Sees.LOCALS
-    if not words.isdisjoint(_CODES) and _given_away(nodes, _is_code, _ASKING_CODE):
+    if not words.isdisjoint(_CODES) and _given_away(found, _is_code, _ASKING_CODE):
         sees |= Sees.LOCALS
     if "lineno" in words and not words.isdisjoint(_WARNED):
         sees |= Sees.RUNNING
     if _looks_under_another_name(found):
         sees |= Sees.LOCALS
-    if not words.isdisjoint(_OWN_FILE) and any(map(_reads_own_file, nodes(ast.Call))):
+    if not words.isdisjoint(_OWN_FILE) and any(map(_reads_own_file, found(ast.Call))):
         sees |= Sees.SOURCE
     return sees
 
 
-def _looks_under_another_name(found: Mentions) -> bool:
+def _looks_under_another_name(found: TextIndex) -> bool:
     """Whether a function that looks at the variables of its caller may be called by another name."""
-    nodes, names = found.nodes, frozenset(HERE.builtins) - {"__builtins__"}
+    nodes, names = found, frozenset(HERE.builtins) - {"__builtins__"}
     if found.handed_on(names) or not _FRAME_NAMES.isdisjoint(found.spelled):
         return True
-    called = {id(one.func) for one in nodes(ast.Call)}
+    called = nodes.called
     if not _FRAME_NAMES.isdisjoint(found.names | found.attributes):
         mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
         if any(
@@ -521,11 +518,11 @@ def _looks_under_another_name(found: Mentions) -> bool:
     ) or ("__builtins__" in found.words and _takes_unseen(found, "__builtins__", names, called))
 
 
-def _takes_unseen(found: Mentions, module: str, looking: Set[str], called: Set[int]) -> bool:
+def _takes_unseen(found: TextIndex, module: str, looking: Set[str], called: Set[int]) -> bool:
     """Whether a text takes one of these functions out of a module other than by a call under its own name, or
     hands the module to other code.
     """
-    nodes, aliases = found.nodes, found.aliases(module)
+    nodes, aliases = found, found.aliases(module)
     plain: set[int] = set()
     for attribute in nodes(ast.Attribute):
         name = last_name(attribute.value)
@@ -554,7 +551,7 @@ def _takes_unseen(found: Mentions, module: str, looking: Set[str], called: Set[i
             case _:
                 pass
     mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
-    bound = {id(value) for _, value in bindings(nodes)}
+    bound = {id(value) for _, value in nodes.bindings}
     if any(
         last_name(one) in aliases
         and isinstance(one.ctx, ast.Load)
@@ -571,7 +568,7 @@ _ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"
 """Functions that take nothing out of a module."""
 
 
-def _arguments_and_keys(nodes: NodesByKind) -> Set[int]:
+def _arguments_and_keys(nodes: TextIndex) -> Set[int]:
     """The expressions that are arguments of calls or keys of items."""
     used = {id(arg) for call in nodes(ast.Call) for arg in call.args}
     return used | {id(one.slice) for one in nodes(ast.Subscript)}
@@ -606,7 +603,7 @@ ANY_NAME: Final = "*"
 """Stands for every name."""
 
 
-def patched_in(found: Mentions) -> Set[str]:
+def patched_in(found: TextIndex) -> Set[str]:
     """The names that a text may replace by mock or pytest, whatever it calls them.
 
     `ANY_NAME` is among them if it computes such a name.
@@ -616,7 +613,7 @@ def patched_in(found: Mentions) -> Set[str]:
     if PATCHING.isdisjoint(said) and (_BY_TEXT.isdisjoint(said) or PATCHING.isdisjoint(found.spelled)):
         return frozenset()
     names = set(_WORD.findall(" ".join(found.texts)))
-    for call in found.nodes(ast.Call):
+    for call in found(ast.Call):
         names.update(word.arg or ANY_NAME for word in call.keywords)
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         named = 1 if last_name(owner or call) == "patch" else None
@@ -632,11 +629,11 @@ _SETTERS: Final = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"}
 """They bind an attribute that their second argument names."""
 
 
-def replaced_names(nodes: NodesByKind) -> Iterator[str]:
+def replaced_names(nodes: TextIndex) -> Iterator[str]:
     """The names to which a text may bind something else than its statements show; `ANY_NAME` for any."""
-    yield from patched_in(mentions_by(nodes))
+    yield from patched_in(nodes)
     namespaces, insides = _BINDINGS.builtins.keys(), _BINDINGS.words.keys()
-    called = {id(call.func) for call in nodes(ast.Call)}
+    called = nodes.called
     # `put = setattr` hides the calls.
     if any(
         one.id in namespaces or (one.id in _SETTERS and id(one) not in called) for one in nodes(ast.Name)
@@ -665,22 +662,22 @@ _BY_NAME: Final = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 
 def finds_by_name(tree: ast.Module) -> bool:
     """Whether a module may find its functions and classes by their names."""
-    found = mentions_in(tree)
+    found = index_in(tree)
     if _mentioned(found, _DEFINITIONS) or "*" in found.taken:
         return True
     told_apart = {
         id(one.func)
-        for one in found.nodes(ast.Call)
+        for one in found(ast.Call)
         if last_name(one.func) in _BY_NAME and len(one.args) > 1 and told(one.args[1]) is not None
     }
-    return any(one.id in _BY_NAME and id(one) not in told_apart for one in found.nodes(ast.Name))
+    return any(one.id in _BY_NAME and id(one) not in told_apart for one in found(ast.Name))
 
 
 _OF_ONE_KEY: Final = frozenset({"get", "pop", "setdefault", "__getitem__", "__setitem__", "__contains__"})
 """Methods of a dict that are about one key."""
 
 
-def namespaces_in(found: Mentions, wanted: Set[str]) -> Iterator[ast.Name | ast.Attribute | None]:
+def namespaces_in(found: TextIndex, wanted: Set[str]) -> Iterator[ast.Name | ast.Attribute | None]:
     """The mentions of these ways to get a namespace that may list it: `vars(x)`, but not `vars(x)["size"]`.
 
     `None` stands for one in a text, a pattern or an import: `getattr(x, "__dict__")`,
@@ -690,7 +687,7 @@ def namespaces_in(found: Mentions, wanted: Set[str]) -> Iterator[ast.Name | ast.
         yield None
     if wanted.isdisjoint(found.names | found.attributes):
         return
-    nodes = found.nodes
+    nodes = found
     of_one = {id(one.value) for one in nodes(ast.Subscript)}
     of_one |= {id(one.value) for one in nodes(ast.Attribute) if one.attr in _OF_ONE_KEY}
     for test in nodes(ast.Compare):
@@ -717,7 +714,7 @@ _PRINTING: Final = frozenset({"extract_stack", "format_stack", "print_stack", "w
 
 
 def _given_away(
-    nodes: NodesByKind, is_one: Callable[[ast.AST | None], bool], known: Set[str] = frozenset()
+    nodes: TextIndex, is_one: Callable[[ast.AST | None], bool], known: Set[str] = frozenset()
 ) -> bool:
     """Whether other code may get such an object, and ask it for anything. Calls of `known` functions do not
     count.
@@ -831,19 +828,19 @@ def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
     `outer` are the names that the tree takes from outside; if it is `None`, any spelling counts, whatever it
     means.
     """
-    found = mentions_in(tree)
+    found = index_in(tree)
     names = found.names
     modules = [module for module in HERE.paths if outer is None or module in found.words]
     wanted = _LOOKING.union(*(HERE.paths[module] for module in modules))
     if not (wanted.isdisjoint(found.attributes) and (wanted | _SPEAKING).isdisjoint(found.spelled)):
         return True
-    bare = _bare_names(found.nodes)
+    bare = _bare_names(found)
     if outer is not None:
         names, bare = names & outer, bare & outer
     return bool(bare) or not names.isdisjoint(_SPEAKING | _LOOKING)
 
 
-def _bare_names(nodes: NodesByKind) -> Set[str]:
+def _bare_names(nodes: TextIndex) -> Set[str]:
     """Names of `_LISTING` that are not called with an argument, `_SUPER` if it is not called, and `_CLASS` if
     it is bound.
     """
@@ -889,7 +886,7 @@ def named_in_texts(tree: ast.AST, variables: Set[str]) -> frozenset[str]:
     written = _evaluate(tree)
     if False in written:
         return frozenset(variables)
-    words = frozenset(_WORD.findall(" ".join(mentions_in(tree).texts))) if written else frozenset[str]()
+    words = frozenset(_WORD.findall(" ".join(index_in(tree).texts))) if written else frozenset[str]()
     return words & variables
 
 
@@ -900,11 +897,11 @@ def has_text_evaluated(tree: ast.AST) -> bool:
 
 def _evaluate(tree: ast.AST) -> frozenset[bool]:
     """Of each call that may evaluate a text, whether the text is written there."""
-    mentioned = mentions_in(tree)
+    mentioned = index_in(tree)
     if mentioned.names.isdisjoint(_TAKING_TEXTS) and mentioned.attributes.isdisjoint(_TAKING_TEXTS):
         return frozenset()
     found = set[bool]()
-    for node in mentioned.nodes(ast.Call):
+    for node in mentioned(ast.Call):
         name = last_name(node.func)
         given = (*node.args, *(word.value for word in node.keywords))
         written = any(map(_is_written, given))
@@ -944,13 +941,13 @@ def passed_by_keyword(file: str, function: str) -> Set[str] | None:
 
 def _passed_by_keyword(file: str, function: str) -> Sequence[str] | None:
     try:
-        found = mentions_of(file)
+        found = index_of(file)
     except SourceError:
         return None
-    calls = found.nodes(ast.Call)
+    calls = found(ast.Call)
     if not (function.startswith("__") or function in found.taken or function in found.spelled):
-        mentions = {id(one) for one in found.nodes(ast.Name) if one.id == function}
-        mentions |= {id(one) for one in found.nodes(ast.Attribute) if one.attr == function}
+        mentions = {id(one) for one in found(ast.Name) if one.id == function}
+        mentions |= {id(one) for one in found(ast.Attribute) if one.attr == function}
         own = [one for one in calls if id(one.func) in mentions]
         calls = own if len(own) == len(mentions) else calls
     words = {word.arg for call in calls for word in call.keywords}

@@ -18,10 +18,10 @@ from typing import Final
 
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.functions import QuietFunctions
-from codeaudit.transforms.python.analysis.kinds import NodesByKind
+from codeaudit.transforms.python.analysis.index import TextIndex
 from codeaudit.transforms.python.analysis.knowledge import EXCEPTIONS, MODULE_NAMES
 from codeaudit.transforms.python.analysis.looks import READING, STORING, PlainAttributes, QuietFunction
-from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.parsing import FunctionNode, last_name
 
 _BUILTIN_BASES: Final = frozenset(
     {"object", "list", "dict", "set", "frozenset", "tuple", "str", "bytes", "int", "float"}
@@ -70,7 +70,7 @@ PLAIN_VALUES: Final = (
 class TextBindings:
     """What the names of a text stand for; found on first use."""
 
-    def __init__(self, nodes: NodesByKind, functions: QuietFunctions, attached: Iterable[str] = ()) -> None:
+    def __init__(self, nodes: TextIndex, functions: QuietFunctions, attached: Iterable[str] = ()) -> None:
         """`attached` are names that the text binds to classes from outside of their bodies, or that stand for
         anything.
         """
@@ -112,7 +112,7 @@ class _Classes:
 
     def __init__(
         self,
-        nodes: NodesByKind,
+        nodes: TextIndex,
         attached: frozenset[str],
         bound: Counter[str],
         imports: Mapping[str, str],
@@ -147,7 +147,7 @@ class _Classes:
         self._wild = [node for node in classes if not self._says_bases(node)]
         self._read_methods(nodes)
 
-    def _read_methods(self, nodes: NodesByKind) -> None:
+    def _read_methods(self, nodes: TextIndex) -> None:
         """Note the class of each method, and the methods that run with other objects as `self`."""
         handled = set[int]()
         for name, owner in self._classes.items():
@@ -389,7 +389,7 @@ def _reaches_namespace(node: ast.stmt) -> bool:
     return any(isinstance(part, ast.Name) and part.id in _NAMESPACE for part in ast.walk(node))
 
 
-def _stored_elsewhere(nodes: NodesByKind) -> Iterator[str]:
+def _stored_elsewhere(nodes: TextIndex) -> Iterator[str]:
     """The attributes that a text stores to objects other than `self`, which may be classes, if the values may
     have code. `__getattribute__` stands for all of them.
     """
@@ -432,7 +432,7 @@ def own_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                     yield from own_statements(child.body)
 
 
-def _makes_classes(nodes: NodesByKind) -> bool:
+def _makes_classes(nodes: TextIndex) -> bool:
     """Whether a text may make a hierarchy that no class statement shows: `x.__class__ = C`,
     `type("D", (C,), {})`.
     """
@@ -450,7 +450,7 @@ def _makes_classes(nodes: NodesByKind) -> bool:
     )
 
 
-def _plain_uses(nodes: NodesByKind) -> Iterator[int]:
+def _plain_uses(nodes: TextIndex) -> Iterator[int]:
     """The expressions, by `id`, that are only asked, called, or derived from if they are classes."""
     for call in nodes(ast.Call):
         yield id(call.func)
@@ -487,6 +487,4 @@ def bases_of(node: ast.ClassDef) -> Sequence[ast.expr]:
 
 def called_name(node: ast.expr) -> str | None:
     """The last part of a name such as `abc.ABC`; of a call, that of its function."""
-    if isinstance(node, ast.Call):
-        node = node.func
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+    return last_name(node.func if isinstance(node, ast.Call) else node)

@@ -26,7 +26,7 @@ from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
 from codeaudit.transforms.python.analysis.capabilities import replaced_names
 from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.facts import own_nodes
-from codeaudit.transforms.python.analysis.kinds import NodesByKind
+from codeaudit.transforms.python.analysis.index import TextIndex
 from codeaudit.transforms.python.analysis.knowledge import CONTAINERS, PLAIN
 from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, Bindings, QuietFunction, ShownLooks
 from codeaudit.transforms.python.parsing import FunctionNode
@@ -38,7 +38,7 @@ _RECEIVERS: Final = frozenset({"self", "cls"})
 class QuietFunctions:
     """The functions of a text that only look; each is read when a call of it is met first."""
 
-    def __init__(self, source: str, nodes: NodesByKind) -> None:
+    def __init__(self, source: str, nodes: TextIndex) -> None:
         """`nodes` are those of `source`."""
         self.shown: ShownLooks = NOTHING_SHOWN
         """What the text shows of its classes, without bindings; to be set before the first question."""

@@ -9,7 +9,7 @@ what an unknown decorator makes.
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -30,7 +30,7 @@ from codeaudit.transforms.python.analysis.classes import (
 )
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.functions import QuietFunctions, body_flags
-from codeaudit.transforms.python.analysis.kinds import NodesByKind, nodes_in
+from codeaudit.transforms.python.analysis.index import TextIndex, index_in, index_of, told
 from codeaudit.transforms.python.analysis.looks import (
     CALLED,
     CLASS_OF,
@@ -44,7 +44,6 @@ from codeaudit.transforms.python.analysis.looks import (
     QuietFunction,
     ShownLooks,
 )
-from codeaudit.transforms.python.analysis.mentions import mentions_by, nodes_of, told
 from codeaudit.transforms.python.function_context import rebound_in, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, file_tree, last_name, parameter_names
 from codeaudit.transforms.python.walking import HOLDERS, below
@@ -88,6 +87,8 @@ _NAMESPACES: Final = frozenset({"__dict__", "vars"})
 """What gives the attributes of an object in the order in which they were first stored."""
 ANY_ATTRIBUTE: Final = "__getattribute__"
 _ANY_METHOD: Final = "__eq__"
+_ATTACHED: Final = METHODS - {"__class__"}
+"""Methods that a store to an attribute may give a class; `x.__class__ = C` makes `x` one of another class."""
 
 
 @dataclass(slots=True)
@@ -113,6 +114,12 @@ class _Definition:
                 case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
                     self.runs.add(name)
 
+    def add(self, other: "_Definition") -> None:
+        """What another one may run, this one may run."""
+        self.bodies += other.bodies
+        self.runs |= other.runs
+        self.calls += other.calls
+
     def note_objects(self, values: Mapping[str, Sequence[ast.expr]]) -> None:
         """If one of the calls may be of an object, its `__call__` runs."""
         if any(_calls_object(one, values) for one in self.calls):
@@ -121,11 +128,11 @@ class _Definition:
 
 def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
     """What a text shows; `tree` must be its syntax tree."""
-    return _looks(source, tree, lambda: nodes_in(tree))
+    return _looks(source, tree, lambda: index_in(tree))
 
 
-def _looks(source: str, tree: ast.Module, walked: Callable[[], NodesByKind]) -> ShownLooks:
-    rebound = rebound_in(source, tree)
+def _looks(source: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> ShownLooks:
+    rebound = rebound_in(source, tree, walked)
     start = len(_WRAPPER) if source.startswith(_WRAPPER) else 0
     # Looking for plain text first saves most searches.
     if not any(map(source.__contains__, _HINTS)) or _HINT.search(source, start) is None:
@@ -160,7 +167,7 @@ def _told_looks(found: ShownLooks) -> dict[str, Plain]:
 @lru_cache(maxsize=2)
 def _file_looks(text: str) -> ShownLooks:
     try:
-        return _looks(text, file_tree(text), lambda: nodes_of(text))
+        return _looks(text, file_tree(text), lambda: index_of(text))
     except (SourceError, RecursionError, MemoryError):
         return ShownLooks(rebound=rebound_names(text))
 
@@ -187,7 +194,7 @@ class _Remembered:
     def _functions(self) -> Mapping[str, int]:
         """How many functions of the file have each name."""
         found: Mapping[str, int] = fact(
-            self._text, "functions", lambda: Counter(node.name for node in nodes_of(self._text).functions)
+            self._text, "functions", lambda: Counter(node.name for node in index_of(self._text).functions)
         )
         return found
 
@@ -243,7 +250,7 @@ def _function_of(
 class _Text:
     """The definitions of a text."""
 
-    def __init__(self, source: str, nodes: NodesByKind, rebound: frozenset[str]) -> None:
+    def __init__(self, source: str, nodes: TextIndex, rebound: frozenset[str]) -> None:
         tree = nodes.tree
         self._source = source
         self._own_rebound: Final = rebound
@@ -260,7 +267,6 @@ class _Text:
         self._stored: set[int] = set()
         """Targets that `_store` has read."""
         self._nodes = nodes
-        self._said = mentions_by(nodes)
         for node in nodes.functions:
             self._functions.setdefault(node.name, []).append(node)
             # A class inside may take such a name from the function: `def f(len): class C: …`.
@@ -270,10 +276,10 @@ class _Text:
         self._classes.update(node.name for node in classes)
         self._find_properties(classes)
         self._find_other_names(nodes)
-        self._generated = _read_by_others(classes, nodes)
+        self._given = _given(nodes) if classes else frozenset[str]()
+        self._generated = _read_by_others(classes, self._given)
         derived = (bound_names(one.body) for one in classes if one.bases)
         self._run_by_looks = RUN_BY_LOOKS & frozenset[str]().union(*derived)
-        self._given = _given(nodes)
         self._imported: dict[str, set[str]] = {}
         for name, full in _imports(nodes):
             self._imported.setdefault(name, set()).add(full)
@@ -336,7 +342,7 @@ class _Text:
                 if any(last_name(base) in self._properties for base in node.bases)
             }
 
-    def _find_other_names(self, nodes: NodesByKind) -> None:
+    def _find_other_names(self, nodes: TextIndex) -> None:
         """Note other names of classes and properties: `prop = property`, `K = C`."""
         assignments = nodes(ast.Assign)
         self._properties |= {
@@ -430,8 +436,7 @@ class _Text:
             match target:
                 case ast.Attribute(value=owner, attr=name):
                     self._stored.add(id(target))
-                    # `x.__class__ = C` makes `x` an object of another class.
-                    counts = name in METHODS - {"__class__"}
+                    counts = name in _ATTACHED
                     counts |= last_name(owner) in self._classes or self._is_property(node.value)
                     counts |= _is_class_of(owner)
                     # `kind._x = Desc()`: `kind` may be a class.
@@ -451,7 +456,7 @@ class _Text:
             if not isinstance(one, ast.Attribute) or not isinstance(one.ctx, ast.Store):
                 continue
             name = one.attr
-            if name in METHODS - {"__class__"} or (
+            if name in _ATTACHED or (
                 last_name(one.value) in self._classes and not isinstance(value, PLAIN_VALUES[:1])
             ):
                 self._stored.add(id(one))
@@ -515,14 +520,15 @@ class _Text:
             found.update(name for one in nodes(kind) for name in bound_by(one))
         return frozenset(found)
 
-    def _follow(self, nodes: NodesByKind) -> None:
+    def _follow(self, nodes: TextIndex) -> None:
         """What a name stands for runs, too: `shared = Base.length`, then `size = shared` in another class."""
         followed = [one for one in self._found.values() if one.runs and not one.unknown]
         if not followed:
             return
         values = _values(nodes, self._functions)
-        # By name, because many definitions mention the same names.
+        # By name and by value, because many definitions mention the same ones.
         parts: dict[str, _Definition] = {}
+        mentioned: dict[int, _Definition] = {}
         for definition in followed:
             definition.note_objects(values)
             pending = list(definition.runs)
@@ -532,8 +538,11 @@ class _Text:
                     continue
                 if name not in parts:
                     parts[name] = _Definition()
-                    for value in values[name]:
-                        parts[name].mention(below(value))
+                    for number, value in {id(one): one for one in values[name]}.items():
+                        if number not in mentioned:
+                            mentioned[number] = _Definition()
+                            mentioned[number].mention(below(value))
+                        parts[name].add(mentioned[number])
                     parts[name].note_objects(values)
                 definition.bodies += parts[name].bodies
                 pending += parts[name].runs - definition.runs
@@ -542,11 +551,15 @@ class _Text:
     def _is_property(self, node: ast.expr | None) -> bool:
         return isinstance(node, ast.Call) and last_name(node.func) in self._properties
 
-    def _mentions(self, nodes: NodesByKind) -> None:
+    def _mentions(self, nodes: TextIndex) -> None:
         """Properties and methods that are made, and attached to a class somewhere else."""
         texts = [(one, one.value) for one in nodes(ast.Constant) if isinstance(one.value, str)]
+        texts = [(one, text) for one, text in texts if "__" in text]
         spelled = any(_PART.fullmatch(text) for _, text in texts)
+        making = _ASKING | self._properties | {"setattr", "type"}
         for call in nodes(ast.Call):
+            if last_name(call.func) not in making:
+                continue
             match call:
                 case ast.Call(func=ast.Name(id=name), args=args) if name in _ASKING:
                     self._handled.update(id(one) for one in args)
@@ -583,34 +596,36 @@ class _Text:
                 self._attached.add(word.arg)
                 self._define(word.arg).unknown = True
         self._unseen_stores(nodes)
-        names = {one.id for one in nodes(ast.Name)} | {one.attr for one in nodes(ast.Attribute)}
-        names |= {alias.name for one in nodes(ast.ImportFrom) for alias in one.names}
-        found = self._said
-        listing = [*namespaces_in(found, _NAMESPACES)]
-        self._listed = bool(listing) or not STATES.isdisjoint(found.words)
+        names = nodes.names | nodes.taken | nodes.members
+        self._listed = any(True for _ in namespaces_in(nodes, _NAMESPACES)) or not STATES.isdisjoint(
+            nodes.words
+        )
         if not names.isdisjoint(_DEFAULTING):
             self._define("__missing__").unknown = True
-        if not names.isdisjoint(_FILLING) or any(map(_fills_itself, nodes(ast.ClassDef))):
+        if not names.isdisjoint(_FILLING) or any(
+            _fills_itself(one, nodes.names) for one in nodes(ast.ClassDef)
+        ):
             self._anything()
 
-    def _unseen_stores(self, nodes: NodesByKind) -> None:
+    def _unseen_stores(self, nodes: TextIndex) -> None:
         """Stores of methods and descriptors that no plain assignment shows: `for C.__eq__ in …`,
         `put = setattr`, `patch.object(C, "_x", Desc())`.
         """
         for node in nodes(ast.Attribute):
-            stored = node.ctx.__class__ is ast.Store and id(node) not in self._stored
-            if stored and node.attr in METHODS - {"__class__"}:
+            stored = node.attr in _ATTACHED and node.ctx.__class__ is ast.Store
+            if stored and id(node) not in self._stored:
                 self._attached.add(node.attr)
                 self._define(node.attr).unknown = True
-        called = {id(one.func) for one in nodes(ast.Call)}
-        setters = [one for one in nodes(ast.Name) if one.id == "setattr" and id(one) not in called]
+        setters = "setattr" in nodes.names and any(
+            one.id == "setattr" and id(one) not in nodes.called for one in nodes(ast.Name)
+        )
         given = {
             alias.asname for one in nodes(ast.ImportFrom) for alias in one.names if alias.name == "setattr"
         }
         if setters or given:
             self._anything()
-        names = set(patched_in(self._said))
-        for call in nodes(ast.Call):
+        names = set(patched_in(self._nodes))
+        for call in nodes(ast.Call) if "__setattr__" in nodes.members else ():
             match call:
                 case ast.Call(
                     func=ast.Attribute(value=ast.Name(id="type"), attr="__setattr__"), args=[_, key, value]
@@ -658,6 +673,7 @@ class _Text:
         stores = not STORING.isdisjoint(self._found) or ANY_ATTRIBUTE in self._found
         flags = dict.fromkeys(self._found, 0)
         settled: dict[int, int] = {}
+        before: ShownLooks | None = None
         while True:
             acting = frozenset(name for name, found in flags.items() if found & ACTS)
             raising = frozenset(name for name, found in flags.items() if found & RAISES)
@@ -666,7 +682,8 @@ class _Text:
                 self._source, dependence="strict", rebound=self._rebound, shown=shown
             )
             # What can act and raise can do no more.
-            seen = {number: found for number, found in settled.items() if found == ACTS | RAISES}
+            same = shown == before
+            seen = {number: found for number, found in settled.items() if same or found == ACTS | RAISES}
             again = {
                 name: self._flags(definition, flags, builder, seen)
                 for name, definition in self._found.items()
@@ -674,7 +691,7 @@ class _Text:
             if again == flags:
                 self._quiet.shown = replace(shown, rebound=self._own_rebound, listed=self._listed)
                 return replace(self._quiet.shown, bindings=self._bindings)
-            flags, settled = again, seen
+            flags, settled, before = again, seen, shown
 
     def _flags(
         self,
@@ -700,7 +717,7 @@ class _Text:
         return flags
 
 
-def _imports(nodes: NodesByKind) -> Iterator[tuple[str, str]]:
+def _imports(nodes: TextIndex) -> Iterator[tuple[str, str]]:
     """The names that imports bind, in any scope, each with what it stands for."""
     for plain in nodes(ast.Import):
         for one in plain.names:
@@ -711,23 +728,20 @@ def _imports(nodes: NodesByKind) -> Iterator[tuple[str, str]]:
         yield from ((one.asname or one.name, f"{module}.{one.name}") for one in origin.names)
 
 
-def _values(nodes: NodesByKind, functions: Mapping[str, Sequence[FunctionNode]]) -> dict[str, list[ast.expr]]:
+def _values(nodes: TextIndex, functions: Mapping[str, Sequence[FunctionNode]]) -> dict[str, list[ast.expr]]:
     """What may be, or be in, a variable or an attribute: expressions by its name, in whatever scope it is."""
     found: dict[str, list[ast.expr]] = {}
 
     def bind(target: ast.expr, value: ast.expr | None) -> None:
-        if value is None or isinstance(value, ast.Constant):
+        if value is None or value.__class__ is ast.Constant:
             return
-        match target:
-            case ast.Name(id=name) | ast.Attribute(attr=name):
-                found.setdefault(name, []).append(value)
-            case ast.Subscript(value=holder) | ast.Starred(value=holder):
-                bind(holder, value)
-            case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                for part in parts:
-                    bind(part, value)
-            case _:
-                pass
+        if name := last_name(target):
+            found.setdefault(name, []).append(value)
+        elif isinstance(target, ast.Subscript | ast.Starred):
+            bind(target.value, value)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for part in target.elts:
+                bind(part, value)
 
     for assignment in nodes(ast.Assign):
         for target in assignment.targets:
@@ -753,19 +767,22 @@ def _values(nodes: NodesByKind, functions: Mapping[str, Sequence[FunctionNode]])
         for case in choice.cases:
             for name in stored_names(case.pattern):
                 found.setdefault(name, []).append(choice.subject)
+    passed: dict[str, list[ast.expr]] = {}
     for call in nodes(ast.Call):
-        given = [*call.args, *(word.value for word in call.keywords)]
+        given = [one for one in call.args if one.__class__ is not ast.Constant]
+        given += [word.value for word in call.keywords if word.value.__class__ is not ast.Constant]
         # `kinds.append(Base.length)` puts something into `kinds`.
         if isinstance(call.func, ast.Attribute):
             for value in given:
                 bind(call.func.value, value)
-        for function in functions.get(last_name(call.func) or "", ()):
-            for name in parameter_names(function.args):
-                found.setdefault(name, []).extend(one for one in given if not isinstance(one, ast.Constant))
+        if given and (called := last_name(call.func)) in functions:
+            passed.setdefault(called or "", []).extend(given)
     for function in nodes.functions:
-        defaults = [one for one in (*function.args.defaults, *function.args.kw_defaults) if one is not None]
-        for name in parameter_names(function.args) if defaults else ():
-            found.setdefault(name, []).extend(one for one in defaults if not isinstance(one, ast.Constant))
+        defaults = (one for one in (*function.args.defaults, *function.args.kw_defaults) if one is not None)
+        given = [one for one in defaults if one.__class__ is not ast.Constant]
+        given += passed.get(function.name, ())
+        for name in parameter_names(function.args) if given else ():
+            found.setdefault(name, []).extend(given)
     return found
 
 
@@ -797,9 +814,9 @@ def _is_false(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is False
 
 
-def _fills_itself(node: ast.ClassDef) -> bool:
-    """Whether a class body, or a metaclass, binds names that are computed."""
-    for inner in own_nodes(node.body):
+def _fills_itself(node: ast.ClassDef, names: Set[str]) -> bool:
+    """Whether a class body, or a metaclass, binds names that are computed; `names` are those of its text."""
+    for inner in () if names.isdisjoint(("locals", "vars", "exec")) else own_nodes(node.body):
         match inner:
             case ast.Call(func=ast.Name(id="locals" | "vars"), args=[]) | ast.Call(func=ast.Name(id="exec")):
                 return True
@@ -815,21 +832,18 @@ def _fills_itself(node: ast.ClassDef) -> bool:
     )
 
 
-def _given(nodes: NodesByKind) -> frozenset[str]:
+def _given(nodes: TextIndex) -> frozenset[str]:
     """The names that a text hands to functions which may change a class: `P = dataclass(P)`."""
     calls = (call for call in nodes(ast.Call) if last_name(call.func) not in _ASKING_CLASSES)
     return frozenset(one.id for call in calls for one in call.args if isinstance(one, ast.Name))
 
 
-def _read_by_others(classes: Sequence[ast.ClassDef], nodes: NodesByKind) -> frozenset[str]:
+def _read_by_others(classes: Sequence[ast.ClassDef], given: frozenset[str]) -> frozenset[str]:
     """The attributes of classes that also have methods from elsewhere, which may read these attributes.
 
     A decorator may make them (`@dataclass`), or a function that gets the class; and a base of another file or
     of the library has its own (`UserDict`).
     """
-    if not classes:
-        return frozenset()
-    given = _given(nodes)
     own = {node.name: node for node in classes}
     found: set[str] = set()
     for node in classes:

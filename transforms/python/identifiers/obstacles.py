@@ -18,7 +18,7 @@ from codeaudit.transforms.python.analysis.capabilities import (
     replaced_names,
 )
 from codeaudit.transforms.python.analysis.classes import BUILTIN_CLASSES as PLAIN_CLASSES
-from codeaudit.transforms.python.analysis.kinds import nodes_in
+from codeaudit.transforms.python.analysis.index import index_in
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, Scope
 from codeaudit.transforms.python.parsing import FunctionNode
@@ -267,7 +267,7 @@ class Parameters:
         # A variable of the function may be called so, or one that it declares `global`.
         if any(one.scope != OUTER or any(use.use != "read" for use in one.occurrences) for one in owners):
             return ""
-        changed = replaced_names(nodes_in(self._scopes.tree))
+        changed = replaced_names(index_in(self._scopes.tree))
         return "" if {"*", *name.split(".")}.intersection(changed) else name
 
     def _kind(self, node: ast.expr) -> str | None:

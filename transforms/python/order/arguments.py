@@ -21,7 +21,7 @@ from codeaudit.transforms.dependence.effects import Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.python.analysis.capabilities import replaced_names
-from codeaudit.transforms.python.analysis.kinds import nodes_in
+from codeaudit.transforms.python.analysis.index import index_in
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.modules import REGISTERING, SILENT
 from codeaudit.transforms.python.identifiers.obstacles import mangled
@@ -257,7 +257,7 @@ class _Callees:
     @cached_property
     def _replaced(self) -> frozenset[str]:
         """The names to which the text may bind something else than its statements show; `*` for any name."""
-        return frozenset(replaced_names(nodes_in(self._code.tree)))
+        return frozenset(replaced_names(index_in(self._code.tree)))
 
     def _kept(self, *names: str) -> bool:
         """Whether names, and attributes of modules and classes, stand only for what statements show."""

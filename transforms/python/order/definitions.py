@@ -20,8 +20,8 @@ from codeaudit.transforms.patches import Site
 from codeaudit.transforms.python.analysis.capabilities import Sees, namespaces_in
 from codeaudit.transforms.python.analysis.classes import BUILTIN_CLASSES
 from codeaudit.transforms.python.analysis.facts import bound_by, own_nodes, stored_names
+from codeaudit.transforms.python.analysis.index import index_in
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
-from codeaudit.transforms.python.analysis.mentions import mentions_in
 from codeaudit.transforms.python.identifiers.obstacles import mangled
 from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
@@ -351,7 +351,7 @@ def _reads_namespace(code: PythonSource, module: _ModuleNames, *, classes: bool)
     """Whether a text reads the names of a module (or, with `classes`, of a class) in their order."""
     if code.shown & (Sees.MODULE | Sees.CLASS | Sees.LOCALS | Sees.SOURCE | Sees.BEGINNINGS):
         return True
-    found = mentions_in(code.tree)
+    found = index_in(code.tree)
     for one in namespaces_in(found, _LISTING):
         match one:
             # In a function, `locals()` gives the names of the call.
@@ -364,7 +364,7 @@ def _reads_namespace(code: PythonSource, module: _ModuleNames, *, classes: bool)
             case _:
                 return True
     # What they run reads this namespace, if they get no other.
-    runs = (code.parent(one) for one in found.nodes(ast.Name) if one.id in ("exec", "eval"))
+    runs = (code.parent(one) for one in found(ast.Name) if one.id in ("exec", "eval"))
     return any(not isinstance(call, ast.Call) or len(call.args) < 2 for call in runs)
 
 

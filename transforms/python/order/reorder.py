@@ -108,11 +108,11 @@ class PythonOrdering(StatementOrdering):
         blocks = [_bounded(source, block) for block in program.blocks]
         movable = any(map(is_movable, blocks))
         reason = TWO_SPELLINGS if movable and spells_twice(program.source) else ""
-        shown = shown_together(program.source, around) if movable else Sees.NOTHING
+        shown = shown_together(program.source, around, asked=_ASKED) if movable else Sees.NOTHING
         if not reason:
             reason = _seen(shown, looking=program.looking)
         if shown & _BETWEEN:
-            own = shown_together(program.source)
+            own = shown_together(program.source, asked=_ASKED)
             blocks = [_in_between(program, block, shown, own) for block in blocks]
             if not (reason or any(map(is_movable, blocks))):
                 reason = LOOKED_BETWEEN
@@ -187,6 +187,10 @@ def _on_its_lines(program: PythonProgram, block: StatementBlock, lines: LinesRea
 
 
 _BETWEEN: Final = Sees.DROPS | Sees.IMPORTS | Sees.MOMENTS | Sees.DEPTH | Sees.STOPS
+_ASKED: Final = (
+    Sees.LOCALS | Sees.SOURCE | Sees.BEGINNINGS | Sees.RUNNING | Sees.LINES | Sees.LIVES | _BETWEEN
+)
+"""What keeps statements in their order."""
 _SHARED: Final = ACTS | STORES | OBSERVES | LOOKS_UP
 
 
@@ -472,10 +476,10 @@ def _fitting(tree: ast.Module, gives: str | None) -> QuietFunction:
     return QuietFunction((), words, frozenset(), True, 0, gives)
 
 
-_IMPORT: Final = re.compile(
-    r"^[ \t]*((?:from\b[^\n]*?)?\bimport\b[ \t]*(?:\([^)]*\)|(?:[^\n]*\\\n)*[^\n]*))", re.MULTILINE
-)
-"""An import, from its first word on."""
+_IMPORT: Final = re.compile(r"import\b[ \t]*(?:\([^)]*\)|(?:[^\n]*\\\n)*[^\n]*)")
+"""An import, from that word on."""
+_FROM: Final = re.compile(r"[ \t]*(?:from\b.*\W)?")
+"""What stands before that word on its line."""
 _WORD: Final = re.compile(r"\w+")
 _DEFINED: Final = re.compile(r"^def[ \t]+(\w+)", re.MULTILINE)
 _FUNCTION: Final = re.compile(r"^def[ \t]+(\w+)(.*(?:\n(?:[ \t)].*)?)*)", re.MULTILINE)
@@ -521,16 +525,33 @@ def _imports_in(text: str) -> tuple[Mapping[str, str], frozenset[str]]:
     """
     found: dict[str, str] = {}
     unclear = set[str]()
-    for statement in _IMPORT.findall(text):
-        try:
-            given = dict(imports_of(parse(statement)))
-        except SourceError:  # words of a docstring
-            continue
-        for name, full in given.items():
-            # Without an import that binds it, the name of a module stands for that module.
-            if found.setdefault(name, full) != full or (name in MODULE_NAMES and name != full):
-                unclear.add(name)
+    for name, full in _imports_of([*_import_statements(text)]):
+        # Without an import that binds it, the name of a module stands for that module.
+        if found.setdefault(name, full) != full or (name in MODULE_NAMES and name != full):
+            unclear.add(name)
     return found, frozenset(unclear)
+
+
+def _import_statements(text: str) -> Iterator[str]:
+    """The imports that begin a line; words of docstrings may be among them."""
+    at = text.find("import")
+    while at >= 0:
+        begin = text.rfind("\n", 0, at) + 1
+        rest = _IMPORT.match(text, at) if _FROM.fullmatch(text, begin, at) else None
+        if rest:
+            yield text[begin:at].lstrip(" \t") + rest[0]
+        at = text.find("import", rest.end() if rest else at + 1)
+
+
+def _imports_of(statements: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The names that those of the statements import that are no words of a docstring."""
+    try:
+        yield from imports_of(parse("\n".join(statements)))
+    except SourceError:
+        middle = len(statements) // 2
+        if middle:
+            yield from _imports_of(statements[:middle])
+            yield from _imports_of(statements[middle:])
 
 
 @lru_cache(maxsize=256)

@@ -8,8 +8,7 @@ import weakref
 import pytest
 
 from codeaudit.transforms.dependence.effects import LOOKS_UP, OBSERVES, RAISES
-from codeaudit.transforms.python.analysis.kinds import nodes_in
-from codeaudit.transforms.python.analysis.mentions import mentions_by
+from codeaudit.transforms.python.analysis.index import index_in
 from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.analysis.shown import shown_looks
 from codeaudit.transforms.python.order.reorder import REORDER
@@ -259,8 +258,7 @@ def test_a_file_is_forgotten_without_a_search_for_garbage(more: str) -> None:
         assert looks.bindings.called("q") is not None
         gone = weakref.ref(tree)
         del looks, tree
-        nodes_in.cache_clear()
-        mentions_by.cache_clear()
+        index_in.cache_clear()
         assert gone() is None
     finally:
         gc.enable()

@@ -17,6 +17,7 @@ from codeaudit.transforms.dependence.blocks import NO_BLOCK
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.python.analysis import program
+from codeaudit.transforms.python.analysis.classes import imports_of
 from codeaudit.transforms.python.analysis.shown import looks_around
 from codeaudit.transforms.python.order import reorder
 from codeaudit.transforms.python.order.reorder import REORDER, PythonOrdering
@@ -356,6 +357,25 @@ def test_imports_are_read_without_the_tree_of_the_file(imports: str) -> None:
         # Two imports of one name: only the tree says what it stands for, if anything.
         assert allowed(function, file) == (not imports.startswith("try"))
     assert read.called
+
+
+def test_words_of_a_docstring_hide_no_import() -> None:
+    file = (
+        '"""\nimport of goods\nfrom (here\n"""\nimport os, re as r  # import (this\n'
+        "  from a.b import (c,\n d as e)\nfrom reimport import f\nx = 1; import g\nfrom h \\\n import i\n"
+    )
+    found, unclear = reorder._imports_in(file)
+    assert found == {"os": "os", "r": "re", "c": "a.b.c", "e": "a.b.d", "f": "reimport.f", "i": "i"}
+    assert not unclear
+
+
+@pytest.mark.parametrize("module", ["difflib", "random", "typing", "configparser"])
+def test_the_imports_of_a_file_are_those_of_its_tree(module: str) -> None:
+    file = (Path(ast.__file__).parent / f"{module}.py").read_text(encoding="utf-8")
+    imports = [one for one in ast.walk(ast.parse(file)) if isinstance(one, ast.Import | ast.ImportFrom)]
+    names = {name for name, _ in imports_of(ast.Module(imports, []))}
+    assert names
+    assert names <= reorder._imports_in(file)[0].keys()
 
 
 def test_a_file_may_show_that_two_tests_exclude_each_other() -> None:

@@ -1,22 +1,28 @@
-"""Which names, texts and aliases a text mentions, from one walk over its tree.
+"""The nodes of a text by kind, and which names, texts and aliases it mentions, from one walk over its tree.
 
-`capabilities` asks here what stands in a file or function; no rule searches raw text. Constants are joined
-and decoded (`"f_" + "locals"`, `"\\x66_locals"`), fields of formats are read (`"{0.__dict__}"`), and so are
-attributes of patterns (`case object(__dict__=d)`). Comments and docstrings mention nothing. Not seen: a name
-that the program computes from more than constants.
+Facts about a whole file ask for few kinds of nodes each. `capabilities` asks what stands in a file or
+function; no rule searches raw text. Constants are joined and decoded (`"f_" + "locals"`, `"\\x66_locals"`),
+fields of formats are read (`"{0.__dict__}"`), and so are attributes of patterns (`case object(__dict__=d)`).
+Comments and docstrings mention nothing. Not seen: a name that the program computes from more than constants.
 """
 
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator, Set
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import Any, Final, TypeVar
 
-from codeaudit.transforms.python.analysis.facts import bound_names
-from codeaudit.transforms.python.analysis.kinds import NodesByKind, nodes_in
-from codeaudit.transforms.python.parsing import file_tree, last_name, normalised, parameter_names
-from codeaudit.transforms.python.walking import below
+from codeaudit.transforms.python.analysis.facts import bound_by, bound_names
+from codeaudit.transforms.python.parsing import (
+    FunctionNode,
+    file_tree,
+    last_name,
+    normalised,
+    parameter_names,
+)
+from codeaudit.transforms.python.walking import LAST_FIRST, below
 
 _WORD: Final = re.compile(r"\w+")
 _PATH: Final = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
@@ -34,7 +40,7 @@ _NAMED_LETTER: Final = re.compile(r"\\N\{")
 """One that is written by its name."""
 _INTO: Final = r"[\"']{1,3}\s*%\s*\(?\s*\w{0,2}[\"']"
 _MADE: Final = (
-    ("join", re.compile(r"[\"']\.join\(\s*[\[(]\s*\w{0,2}[\"']")),
+    ("join", re.compile(r"\.join\((?<=[\"']\.join\()\s*[\[(]\s*\w{0,2}[\"']")),
     # The result is a name, or has a field: `"{0.%s_locals}" % "f"`.
     ("%s", re.compile(rf"%s(?:(?<=[\w.:%\"']%s)[\w.:%]*|[^\"'\n]*\}}[^\"'\n]*){_INTO}")),
     ("{", re.compile(rf"\{{[^\"'\n]*%s[^\"'\n]*{_INTO}")),
@@ -54,11 +60,11 @@ _BLANKS: Final = "".join(one if re.match(r"\w", one) else " " for one in map(chr
 """Blanks for the signs of ASCII that belong to no word."""
 OWN_MODULE: Final = "__main__"
 """What the module of a text is called where it imports itself."""
-_OF_MODULES: Final = frozenset({"modules", "import_module", "__import__"})
+OF_MODULES: Final = frozenset({"modules", "import_module", "__import__"})
 """What gives a module by its name in a text."""
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def words_of(file: str) -> Set[str] | None:
     """Every word that the text of a file may mention; `None` if letters are written by their names, or texts
     are put into others.
@@ -70,14 +76,18 @@ def words_of(file: str) -> Set[str] | None:
     if any(sign in file and made.search(file) for sign, made in _MADE):
         return None
     plain = normalised(file)
-    # To split takes half as long as to find words.
-    found = frozenset(plain.translate(_BLANKS).split() if file.isascii() else _WORD.findall(plain))
+    found = _words(plain)
     if "\\" in plain and _ESCAPED.search(plain):
         plain = normalised(_ESCAPED.sub(_letter, plain))
-        found |= frozenset(_WORD.findall(plain))
+        found |= _words(plain)
     if _JUNCTION.search(plain):
-        found |= frozenset(_WORD.findall(_JUNCTION.sub("", plain)))
+        found |= _words(_JUNCTION.sub("", plain))
     return found
+
+
+def _words(text: str) -> frozenset[str]:
+    # To split takes half as long as to find words.
+    return frozenset(text.translate(_BLANKS).split() if text.isascii() else _WORD.findall(text))
 
 
 def _letter(found: re.Match[str]) -> str:
@@ -85,56 +95,137 @@ def _letter(found: re.Match[str]) -> str:
     return chr(number) if number <= sys.maxunicode else " "
 
 
-def nodes_of(file: str) -> NodesByKind:
-    """The nodes of a file by their kind, from the one walk that all facts of a file share.
+@lru_cache(maxsize=2)
+def index_of(file: str) -> "TextIndex":
+    """The index of the text of a file, which all facts of it share.
 
     Raises:
         SourceError: the text does not parse.
     """
-    return nodes_in(file_tree(file))
-
-
-def mentions_of(file: str) -> "Mentions":
-    """What the text of a file mentions.
-
-    Raises:
-        SourceError: the text does not parse.
-    """
-    return mentions_by(nodes_of(file))
-
-
-def mentions_in(tree: ast.AST) -> "Mentions":
-    """What this very tree mentions; several rules ask about one."""
-    return mentions_by(nodes_in(tree))
+    return TextIndex(file_tree(file))
 
 
 @lru_cache(maxsize=4)
-def mentions_by(nodes: NodesByKind) -> "Mentions":
-    """What these nodes mention."""
-    return Mentions(nodes)
+def index_in(tree: ast.AST) -> "TextIndex":
+    """The index of this very tree, for all rules that ask about it; nobody changes the tree."""
+    return TextIndex(tree)
 
 
-class Mentions:
-    """What the nodes of a text mention."""
+_N = TypeVar("_N", bound=ast.AST)
+_END: Final = ast.Pass()
+"""Stands on the stack behind the parts of a function."""
+_FUNCTIONS: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
+_SCOPES: Final = _FUNCTIONS | {ast.ClassDef, ast.Lambda}
+_LEAVES: Final = frozenset({ast.Name, ast.Constant, ast.alias})
+"""Kinds of which most nodes are, and under which none stand."""
+_BINDING: Final = frozenset({
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.ExceptHandler,
+    ast.MatchAs, ast.MatchStar, ast.MatchMapping,
+})  # fmt: skip
+"""The kinds of nodes of `bound_by`, without names and parameters."""
 
-    def __init__(self, nodes: NodesByKind) -> None:
-        self.nodes: Final = nodes
-        self.names: Final = frozenset(node.id for node in nodes(ast.Name))
+
+class TextIndex:
+    """All nodes of a text but contexts and operators, by their kind, and what they mention.
+
+    The nodes of a kind stand in the order of the text. Names, constants and aliases stand in some order.
+    """
+
+    def __init__(self, tree: ast.AST) -> None:
+        self.tree: Final = tree if isinstance(tree, ast.Module) else ast.Module([tree], [])  # type: ignore[list-item]
+        self.holders: Final[set[int]] = set()
+        """The functions with a function, class or lambda inside, by the `id` of their nodes."""
+        self._found: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
+        self._calls: dict[int, tuple[int, int]] = {}
+        self._aliases: dict[str, Set[str]] = {}
+        for node in self.tree.body:
+            before = len(self._found[ast.Call])
+            self._walk(node)
+            self._calls[id(node)] = before, len(self._found[ast.Call])
+
+    def _walk(self, top: ast.AST) -> None:
+        found, functions = self._found, list[ast.AST]()
+        pending: list[ast.AST] = [top]
+        pop, push, leaves, text = pending.pop, pending.append, _LEAVES, str
+        while pending:
+            node = pop()
+            kind = node.__class__
+            if kind in _SCOPES:
+                if functions:
+                    self.holders.add(id(functions[-1]))
+                if kind in _FUNCTIONS:
+                    functions.append(node)
+                    push(_END)
+            elif node is _END:
+                functions.pop()
+                continue
+            found[kind].append(node)
+            for name in LAST_FIRST[kind]:
+                value: Any = getattr(node, name, None)
+                inner: type[Any] = value.__class__
+                if inner is list:
+                    for one in reversed(value):
+                        inner = one.__class__
+                        if inner in leaves:
+                            found[inner].append(one)
+                        # The keys of a display may hold `None` for `**`.
+                        elif one is not None:
+                            push(one)
+                elif inner in leaves:
+                    found[inner].append(value)
+                elif value is not None and inner is not text:
+                    push(value)
+
+    def __call__(self, kind: type[_N]) -> Sequence[_N]:
+        """The nodes of this very kind."""
+        return self._found.get(kind, ())  # type: ignore[return-value]
+
+    @property
+    def functions(self) -> Sequence[FunctionNode]:
+        """The `def`s, then the `async def`s."""
+        return [*self(ast.FunctionDef), *self(ast.AsyncFunctionDef)]
+
+    def calls_in(self, node: ast.stmt) -> Iterable[ast.Call]:
+        """The calls inside a statement of the top level."""
+        start, end = self._calls[id(node)]
+        return self._found[ast.Call][start:end]  # type: ignore[return-value]
+
+    @cached_property
+    def bound(self) -> Counter[str]:
+        """How often the text binds each name, in any scope."""
+        found = Counter([one.id for one in self(ast.Name) if one.ctx.__class__ is not ast.Load])
+        found.update([one.arg for one in self(ast.arg)])
+        for kind, nodes in self._found.items():
+            if kind in _BINDING:
+                found.update(name for node in nodes for name in bound_by(node))
+            # `T` in `def f[T](x): …`
+            elif kind.__name__ in ("TypeVar", "TypeVarTuple", "ParamSpec"):
+                found.update(node.name for node in nodes)  # type: ignore[attr-defined]
+        return found
+
+    @cached_property
+    def names(self) -> Set[str]:
         """Variables of all scopes."""
+        return frozenset([node.id for node in self(ast.Name)])
+
+    @cached_property
+    def called(self) -> Set[int]:
+        """The expressions that are called, by their `id`."""
+        return frozenset([id(one.func) for one in self(ast.Call)])
 
     @cached_property
     def _bare(self) -> Set[int]:
         """Texts that are statements of their own, such as docstrings."""
-        return {id(one.value) for one in self.nodes(ast.Expr) if isinstance(one.value, ast.Constant)}
+        return {id(one.value) for one in self(ast.Expr) if isinstance(one.value, ast.Constant)}
 
     @cached_property
     def texts(self) -> Set[str]:
         """Texts, also those that constants make together; docstrings are left out."""
-        nodes, bare = self.nodes, self._bare
+        bare = self._bare
         found = {
-            one.value for one in nodes(ast.Constant) if isinstance(one.value, str) and id(one) not in bare
+            one.value for one in self(ast.Constant) if isinstance(one.value, str) and id(one) not in bare
         }
-        joined: list[ast.expr] = [*nodes(ast.BinOp), *nodes(ast.JoinedStr), *_joins(nodes(ast.Call))]
+        joined: list[ast.expr] = [*self(ast.BinOp), *self(ast.JoinedStr), *_joins(self(ast.Call))]
         found.update(text for node in joined if (text := told(node)) is not None)
         return found
 
@@ -152,7 +243,7 @@ class Mentions:
         # `hasattr(sys, "_getframe")` gets nothing.
         asked = {
             one.args[1].value
-            for one in self.nodes(ast.Call)
+            for one in self(ast.Call)
             if isinstance(one.func, ast.Name)
             and one.func.id == "hasattr"
             and len(one.args) == 2
@@ -160,9 +251,7 @@ class Mentions:
         }
         if asked:
             others = [
-                one.value
-                for one in self.nodes(ast.Constant)
-                if isinstance(one.value, str) and one.value in asked
+                one.value for one in self(ast.Constant) if isinstance(one.value, str) and one.value in asked
             ]
             found -= {text for text in asked if isinstance(text, str) and others.count(text) == 1}
         return found
@@ -175,56 +264,70 @@ class Mentions:
     @cached_property
     def attributes(self) -> Set[str]:
         """Attributes that are read in code, imported names, attributes of patterns."""
-        nodes = self.nodes
-        found = {one.attr for one in nodes(ast.Attribute) if one.ctx.__class__ is ast.Load}
-        found.update(one.arg for one in nodes(ast.keyword) if one.arg is not None)
+        found = {one.attr for one in self(ast.Attribute) if one.ctx.__class__ is ast.Load}
+        found.update(one.arg for one in self(ast.keyword) if one.arg is not None)
         return found | self.taken | self.patterns
 
     @cached_property
     def patterns(self) -> Set[str]:
         """Attributes that patterns read: `case object(__dict__=d)`."""
-        return {name for one in self.nodes(ast.MatchClass) for name in one.kwd_attrs}
+        return {name for one in self(ast.MatchClass) for name in one.kwd_attrs}
 
     @cached_property
     def taken(self) -> Set[str]:
         """Names that are imported from modules."""
-        return {alias.name for one in self.nodes(ast.ImportFrom) for alias in one.names}
+        return {alias.name for one in self(ast.ImportFrom) for alias in one.names}
 
     @cached_property
-    def bound(self) -> Set[str]:
+    def given(self) -> Set[str]:
         """Names that are bound in any way: by a definition, a store, a keyword, a text for `setattr`."""
-        stored = {one.attr for one in self.nodes(ast.Attribute) if one.ctx.__class__ is not ast.Load}
-        words = {one.arg for one in self.nodes(ast.keyword) if one.arg is not None}
-        return self.nodes.bound.keys() | stored | words | self.spelled
+        stored = {one.attr for one in self(ast.Attribute) if one.ctx.__class__ is not ast.Load}
+        words = {one.arg for one in self(ast.keyword) if one.arg is not None}
+        return self.bound.keys() | stored | words | self.spelled
 
     @cached_property
     def imported(self) -> Set[str]:
         """Modules that are imported, with the packages around them."""
         found: set[str] = set()
-        for one in self.nodes(ast.Import):
+        for one in self(ast.Import):
             found.update(part for alias in one.names for part in alias.name.split("."))
-        for source in self.nodes(ast.ImportFrom):
+        for source in self(ast.ImportFrom):
             found.update((source.module or "").split("."))
         return found
 
     @cached_property
+    def members(self) -> Set[str]:
+        """Attributes that are read or bound in code."""
+        return frozenset([one.attr for one in self(ast.Attribute)])
+
+    @cached_property
+    def parts(self) -> Set[str]:
+        """What may be asked for as a part of something: attributes, and names in texts."""
+        return self.attributes | self.spelled
+
+    @cached_property
     def words(self) -> Set[str]:
         """Every name that is mentioned in any way."""
-        return self.names | self.attributes | self.spelled | self.imported
+        return self.names | self.parts | self.imported
 
     # ── modules ──────────────────────────────────────────────────────────────────────────────────────
 
     def aliases(self, module: str) -> Set[str]:
         """The names by which the text may call a module, followed through imports and assignments."""
+        if module not in self._aliases:
+            self._aliases[module] = self._find_aliases(module)
+        return self._aliases[module]
+
+    def _find_aliases(self, module: str) -> Set[str]:
         found = {module}
         # Most texts name no module by a text, and this one not at all.
-        known = {module.partition(".")[0], *_OF_MODULES}
+        known = {module.partition(".")[0], *OF_MODULES}
         if all(known.isdisjoint(said) for said in (self.names, self.attributes, self.imported)):
             return found
-        for one in self.nodes(ast.alias):
+        for one in self(ast.alias):
             if one.asname and one.name == module:
                 found.add(one.asname)
-        pairs = list(bindings(self.nodes))
+        pairs = self.bindings
         before = 0
         while before < len(found):
             before = len(found)
@@ -240,10 +343,11 @@ class Mentions:
 
     def asks(self, module: str, names: Set[str]) -> bool:
         """Whether the text asks a module for one of these names: `inspect.stack`, `from inspect import *`."""
-        for one in self.nodes(ast.ImportFrom):
+        mentioned = not names.isdisjoint(self.parts)
+        for one in self(ast.ImportFrom) if mentioned or "*" in self.taken else ():
             if one.module == module and any(alias.name == "*" or alias.name in names for alias in one.names):
                 return True
-        if names.isdisjoint(self.attributes | self.spelled):
+        if not mentioned:
             return False
         aliases = self.aliases(module)
         for owner, name in self.asked():
@@ -253,15 +357,23 @@ class Mentions:
 
     def asked(self) -> Iterator[tuple[ast.expr, str]]:
         """The attributes that the text reads, each with its owner."""
-        for node in self.nodes(ast.Attribute):
+        for node in self(ast.Attribute):
             yield node.value, node.attr
-        for call in self.nodes(ast.Call):
+        for call in self(ast.Call):
             match call:
                 case ast.Call(func=func, args=[owner, key, *_]) if last_name(func) in _GETTING:
                     if (text := told(key)) is not None:
                         yield owner, text
                 case _:
                     pass
+
+    @cached_property
+    def bindings(self) -> Sequence[tuple[str, ast.expr]]:
+        """The variables and attributes that get a value, each with it."""
+        single: tuple[ast.AnnAssign | ast.NamedExpr, ...] = (*self(ast.AnnAssign), *self(ast.NamedExpr))
+        pairs = [(target, several.value) for several in self(ast.Assign) for target in several.targets]
+        pairs += [(one.target, one.value) for one in single if one.value is not None]
+        return [(name, value) for target, value in pairs if (name := last_name(target))]
 
     # ── names that go elsewhere ──────────────────────────────────────────────────────────────────────
 
@@ -272,17 +384,16 @@ class Mentions:
         """
         if names.isdisjoint(self.names):
             return False
-        called = {id(one.func) for one in self.nodes(ast.Call)}
         loose = [
             one
-            for one in self.nodes(ast.Name)
-            if one.id in names and one.ctx.__class__ is ast.Load and id(one) not in called
+            for one in self(ast.Name)
+            if one.id in names and one.ctx.__class__ is ast.Load and id(one) not in self.called
         ]
         return any(not self._is_variable(one) for one in loose)
 
     def _is_variable(self, name: ast.Name) -> bool:
         """Whether a function around a name, or a comprehension, may bind it."""
-        for node in (*self.nodes.functions, *self.nodes(ast.Lambda)):
+        for node in (*self.functions, *self(ast.Lambda)):
             if _holds(node, name):
                 own = set(parameter_names(node.args))
                 if not isinstance(node, ast.Lambda):
@@ -334,7 +445,7 @@ def names_module(node: ast.expr) -> str | None:
             ast.Subscript(value=holder, slice=key)
             | ast.Call(func=ast.Attribute(value=holder, attr="get" | "__getitem__"), args=[key, *_])
             | ast.Call(func=holder, args=[key, *_])
-        ) if last_name(holder) in _OF_MODULES:
+        ) if last_name(holder) in OF_MODULES:
             if last_name(key) in ("__name__", "__module__"):
                 return OWN_MODULE
             return told(key)
@@ -344,18 +455,6 @@ def names_module(node: ast.expr) -> str | None:
 
 def _joins(calls: Iterable[ast.Call]) -> Iterator[ast.Call]:
     return (one for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr == "join")
-
-
-def bindings(nodes: NodesByKind) -> Iterator[tuple[str, ast.expr]]:
-    """The variables and attributes that get a value, each with it."""
-    for several in nodes(ast.Assign):
-        for target in several.targets:
-            if name := last_name(target):
-                yield name, several.value
-    single: tuple[ast.AnnAssign | ast.NamedExpr, ...] = (*nodes(ast.AnnAssign), *nodes(ast.NamedExpr))
-    for one in single:
-        if one.value is not None and (name := last_name(one.target)):
-            yield name, one.value
 
 
 def _holds(node: ast.stmt | ast.expr, inner: ast.expr) -> bool:

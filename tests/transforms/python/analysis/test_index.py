@@ -1,0 +1,123 @@
+"""One walk finds the nodes of a text that `ast.walk` finds, and what they mention.
+
+Whatever the tree shows, the words of the text allow.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from codeaudit.transforms.python.analysis.capabilities import looks_at_variables, may_look, shown_by
+from codeaudit.transforms.python.analysis.facts import bound_by
+from codeaudit.transforms.python.analysis.index import TextIndex, index_in, words_of
+from codeaudit.transforms.python.parsing import FunctionNode, parse
+from tests.support.stdlib import sample
+
+TEXT = '''\
+import os.path as p, sys
+from a import *
+
+@wrap(lambda g: [*g])
+def outer(a, /, b=lambda: 0, *c, d: int = 1, **e) -> "int":
+    """Text."""
+    global g
+    def inner(): return {**a, 1: f"{b!r:>{d}}"}
+    try:
+        (y := [z for z in c if z])
+        d[1:2], other.part = x
+    except (E, F) as error:
+        del a
+    match a:
+        case [1, *rest] | {"k": rest, **more} | C(x=rest) | None as whole: pass
+    async def late():
+        class Local(Base, key=0):
+            size = property(lambda self: self.n)
+
+def plain(): return a < b < c and not -d
+'''
+_PACKAGE = Path(__file__).parents[4] / "transforms" / "python"
+SOURCES = [one for one in _PACKAGE.rglob("*.py") if one.stat().st_size > 4000]
+
+
+@pytest.mark.thinned(1)
+@pytest.mark.parametrize("text", [TEXT, *(path.read_text() for path in sorted(SOURCES)[:12])])
+def test_the_nodes_are_those_of_a_walk(text: str) -> None:
+    tree = parse(text)
+    nodes = TextIndex(tree)
+    silent = (ast.Module, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+    walked = [node for node in ast.walk(tree) if not isinstance(node, silent)]
+    found = [node for kind in {type(node) for node in walked} for node in nodes(kind)]
+    assert Counter(map(id, found)) == Counter(map(id, walked))
+
+    scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+    assert nodes.holders == {
+        id(node)
+        for node in walked
+        if isinstance(node, FunctionNode)
+        and any(isinstance(part, scopes) for part in ast.walk(node) if part is not node)
+    }
+    assert nodes.bound == Counter(name for node in walked for name in bound_by(node))
+    for top in tree.body:
+        calls = [part for part in ast.walk(top) if isinstance(part, ast.Call)]
+        assert set(map(id, nodes.calls_in(top))) == set(map(id, calls))
+
+
+def test_the_nodes_of_a_kind_stand_in_the_order_of_the_text() -> None:
+    nodes = TextIndex(parse(TEXT))
+    assert [one.name for one in nodes.functions] == ["outer", "inner", "plain", "late"]
+    assert [one.value.id for one in nodes(ast.Starred) if isinstance(one.value, ast.Name)] == ["g"]
+
+
+NAMES = ("f_locals", "co_varnames", "__dict__", "locals")
+
+
+def spellings(name: str) -> Sequence[str]:
+    """Texts that are this name, made of constants in the ways that programs use."""
+    cut = Random(name).randrange(1, len(name))
+    first, second = name[:cut], name[cut:]
+    return (
+        f"{name!r}",
+        f"{first!r} {second!r}",
+        f"{first!r} + {second!r}",
+        f"({first!r}\n    {second!r})",
+        f"''.join([{first!r}, {second!r}])",
+        f"''.join(({first!r}, {second!r}))",
+        f"'%s%s' % ({first!r}, {second!r})",
+        f"'{first}%s' % {second!r}",
+        f"'%s{second}' % ({first!r},)",
+        f'f"{{{first!r}}}{second}"',
+        f'f"{first}{{{second!r}}}"',
+        "'" + "".join(f"\\x{ord(letter):02x}" for letter in name) + "'",
+        "'" + "".join(f"\\{ord(letter):o}" for letter in name) + "'",
+        f"'\\N{{LATIN SMALL LETTER {name[1].upper()}}}{name[2:]}'" if name[1].isalpha() else f"{name!r}",
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_words_hold_every_name_that_the_tree_shows(name: str) -> None:
+    for spelled in spellings(name):
+        text = f"def f(x):\n    y = 1\n    return getattr(x, {spelled})\n"
+        told, words = index_in(ast.parse(text)).texts, words_of(text)
+        made = {one for one in told if one.isidentifier()}
+        assert made, spelled
+        assert words is None or made <= words, spelled
+
+
+@pytest.mark.parametrize("name", ["f_locals", "co_varnames"])
+def test_a_name_is_seen_however_its_text_is_made(name: str) -> None:
+    for spelled in spellings(name)[:-1]:
+        text = f"def f(x):\n    y = 1\n    return getattr(x, {spelled})\n"
+        assert shown_by(text), spelled
+        assert may_look(text), spelled
+
+
+def test_whatever_looks_has_a_word_that_says_so() -> None:
+    sources = sample(400)
+    looking = [one for one in sources if looks_at_variables(ast.parse(one))]
+    assert looking
+    assert all(map(may_look, looking))
+    assert sum(map(may_look, sources)) < len(sources) / 4
