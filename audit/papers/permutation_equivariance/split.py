@@ -95,7 +95,7 @@ def pictures(count: int, seed: int, side: int) -> tuple[Tensor, Tensor]:
     kind = torch.randint(0, KINDS, (count,), generator=generator)
     numbers = [draw(low, high) for low, high in _RANGES]
     images = torch.empty(count, 1, side, side)
-    for some in torch.arange(count).split(_DRAWN_TOGETHER):
+    for some in torch.split(torch.arange(count), _DRAWN_TOGETHER):
         images[some, 0] = _drawn(kind[some], [number[some] for number in numbers], side)
     return images, kind
 

@@ -372,7 +372,9 @@ def test_words_of_a_docstring_hide_no_import() -> None:
 @pytest.mark.parametrize("module", ["difflib", "random", "typing", "configparser"])
 def test_the_imports_of_a_file_are_those_of_its_tree(module: str) -> None:
     file = (Path(ast.__file__).parent / f"{module}.py").read_text(encoding="utf-8")
-    imports = [one for one in ast.walk(ast.parse(file)) if isinstance(one, ast.Import | ast.ImportFrom)]
+    imports: list[ast.stmt] = [
+        one for one in ast.walk(ast.parse(file)) if isinstance(one, ast.Import | ast.ImportFrom)
+    ]
     names = {name for name, _ in imports_of(ast.Module(imports, []))}
     assert names
     assert names <= reorder._imports_in(file)[0].keys()
