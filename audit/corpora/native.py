@@ -64,9 +64,16 @@ class DataSet:
 
 
 def told_errors(names: Iterable[str]) -> tuple[str, ...]:
-    """A sentence on the labels of each of the data sets with these names that a run tells it of."""
+    """What a run says of the labels of each of the data sets with these names.
+
+    A data set is known by its columns alone, and a table of the user's own may have them. So the first
+    sentence speaks of columns, and the second one of the published set.
+    """
     found = (one for name in dict.fromkeys(names) for one in DATA_SETS if one.name == name and one.told)
-    return tuple(f"{one.name}: {one.known_errors}. {CHANGES}" for one in found)
+    return tuple(
+        f"The rows have the columns of {one.name}. Known of that data set: {one.known_errors}. {CHANGES}"
+        for one in found
+    )
 
 
 CHANGES: Final = "What is measured is a change of answer, which needs no right label; the score needs one."
