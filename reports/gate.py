@@ -848,7 +848,7 @@ def _insensitive_check(test: RiseTest, p: float | None, limits: Limits) -> Check
         name="sensitivity kept",
         outcome="untested" if p is None else "failed" if failed else "passed",
         found=f"{told}, {_tested(p, rise.samples)}",
-        wanted=f"at most −{_points(limits.margin)} points",
+        wanted=f"a fall of at most {_points(limits.margin)} points",
         value=rise.rise,
         limit=limits.margin,
         p_adjusted=p,

@@ -405,6 +405,8 @@ def test_a_run_keeps_all_of_itself() -> None:
         ("reaction", "one answer", "rise", "sensitivity kept", "f1 kept"), "passed"
     )
     assert check_of(found, "f1 kept").found == "100 % to 100 %, mean of samples, p 1"
+    # "At most −1.0 points" would be kept by a fall of 2.2 points.
+    assert check_of(found, "sensitivity kept").wanted == "a fall of at most 1.0 points"
 
 
 @pytest.mark.thinned(1)
