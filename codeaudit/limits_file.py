@@ -7,12 +7,13 @@ from typing import Final, NamedTuple
 
 from codeaudit.finished_runs import write_file
 from codeaudit.reports import wording
-from codeaudit.reports.gate import limited_rows, noise_alpha, of_findings
+from codeaudit.reports.gate import FEW, limited_rows, noise_alpha, of_findings
 from codeaudit.reports.judged import Judged
 from codeaudit.reports.matching import effect_bound, may_be_noisy
 from codeaudit.reports.records import ByTransform, ModelSummary
 from codeaudit.reports.statistics.intervals import Z, wilson
 from codeaudit.transforms.errors import RunError, UsageError
+from codeaudit.transforms.grammar import counted
 
 TABLE: Final = "gate"
 
@@ -95,9 +96,10 @@ def _lost(model: ModelSummary) -> float | None:
 def _measured(row: ByTransform, what: str = "") -> tuple[float, str, str]:
     rate = row.violations
     counts = f"{wording.counts(rate)} {what}".strip()
+    wide = f", which is wide: it comes from {counted(rate.total, 'sample')} only" if rate.total < FEW else ""
     why = (
         f"{wording.percent(rate.rate)} ({counts}) under {row.transform}; this is the upper end of its 95 % "
-        "interval"
+        f"interval{wide}"
     )
     return rate.high or 0.0, row.transform, why
 

@@ -132,7 +132,9 @@ def test_each_comment_says_what_was_measured_and_why_the_limit_is_another(runs: 
     )
     rate = 'max-violation-rate = "14%" # measured: 0 % (0/24) under '
     assert f"max-violation-rate = {lines['max-violation-rate']}".startswith(rate)
-    assert lines["max-violation-rate"].endswith("; this is the upper end of its 95 % interval")
+    assert lines["max-violation-rate"].endswith(
+        "; this is the upper end of its 95 % interval, which is wide: it comes from 24 samples only"
+    )
     counts = f"{model.sensitivity.count}/{model.sensitivity.total}"
     assert lines["min-sensitivity"].startswith(f'"{low}%" # measured: ')
     assert lines["min-sensitivity"].endswith(f"({counts}); this is the lower end of its 95 % interval")
