@@ -4,6 +4,7 @@ Files of a run, a cache and a checkpoint may have been edited or damaged. Every 
 where it reads it, so that the rest of the program may trust its values.
 """
 
+import gzip
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -20,6 +21,16 @@ DAMAGED: Final = (
     IndexError,
 )
 """What reading a value of another shape raises; a reader turns it into an error that names the file."""
+
+
+def what_is_damaged(error: BaseException) -> str:
+    """What an error says of the file that raised it, on one line and without values of Python."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not {error.encoding.upper()}"
+    if isinstance(error, gzip.BadGzipFile):
+        return "it is not a gzip file"
+    return " ".join(str(error).split())
+
 
 SMALLEST_WHOLE, LARGEST_WHOLE = -(2**63), 2**63 - 1
 

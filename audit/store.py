@@ -22,7 +22,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, get_args
 
 from codeaudit.audit.bound_files import Table
-from codeaudit.audit.checks import DAMAGED, KINDS, is_number, is_text, is_whole, load_json, shown
+from codeaudit.audit.checks import (
+    DAMAGED,
+    KINDS,
+    is_number,
+    is_text,
+    is_whole,
+    load_json,
+    shown,
+    what_is_damaged,
+)
 from codeaudit.audit.records import answer_from_json
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Evidence, Kind, Sides
@@ -637,7 +646,7 @@ def open_parquet(path: Table) -> Iterator["ParquetFile"]:
     except FileNotFoundError as error:
         raise RunError(f"no table {str(path)!r}") from error
     except (ArrowException, OSError, *DAMAGED) as error:
-        raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
+        raise RunError(f"cannot read table {str(path)!r}: {what_is_damaged(error)}") from error
 
 
 def columns_of(path: Table) -> Mapping[str, str]:
@@ -883,13 +892,9 @@ def _lines(path: Table) -> Iterator[tuple[int, TableRow]]:
     except FileNotFoundError as error:
         raise RunError(f"no suite {str(path)!r}") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
+        raise RunError(f"cannot read table {str(path)!r}: {what_is_damaged(error)}") from error
     except ValueError as error:
-        raise RunError(f"cannot read table {str(path)!r}: line {number}: {_one_line(error)}") from error
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())
+        raise RunError(f"cannot read table {str(path)!r}: line {number}: {what_is_damaged(error)}") from error
 
 
 def read_about(path: Table) -> Mapping[str, Any]:
@@ -922,7 +927,7 @@ def read_about(path: Table) -> Mapping[str, Any]:
     try:
         about = load_json(metadata[b"codeaudit"])
     except ValueError as error:
-        raise RunError(f"the metadata of {str(path)!r} is damaged: {_one_line(error)}") from error
+        raise RunError(f"the metadata of {str(path)!r} is damaged: {what_is_damaged(error)}") from error
     return _checked_about(path, about)
 
 

@@ -114,9 +114,12 @@ def decoded_text(data: bytes, encoding_of: Callable[[bytes], str] = utf8) -> tup
 
 
 def _is_wide(data: bytes) -> bool:
-    """Whether a file without a byte order mark has a null byte in most of its characters."""
+    """Whether a file without a byte order mark has a null byte in most of its characters.
+
+    A program or a picture may have as many null bytes, but in runs. A letter of UTF-32 has three of them.
+    """
     head = data[:_HEAD]
-    return len(head) > 1 and head.count(0) * 5 >= len(head) * 2
+    return len(head) > 1 and head.count(0) * 5 >= len(head) * 2 and bytes(4) not in head
 
 
 def _newline(text: str) -> str:

@@ -22,7 +22,7 @@ from typing import Final, TypeAlias
 
 from typing_extensions import override
 
-from codeaudit.audit.checks import is_number, is_whole
+from codeaudit.audit.checks import is_number, is_whole, what_is_damaged
 from codeaudit.audit.corpora import clones, native
 from codeaudit.audit.corpora.records import BaseCorpus, LabelColumn, LeftOut, raw_sample, split_of
 from codeaudit.audit.corpora.translations import TARGET_COLUMNS, targets_of, translated
@@ -109,7 +109,7 @@ class Table(BaseCorpus):
                 skipped=skipped,
             )
         except (OSError, EOFError, zlib.error, csv.Error, UnicodeDecodeError) as error:
-            raise CorpusError(f"cannot read table {str(self.path)!r}: {error}") from error
+            raise CorpusError(f"cannot read table {str(self.path)!r}: {what_is_damaged(error)}") from error
 
     def rows(self, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
         """The rows with their numbers; `skipped` counts those that cannot be read, by reason."""
@@ -415,7 +415,7 @@ def _parquet(path: Path, named: Collection[str], skipped: Counter[str]) -> Itera
             batches = file.iter_batches(batch_size=1024, columns=present)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
     except (ArrowException, UnicodeDecodeError) as error:
-        raise CorpusError(f"cannot read table {str(path)!r}: {error}") from error
+        raise CorpusError(f"cannot read table {str(path)!r}: {what_is_damaged(error)}") from error
 
 
 # Each reads a file whose columns `named` the user has named, so that one of them may hold code.

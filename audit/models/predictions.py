@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from typing_extensions import override
 
+from codeaudit.audit.checks import what_is_damaged
 from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
@@ -233,7 +234,7 @@ def _csv(path: Path) -> Iterator[tuple[int, Row]]:
                     raise ModelError(f"{path}:{line} has more cells than there are columns")
                 yield line, {name: _cell(path, line, name, cell) for name, cell in row.items()}
         except (csv.Error, UnicodeDecodeError) as error:
-            raise ModelError(f"{path}:{line} is not CSV: {error}") from None
+            raise ModelError(f"{path}:{line} is not CSV: {what_is_damaged(error)}") from None
 
 
 def _cell(path: Path, line: int, name: str, cell: str | None) -> object:
@@ -258,7 +259,7 @@ def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
             batches = file.iter_batches(batch_size=1024)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
     except (ArrowException, UnicodeDecodeError) as error:
-        raise ModelError(f"cannot read the answers of {str(path)!r}: {error}") from error
+        raise ModelError(f"cannot read the answers of {str(path)!r}: {what_is_damaged(error)}") from error
 
 
 READERS: Final[Mapping[str, Callable[[Path], Iterator[tuple[int, Row]]]]] = {

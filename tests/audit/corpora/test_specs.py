@@ -5,6 +5,7 @@ import gzip
 import json
 import math
 import os
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -173,6 +174,17 @@ def test_a_damaged_table_is_one_error(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(whole[: len(whole) // 2])
     with pytest.raises(CorpusError, match="cannot read table"):
         read(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["t.jsonl.gz", "t.json.gz", "t.csv", "t.csv.gz", "t.parquet"])
+@pytest.mark.parametrize("content", [b"\x7fELF\2\1\1\0\xd0", b"source\n\xff\xfe\n", b"\x1f\x8b\xff"])
+def test_a_file_that_is_no_table_is_told_without_values_of_python(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(CorpusError) as error:
+        read(str(tmp_path / name))
+    assert not re.search(r"codec|0x|\bb['\"]|\\\\x", str(error.value))
 
 
 def test_a_table_that_is_not_utf_8(tmp_path: Path) -> None:
