@@ -354,11 +354,18 @@ def _of_themselves(model: ModelSummary, word: str) -> Iterator[str]:
         yield f"{wording.plain(model.model)} called {units} {wording.plain(word)} from themselves{over}."
 
 
+def _asked(model: ModelSummary) -> str:
+    """How many samples a model was asked about, and of how many if it cannot read some of them."""
+    samples, skipped = counted(model.samples, "sample"), sum(model.skipped.values())
+    # Those drawn in addition are skipped, too, and which of the skipped ones they are is not known here.
+    return f"{model.samples - skipped} of {samples}" if skipped and not model.extra else samples
+
+
 def _row(model: ModelSummary, found: Sequence[_Found], *, sized: bool) -> tuple[Cell, ...]:
     return (
         Cell(lines=(wording.plain(model.model),)),
         *([Cell(lines=(wording.size(model.parameters),))] if sized else []),
-        Cell(lines=(counted(model.samples, "sample"),)),
+        Cell(lines=(_asked(model),)),
         *(Cell(lines=one.lines) for one in found),
         _score(model),
         Cell(lines=_sensitivity(model)),

@@ -245,7 +245,7 @@ def is_share(score: Score) -> bool:
 def size(parameters: int | None) -> str:
     """Format a number of parameters, such as `1.7 M params`."""
     if parameters is None:
-        return "size unknown"
+        return "params unknown"
     for unit, name in ((10**9, " B"), (10**6, " M"), (10**3, " k")):
         if parameters >= unit:
             return f"{parameters / unit:.3g}{name} params"

@@ -179,6 +179,19 @@ def test_it_has_at_most_40_lines_of_80_columns(number: int) -> None:
             assert f"{found.violations.count}/{found.violations.total}" in text
 
 
+@pytest.mark.parametrize(
+    ("skipped", "extra", "told"),
+    [({}, 0, "8 samples"), ({"not Python": 4}, 0, "4 of 8 samples"), ({"not Python": 4}, 3, "8 samples")],
+)
+def test_samples_that_a_model_cannot_read_do_not_count_as_asked(
+    skipped: dict[str, int], extra: int, told: str
+) -> None:
+    made = replace(model("m", [row("rename", of(1, 4))]), samples=8, skipped=skipped, extra=extra)
+    sheet = first_screen(summary(made))
+    (cells,) = sheet.rows
+    assert cells[[one.head for one in sheet.columns].index("asked")].lines == (told,)
+
+
 @pytest.mark.parametrize("width", [40, 60, 72, 100, 200])
 def test_no_number_is_cut_at_any_width(width: int) -> None:
     made = model(

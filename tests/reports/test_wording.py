@@ -47,7 +47,7 @@ def test_a_rate_has_share_interval_and_counts() -> None:
 @pytest.mark.parametrize(
     ("number", "text"),
     [
-        (None, "size unknown"),
+        (None, "params unknown"),
         (12, "12 params"),
         (1_723_400, "1.72 M params"),
         (7_000_000_000, "7 B params"),
