@@ -25,9 +25,9 @@ FILE: Final = "learned.bin"
 LEAST: Final = 20
 """Shorter texts, in tokens, are alike by chance."""
 
-_COMMENTS: Final = {"python": r"#[^\n]*"}
+_COMMENTS: Final = {"python": r"#[^\n]*", "x86": r"#[^\n]*"}
 """What a comment looks like where it does not begin as in C; in Python `//` divides."""
-_COMMENT_AS_IN_C: Final = r"#[^\n]*|//[^\n]*|/\*.*?\*/"
+_COMMENT_AS_IN_C: Final = r"//[^\n]*|/\*.*?\*/"
 _OTHERS: Final = (
     r"(?P<text>[rRbBuUfF]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'))"
     r"|(?P<name>[^\W\d]\w*)|(?P<other>\d[\w.]*|[^\w\s])"
@@ -59,7 +59,7 @@ def near_copy_hash(source: str, language: str) -> int | None:
     last = ""
     for match in _tokens(language).finditer(source):
         text = match[0]
-        if match.lastgroup == "comment" and (text[0] != "#" or language == "python"):
+        if match.lastgroup == "comment":
             continue
         if match.lastgroup == "text" and language == "python" and _is_alone(source, match):
             continue

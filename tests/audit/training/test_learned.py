@@ -22,6 +22,15 @@ def mean(values, start=0):
 JAVA = (
     "int sum(int[] values) {\n  int total = 0;\n  for (int one : values) total += one;\n  return total;\n}\n"
 )
+LIMITED = """\
+int larger(int *values, int size) {
+#define LEAST 1
+  int total = 0;
+  for (int i = 0; i < size; i++) if (values[i] > LEAST) total++;
+  return total;
+}
+"""
+PRIVATE = "add(start, other) { const sum = this.#total + start + other; this.last = sum; return sum; }\n"
 
 
 @pytest.mark.parametrize(
@@ -32,6 +41,8 @@ JAVA = (
         (MEAN, MEAN.replace("    ", "\t").replace("\n\t\ttotal", "\n\n\t\ttotal"), "python"),
         (JAVA, JAVA.replace("total", "all").replace("int total", "/* all */ int total"), "java"),
         (JAVA, "// The sum.\n" + JAVA.replace("one", "value"), "java"),
+        (LIMITED, LIMITED.replace("LEAST", "LOW").replace("total", "all"), "c"),
+        (PRIVATE, PRIVATE.replace("start", "begin") + "// The sum.\n", "javascript"),
     ],
 )
 def test_names_of_variables_comments_and_blanks_make_no_difference(
@@ -49,6 +60,8 @@ def test_names_of_variables_comments_and_blanks_make_no_difference(
         (MEAN, "start=0", "start=1", "python"),
         (MEAN, "for value in values", "for start in values", "python"),
         (JAVA, "total += one", "total -= one", "java"),
+        (LIMITED, "LEAST 1", "LEAST 2", "c"),
+        (PRIVATE, "#total + start", "#total - start", "javascript"),
     ],
 )
 def test_other_code_is_no_copy(source: str, old: str, new: str, language: str) -> None:
