@@ -321,7 +321,7 @@ def _found(
                 told = time.monotonic()
                 left = (untried - tried) * (told - began) / tried
                 every, made = counted(untried, "function"), counted(bugs.total(), "bug")
-                tell(f"tried {tried:,} of {every}, {made}, {left:,.0f} s left")
+                tell(f"tried {tried:,} of {every}, {made}, {left:,.0f} s left; bugs:N:… tries N")
             yield sample, found
     makers = ", ".join(f"{name} {count:,}" for name, count in bugs.most_common())
     by = f" ({makers})" if makers else ""
