@@ -79,6 +79,17 @@ PARTS: Final[Mapping[str, Part]] = {
     "sacrebleu": Part(
         module="sacrebleu", adds="BLEU and chrF of summaries (--task summarisation)", extra="summaries"
     ),
+    "accelerate": Part(
+        module="accelerate", adds="a network of hf/ on several GPUs (-M device_map=auto)", extra="gpus"
+    ),
+    "peft": Part(module="peft", adds="adapters of LoRA (hf/FOLDER)", extra="lora"),
+    "matplotlib": Part(
+        module="matplotlib", adds="figures of papers (papers run PAPER/figure-N)", extra="figures"
+    ),
+    "tensorboard": Part(
+        module="tensorboard", adds="curves of a training (train --log tensorboard)", extra="tensorboard"
+    ),
+    "wandb": Part(module="wandb", adds="curves of a training (train --log wandb)", extra="wandb"),
 }
 """By the name of the distribution."""
 

@@ -1,6 +1,7 @@
 """`codeaudit doctor` tells what is here and what is missing, and imports no framework."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -16,6 +17,8 @@ from codeaudit.transforms.errors import CannotAudit
 from tests.support.plugins import install
 
 ROOT = Path(__file__).parents[3]
+FOR_WORK_ON_CODEAUDIT = {"docs", "test", "dev", "serve", "bochs"}
+"""Extras that no command uses."""
 ALWAYS = {"click", "rich"}
 """Without these there is no command line that could say that they are missing."""
 
@@ -27,6 +30,11 @@ def test_every_distribution_of_the_project_is_told() -> None:
     for name, part in PARTS.items():
         if part.extra:
             assert any(text.startswith(name) for text in project["optional-dependencies"][part.extra]), name
+    extras = set(project["optional-dependencies"])
+    assert {part.extra for part in PARTS.values() if part.extra} == extras - FOR_WORK_ON_CODEAUDIT
+    page = (ROOT / "docs/install.md").read_text("utf-8")
+    table = " ".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
+    assert extras <= set(re.findall(r"`([a-z]+)`", table))
 
 
 def test_what_is_missing_is_told_with_what_it_would_add(
