@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -255,6 +256,11 @@ def test_repeats_that_are_not_wanted_are_not_asked(repeating: Repeating, plain: 
         assert model.asked.count("aaaa") == 1 + wanted
         left = [one for one in found.verdicts if isinstance(one, Unjudged)]
         assert [one.reason for one in left] == [NOT_REPEATED] * (3 - wanted)
+
+        setup = replace(setup, model=Recorder(lambda query: Failed(reason="not Python")))
+        (found,) = audit([each], setup)
+        reasons = Counter(one.reason for one in found.verdicts if isinstance(one, Unjudged))
+        assert reasons == +Counter({"not Python": 1 + wanted, NOT_REPEATED: 3 - wanted})
 
 
 def test_repeats_are_asked_among_the_variants() -> None:
