@@ -1,5 +1,6 @@
 """Draws charts of a summary as SVG text. Every chart has a title and a description in words."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -17,9 +18,14 @@ def escaped(text: str) -> str:
     return escape(wording.plain(text))
 
 
+def _unbroken(text: str) -> str:
+    """Return markup in which no line ends between a number and its sign of percent."""
+    return re.sub(r"(?<=\d) %", "\u00a0%", text)
+
+
 def items(texts: Iterable[str]) -> str:
     """Return texts as the items of a list."""
-    return "".join(f"<li>{escaped(one)}</li>" for one in texts)
+    return "".join(f"<li>{_unbroken(escaped(one))}</li>" for one in texts)
 
 
 def sentences(told: Iterable[str], otherwise: str) -> str:

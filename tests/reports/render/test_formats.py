@@ -29,11 +29,11 @@ model                 reorder         F1  sensitivity  unsteady
 ───────────────────────────────────────────────────────────────
 spe-checkpoint            0 %      100.0       35.0 %       0 %
 1.72 M params          0–27.8   drop 0.0    18.1–56.7    <9.2 %
-40 samples               0/10                    7/20      0/38
+38 of 40 samples         0/10                    7/20      0/38
 
 vanilla-checkpoint     50.0 %      100.0       35.0 %       0 %
 1.72 M params       23.7–76.3  drop 10.2    18.1–56.7    <9.2 %
-40 samples               5/10                    7/20      0/38
+38 of 40 samples         5/10                    7/20      0/38
 
 violation rate: samples with another answer, of those that an edit changed in
 text but not in meaning (95 % interval, counts). sensitivity: answers that

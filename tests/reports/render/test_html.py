@@ -22,7 +22,7 @@ from codeaudit.audit.records import Answer, Audited, Predicted, Violated
 from codeaudit.reports import wording
 from codeaudit.reports.compare import compare
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
-from codeaudit.reports.render.html.charts import Chart, charts
+from codeaudit.reports.render.html.charts import Chart, charts, items
 from codeaudit.reports.render.html.document import (
     BUDGET,
     LARGE,
@@ -187,7 +187,7 @@ class Reader(HTMLParser):
         assert self._open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        self.texts.append(data)
+        self.texts.append(data.replace("\u00a0%", " %"))
         if {"td", "th"} & set(self._open):
             self.tables[-1][-1][-1] += data
 
@@ -195,6 +195,11 @@ class Reader(HTMLParser):
 def cells(sheet: Sheet) -> list[list[str]]:
     heads = [[column.head for column in sheet.columns]] if sheet.columns else []
     return heads + [["\n".join(cell.lines) for cell in row] for row in sheet.rows]
+
+
+def test_no_line_of_a_sentence_ends_before_a_sign_of_percent() -> None:
+    found = items(["changed 1/7 (14.3 %, 2.6–51.3) of %d"])
+    assert found == "<li>changed 1/7 (14.3\u00a0%, 2.6–51.3) of %d</li>"
 
 
 def test_every_table_is_on_the_page_cell_by_cell() -> None:
