@@ -396,8 +396,11 @@ def _names(head: Sequence[str], path: Path, named: Collection[str]) -> Sequence[
     if not head or is_known(head) or set(head) & set(named):
         return None
     if not _CODE.fullmatch(head[0].strip()):
+        if len(head) == 1 and (found := re.search("[;\t|]", head[0])) is not None:
+            raise CorpusError(f"table {path.name!r}: its cells are separated by {found[0]!r}; write commas")
         told = "without a header its first column must be machine code in hexadecimal digits"
-        raise CorpusError(f"{unrecognised(path.name, head)}; {told}")
+        is_header = all(one.isidentifier() for one in head)
+        raise CorpusError(f"{unrecognised(path.name, head)}{'' if is_header else f'; {told}'}")
     return [HEX, *(str(number) for number in range(2, len(head) + 1))]
 
 

@@ -187,6 +187,25 @@ def test_a_file_that_is_no_table_is_told_without_values_of_python(
     assert not re.search(r"codec|0x|\bb['\"]|\\\\x", str(error.value))
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted", "unwanted"),
+    [
+        ("code_text;label\nint f;1\n", "its cells are separated by ';'; write commas", "--columns"),
+        ("code_text\tlabel\nint f\t1\n", r"its cells are separated by '\t'; write commas", "--columns"),
+        ("func,target\nint f,1\n", "--columns source=func,label=target", "hexadecimal"),
+        ("int f(),1\n", "hexadecimal", "separated"),
+    ],
+)
+def test_what_a_csv_lacks_is_told_by_its_first_row(
+    tmp_path: Path, text: str, wanted: str, unwanted: str
+) -> None:
+    (tmp_path / "t.csv").write_text(text, "utf-8")
+    with pytest.raises(CorpusError) as error:
+        read(str(tmp_path / "t.csv"))
+    assert wanted in str(error.value)
+    assert unwanted not in str(error.value)
+
+
 def test_a_table_that_is_not_utf_8(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"source\n\xff\xfe\n")
     with pytest.raises(CorpusError, match="cannot read table"):
