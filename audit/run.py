@@ -773,9 +773,11 @@ def judge(
     or if the right answer does not behave as the kind of the perturbation requires: it must stay under a
     meaning-keeping transform and change under a control.
     """
-    # A repeat that nobody asked is no missing verdict, also where the original has no answer.
-    if isinstance(before, Failed) and not (isinstance(after, Failed) and after.reason == NOT_REPEATED):
-        return Unjudged(perturbed=perturbed, before=before, after=after, reason=before.reason)
+    if isinstance(before, Failed):
+        # A repeat that nobody asked is no missing verdict, also where the original has no answer.
+        is_open = isinstance(after, Failed) and after.reason == NOT_REPEATED
+        reason = NOT_REPEATED if is_open else before.reason
+        return Unjudged(perturbed=perturbed, before=before, after=after, reason=reason)
     if isinstance(after, Failed):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=after.reason)
     expected = task.expects(sample, perturbed)

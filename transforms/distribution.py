@@ -12,7 +12,17 @@ NAMESAKE: Final = "codeaudit"
 """The other distribution. Where both are installed, each has overwritten files of the other."""
 
 Extra = Literal[
-    "emulator", "gpus", "ray", "hub", "tensorboard", "wandb", "socks", "inspect", "lora", "summaries"
+    "emulator",
+    "gpus",
+    "ray",
+    "hub",
+    "tensorboard",
+    "wandb",
+    "socks",
+    "inspect",
+    "lora",
+    "summaries",
+    "figures",
 ]
 """The extras that messages name; `pyproject.toml` says what each installs."""
 
