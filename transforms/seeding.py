@@ -13,8 +13,6 @@ def stream(seed: int, *names: str | int) -> Random:
     Equal arguments give equal streams on every machine; different arguments give independent streams. The
     state is the SHA-256 of the length-prefixed names.
     """
-    digest = hashlib.sha256(str(seed).encode())
-    for name in names:
-        part = str(name).encode("utf-8", "surrogatepass")
-        digest.update(len(part).to_bytes(4, "big") + part)
-    return Random(int.from_bytes(digest.digest()[:16], "big"))
+    parts = [str(name).encode("utf-8", "surrogatepass") for name in names]
+    told = str(seed).encode() + b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+    return Random(int.from_bytes(hashlib.sha256(told).digest()[:16], "big"))

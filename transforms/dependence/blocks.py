@@ -7,16 +7,14 @@ block can be reordered.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, ENDS_CALL, LEAVES_LOOP, STORES, Effects
 from codeaudit.transforms.dependence.graph import DependenceGraph
 
 
-@dataclass(frozen=True, slots=True)
-class BlockStatement:
+class BlockStatement(NamedTuple):
     """One statement of a block, with everything nested in it."""
 
     start: int
@@ -29,8 +27,7 @@ class BlockStatement:
     """Its own line numbers and its nested blocks, in the order of the text."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatementBlock:
+class StatementBlock(NamedTuple):
     """A list of statements that run one after the other."""
 
     statements: tuple[BlockStatement, ...]

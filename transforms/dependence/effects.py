@@ -15,7 +15,8 @@ The analyses of Python and Java compute the effects (their assumptions stand in 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TypeAlias
 
 OBSERVES: Final = 1
 """Reads state that others can change: globals, attributes, captured variables, shared containers."""
@@ -72,8 +73,7 @@ _RETURNING: Final[_Pairs] = (
 one that acts or raises. What may leave on purpose keeps its place: what follows may rely on its test."""
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(NamedTuple):
     """The effects of one statement (or of one line)."""
 
     reads: frozenset[Any] = frozenset()
@@ -102,6 +102,19 @@ class Effects:
         return Effects(self.reads | other.reads, self.writes | other.writes, self.flags | other.flags)
 
 
+def joined(effects: Sequence[Effects]) -> Effects:
+    """The effects of all of these."""
+    flags = 0
+    for effect in effects:
+        flags |= effect.flags
+    nothing = frozenset[Any]()
+    return Effects(
+        nothing.union(*(effect.reads for effect in effects)),
+        nothing.union(*(effect.writes for effect in effects)),
+        flags,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Guard:
     """A test before everything that a statement does: it does nothing unless a variable passes."""
@@ -121,6 +134,16 @@ class Guard:
             return False
         same = self.value == other.value
         return not same if self.passes and other.passes else same and self.passes != other.passes
+
+
+@lru_cache(maxsize=None)  # there are few combinations of flags
+def _against(flags: int, pairs: _Pairs) -> int:
+    """The effects that conflict with these."""
+    found = 0
+    for one, others in pairs:
+        if flags & one:
+            found |= others
+    return found
 
 
 def conflicts(
@@ -160,11 +183,10 @@ def conflicts(
         for name in effect.writes:
             before |= writers.get(name, 0) | readers.get(name, 0)
         if flags:
-            for one, others in pairs:
-                if flags & one:
-                    for other, mask in having.items():
-                        if others & other:
-                            before |= mask
+            others = _against(flags, pairs)
+            for other, mask in having.items():
+                if others & other:
+                    before |= mask
         # `try: x = 1; f()` with `except E: print(x)`: the handler sees whether x was bound before f raised.
         if guarded and flags & RAISES:
             before |= binders

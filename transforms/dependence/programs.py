@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
 from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.dependence.blocks import StatementBlock, all_blocks, emitted, line_graph
@@ -19,8 +19,7 @@ from codeaudit.transforms.dependence.graph import DependenceGraph
 _BLANKS: Final = re.compile(r'("""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\')|\s+', re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A logical line while the builder is at work."""
 
     start: int

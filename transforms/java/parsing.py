@@ -234,7 +234,7 @@ def _members(source: bytes, seen: bytes) -> ParsedText | None:
 
 
 def _reading(source: bytes, seen: bytes, tree: "Tree", shift: int) -> ParsedText:
-    walked = READER.walk(tree, shift)
+    walked = READER.walk(tree, shift, leaves=True)
     root, leaves = walked.root, walked.leaves
     if shift:
         root = root.children[0].children[-1]

@@ -9,14 +9,14 @@ tried first. A text that both grammars read, and read as two things, is not vali
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from codeaudit.transforms.errors import NoFunctionError, SourceError
 from codeaudit.transforms.javascript.non_null import put_back, settled
-from codeaudit.transforms.syntax.reader import EMPTY, Grammar, Node, ParsedText, TreeReader, blanked
+from codeaudit.transforms.syntax.reader import EMPTY, Extent, Grammar, Node, ParsedText, TreeReader, blanked
 
 JAVASCRIPT: Final = "javascript"
 TYPESCRIPT: Final = "typescript"
@@ -42,11 +42,14 @@ _VARIANCE: Final = re.compile(
 )
 """`interface A<in out T>`, which the grammar does not know; nothing else in TypeScript is read so."""
 _NO_METHOD: Final = r"(?!(?:function|class|extends|if|for|while|switch|with|catch|case|default)\b)[\w$]+"
+_OPERATORS: Final = r"(?:await|delete|new|return|throw|typeof|void|yield)\b.*:"
 _METHOD: Final = re.compile(
-    rf"{_NO_METHOD}(?:[ \t]+{_NO_METHOD})*[ \t]*(?:<[\w$, ]*>)?"
-    r"\([^(){}\[\]\"'`/]*\)(?::[\w$., |&<>\[\]]*)?[ \t]*\{".encode()
+    rf"(?!{_OPERATORS})(?:{_NO_METHOD}(?:[ \t]+{_NO_METHOD})*(?<!\basync)[ \t]*(?:<[\w$, |]*>)?"
+    r"\((?:[^(){}\[\]\"'`/]|\{[^(){}\[\]\"'`/]*\})*\)[ \t]*[{:]"
+    r"|static[ \t]+(?!(?:as|in|instanceof|is|of|satisfies)\b)[\w$#])".encode()
 )
-"""The beginning of a method, which begins no file: behind a call no `{` stands on its line."""
+"""The beginning of a member of a class, which begins no file: behind a call neither `{` nor `:` stands on
+its line, and behind `static` no name."""
 _HTML: Final = re.compile(r"<!--|^[ \t]*-->", re.MULTILINE)
 """What a script of the web may read as the beginning of a comment."""
 
@@ -232,12 +235,34 @@ def erased(node: Node) -> Node:
         node = node.children[-1] if node.kind == "type_assertion" else node.children[0]
 
 
-def outline(text: str, language: str, *, whole: bool) -> str | None:
-    """The kinds, fields and order of all named nodes of a text; `None` where only `read_unit` tells how it is
-    read.
+class Outline(NamedTuple):
+    """The tree of a text without its tokens.
 
-    `whole`: it is read as a file, else as members of a class. It costs a fraction of `read_unit`. Texts with
-    the same tokens in between have equal trees if their outlines are equal.
+    Texts with the same tokens between their nodes have equal trees if their outlines are equal.
+    """
+
+    text: str
+    """The kinds, fields and order of all named nodes: `(block (expression_statement (identifier)))`."""
+    tree: "Tree"
+    shift: int
+    """The length of the wrapper before the text."""
+
+    def parts(self, extents: Sequence[Extent]) -> list[str]:
+        """The outlines of some statements of one block, given by their bytes."""
+        places = [(start + self.shift, end + self.shift) for start, end in extents]
+        block = self.tree.root_node.descendant_for_byte_range(places[0][0], places[-1][1])
+        nodes = [(node.byte_range, node) for node in (block.named_children if block else ())]
+        return [
+            " ".join(str(node) for (first, last), node in nodes if start <= first and last <= end)
+            for start, end in places
+        ]
+
+
+@lru_cache(maxsize=8)
+def outline(text: str, language: str, *, whole: bool) -> Outline | None:
+    """The outline of a text; `None` where only `read_unit` tells how it is read.
+
+    `whole`: it is read as a file, else as members of a class. It costs a fraction of `read_unit`.
     """
     source, readers = _encoded(text, language), READERS[language]
     for is_file in (False,) if _METHOD.match(source) else (True, False):
@@ -247,7 +272,8 @@ def outline(text: str, language: str, *, whole: bool) -> str | None:
                 continue
             found = str(tree.root_node)
             known = is_file == whole and not any(one in found for one in _AMBIGUOUS)
-            return f"{number} {found}" if known else None
+            shift = 0 if is_file else len(reader.grammar.wrapper[0])
+            return Outline(f"{number} {found}", tree, shift) if known else None
     return None
 
 
@@ -355,11 +381,12 @@ def _reading(
     shift: int,
     parse: "Callable[[bytes], Tree | None]",
 ) -> ParsedText | None:
-    found = settled(parse, source, tree, shift)
+    typed = reader is not READERS[JAVASCRIPT][0]
+    found = settled(parse, source, tree, shift) if typed else (tree, source, [])
     if found is None:
         return None
     tree, parsed, signs = found
-    walked = reader.walk(tree, shift)
+    walked = reader.walk(tree, shift, leaves=bool(signs))
     put_back(walked, parsed, signs)
     root = walked.root.children[0].part("body") if shift else walked.root
     for loop in walked.checked:  # to the grammar a part of its head that is left out is a statement

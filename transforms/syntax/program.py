@@ -8,15 +8,14 @@ made of lines and blocks.
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from codeaudit.transforms.dependence.blocks import (
     BlockStatement,
     StatementBlock,
 )  # fmt: skip
-from codeaudit.transforms.dependence.effects import BARRIER, ENDS_CALL, LEAVES_LOOP, Effects, Guard, conflicts
+from codeaudit.transforms.dependence.effects import BARRIER, ENDS_CALL, LEAVES_LOOP, Effects, Guard, conflicts, joined
 from codeaudit.transforms.dependence.programs import Row
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.syntax.effects import EffectCollector, ScopeFacts
@@ -27,8 +26,7 @@ SHARED_LINE: Final = "statements share a line with a comment"
 _JUMPS: Final = {"break_statement": LOOPS | {"switch_expression"}, "continue_statement": LOOPS}
 
 
-@dataclass(frozen=True, slots=True)
-class NestingPlace:
+class NestingPlace(NamedTuple):
     """The builder's place in the nesting of the unit."""
 
     depth: int
@@ -119,9 +117,7 @@ class ProgramBuilder(ABC):
         # A last statement that leaves stays last: behind `return;` every statement would be unreachable.
         if nodes and len(nodes) > 1 and not self.goes_on(nodes[-1]):
             effects[-1] = Effects(effects[-1].reads, effects[-1].writes, effects[-1].flags | BARRIER)
-        total = Effects()
-        for effect in effects:
-            total |= effect
+        total = joined(effects)
         # Where an exception may be caught, a call that raises nothing has statements that raise.
         returning = self.dependence == "returning" and place.guard < 0 and not place.nested
         # The relation of the paper knows names only.

@@ -217,6 +217,11 @@ class TreeReader:
         return [self.grammar.aliases.get(name, name) for name in names]
 
     @cached_property
+    def _named(self) -> Sequence[bool]:
+        """Whether a kind has a name of its own in the grammar, by the parser's numbers."""
+        return [self._language.node_kind_is_named(one) for one in range(self._language.node_kind_count)]
+
+    @cached_property
     def _fields(self) -> Sequence[str | None]:
         """Our names of the fields, by the parser's numbers."""
         names = (
@@ -245,20 +250,20 @@ class TreeReader:
             pending += [child for child in reversed(node.children) if child.has_error]
         return "line 1"
 
-    def walk(self, tree: Tree, shift: int = 0) -> WalkedTree:
+    def walk(self, tree: Tree, shift: int = 0, *, leaves: bool = False) -> WalkedTree:
         """Convert a whole tree in one pass of the parser's cursor; `shift` is the length of the wrapper
-        before the text.
+        before the text. `leaves`: whether they are asked for.
         """
         grammar, kinds, fields, unnamed = self.grammar, self._kinds, self._fields, self.grammar.unnamed
         comment_kinds, dropped, literals = grammar.comments, grammar.dropped, grammar.literals
-        checked_kinds, suites, apart = grammar.checked, grammar.suites, grammar.apart
+        named, checked_kinds, suites, apart = self._named, grammar.checked, grammar.suites, grammar.apart
         cursor = tree.walk()
         shape: list[int] = []
         comments: list[Token] = []
-        leaves: list[Extent] = []
+        tokens: list[Extent] = []
         checked: list[Node] = []
         here = root = Node("program", None, 0, tree.root_node.end_byte - shift, None)
-        found = WalkedTree(root, shape, comments, leaves, checked)
+        found = WalkedTree(root, shape, comments, tokens, checked)
         above: list[tuple[Node, str | None]] = []
         lent: str | None = None  # the field of the dropped node around
         behind = -1  # where the last block ended before comments were cut off
@@ -269,8 +274,10 @@ class TreeReader:
             assert at is not None
             number = at.kind_id
             kind = kinds[number]
-            start, end = at.start_byte - shift, at.end_byte - shift
-            if not at.is_named:
+            start, end = at.byte_range
+            if shift:
+                start, end = start - shift, end - shift
+            if not named[number]:
                 shape.append(number)
                 # A lone `;` as a body or statement becomes a node, because it counts as a statement.
                 if (
@@ -281,11 +288,9 @@ class TreeReader:
                     here.children.append(Node(EMPTY, fields[cursor.field_id or 0], start, end, here))
                 else:
                     here.tokens.append((kind, start, end))
-                if here.kind not in literals:
-                    if kind[0] in apart:
-                        leaves += [(one, one + 1) for one in range(start, end)]
-                    else:
-                        leaves.append((start, end))
+                if leaves and here.kind not in literals:
+                    split = kind[0] in apart
+                    tokens += [(one, one + 1) for one in range(start, end)] if split else [(start, end)]
             elif kind in comment_kinds:
                 comments.append((kind, start, end))
             else:
@@ -300,14 +305,14 @@ class TreeReader:
                 here.children.append(node)
                 if kind in checked_kinds:
                     checked.append(node)
-                elif kind in literals:
-                    leaves.append((start, end))
+                elif leaves and kind in literals:
+                    tokens.append((start, end))
                 if cursor.goto_first_child():
                     above.append((here, lent))
                     here, lent = node, None
                     continue
-                if kind not in literals and here.kind not in literals:
-                    leaves.append((start, end))
+                if leaves and kind not in literals and here.kind not in literals:
+                    tokens.append((start, end))
             while not cursor.goto_next_sibling():
                 if not cursor.goto_parent() or not above:
                     return found

@@ -11,7 +11,7 @@ tree with other words at some places, without parsing.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import Edit, splice
@@ -126,6 +126,10 @@ class ScopeFrame:
         """Whether it may have names that the text does not show, such as inherited fields."""
 
 
+_HANDLERS: Final[dict[type, dict[str, Callable[[Any, Node], Introduced | None] | None]]] = {}
+"""The rule for each kind of node, by the rules of the language."""
+
+
 class ScopeWalk:
     """One pass over a unit, in the order in which names become known. A language adds its rules."""
 
@@ -142,7 +146,7 @@ class ScopeWalk:
         self.types: set[str] = set()
         self.depth = 0
         self.deepest = 0
-        self._handlers: dict[str, Callable[[Node], Introduced | None] | None] = {}
+        self._handlers = _HANDLERS.setdefault(type(self), {})
 
     def result(self) -> Scopes:
         """The variables of the unit."""
@@ -212,10 +216,10 @@ class ScopeWalk:
         """Visit a node by the rule for its kind, or else its parts."""
         kind, handlers = node.kind, self._handlers
         if kind not in handlers:
-            handlers[kind] = getattr(self, f"visit_{kind}", None)
+            handlers[kind] = getattr(type(self), f"visit_{kind}", None)
         handler = handlers[kind]
         if handler is not None:
-            return handler(node)
+            return handler(self, node)
         for child in node.children:
             self.visit(child)
         return None

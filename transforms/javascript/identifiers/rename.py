@@ -137,7 +137,8 @@ class JavaScriptVariables(CodeVariables):
 
     def outline(self, text: str) -> str | None:
         """That of the parser's tree."""
-        return outline(text, self.language, whole=self.scopes.reading.whole)
+        found = outline(text, self.language, whole=self.scopes.reading.whole)
+        return found and found.text
 
     def resolve(self, text: str) -> Scopes:
         """The variables of another function, past the cache: most results are asked for once."""

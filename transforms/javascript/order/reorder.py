@@ -3,12 +3,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Final, Self
 
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.javascript.analysis.program import JavaScriptProgram, analyse, pieces_of
-from codeaudit.transforms.javascript.parsing import JAVASCRIPT, read_unit
+from codeaudit.transforms.javascript.parsing import JAVASCRIPT, Outline, outline, read_unit
 from codeaudit.transforms.javascript.types import need_compiler
 from codeaudit.transforms.strategies.reorder import CodeOrdering, CodeReorder, CodeReorderBreaking
 
@@ -28,7 +29,7 @@ class JavaScriptOrdering(CodeOrdering):
         Where semicolons are left out, a statement may go on with what stands behind it.
         """
         made = super().text(orders)
-        if made is None or self.program.is_ended:
+        if made is None or self.program.is_ended or self._is_outlined(made, orders):
             return made
         try:
             reading, found = read_unit(made, self._language)
@@ -36,6 +37,35 @@ class JavaScriptOrdering(CodeOrdering):
             return None
         same = pieces_of(tuple(found.node.walk()), reading.source) == self.program.pieces
         return made if same else None
+
+    @cached_property
+    def _outline(self) -> Outline | None:
+        return outline(self.program.source, self._language, whole=self.program.facts.reading.whole)
+
+    def _is_outlined(self, made: str, orders: Mapping[int, Sequence[int]]) -> bool:
+        """Whether the outline of a text is that of the function, with the statements in these orders. If not,
+        a whole reading may still show that they are the same."""
+        before = self._outline
+        after = before and outline(made, self._language, whole=self.program.facts.reading.whole)
+        if before is None or after is None:
+            return False
+        expected, runs = before.text, list[tuple[str, str]]()
+        for site in sorted(orders, reverse=True):  # inner blocks come first
+            parts = before.parts([(one.start, one.end) for one in self.blocks[site].statements])
+            for run in runs:
+                parts = [part.replace(*run) for part in parts]
+            run = " ".join(parts), " ".join(parts[number] for number in orders[site])
+            if run[0] != run[1]:
+                if expected.count(run[0]) != 1:
+                    return False
+                expected = expected.replace(*run)
+                runs.append(run)
+        return expected == after.text
+
+
+@lru_cache(maxsize=8)
+def _ordering(source: str, language: str, dependence: Dependence) -> JavaScriptOrdering:
+    return JavaScriptOrdering(analyse(source, language, dependence=dependence), language)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +91,7 @@ class JavaScriptReorder(CodeReorder):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        program = analyse(source, self.language, dependence=self.dependence)
-        return JavaScriptOrdering(program, self.language)
+        return _ordering(source, self.language, self.dependence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +107,7 @@ class JavaScriptReorderBreaking(CodeReorderBreaking):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return JavaScriptOrdering(analyse(source, self.language), self.language)
+        return _ordering(source, self.language, "strict")
 
 
 REORDER: Final = JavaScriptReorder()

@@ -24,6 +24,7 @@ from codeaudit.transforms.dependence.effects import (
     Effects,
     Guard,
     conflicts,
+    joined,
 )
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.patches import line_starts
@@ -268,10 +269,7 @@ class PythonProgramBuilder:
             # The relation of the paper knows names only.
             tests = () if self._dependence == "paper" else guards
             relation = conflicts(effects, guarded=scope.guarded, returning=returning, guards=tests)
-        total = Effects()
-        for effect in effects:
-            total |= effect
-        return StatementBlock(tuple(statements), relation, fixed, tuple(effects)), total.enclosed()
+        return StatementBlock(tuple(statements), relation, fixed, tuple(effects)), joined(effects).enclosed()
 
     def _guard(self, node: ast.stmt, scope: _BlockContext) -> Guard | None:
         """The test before all of a statement: `if x is None: …`, `if kind == 1 and …: …`, `if not done: …`.
