@@ -26,8 +26,8 @@ class Edit(NamedTuple):
     text: str
 
 
-def splice(source: bytes, edits: Iterable[Edit]) -> bytes:
-    """The source with all edits made.
+def splice(source: bytes, edits: Iterable[tuple[int, int, str]]) -> bytes:
+    """The source with all edits made, which are `Edit` or like it.
 
     Positions are those of the unchanged source. Edits may come in any order and may touch, but not overlap.
 
@@ -38,14 +38,14 @@ def splice(source: bytes, edits: Iterable[Edit]) -> bytes:
     done = 0
     # Sorted, each edit is checked against the one before; an insertion sorts before a replacement at its
     # place.
-    for edit in sorted(edits):
-        if not done <= edit.start <= edit.end <= len(source):
+    for start, end, text in sorted(edits):
+        if not done <= start <= end <= len(source):
             raise ValueError(
-                f"edit of bytes {edit.start} to {edit.end} overlaps another edit or leaves the source "
+                f"edit of bytes {start} to {end} overlaps another edit or leaves the source "
                 f"of {len(source)} bytes; give edits that are disjoint"
             )
-        pieces += (source[done : edit.start], edit.text.encode())
-        done = edit.end
+        pieces += (source[done:start], text.encode())
+        done = end
     pieces.append(source[done:])
     return b"".join(pieces)
 

@@ -1,6 +1,10 @@
 """The ledgers: what edits rest on, and that no transform forgets to say it."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
+from typing import Any
 
 import pytest
 
@@ -149,3 +153,40 @@ def test_the_line_is_told_that_shows_that_an_assumption_does_not_hold(language: 
     assert shown_at(sample, "nothing to move") == ""
     row = replace(sample, source=text, context="", origin=Origin(path="a.csv", line=9))
     assert shown_at(row, f"{DENIED}{entry}") == "a.csv:9"
+
+
+def spellings(items: Any) -> Iterator[str]:
+    """The texts that a parsed expression may match, with a zero in place of all that is no fixed letter."""
+    for parts in product(*(list(spelled(str(kind), value)) for kind, value in items)):
+        yield "".join(parts)
+
+
+def spelled(kind: str, value: Any) -> Iterator[str]:
+    """The same for one part of an expression."""
+    match kind:
+        case "LITERAL":
+            yield chr(value)
+        case "AT" | "ASSERT" | "ASSERT_NOT":
+            yield ""
+        case "BRANCH":
+            for branch in value[1]:
+                yield from spellings(branch)
+        case "SUBPATTERN":
+            yield from spellings(value[3])
+        case "MAX_REPEAT" | "MIN_REPEAT" if value[0] > 0:
+            for text in spellings(value[2]):
+                yield f"{text}\0"
+        case _:
+            yield "\0"
+
+
+@pytest.mark.parametrize("language", ["java", "javascript", "c", "cpp"])
+def test_each_text_with_a_sign_has_one_of_its_words(language: str) -> None:
+    """A sign without such a word would never be looked for."""
+    rows = [row for row in LANGUAGES.get(language).ledger.values() if row.words]
+    assert rows
+    for row in rows:
+        assert row.sign
+        texts = list(spellings(re._parser.parse(row.sign)))  # type: ignore[attr-defined]
+        assert texts
+        assert all(any(word in text for word in row.words) for text in texts), row.id

@@ -5,12 +5,11 @@ The families name the entries on which their transforms rest. Each entry has its
 keeps its place.
 """
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, get_args
 
-from codeaudit.transforms.assumptions import Assumption, first_lines, ledger
+from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
 from codeaudit.transforms.records import Evidence
 
 DISJOINT: Final = frozenset({"analysis (fields disjoint)", "analysis (macros hygienic, fields disjoint)"})
@@ -45,6 +44,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="No program acts on the numbers of its lines, such as those in messages of `assert`.",
             shown="The file uses `__LINE__` or `__COUNTER__`.",
             sign=r"\b__LINE__\b|\b__COUNTER__\b|\b__builtin_LINE\b",
+            words=("__LINE__", "__COUNTER__", "__builtin_LINE"),
             refused="No transform that rests on this edits the file.",
             of_text=True,
             example="a blank line is inserted, and a macro of a header stores `__LINE__`",
@@ -56,6 +56,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file defines a macro with `#` before a parameter.",
             sign=r"(?m)^[ \t]*#[ \t]*define\b[^\n]*\([^\n]*\)(?:[^\n\\]|\\.|\\\n)*?"
             r"(?<!#)#(?!#)[ \t]*[A-Za-z_]",
+            words=("define",),
             refused="No transform that rests on this edits the file.",
             of_text=True,
             example="`a+b` becomes `a + b` in an argument, and a macro of a header prints its argument",
@@ -73,6 +74,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "to read a name that a header declares runs no code.",
             shown="The file has the word `volatile`, or a type or function of the library for threads.",
             sign=r"\b(?:volatile|_Atomic)\b|\b(?:atomic|__atomic|__sync|pthread|thrd|mtx|cnd)_\w",
+            words=("volatile", "_Atomic", "atomic_", "__sync_", "pthread_", "thrd_", "mtx_", "cnd_"),
             refused="No transform that rests on this edits the file.",
             example="`a = flag` and `b = data` change places, and a header declares both as `volatile`",
         ),
@@ -94,7 +96,7 @@ EFFECTS: Final = (*CODE, "fields-disjoint", "nobody-between")
 LAYOUT: Final = ("macros-hygienic", "positions-unread", "text-unread")
 """Of edits that change what the text looks like."""
 
-_SIGNS: Final = {id: re.compile(row.sign) for id, row in LEDGER.items() if row.sign}
+_SIGNS: Final = signs_of(LEDGER)
 
 
 @lru_cache(maxsize=8)

@@ -15,7 +15,7 @@ The analyses of Python and Java compute the effects (their assumptions stand in 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 OBSERVES: Final = 1
@@ -101,18 +101,15 @@ class Effects(NamedTuple):
         """The effects of both."""
         return Effects(self.reads | other.reads, self.writes | other.writes, self.flags | other.flags)
 
-
-def joined(effects: Sequence[Effects]) -> Effects:
-    """The effects of all of these."""
-    flags = 0
-    for effect in effects:
-        flags |= effect.flags
-    nothing = frozenset[Any]()
-    return Effects(
-        nothing.union(*(effect.reads for effect in effects)),
-        nothing.union(*(effect.writes for effect in effects)),
-        flags,
-    )
+    @classmethod
+    def of_all(cls, effects: Sequence["Effects"]) -> "Effects":
+        """The effects of all of these."""
+        flags = 0
+        for effect in effects:
+            flags |= effect.flags
+        nothing = frozenset[Any]()
+        reads = nothing.union(*(effect.reads for effect in effects))
+        return cls(reads, nothing.union(*(effect.writes for effect in effects)), flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +133,7 @@ class Guard:
         return not same if self.passes and other.passes else same and self.passes != other.passes
 
 
-@lru_cache(maxsize=None)  # there are few combinations of flags
+@cache  # there are few combinations of flags
 def _against(flags: int, pairs: _Pairs) -> int:
     """The effects that conflict with these."""
     found = 0

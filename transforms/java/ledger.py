@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.assumptions import Assumption, first_lines, ledger
+from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
 
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
@@ -33,6 +33,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "`contains`) gives a boolean.",
             shown="The file declares a type with a small letter, or such a method with a type parameter.",
             sign=r"(?<![.\w])(?:class|interface|enum|record)\s+[a-z_]\w*\s*[(<{\w]",
+            words=("class", "interface", "enum", "record"),
             refused="No transform that rests on this edits the file.",
             example="`foo.size` passes `this.a`, and `foo` is a class whose initialiser stores to `a`",
         ),
@@ -53,6 +54,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The method, its class or a class around declares such a bound.",
             sign=r"\bextends\s+(?:java\.lang\.)?"
             r"(?:Integer|Long|Short|Byte|Character|Boolean|Float|Double)\b",
+            words=("extends",),
             refused="No transform that rests on this edits the file.",
             example="`int b = n` passes `this.a = 1`, `n` has a type variable bounded by `Integer`, and "
             "is null",
@@ -72,6 +74,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file asks for an identity or a kind of class: `==` between texts, "
             "`identityHashCode`, `isAnonymousClass`.",
             sign=r"\b(?:isAnonymousClass|isSynthetic|isHidden|identityHashCode)\b",
+            words=("isAnonymousClass", "isSynthetic", "isHidden", "identityHashCode"),
             refused="No transform that rests on this edits the file.",
             example="an anonymous class becomes a lambda, and a caller prints "
             "`getClass().isAnonymousClass()`",
@@ -82,6 +85,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="No program acts on line numbers in stack traces.",
             shown="The file reads them or whole stack traces: `getStackTrace`, `StackWalker`.",
             sign=r"\b(?:getLineNumber|getStackTrace|StackWalker|StackTraceElement)\b",
+            words=("getLineNumber", "getStackTrace", "StackWalker", "StackTraceElement"),
             refused="No transform that rests on this edits the file.",
             of_text=True,
             example="a blank line is inserted, and a caller prints `getStackTrace()[0].getLineNumber()`",
@@ -101,6 +105,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "NullPointerException, in tables for debuggers, in names of synthetic fields.",
             shown="The file catches a NullPointerException and reads its message.",
             sign=r"\bcatch\s*\([^)]*\bNullPointerException\b.*\b(?:getMessage|toString)\b",
+            words=("NullPointerException",),
             refused="No transform that rests on this edits the file.",
             of_text=True,
             example="`values` becomes `lower`, and a caller prints the message of the NullPointerException",
@@ -110,6 +115,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="No program reads the names of parameters by reflection.",
             shown="The file calls `getParameters`; an annotation that may read a name keeps it.",
             sign=r"\bgetParameters\b|\bjava\.lang\.reflect\.Parameter\b",
+            words=("getParameters", "reflect.Parameter"),
             refused="No transform that rests on this edits the file.",
             of_text=True,
             example="`f(int value)` becomes `f(int rate)`, and a framework finds `value` by `getParameters`",
@@ -121,6 +127,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "`serialVersionUID`.",
             shown="The file lists members: `getDeclaredMethods`, `getDeclaredFields`.",
             sign=r"\bget(?:Declared)?(?:Methods|Fields|Constructors|Classes)\b",
+            words=("Methods", "Fields", "Constructors", "Classes"),
             refused="No transform that rests on this edits the file.",
             example="two constants change places, and another class prints `getDeclaredFields()`",
         ),
@@ -130,6 +137,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="No other thread looks between two statements of a method.",
             shown="The file has a `volatile` field or a `VarHandle`.",
             sign=r"\b(?:volatile|VarHandle)\b",
+            words=("volatile", "VarHandle"),
             refused="No transform that rests on this edits the file.",
             example="`this.a = n` and `this.ready = true` change places, and another thread waits for "
             "`ready`",
@@ -139,6 +147,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="Loops end, and memory and stack suffice: a VirtualMachineError does not count.",
             shown="The file catches such an error.",
             sign=r"\bcatch\s*\([^)]*\b(?:OutOfMemory|StackOverflow|VirtualMachine)Error\b",
+            words=("OutOfMemory", "StackOverflow", "VirtualMachine"),
             refused="No transform that rests on this edits the file.",
             example="`this.a = n` passes `new int[n]`, and the memory does not suffice",
         ),
@@ -162,7 +171,7 @@ _HIDDEN: Final = re.compile(
     r'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL
 )
 """Texts, characters and comments."""
-_SIGNS: Final = {id: re.compile(row.sign, re.DOTALL) for id, row in LEDGER.items() if row.sign}
+_SIGNS: Final = signs_of(LEDGER, re.DOTALL)
 
 
 @lru_cache(maxsize=8)

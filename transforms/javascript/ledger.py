@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.assumptions import Assumption, first_lines, ledger
+from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
 
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
@@ -21,6 +21,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "function with `toString().match` and the like.",
             sign=r"\bFunction\s*\.\s*prototype\b(?!\s*\.\s*(?:call|apply|bind)\b)"
             r"|\.toString\(\)\s*\.\s*(?:match|replace|split|slice|substring)\b",
+            words=("prototype", "toString"),
             refused="No transform that rests on this edits the file.",
             of_text=True,
             example="`sum` becomes `count`, and a caller prints `String(total)`",
@@ -30,6 +31,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="No program acts on line numbers in stack traces.",
             shown="The file reads or makes stack traces: `error.stack`, `captureStackTrace`.",
             sign=r"\.\s*stack\b|\b(?:captureStackTrace|prepareStackTrace|stackTraceLimit)\b",
+            words=("stack", "Stack"),
             refused="No transform that rests on this edits the file.",
             of_text=True,
             example="a blank line is inserted, and a caller prints the line in `new Error().stack`",
@@ -39,6 +41,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="No program acts on the text of errors that the engine makes, which names variables.",
             shown="The file tells such an error by its class and reads its message.",
             sign=r"(?:\binstanceof\s+|[\"'])(?:TypeError|ReferenceError)\b.*\.\s*message\b",
+            words=("TypeError", "ReferenceError"),
             refused="No transform that rests on this edits the file.",
             of_text=True,
             example="`list` becomes `lines`, and a caller prints the message `list is not iterable`",
@@ -71,7 +74,7 @@ LAYOUT: Final = ("source-unread", "positions-unread")
 EFFECTS: Final = (*LAYOUT, "messages-unread", "frames-unread")
 """Of edits that change when something is evaluated."""
 
-_SIGNS: Final = {id: re.compile(row.sign, re.DOTALL) for id, row in LEDGER.items() if row.sign}
+_SIGNS: Final = signs_of(LEDGER, re.DOTALL)
 
 
 @lru_cache(maxsize=8)

@@ -16,7 +16,7 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.naming import Lexicon
-from codeaudit.transforms.patches import Edit, splice
+from codeaudit.transforms.patches import splice
 from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import NewWords
 from codeaudit.transforms.syntax.scopes import Binding, Scopes, clashes, renamed, respelled
@@ -83,7 +83,7 @@ class CodeVariables(ABC):
         """The text in which these variables have these names."""
         scopes = self.scopes
         edits = [
-            Edit(start, end, self.written(start, scopes.bindings[number].name, names[number]))
+            (start, end, self.written(start, scopes.bindings[number].name, names[number]))
             for (start, end), number in zip(scopes.spans, scopes.slots, strict=True)
             if number in names
         ]
@@ -122,7 +122,7 @@ class CodeVariables(ABC):
         places = zip(before.spans, before.slots, strict=True)
         words = {place: names[number] for place, number in places if number in names}
         source = before.reading.source
-        if text != splice(source, [Edit(*place, word) for place, word in words.items()]).decode():
+        if text != splice(source, [(*place, word) for place, word in words.items()]).decode():
             return False
         outline = self.outline(text)
         if outline is None or outline != self.outline(source.decode()):

@@ -11,11 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from codeaudit.transforms.dependence.blocks import (
-    BlockStatement,
-    StatementBlock,
-)  # fmt: skip
-from codeaudit.transforms.dependence.effects import BARRIER, ENDS_CALL, LEAVES_LOOP, Effects, Guard, conflicts, joined
+from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock
+from codeaudit.transforms.dependence.effects import BARRIER, ENDS_CALL, LEAVES_LOOP, Effects, Guard, conflicts
 from codeaudit.transforms.dependence.programs import Row
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.syntax.effects import EffectCollector, ScopeFacts
@@ -117,7 +114,7 @@ class ProgramBuilder(ABC):
         # A last statement that leaves stays last: behind `return;` every statement would be unreachable.
         if nodes and len(nodes) > 1 and not self.goes_on(nodes[-1]):
             effects[-1] = Effects(effects[-1].reads, effects[-1].writes, effects[-1].flags | BARRIER)
-        total = joined(effects)
+        total = Effects.of_all(effects)
         # Where an exception may be caught, a call that raises nothing has statements that raise.
         returning = self.dependence == "returning" and place.guard < 0 and not place.nested
         # The relation of the paper knows names only.

@@ -217,11 +217,6 @@ class TreeReader:
         return [self.grammar.aliases.get(name, name) for name in names]
 
     @cached_property
-    def _named(self) -> Sequence[bool]:
-        """Whether a kind has a name of its own in the grammar, by the parser's numbers."""
-        return [self._language.node_kind_is_named(one) for one in range(self._language.node_kind_count)]
-
-    @cached_property
     def _fields(self) -> Sequence[str | None]:
         """Our names of the fields, by the parser's numbers."""
         names = (
@@ -256,7 +251,7 @@ class TreeReader:
         """
         grammar, kinds, fields, unnamed = self.grammar, self._kinds, self._fields, self.grammar.unnamed
         comment_kinds, dropped, literals = grammar.comments, grammar.dropped, grammar.literals
-        named, checked_kinds, suites, apart = self._named, grammar.checked, grammar.suites, grammar.apart
+        checked_kinds, suites, apart = grammar.checked, grammar.suites, grammar.apart
         cursor = tree.walk()
         shape: list[int] = []
         comments: list[Token] = []
@@ -277,7 +272,7 @@ class TreeReader:
             start, end = at.byte_range
             if shift:
                 start, end = start - shift, end - shift
-            if not named[number]:
+            if not at.is_named:
                 shape.append(number)
                 # A lone `;` as a body or statement becomes a node, because it counts as a statement.
                 if (

@@ -126,12 +126,13 @@ class ScopeFrame:
         """Whether it may have names that the text does not show, such as inherited fields."""
 
 
-_HANDLERS: Final[dict[type, dict[str, Callable[[Any, Node], Introduced | None] | None]]] = {}
-"""The rule for each kind of node, by the rules of the language."""
-
-
 class ScopeWalk:
     """One pass over a unit, in the order in which names become known. A language adds its rules."""
+
+    _handlers: dict[str, Callable[[Any, Node], Introduced | None] | None]
+
+    def __init_subclass__(cls) -> None:
+        cls._handlers = {}
 
     def __init__(self, reading: ParsedText, unit: Node) -> None:
         self.reading = reading
@@ -146,7 +147,6 @@ class ScopeWalk:
         self.types: set[str] = set()
         self.depth = 0
         self.deepest = 0
-        self._handlers = _HANDLERS.setdefault(type(self), {})
 
     def result(self) -> Scopes:
         """The variables of the unit."""

@@ -3,13 +3,12 @@
 Nothing is assumed of operators and conversions: what is not certainly built in may be a function.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.assumptions import Assumption, first_lines, ledger
+from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
 from codeaudit.transforms.c import ledger as of_c
 
 _THREADS: Final = (
@@ -20,7 +19,7 @@ _THREADS: Final = (
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
         *(
-            replace(row, sign=_THREADS) if id == "nobody-between" else row
+            replace(row, sign=_THREADS, words=(*row.words, "std::")) if id == "nobody-between" else row
             for id, row in of_c.LEDGER.items()
             if id not in ("line-comments", "fields-disjoint")
         ),
@@ -29,6 +28,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="No program acts on the names that compilers give to lambdas and local classes.",
             shown="The file uses `typeid`.",
             sign=r"\btypeid\b",
+            words=("typeid",),
             refused="No transform that rests on this edits the file.",
             example="a statement with a lambda moves before another one, and a test prints "
             "`typeid(f).name()`",
@@ -43,7 +43,7 @@ RESTS_ON: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The entries on which a transform of C++ rests in place of one of C."""
 
-_SIGNS: Final = {id: re.compile(row.sign) for id, row in LEDGER.items() if row.sign}
+_SIGNS: Final = signs_of(LEDGER)
 
 
 @lru_cache(maxsize=8)

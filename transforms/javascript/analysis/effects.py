@@ -19,6 +19,7 @@ A variable that a function inside uses is seen by all unknown code. To read a va
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from codeaudit.transforms.dependence.effects import ANYTHING, LOOKS_UP, RAISES, STORES
@@ -98,8 +99,7 @@ class JavaScriptEffectCollector(EffectCollector):
 
     def visit(self, node: Node) -> None:
         """Collect the effects of an expression."""
-        handler: Callable[[Node], None] = getattr(self, f"_{node.kind}", self.anything)
-        handler(node)
+        _rule(node.kind)(self, node)
 
     def _nothing(self, node: Node) -> None:
         """Collect nothing."""
@@ -304,3 +304,11 @@ class JavaScriptEffectCollector(EffectCollector):
         if name == "length":
             self.writes.add(_ELEMENTS)
         self.flags |= STORES
+
+
+@cache
+def _rule(kind: str) -> Callable[[JavaScriptEffectCollector, Node], None]:
+    """What collects the effects of a kind of expression."""
+    found: Callable[[JavaScriptEffectCollector, Node], None]
+    found = getattr(JavaScriptEffectCollector, f"_{kind}", JavaScriptEffectCollector.anything)
+    return found

@@ -24,7 +24,6 @@ from codeaudit.transforms.dependence.effects import (
     Effects,
     Guard,
     conflicts,
-    joined,
 )
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.patches import line_starts
@@ -269,7 +268,8 @@ class PythonProgramBuilder:
             # The relation of the paper knows names only.
             tests = () if self._dependence == "paper" else guards
             relation = conflicts(effects, guarded=scope.guarded, returning=returning, guards=tests)
-        return StatementBlock(tuple(statements), relation, fixed, tuple(effects)), joined(effects).enclosed()
+        total = Effects.of_all(effects).enclosed()
+        return StatementBlock(tuple(statements), relation, fixed, tuple(effects)), total
 
     def _guard(self, node: ast.stmt, scope: _BlockContext) -> Guard | None:
         """The test before all of a statement: `if x is None: …`, `if kind == 1 and …: …`, `if not done: …`.
