@@ -357,7 +357,8 @@ def renamed(before: Scopes, after: Scopes, names: Mapping[int, str]) -> bool:
             return False
         if new.doubt != old.doubt:
             return False  # a name that may mean an inherited field now
-    return _gaps(before) == _gaps(after) and not clashes(before.bindings, names)
+    same = before.reading is after.reading and before.spans == after.spans
+    return (same or _gaps(before) == _gaps(after)) and not clashes(before.bindings, names)
 
 
 def clashes(bindings: Iterable[Binding], names: Mapping[int, str]) -> bool:

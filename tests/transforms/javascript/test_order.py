@@ -1,5 +1,6 @@
 """`reorder`, its control and the canonical form: what may change places, and that nothing shows it in node."""
 
+from collections import Counter
 from random import Random
 from typing import Any, Final
 
@@ -8,11 +9,17 @@ import pytest
 from codeaudit.transforms.dependence.blocks import ACT, NO_BLOCK, RAISE, SHARE, STORE
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.javascript.analysis.program import NO_SEMICOLON, analyse
+from codeaudit.transforms.javascript.analysis.program import NO_SEMICOLON, analyse, pieces_of
 from codeaudit.transforms.javascript.analysis.scopes import DYNAMIC
 from codeaudit.transforms.javascript.canonical import canonicalise, canonicalise_typescript
 from codeaudit.transforms.javascript.identifiers.rename import RENAME_PARAMETERS
-from codeaudit.transforms.javascript.order.reorder import REORDER, REORDER_BREAKING, JavaScriptReorder
+from codeaudit.transforms.javascript.order.reorder import (
+    REORDER,
+    REORDER_BREAKING,
+    JavaScriptOrdering,
+    JavaScriptReorder,
+)  # fmt: skip
+from codeaudit.transforms.javascript.parsing import read_unit
 from codeaudit.transforms.javascript.typescript import TYPESCRIPT
 from codeaudit.transforms.registry import transform_for
 from tests.support.javascript_causes import CAUSES, put_back
@@ -111,6 +118,48 @@ def test_statements_without_semicolons() -> None:
     refused = REORDER.propose("function f(a) {\n  let b = 1\n  let c = 2\n  ;[b] = [c]\n}", Random(0))
     assert isinstance(refused, Refused)
     assert refused.reason == NO_SEMICOLON
+
+
+LINES: Final = (
+    "let d = a",
+    "[b] = [c]",
+    "(a)(b)",
+    "`${a}`",
+    "/b/c",
+    "++b",
+    "b--",
+    "+a",
+    "a",
+    "return",
+    "if (a) b\n",
+    "",
+)
+
+
+@pytest.mark.parametrize("language", ["javascript", "typescript"])
+def test_an_outline_shows_only_what_a_whole_reading_shows(language: str) -> None:
+    """All orders are tried, also those that no rule makes: two statements become one, or other ones."""
+    rule, met, rng = (REORDER if language == "javascript" else TYPED), Counter[tuple[bool, bool]](), Random(1)
+    for _ in range(300):
+        inner = "\n".join(rng.sample(LINES, 3))
+        lines = [*rng.sample(LINES, 3), f"while (a) {{\n{inner}\n}}"]
+        try:
+            known = rule.ordering("function f(a, b, c) {\n" + "\n".join(rng.sample(lines, 4)) + "\n}")
+        except SourceError:
+            continue
+        sizes = {site: len(block.statements) for site, block in enumerate(known.blocks)}
+        orders = {site: rng.sample(range(size), size) for site, size in sizes.items() if size > 1}
+        made = super(JavaScriptOrdering, known).text(orders)
+        assert made is not None
+        try:
+            reading, found = read_unit(made, language)
+            whole = pieces_of(tuple(found.node.walk()), reading.source) == known.program.pieces
+        except SourceError:
+            whole = False
+        met[known._is_outlined(made, orders), whole] += 1
+    assert met[True, True] > 50
+    assert met[False, False] > 20
+    assert not met[True, False]
 
 
 def moved(source: str, seed: int, rule: Any = REORDER) -> str:

@@ -38,6 +38,11 @@ def test_what_looks_like_a_method_is_no_file(language: str) -> None:
         "get f() {}",
         "f(a: A<B>): C[] {}",
         "f<T>(a) {}",
+        'f(a: A): B<this["c"]> {}',
+        "f<A extends B | C>(a) {}",
+        "f(a?: { b?: A }) {}",
+        "static a = (b: A): B => {}",
+        "delete (a) {}",
     ],
 )
 def test_a_method_is_seen_at_a_glance(text: str) -> None:
@@ -47,7 +52,24 @@ def test_a_method_is_seen_at_a_glance(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["f " * 5000, "f(" * 5000, "a " * 5000 + "(", "f" * 50000, "f(a): " + "b " * 5000]
+    "text",
+    [
+        "async (a): A => b;",
+        "await async (a): A => b;",
+        "return (a): { b: A } => b;",
+        "static in b;",
+        "static\nb;",
+        "f(a)\n{ }",
+    ],
+)
+def test_a_file_is_no_member_at_a_glance(text: str) -> None:
+    assert parsing._METHOD.match(text.encode()) is None
+    assert parsing.read(text, TYPESCRIPT).whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["f " * 5000, "f(" * 5000, "a " * 5000 + "(", "f" * 50000, "f(" + "{a}" * 5000, "f(" + "{a" * 5000],
 )
 def test_a_long_text_is_looked_at_once(text: str) -> None:
     # A pattern that tries each way to cut the words apart would not end.
