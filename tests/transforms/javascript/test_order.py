@@ -139,7 +139,7 @@ LINES: Final = (
 @pytest.mark.parametrize("language", ["javascript", "typescript"])
 def test_an_outline_shows_only_what_a_whole_reading_shows(language: str) -> None:
     """All orders are tried, also those that no rule makes: two statements become one, or other ones."""
-    rule, met, rng = (REORDER if language == "javascript" else TYPED), Counter[tuple[bool, bool]](), Random(1)
+    rule, met, rng = JavaScriptReorder(language=language), Counter[tuple[bool, bool]](), Random(1)
     for _ in range(300):
         inner = "\n".join(rng.sample(LINES, 3))
         lines = [*rng.sample(LINES, 3), f"while (a) {{\n{inner}\n}}"]

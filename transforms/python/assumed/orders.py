@@ -8,7 +8,6 @@ look. What else each assumes stands in its registration, as `assumes`.
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -148,7 +147,7 @@ def _relaxed(code: PythonSource, values: Sequence[Sequence[ast.expr]]) -> tuple[
     for part in values:
         effects = [code.effects(value) for value in part]
         joined = effects[0] if len(effects) == 1 else effects[0] | effects[1]
-        found.append(replace(joined, flags=joined.flags & ~(RAISES | EXPECTS | EXITS)))
+        found.append(joined._replace(flags=joined.flags & ~(RAISES | EXPECTS | EXITS)))
     return conflicts(found, guarded=True)
 
 

@@ -121,7 +121,7 @@ class PythonOrdering(StatementOrdering):
             if not (reason or any(map(is_movable, blocks))):
                 reason = SOURCE_READ if lines == LinesRead.TEXT else POSITIONS_READ
         if reason:
-            blocks = [replace(block, fixed=reason) for block in blocks]
+            blocks = [block._replace(fixed=reason) for block in blocks]
         self.unclear = bool(reason)
         super().__init__(source, blocks, OBSTACLES)
         self.program = program
@@ -167,7 +167,7 @@ def _bounded(source: bytes, block: StatementBlock) -> StatementBlock:
         if number and bounds(source, block.statements[number - 1].end, one.start):
             above = (1 << number) - 1
         masks.append(mask | above)
-    return replace(block, predecessors=tuple(masks)) if above else block
+    return block._replace(predecessors=tuple(masks)) if above else block
 
 
 def _on_its_lines(program: PythonProgram, block: StatementBlock, lines: LinesRead) -> StatementBlock:
@@ -183,7 +183,7 @@ def _on_its_lines(program: PythonProgram, block: StatementBlock, lines: LinesRea
         masks.append(mask | ((1 << number) - 1 if shown else above))
         if shown:
             above = (2 << number) - 1
-    return replace(block, predecessors=tuple(masks)) if above else block
+    return block._replace(predecessors=tuple(masks)) if above else block
 
 
 _BETWEEN: Final = Sees.DROPS | Sees.IMPORTS | Sees.MOMENTS | Sees.DEPTH | Sees.STOPS
@@ -215,9 +215,9 @@ def _in_between(program: PythonProgram, block: StatementBlock, shown: Sees, own:
             or (drops is not None and drops.at(block.statements[number], flags))
         )
         ends = shown & (Sees.DEPTH | Sees.STOPS) and _holds(parts, ast.Call)
-        effects.append(replace(effect, flags=flags | (ACTS if acts else 0) | (OBSERVES if ends else 0)))
+        effects.append(effect._replace(flags=flags | (ACTS if acts else 0) | (OBSERVES if ends else 0)))
     masks = zip(block.predecessors, conflicts(effects), strict=True)
-    return replace(block, predecessors=tuple(one | more for one, more in masks))
+    return block._replace(predecessors=tuple(one | more for one, more in masks))
 
 
 def _holds(parts: Sequence[ast.AST], *kinds: type[ast.AST]) -> bool:
