@@ -324,7 +324,7 @@ TEXTS = {
             "log = logging.Logger('b')\nlog.addFilter(F())\nwork(log.warning)",
             "class F(logging.StreamHandler):\n    def handle(self, record): print(getattr(record, 'line' 'no'))\n"
             "log = logging.Logger('c')\nlog.addHandler(F())\nwork(log.warning)",
-            "def told(text, kind, file, lineno, line=None): print(lineno); return ''\n"
+            "def told(text, kind, file, number, line=None): print(number); return ''\n"
             "kept, warnings.formatwarning = warnings.formatwarning, told\n"
             "warnings._showwarnmsg_impl, shown = lambda one: warnings._formatwarnmsg(one), warnings._showwarnmsg_impl\n"
             "work(warnings.warn)\nwarnings.formatwarning, warnings._showwarnmsg_impl = kept, shown",

@@ -261,6 +261,7 @@ WAYS: Final[Sequence[Way]] = (
         " FrameSummary TracebackException getframeinfo getouterframes getinnerframes inspect.stack"
         " inspect.trace"),
     Way("lines of log records", Sees.RUNNING, Reach.FILE, "%lineno"),
+    Way("lines of warnings", Sees.RUNNING, Reach.FILE, "=showwarning =formatwarning"),
     Way("lines of allocations", Sees.LINES, Reach.FILE,
         "tracemalloc.get_object_traceback tracemalloc.take_snapshot"),
     Way("lines of code objects", Sees.LINES, Reach.FILE,
