@@ -136,7 +136,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="release-unseen",
             assumed="Nobody sees in which order values are dropped, or how many references there are.",
             shown="It drops a value on purpose (`del file`, `file = None`), has a `__del__` or a "
-            "`weakref.finalize`, or counts references.",
+            "weak reference, or counts references.",
             refused="The statement that drops the value keeps its place.",
             example="`a = n` and `b = n` change places, and the old values print in their `__del__`",
         ),

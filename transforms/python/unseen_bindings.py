@@ -24,11 +24,16 @@ from codeaudit.transforms.python.walking import below
 
 _WORDS: Final = PATCHING | {
     "globals", "__globals__", "f_globals", "builtins", "__builtins__", "exec", "vars", "locals", "modules",
-    OWN_MODULE,
+    "f_builtins", "import_module", "__import__", "getmodule", OWN_MODULE,
 }  # fmt: skip
 """One of these stands in every text that matters."""
-_NAMING: Final = _WORDS - PATCHING | OF_MODULES
+_NAMING: Final = _WORDS - PATCHING
 """One of these, or a text, names what binds; the words of a text may also stand in its comments."""
+_INSIDES: Final = frozenset({"__globals__", "f_globals", "f_builtins", "__builtins__"})
+"""Namespaces that functions and frames have."""
+_GIVING: Final = OF_MODULES | {"getmodule", OWN_MODULE}
+"""What may give the module of the text, which then may stand in any variable."""
+_SETTERS: Final = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
 _AT_TOP: Final = frozenset({"exec", "vars", "locals"})
 """Functions that may bind names of a module if the module itself calls them."""
 _NAMED: Final = re.compile(r"(?:^|\.)builtins\.(\w*)")
@@ -48,7 +53,7 @@ _COPYING: Final = frozenset({"set", "list", "tuple", "sorted", "len", "dict", "i
 """Functions that bind nothing in a namespace that they get."""
 
 
-_KEYED: Final = OF_MODULES | {"__globals__", "__builtins__", "f_globals"}
+_KEYED: Final = OF_MODULES | _INSIDES
 """What gives a module or a name of one by a key."""
 _CALLED: Final = OF_MODULES | _ASKING | _COPYING | {"globals", "setattr", "eval", "get", "__getitem__"}
 """What may give a module or its names, or gets them, in a call."""
@@ -64,10 +69,13 @@ def bound_in(text: str, walked: Callable[[], TextIndex]) -> Set[str]:
     if words is not None and words.isdisjoint(_WORDS):
         return frozenset()
     nodes = walked()
+    # `getattr(f, "__globals__")`, `case object(__globals__=names)`
+    if not _INSIDES.isdisjoint(nodes.spelled | nodes.patterns):
+        return frozenset({ANY_NAME})
     in_text = words is None or "builtins" in words
-    if not in_text and all(
-        map(_NAMING.isdisjoint, (nodes.names, nodes.members, nodes.imported, nodes.taken))
-    ):
+    said = nodes.names | nodes.members | nodes.imported | nodes.taken
+    giving = not _GIVING.isdisjoint(said) or ("modules" in nodes.spelled and "sys" in said)
+    if not in_text and not giving and _NAMING.isdisjoint(said):
         return patched_in(nodes)
     reader = _Reader(nodes.aliases(OWN_MODULE))
     if "globals" in nodes.names and nodes.bound["globals"]:
@@ -85,6 +93,10 @@ def bound_in(text: str, walked: Callable[[], TextIndex]) -> Set[str]:
         # `patch("builtins.open")` of `unittest.mock`
         names = _NAMED.findall(one) if "builtins" in one else []
         reader.found.update(ANY_NAME if not name or name in _BINDING else name for name in names)
+    if giving:
+        reader.found.update(_stored(nodes))
+    if "exec" in nodes.names and any(map(_binds_outside, nodes(ast.Call))):
+        reader.found.add(ANY_NAME)
     return reader.found | patched_in(nodes)
 
 
@@ -97,8 +109,8 @@ def _relevant(nodes: TextIndex, modules: Set[str], *, in_text: bool) -> Iterator
         if item.value.__class__ is ast.Call or last_name(item.value) in _KEYED:
             yield item
     for part in nodes(ast.Attribute):
-        made = part.value.__class__ in (ast.Call, ast.Subscript) or part.attr == "__globals__"
-        if made or (name := last_name(part.value)) in modules or name == "__globals__":
+        made = part.value.__class__ in (ast.Call, ast.Subscript) or part.attr in _INSIDES
+        if made or (name := last_name(part.value)) in modules or name in _INSIDES:
             yield part
     yield from nodes(ast.Compare)
     yield from (one for one in nodes(ast.keyword) if in_text or one.arg == "globals")
@@ -131,9 +143,6 @@ class _Reader:
                     self._store(key)
                 elif isinstance(key, ast.Constant) and key.value in ("__builtins__", "builtins"):
                     self.found.add(ANY_NAME)
-            # What a frame belongs to is seldom the module of the text, but may be.
-            case ast.Subscript(value=ast.Attribute(attr="f_globals"), slice=key, ctx=ast.Store()):
-                self._store(key)
             # Any module that is named may be the one of the text.
             case ast.Attribute(value=ast.Subscript() | ast.Call() as owner, attr=attr, ctx=ast.Store()) if (
                 names_module(owner) is not None
@@ -181,7 +190,9 @@ class _Reader:
     def read_bare(self, node: ast.AST) -> None:
         """Note what may bind any name, because nobody sees what happens to it."""
         match node:
-            case ast.Call(func=ast.Name(id="globals")) | ast.Attribute(attr="__globals__"):
+            case ast.Call(func=ast.Name(id="globals")):
+                bare = True
+            case ast.Attribute(attr=attr) if attr in _INSIDES:
                 bare = True
             case ast.Name(id="globals"):
                 bare = id(node) not in self.own
@@ -242,8 +253,11 @@ class _Reader:
         match node:
             case ast.Call(func=ast.Name(id="globals") as function):
                 return id(function) not in self.own
-            case ast.Attribute(attr="__globals__") | ast.Name(id="__builtins__"):
+            case ast.Name(id="__builtins__"):
                 return True
+            case ast.Attribute(attr=attr):
+                # What a frame belongs to is seldom the module of the text, but may be.
+                return attr in _INSIDES
             case _:
                 return False
 
@@ -254,6 +268,29 @@ class _Reader:
 
     def _store(self, key: ast.expr) -> None:
         self.found.add(told(key) or ANY_NAME)
+
+
+def _stored(nodes: TextIndex) -> Iterator[str]:
+    """The attributes that a text stores in some object, which may be its own module."""
+    for part in nodes(ast.Attribute):
+        if part.ctx.__class__ is not ast.Load and last_name(part.value) != "self":
+            yield part.attr
+    for call in nodes(ast.Call):
+        match call.args:
+            case [owner, key, *_] if last_name(call.func) in _SETTERS and last_name(owner) != "self":
+                yield told(key) or ANY_NAME
+            case _:
+                pass
+
+
+def _binds_outside(call: ast.Call) -> bool:
+    """Whether a call runs a text in which `global` may bind a name of the module: `exec("global len")`."""
+    match call:
+        case ast.Call(func=ast.Name(id="exec"), args=[text], keywords=[]):
+            written = told(text)
+            return written is None or "global" in written
+        case _:
+            return False
 
 
 def _binds_globals(node: ast.AST) -> bool:

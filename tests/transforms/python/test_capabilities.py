@@ -257,7 +257,96 @@ def work():
 {bind}
 print(seen)
 """
+REPLACED_BUILTIN = """\
+import importlib, inspect, operator, sys, types
+seen = []
+real = len
+def told(x):
+    seen.append(real(x))
+    return 0
+def work():
+    xs = ["a"]
+    ys = ["a", "b"]
+    first = len(xs)
+    second = len(ys)
+    return first, second
+{bind}
+work()
+print(seen)
+"""
+LINED = """\
+import bdb, logging, trace, unittest, warnings
+def work(log):
+    total = 1
+    log("one")
+    rest = 2
+    log("two")
+    return total, rest
+{look}
+"""
+SIGNED_BY = """\
+import inspect, operator, pydoc, typing
+def work(size: int, *, second: int = 2, first: int = 1):
+    total = size + second + first
+    return total
+print({look})
+"""
 TEXTS = {
+    "builtins": (
+        REPLACED_BUILTIN,
+        "bind",
+        (
+            "def change():\n    exec('global len\\nlen = told')\nchange()",
+            "def change(text):\n    exec(text)\nchange('global len\\nlen = told')",
+            "own = sys.modules\nown[__name__].len = told",
+            "for one in list(sys.modules.values()):\n    if one.__name__ == 'text': one.len = told",
+            "from sys import modules as own\nsetattr(own['text'], 'l' 'en', told)",
+            "getattr(sys, 'modules')['text'].len = told",
+            "vars(sys)['modules']['text'].len = told",
+            "inspect.getmodule(work).len = told",
+            "load = importlib.import_module\nload('text').len = told",
+            "types.ModuleType.__setattr__(sys.modules.get(work.__module__), 'len', told)",
+            "sys._getframe().f_globals['len'] = told",
+            "names = sys._getframe().f_globals\nnames['len'] = told",
+            "names = work.__globals__\nnames['len'] = told",
+            "getattr(work, '__glo' 'bals__')['len'] = told",
+            "operator.attrgetter('__globals__')(work)['len'] = told",
+            "match work:\n    case object(__globals__=names):\n        names['len'] = told",
+        ),
+    ),
+    "lines": (
+        LINED,
+        "look",
+        (
+            "class H(logging.Handler):\n    def emit(self, record): print(record.lineno)\n"
+            "log = logging.Logger('a')\nlog.addHandler(H())\nwork(log.warning)",
+            "class F:\n    def filter(self, record): print(record.lineno)\n"
+            "log = logging.Logger('b')\nlog.addFilter(F())\nwork(log.warning)",
+            "class F(logging.StreamHandler):\n    def handle(self, record): print(getattr(record, 'line' 'no'))\n"
+            "log = logging.Logger('c')\nlog.addHandler(F())\nwork(log.warning)",
+            "def told(text, kind, file, number, line=None): print(number); return ''\n"
+            "kept, warnings.formatwarning = warnings.formatwarning, told\n"
+            "warnings._showwarnmsg_impl, shown = lambda one: warnings._formatwarnmsg(one), warnings._showwarnmsg_impl\n"
+            "work(warnings.warn)\nwarnings.formatwarning, warnings._showwarnmsg_impl = kept, shown",
+            "with unittest.TestCase().assertWarns(UserWarning) as held:\n    work(warnings.warn)\nprint(held.lineno)",
+            "class D(bdb.Bdb):\n    n = 0\n    def user_line(self, frame): self.n += 1; self.set_step()\n"
+            "d = D()\nd.runcall(work, id)\nprint(d.n)",
+            "counted = trace.Trace(count=1, trace=0)\ncounted.runfunc(work, id)\n"
+            "print(sum(n for (name, _), n in counted.results().counts.items() if name == '<text>'))",
+        ),
+    ),
+    "signatures": (
+        SIGNED_BY,
+        "look",
+        (
+            "work.__annotations__",
+            "'{0.__annotations__}'.format(work)",
+            "operator.attrgetter('__annotations__')(work)",
+            "typing.get_type_hints(work)",
+            "inspect.signature(work)",
+            "pydoc.render_doc(work).split('work', 1)[1]",
+        ),
+    ),
     "definitions": (
         REPLACED,
         "bind",
@@ -306,6 +395,8 @@ TEXTS = {
             "pass\nsetattr(Told, '__d' + 'el__', lambda self: print(self.name))",
             "pass\nTold = type('Told', (Told,), {'__del__': lambda self: print(self.name)})",
             "pass\nBase = Told\ndef Told(name):\n    x = Base(name)\n    weakref.finalize(x, print, name)\n    return x",
+            "pass\nBase = Told\nheld = []\ndef Told(name):\n    x = Base(name)\n"
+            "    held.append(weakref.ref(x, lambda _: print(name)))\n    return x",
             "pass\nBase = Told\nfrom weakref import finalize as end\ndef Told(name):\n    x = Base(name)\n    end(x, print, name)\n    return x",
         ),
     ),
@@ -318,6 +409,9 @@ TEXTS = {
             "go = work\nprint(go(first=1, second=2))",
             "print(partial(work, first=1)(second=2))",
             "print(globals()['work'](first=1, second=2))",
+            "print(eval('work(first=1, second=2)'))",
+            "print(eval('work(**{})'.format({'first': 1, 'second': 2})))",
+            "print(eval('go(second=2, first=1)', {'go': work}))",
             "print(getattr(sys.modules[__name__], 'wo' 'rk')(first=1, second=2))",
             "print((lambda f: f(first=1, second=2))(work))",
             "print([f(second=2, first=1) for f in [work]])",
@@ -603,6 +697,10 @@ READING_SOURCE = (
     "from inspect import getsource as text",
     "import inspect\nt = getattr(inspect, 'get' + 'source')(x)",
     "t = open(__file__).read()",
+    "import sys\nt = open(sys.argv[0]).read()",
+    "import fileinput\nt = list(fileinput.input([__file__]))",
+    "t = x.loader.get_data(__file__)",
+    "import os\nt = os.stat(__file__).st_size",
     "from pathlib import Path\nt = Path(__file__).read_text()",
     "t = x.__loader__.get_source('m')",
 )

@@ -88,6 +88,8 @@ class Sees(Flag):
     """At which call the stack ends."""
     STOPS = auto()
     """Where a function stops halfway, because the memory ends or somebody interrupts."""
+    PARAMETERS = auto()
+    """The names of parameters, as signatures and annotations have them."""
     SIGNS = auto()
     """The sign of a number, also that of a NaN."""
     IDENTITY = auto()
@@ -259,8 +261,15 @@ WAYS: Final[Sequence[Way]] = (
         " FrameSummary TracebackException getframeinfo getouterframes getinnerframes inspect.stack"
         " inspect.trace"),
     Way("lines of log records", Sees.RUNNING, Reach.FILE, "%lineno"),
+    Way("lines of warnings", Sees.RUNNING, Reach.FILE, "=showwarning =formatwarning"),
+    Way("lines of allocations", Sees.LINES, Reach.FILE,
+        "tracemalloc.get_object_traceback tracemalloc.take_snapshot"),
     Way("lines of code objects", Sees.LINES, Reach.FILE,
         "co_lnotab co_linetable co_lines co_positions findlinestarts"),
+    # ── parameters ───────────────────────────────────────────────────────────────────────────────────
+    Way("signatures", Sees.PARAMETERS, Reach.FILE,
+        "__annotations__ __annotate__ __signature__ get_type_hints get_annotations inspect.signature"
+        " inspect.Signature getfullargspec getcallargs getargvalues pydoc"),
     # ── source ───────────────────────────────────────────────────────────────────────────────────────
     Way("source", Sees.SOURCE, Reach.FILE,
         "getsource getsourcelines findsource getblock getcomments get_source linecache.getline"
@@ -272,11 +281,14 @@ WAYS: Final[Sequence[Way]] = (
     # ── lives ────────────────────────────────────────────────────────────────────────────────────────
     Way("references", Sees.LIVES, Reach.FILE, "getrefcount get_referrers get_referents get_objects"),
     # ── what happens in between ──────────────────────────────────────────────────────────────────────
-    Way("finalisers", Sees.DROPS, Reach.FILE, "=__del__ weakref.finalize"),
+    Way("finalisers", Sees.DROPS, Reach.FILE,
+        "=__del__ weakref.finalize weakref.ref weakref.WeakMethod weakref.proxy"
+        " WeakSet WeakKeyDictionary WeakValueDictionary"),
     Way("imports", Sees.IMPORTS, Reach.FILE,
         "meta_path path_hooks addaudithook sys.modules builtins.__import__ =__import__"),
     Way("threads", Sees.MOMENTS, Reach.FILE,
         "threading _thread futures ThreadPool to_thread run_in_executor"),
+    Way("debuggers", Sees.LOCALS | Sees.LINES | Sees.MOMENTS, Reach.FILE, "bdb.Bdb pdb.Pdb trace.Trace"),
     Way("signals and tracers", Sees.MOMENTS, Reach.FILE,
         "signal.signal signal.setitimer signal.alarm add_signal_handler settrace setprofile"
         " settrace_all_threads setprofile_all_threads sys.monitoring"),
@@ -293,6 +305,9 @@ WAYS: Final[Sequence[Way]] = (
     Way("objects that are stored or found by name", Sees.FUNCTIONS, Reach.DEFINITIONS,
         "builtins cloudpickle copyreg dill doctest gc importlib inspect joblib marshal pickle pkgutil runpy"
         " shelve"),
+    Way("texts that run in the main module", Sees.FUNCTIONS, Reach.DEFINITIONS,
+        "cProfile.run profile.run timeit.timeit timeit.repeat timeit.Timer code.interact pdb.run"
+        " code.InteractiveInterpreter code.InteractiveConsole trace.Trace"),
     # ── what names stand for ─────────────────────────────────────────────────────────────────────────
     Way("namespaces by which names are bound", Sees.MODULE, Reach.BINDINGS,
         "globals() vars() locals() exec() eval() __builtins__()"),
@@ -358,13 +373,24 @@ _FRAME_ATTRIBUTES: Final = frozenset({"f_back", "tb_frame", "gi_frame", "cr_fram
 """Attributes that give a frame; the last four give those that others hold."""
 _CODES: Final = frozenset({"__code__", "f_code", "gi_code", "cr_code", "ag_code"})
 """Attributes that give a code object."""
-_WARNED: Final = frozenset({"catch_warnings", "showwarning", "LogRecord", "makeRecord", "recwarn"})
+_WARNED: Final = frozenset(
+    {
+        "catch_warnings", "showwarning", "formatwarning", "WarningMessage", "recwarn", "warns",
+        "deprecated_call", "assertWarns", "assertWarnsRegex", "LogRecord", "makeRecord",
+        "setLogRecordFactory", "assertLogs", "caplog", "addFilter", "Filter", "Formatter", "Handler",
+        "StreamHandler", "FileHandler", "QueueHandler", "QueueListener", "BufferingHandler", "MemoryHandler",
+        "RotatingFileHandler", "WatchedFileHandler", "TimedRotatingFileHandler", "tracemalloc",
+    }
+)  # fmt: skip
 """Where one of these is mentioned, `lineno` may be the line of a statement."""
 _LOGGING: Final = frozenset({"logging", "Formatter", "formatters", "dictConfig", "basicConfig"})
-_READING: Final = frozenset({"read_text", "read_bytes", "open"})
+_READING: Final = frozenset(
+    {"read_text", "read_bytes", "open", "get_data", "input", "FileInput", "stat", "getsize"}
+)
+"""What gets the text of a file, or its size."""
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
-_OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile"})
+_OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile", "argv"})
 _HANDED: Final = _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
 """What shows something if other code gets it."""
 _UNCALLED: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(HERE.builtins)})\b(?![ \t]*\()")
@@ -482,7 +508,8 @@ def _unresolved(found: TextIndex) -> Sees:
             sees |= Sees.LOCALS
     if not words.isdisjoint(_CODES) and _given_away(found, _is_code, _ASKING_CODE):
         sees |= Sees.LOCALS
-    if "lineno" in words and not words.isdisjoint(_WARNED):
+    # `warnings.formatwarning = told`
+    if "lineno" in words and not _WARNED.isdisjoint(words | found.members):
         sees |= Sees.RUNNING
     if _looks_under_another_name(found):
         sees |= Sees.LOCALS
@@ -577,18 +604,23 @@ def _arguments_and_keys(nodes: TextIndex) -> Set[int]:
 def _reads_own_file(call: ast.Call) -> bool:
     """Whether a call opens the file in which it stands: `open(__file__)`, `Path(__file__).read_text()`."""
     match call:
-        case ast.Call(
-            func=ast.Attribute(value=ast.Call(args=[given]), attr="read_text" | "read_bytes" | "open")
-        ):
-            return last_name(_bare(given)) in _OWN_FILE
-        case ast.Call(func=func, args=[given, *_]):
-            return last_name(func) == "open" and last_name(_bare(given)) in _OWN_FILE
+        case ast.Call(func=ast.Attribute(value=ast.Call(args=[given]), attr=reading)) if reading in _READING:
+            return _is_own_file(given)
+        case ast.Call(func=func, args=[ast.List(elts=[given, *_]) | ast.Tuple(elts=[given, *_]) | given, *_]):
+            return last_name(func) in _READING and _is_own_file(given)
         case _:
             return False
 
 
-def _bare(node: ast.expr) -> ast.expr:
-    return node.func if isinstance(node, ast.Call) else node
+def _is_own_file(node: ast.expr) -> bool:
+    """Whether an expression is the path of the text: `__file__`, `sys.argv[0]`, `getsourcefile(f)`."""
+    match node:
+        case ast.Subscript(value=value, slice=ast.Constant(value=0)):
+            return last_name(value) == "argv"
+        case ast.Call(func=func):
+            return last_name(func) in _OWN_FILE
+        case _:
+            return last_name(node) in _OWN_FILE - {"argv"}
 
 
 # ── patches ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -928,9 +960,21 @@ def _is_written(node: ast.expr) -> bool:
 # ── keywords of calls ────────────────────────────────────────────────────────────────────────────────────
 
 
+_KEYWORD: Final = re.compile(r"[(,]\s*(?:(\w+)\s*=(?!=)|\*\*[\w{(])")
+"""A keyword of a call in a text; an empty one for `**options`."""
+
+
+_RUNNING: Final = frozenset(
+    {"eval", "exec", "compile", "timeit", "runsource", "runcode", "runctx", "doctest"}
+)
+"""What runs a text that may call a function by another name than its own."""
+
+
 @lru_cache(maxsize=64)
 def passed_by_keyword(file: str, function: str) -> Set[str] | None:
     """The names of arguments that calls of a function with this name may give in a file; `None`: any.
+
+    A text is read like code: `eval("f(size=1)")`, `>>> f(size=1)`.
 
     A file that mentions the function other than by a call may call it by any of its keywords; so may one
     whose method of this name Python itself calls, such as `__init__`.
@@ -944,12 +988,19 @@ def _passed_by_keyword(file: str, function: str) -> Sequence[str] | None:
         found = index_of(file)
     except SourceError:
         return None
-    calls = found(ast.Call)
+    calls = every = found(ast.Call)
     if not (function.startswith("__") or function in found.taken or function in found.spelled):
         mentions = {id(one) for one in found(ast.Name) if one.id == function}
         mentions |= {id(one) for one in found(ast.Attribute) if one.attr == function}
         own = [one for one in calls if id(one.func) in mentions]
         calls = own if len(own) == len(mentions) else calls
     words = {word.arg for call in calls for word in call.keywords}
+    # Texts that run, and the examples of docstrings.
+    written = (one.value for one in found(ast.Constant) if isinstance(one.value, str))
+    own_call = re.compile(rf"(?<!\w){re.escape(function)}\s*\(")
+    runs = calls is every and not _RUNNING.isdisjoint(found.words)
+    for text in {*written, *found.texts}:
+        if "(" in text and (runs or own_call.search(text) or (calls is every and ">>>" in text)):
+            words.update(word or None for word in _KEYWORD.findall(text))
     # `partial(f, **options)`, `f(**options)`
     return None if None in words else [word for word in words if word is not None]

@@ -25,15 +25,17 @@ from codeaudit.transforms.python.parsing import (
 from codeaudit.transforms.python.walking import LAST_FIRST, below
 
 _WORD: Final = re.compile(r"\w+")
-_PATH: Final = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
-"""A text that names something: `f_locals`, `tb_frame.f_locals`, `builtins.open`."""
-_FIELD: Final = re.compile(r"\{([^{}]*\.[^{}]*)\}")
-"""A field of `format` with attributes: `"{0.tb_frame.f_lineno}"`."""
+_PATH: Final = re.compile(r"(?:\d+\.)?[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
+"""A text that names something: `f_locals`, `tb_frame.f_locals`, `builtins.open`, `0.f_locals`."""
+_FIELD: Final = re.compile(r"\{([^{}]*\.[^{}]*)[{}]")
+"""A field of `format` with attributes: `"{0.tb_frame.f_lineno}"`, `"{0.f_lineno:{1}}"`."""
 _ATTRIBUTE: Final = re.compile(r"\.(\w+)")
 _NAMED_FIELD: Final = re.compile(r"(?:%\(|\$?\{|\$)(\w+)")
 """A field with a name: of `%`, of `format`, of `string.Template`."""
-_JUNCTION: Final = re.compile(r"[\"'](?<=\w.)[\s\\+]*[rRuUbBfF]{0,2}[\"'](?=\w)")
-"""Where two texts join to one word: `"f_" "locals"`."""
+_JUNCTION: Final = re.compile(r"[\"'](?<=\w.)(?:[\s\\+()\"']|[rRuUbBfF]{1,2}(?=[\"'])|#[^\n]*\n)*[\"'](?=\w)")
+"""Where two texts join to one word: `"f_" "locals"`, with any quotes, brackets and comments between them."""
+_CONTINUED: Final = "\\\n"
+"""Where a text goes on in the next line."""
 _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{2,3}))")
 """A letter of a text that is written as a number."""
 _NAMED_LETTER: Final = re.compile(r"\\N\{")
@@ -52,6 +54,7 @@ _MADE: Final = (
             r"\{\s*\w{0,2}[\"'](?![^\"'\n]*[\"']\s*if\b)"
         ),
     ),
+    ("format", re.compile(r"[\"']\s*\.\s*format\(\s*\w{0,2}[\"']")),
 )
 """A text that others are put into: `"".join(["f_", "locals"])`, `"%s_locals" % "f"`, `f"{'f_'}locals"`; each
 with what stands in it. A search that begins with a plain sign is the fastest.
@@ -77,6 +80,9 @@ def words_of(file: str) -> Set[str] | None:
         return None
     plain = normalised(file)
     found = _words(plain)
+    if _CONTINUED in plain:
+        plain = plain.replace(_CONTINUED, "")
+        found |= _words(plain)
     if "\\" in plain and _ESCAPED.search(plain):
         plain = normalised(_ESCAPED.sub(_letter, plain))
         found |= _words(plain)
@@ -225,7 +231,7 @@ class TextIndex:
         found = {
             one.value for one in self(ast.Constant) if isinstance(one.value, str) and id(one) not in bare
         }
-        joined: list[ast.expr] = [*self(ast.BinOp), *self(ast.JoinedStr), *_joins(self(ast.Call))]
+        joined: list[ast.expr] = [*self(ast.BinOp), *self(ast.JoinedStr), *_makers(self(ast.Call))]
         found.update(text for node in joined if (text := told(node)) is not None)
         return found
 
@@ -404,6 +410,8 @@ class TextIndex:
 
 
 _LONG: Final = 200
+_MAKING: Final = frozenset({"join", "format", "decode"})
+"""Methods that make a text of constants."""
 _GETTING: Final = frozenset({"getattr", "__getattribute__", "setattr", "__setattr__", "delattr"})
 
 
@@ -431,6 +439,13 @@ def told(node: ast.expr) -> str | None:
         ):
             values = [told(one) for one in items]
             return None if None in values else glue.join(one for one in values if one is not None)
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=items):
+            values = [told(one) for one in items]
+            if node.keywords or None in values or text.replace("{}", "").count("{"):
+                return None
+            return text.format(*values) if text.count("{}") <= len(values) else None
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=bytes(data)), attr="decode"), args=[]):
+            return data.decode(errors="replace")
         case _:
             return None
 
@@ -453,8 +468,9 @@ def names_module(node: ast.expr) -> str | None:
             return None
 
 
-def _joins(calls: Iterable[ast.Call]) -> Iterator[ast.Call]:
-    return (one for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr == "join")
+def _makers(calls: Iterable[ast.Call]) -> Iterator[ast.Call]:
+    """The calls of which `told` may tell the text."""
+    return (one for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr in _MAKING)
 
 
 def _holds(node: ast.stmt | ast.expr, inner: ast.expr) -> bool:

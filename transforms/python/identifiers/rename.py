@@ -288,6 +288,8 @@ class PythonRename(RenameVariables):
 
     def _unnamed(self, source: str, found: VariableNames) -> VariableNames | Refused:
         """The names without those of parameters that a call in the file passes by keyword."""
+        if shown_together(source, self.around, asked=Sees.PARAMETERS) & Sees.PARAMETERS:
+            return Refused(REFLECTION)
         given = passed_by_keyword(self.around or source, variables(source).scopes.function.name)
         left = {
             number: one

@@ -9,15 +9,15 @@ exception, and looking up their names, attributes and subscripts only computes.
 import ast
 from bisect import bisect_left
 from collections.abc import Iterator, Set
-from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.python.analysis.facts import own_nodes
+from codeaudit.transforms.python.analysis.index import index_of
 from codeaudit.transforms.python.layout.lexemes import comment_inside, docstring, solid
-from codeaudit.transforms.python.parsing import FunctionNode, file_tree, parameter_names, parameter_nodes
+from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule, edit
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import SHARED, block_of, continued, line_start, reflects
@@ -48,6 +48,7 @@ _READERS: Final = frozenset(
         "__doc__", "__annotations__", "__annotate__", "get_type_hints", "get_annotations", "signature",
         "getfullargspec", "getdoc", "getsource", "help", "doctest", "singledispatch", "singledispatchmethod",
         "create_function", "get_overloads", "validate_call", "register", "co_consts", "__code__", "f_code",
+        "pydoc",
     }
 )  # fmt: skip
 """Names through which code may read docstrings or annotations."""
@@ -65,22 +66,14 @@ _TYPES: Final = (
 """The nodes of annotations that only name a type."""
 
 
-@lru_cache(maxsize=8)
 def _words(text: str) -> Set[str]:
-    """The variables, attributes, imports and strings of a text; none of one that cannot be read."""
-    found: set[str] = set()
+    """What a text mentions in any way; nothing if it cannot be read."""
     try:
-        tree = file_tree(text)
+        found = index_of(text)
     except SourceError:
-        return found
-    for node in ast.walk(tree):
-        match node:
-            # A string: `getattr(f, "__doc__")`.
-            case ast.Name(id=word) | ast.Attribute(attr=word) | ast.alias(name=word):
-                found.add(word)
-            case ast.Constant(value=str() as word):
-                found.add(word)
-    return found
+        return frozenset()
+    # `add_argument(help="…")` is no call of `help`.
+    return found.names | found.members | found.taken | found.imported | found.patterns | found.spelled
 
 
 def _removal(code: PythonSource, node: ast.stmt, *, leave_pass: bool) -> Patch:

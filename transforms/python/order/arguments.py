@@ -20,7 +20,7 @@ from typing import Final
 from codeaudit.transforms.dependence.effects import Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
-from codeaudit.transforms.python.analysis.capabilities import replaced_names
+from codeaudit.transforms.python.analysis.capabilities import Sees, replaced_names
 from codeaudit.transforms.python.analysis.index import index_in
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.modules import REGISTERING, SILENT
@@ -150,7 +150,7 @@ def find_keyword_only(code: PythonSource) -> Iterator[Site | Refused]:
             continue
         if node.decorator_list:
             yield Refused(DECORATED)  # a decorator may read the signature
-        elif reflects(code):
+        elif reflects(code) or code.shown & Sees.PARAMETERS:
             yield Refused(REFLECTION)
         else:
             pairs = list(zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True))[:MOST]
