@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node as TreeNode
 
 OBJECT: Final = "object"
-"""What is neither a number nor a pointer: structures, arrays, and nothing."""
+"""A structure or union."""
+NO_FRACTION: Final = "no fraction"
+"""What is now a number and now a pointer or an object."""
 _STRUCTURED: Final = frozenset({"struct_specifier", "union_specifier"})
 _WRAPPING: Final = ("pointer_declarator", "array_declarator", "function_declarator")
 
@@ -47,7 +49,12 @@ class DeclaredNames:
             return kinds.pop()
         if None in kinds or kinds & FRACTIONS:
             return None
-        return "int" if kinds <= INTEGRAL else OBJECT
+        return "int" if kinds <= INTEGRAL else NO_FRACTION
+
+    def may_be_object(self, name: str, *, is_field: bool) -> bool:
+        """Whether a field or a variable of a name is a structure."""
+        table = self._fields if is_field else self._others
+        return OBJECT in map(self._resolved, table.get(name, ()))
 
     def _resolved(self, words: str | None) -> str | None:
         """The type of a number for words, behind all `typedef`s."""
@@ -88,7 +95,7 @@ class DeclaredNames:
             own = wrapping[-1] if wrapping else ""
             if own == "function_declarator":  # what it returns
                 own = wrapping[-2] if len(wrapping) > 1 else ""
-            found = POINTER if own == "pointer_declarator" else OBJECT if own else base
+            found = POINTER if own else base  # the name of an array is a pointer
             table.setdefault(name, set()).add(found)
 
 
@@ -100,8 +107,7 @@ def _base(node: "TreeNode") -> str | None:
         return "int"
     if node.type not in ("primitive_type", "sized_type_specifier", "type_identifier"):
         return None
-    words = " ".join(sorted(_text(node).split()))
-    return OBJECT if words == "void" else words
+    return " ".join(sorted(_text(node).split()))
 
 
 def _unwrapped(node: "TreeNode") -> tuple[str | None, list[str]]:

@@ -62,6 +62,8 @@ _TYPES: Final = frozenset({"void", "char", "short", "int", "long", "signed", "un
 _TEMPLATE: Final = re.compile(r"\btemplate\s*<([^;{]*)")
 """The head of a template, with what it declares."""
 _UNION: Final = re.compile(r"\bunion\b[^{};()=]*\{")
+_MAKES_UNION: Final = re.compile(r"\bunion\b[\w ]*(?:\{|$)")
+"""Tokens that begin a union."""
 _BEFORE_NO_OPERAND: Final = frozenset({".", "->", "#", "##", "struct", "union", "enum", "goto"})
 
 
@@ -183,6 +185,15 @@ class Macros:
         found: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
             found.update(_WORD.findall(text[match.end() : _end_of_braces(text, match.end())]))
+        used = {*_WORD.findall(self._text)} & self.defined.keys()
+        making = [
+            one
+            for one in used
+            if any(_MAKES_UNION.search(" ".join(macro.body)) for macro in self._reached(one))
+        ]
+        for match in re.finditer(rf"\b(?:{'|'.join(making) or '(?!)'})\b[^;{{]*(\{{?)", text):
+            end = _end_of_braces(text, match.end()) if match[1] else match.end()
+            found.update(_WORD.findall(text[match.start() : end]))
         return frozenset(found)
 
     @cached_property
@@ -338,8 +349,17 @@ class Macros:
     def is_whole(self, name: str) -> bool:
         """Whether what a macro of the file becomes is one operand or one whole statement, without a jump that
         a loop or a `switch` around it would see, and without a declaration."""
-        return all(_is_whole(macro.body) for macro in self.defined.get(name, ())) and not any(
+        return self._ends_whole(name, ()) and not any(
             _leaves(macro.body, _JUMPS) for macro in self._reached(name)
+        )
+
+    def _ends_whole(self, name: str, around: tuple[str, ...]) -> bool:
+        """The same but for jumps: of a macro that is another one, that is asked. No macro is in itself."""
+        return name in around or all(
+            _is_whole(macro.body)
+            and macro.body[:1] not in {(one,) for one in macro.parameters or ()}
+            and (not macro.body or self._ends_whole(macro.body[0], (*around, name)))
+            for macro in self.defined.get(name, ())
         )
 
     def moves_whole(self, name: str) -> bool:

@@ -33,7 +33,7 @@ NO_PARAMETERS: Final = "text that looks like a function and has no parameters"
 DIRECTIVE: Final = "directive inside the function"
 SPLICED: Final = "line joined by a backslash or a trigraph"
 INNER: Final = "function inside a function"
-LABEL_VALUE: Final = "address of a label"
+LABEL_VALUE: Final = "address of a label, or label of a block"
 
 _KEYWORDS: Final = """
     auto break case char const continue default do double else enum extern float for goto if inline int
@@ -153,6 +153,8 @@ def read_unit(text: str, language: str = C) -> tuple[CText, Node]:
     reason = (_strange if language == C else _strange_in_cpp)(function)
     if _TRIGRAPH.search(reading.source):
         reason = SPLICED
+    if b"__label__" in reading.source:
+        reason = LABEL_VALUE
     if reason is not None:
         raise UnknownSyntaxError(reason)
     return reading, function
@@ -376,6 +378,8 @@ def _reading(
             node.kind = EMPTY
         elif node.kind == "switch_expression":
             _group(node)
+        elif node.kind == "update_expression":
+            _bind(node)
     return CText(
         source=source,
         root=walked.root,
@@ -383,6 +387,21 @@ def _reading(
         comments=tuple(_comment(source, *one) for one in walked.comments),
         hidden=hidden,
     )
+
+
+def _bind(node: Node) -> None:
+    """Bind `!n--` as `!(n--)`: the grammar does it the other way round (6.5.3)."""
+    inner = node.children[0]
+    if inner.start == node.start and inner.kind in ("unary_expression", "cast_expression"):
+        operand = inner.children[-1]
+        node.kind, inner.kind = inner.kind, node.kind
+        node.tokens[:], inner.tokens[:] = inner.tokens[:], node.tokens[:]
+        node.children[:] = [*inner.children[:-1], inner]
+        inner.children[:] = [operand]
+        inner.start, inner.end = operand.start, node.end
+        inner.field, operand.field = operand.field, inner.field
+        for one in node.children:
+            one.parent = node
 
 
 def _comment(source: bytes, kind: str, start: int, end: int) -> tuple[str, int, int]:

@@ -13,7 +13,7 @@ from typing import Final, Self, TypeAlias
 from codeaudit.transforms.c.analysis.scopes import resolve
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import head_of
-from codeaudit.transforms.c.declared import OBJECT
+from codeaudit.transforms.c.declared import NO_FRACTION, OBJECT
 from codeaudit.transforms.c.dialect import (
     ARITHMETIC,
     DIALECT,
@@ -38,6 +38,11 @@ from codeaudit.transforms.syntax.text import span
 
 LABEL_INSIDE: Final = "case label inside of another statement"
 ELVIS: Final = "?: without its middle"
+JUMPS_OUT: Final = "jump in an expression"
+CLEANS_UP: Final = "variable with a function for its end"
+_CLEANUP: Final = re.compile(r"\b__attribute(?:__)?\b[^;]*\b(?:__)?cleanup(?:__)?\b")
+_CLEANING: Final = frozenset({"cleanup", "__cleanup__"})
+_JUMPS: Final = frozenset({"goto_statement", "break_statement", "continue_statement", "return_statement"})
 LOOSE_MACRO: Final = "macro of the file that is no operand and no whole statement"
 HAS_LABELS: Final = "function with labels or a switch"
 _DECIMAL: Final = re.compile(r"(0|[1-9][0-9]*)([uU]?[lL]{0,2})")
@@ -81,7 +86,16 @@ class CSource(CodeText):
             return LOOSE_MACRO
         if any(node.kind == "case_statement" for node in self.unit.walk()):
             return LABEL_INSIDE
-        return None
+        return self.unusual
+
+    @cached_property
+    def unusual(self) -> str | None:
+        """Why nothing may change: code runs at the end of a variable, or an expression jumps."""
+        source = self.source.decode()
+        named = (self.macros.named_by(word) for word in self.macros.used_in(source))
+        if _CLEANUP.search(source) or any(words & _CLEANING for words in named):
+            return CLEANS_UP
+        return JUMPS_OUT if any(map(_leaves_expression, self.unit.walk())) else None
 
     @cached_property
     def obstacle_to_layout(self) -> str | None:
@@ -401,7 +415,9 @@ class CSource(CodeText):
             case kind if kind in _NO_NUMBERS:
                 return True
         known = self.kind(node)
-        return known in INTEGRAL or known in (POINTER, OBJECT) or self.sort(node) in self._used[1]
+        return (
+            known in INTEGRAL or known in (POINTER, OBJECT, NO_FRACTION) or self.sort(node) in self._used[1]
+        )
 
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -571,6 +587,14 @@ def is_declared_here(node: Node) -> bool:
     if node.field == "declarator":
         return True
     return parent.kind in ("parenthesized_declarator", "attributed_declarator")
+
+
+def _leaves_expression(node: Node) -> bool:
+    """Whether it is a `({ … })` with a jump."""
+    above = node.parent
+    if node.kind != "block" or above is None or above.kind != "parenthesized_expression":
+        return False
+    return any(one.kind in _JUMPS for one in node.walk())
 
 
 def _stays_small(node: Node) -> bool:

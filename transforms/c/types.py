@@ -21,7 +21,14 @@ _NUMBERS: Final = {
 """The types of numbers by their words in alphabetical order (6.7.2)."""
 _SPECIFIERS: Final = frozenset({"type_qualifier", "storage_class_specifier"})
 _TYPES: Final = frozenset(
-    {"primitive_type", "sized_type_specifier", "type_identifier", "struct_specifier", "qualified_identifier"}
+    {
+        "primitive_type",
+        "sized_type_specifier",
+        "type_identifier",
+        "struct_specifier",
+        "union_specifier",
+        "qualified_identifier",
+    }
 )
 
 

@@ -247,6 +247,40 @@ TRAPS: Final = {
         P + "f(2));",
         "#define A 1\n#define B 2\n#define V A##B\n",
     ),
+    "operator behind an operand with a sign": Trap(
+        "int f(int n) { int k = !n--; int m = n; int z = -(n)++; int w = ~n++ - !(n)--; return k + m * 10 + z * 100 + w * 1000 + n; }",
+        P + "f(3)); " + P + "f(0));",
+    ),
+    "size of an array that counts": Trap(
+        "int f(int n) { int k = 1; int s = (int)sizeof(int[n++]); k = n; void *v = (int (*)[n++])0; int m = n; return s + k * 10 + m * 100 + (v != 0); }",
+        P + "f(3));",
+    ),
+    "jump in an expression": Trap(
+        "int f(int n) { int m = 0; int k = ({ if (n > 1) goto out; 3; }); m = 7; k++; for (int i = 0; i < 3; i++) { k = ({ if (i) break; 2; }); m += 2; } "
+        "out: return m * 10 + n; }",
+        P + "f(3)); " + P + "f(0));",
+    ),
+    "function for the end of a variable": Trap(
+        "int f(int n) { __attribute__((cleanup(done))) int a = 1; int b __attribute__((__cleanup__(done))) = 2; CLEAN int c = n; b = 4; n = a; a = 9; return n + b + c; }",
+        P + "f(3));",
+        'static void done(int *k) { printf("c%d", *k); }\n#define CLEAN __attribute__((cleanup(done)))\n',
+    ),
+    "type with the name of a later variable": Trap(
+        "int f(int n) { T a = n; int b = (U)n; int c = (int)sizeof(V); int T = 2; int U = 3; int V = 4; n = 5; return a + b + c + T + U + V + n; }",
+        P + "f(3));",
+        "typedef short T, U, V;\n",
+    ),
+    "attribute as a statement": Trap(
+        "int f(int n) { int m = 0; switch (n) { case 3: m = 2; n = 4; __attribute__((__fallthrough__)); case 4: m += 3; n = 7; fallthrough; case 5: m++; break; } return m * 10 + n; }",
+        P + "f(3)); " + P + "f(4));",
+        "#define fallthrough __attribute__((fallthrough))\n",
+    ),
+    "macro of a macro that is a block": Trap(
+        "int f(int n) { int k = 1; if (n > 2) OUTER(k, n); if (n) BARE; k += SUM * 2 + ID(k + n) * 2; return k + n; }",
+        P + "f(3)); " + P + "f(0));",
+        "#define INNER(a, b) { a = b; shared = b; }\n#define OUTER(a, b) INNER(a, b)\n#define SET { shared++; }\n#define BARE SET\n"
+        "#define PLUS 1 + shared\n#define SUM PLUS\n#define ID(a) a\nstatic int shared;\n",
+    ),
 }
 
 
@@ -327,6 +361,7 @@ def test_most_traps_are_renamed() -> None:
         ("int f(int n) { // a ??/\n n++;\n return n; }", SPLICED),
         ("int f(int n) { int g(int m) { return m; } return g(n); }", INNER),
         ("int f(int n) { void *p = &&l; l: return p != 0; }", LABEL_VALUE),
+        ("int f(int n) { __label__ l; if (n) goto l; n = 2; l: return n; }", LABEL_VALUE),
     ],
 )  # fmt: skip
 def test_what_is_not_read(source: str, reason: str | None) -> None:

@@ -11,6 +11,7 @@ it may not end. Two uses of one pointer are one event. The assumptions are `macr
 `nobody-between` of the ledger; under the relation `disjoint` also `fields-disjoint`.
 """
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -18,6 +19,7 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.c.analysis.scopes import OF_THE_LINKER
 from codeaudit.transforms.c.declared import OBJECT
 from codeaudit.transforms.c.dialect import FRACTIONS, INTEGRAL, POINTER, PROMOTED
+from codeaudit.transforms.c.macros import HYGIENIC
 from codeaudit.transforms.c.rewriting import CSource, TypeSort
 from codeaudit.transforms.dependence.effects import ACTS, ANYTHING, LOOKS_UP, OBSERVES, RAISES, STORES
 from codeaudit.transforms.syntax.effects import EffectCollector, ScopeFacts, StatePlace
@@ -32,6 +34,8 @@ _UNSIGNED: Final = frozenset(
      "uintmax_t"}
 )  # fmt: skip
 """Types whose operations never overflow, as far as no smaller one is promoted to `int`."""
+_CHANGING: Final = frozenset({"assignment_expression", "update_expression", "method_invocation"})
+_UNION: Final = re.compile(r"\bunion\b")
 _SMALLEST_SHIFT: Final = 16
 """Every `int` has so many bits."""
 
@@ -74,8 +78,10 @@ class CFacts(ScopeFacts):
     def is_apart(self, binding: Binding) -> bool:
         """Whether a variable is declared outside, and the function names it as a whole only: then no field
         is part of it."""
-        others = self.code.addressed | self._holds_parts
-        return binding.view == "outer" and binding.number not in others
+        others, declared = self.code.addressed | self._holds_parts, self.code.macros.declared
+        is_object = declared is not None and declared.may_be_object(binding.name, is_field=False)
+        may_be_field = self.code.evidence == HYGIENIC and binding.name.isupper()
+        return binding.view == "outer" and binding.number not in others and not is_object and not may_be_field
 
     def is_private(self, binding: Binding) -> bool:
         """Whether nobody but this function can reach a variable."""
@@ -208,14 +214,21 @@ class CEffectCollector(EffectCollector):
                 yield self.facts.text(node.children[1])
 
     def _is_apart(self, node: Node) -> bool:
-        """Whether neither a field nor what it is a part of is in a union or a macro, as far as is known."""
+        """Whether a field is no structure or array, and neither it nor what it is a part of is in a union or
+        a macro, as far as is known."""
+        declared = self.facts.code.macros.declared
+        name = self.facts.text(node.children[1])
+        if declared is not None and declared.may_be_object(name, is_field=True):
+            return False
         while node.kind == "field_access":
             if self.facts.text(node.children[1]) in self.facts.code.macros.shared_fields:
                 return False
-            if node.operator == "->":
-                return True
-            node = node.children[0].unparenthesized
-        return True
+            is_arrow, node = node.operator == "->", node.children[0].unparenthesized
+            if is_arrow:
+                break
+        binding = self.names.binding(node)
+        words = None if binding is None else self.facts.code.declared(binding)
+        return _UNION.search(words or self.facts.text(node)) is None
 
     # ── variables ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -261,13 +274,13 @@ class CEffectCollector(EffectCollector):
         """Collect a constant."""
 
     _decimal_integer_literal = _character_literal = _string_literal = _null = _true = _false = nothing
-    _empty_statement = _offsetof_expression = nothing
+    _empty_statement = nothing
 
     def mentioned(self, node: Node) -> None:
-        """Collect what is not evaluated."""
-        self.captured(node)
+        """Collect what is not evaluated, but for the sizes of arrays."""
+        (self.anything if any(one.kind in _CHANGING for one in node.walk()) else self.captured)(node)
 
-    _sizeof_expression = _alignof_expression = mentioned
+    _sizeof_expression = _alignof_expression = _offsetof_expression = mentioned
 
     def _concatenated_string(self, node: Node) -> None:
         self.parts(node)
@@ -335,7 +348,7 @@ class CEffectCollector(EffectCollector):
 
     def _cast_expression(self, node: Node) -> None:
         kind, value = node.part("type"), node.part("value")
-        self.captured(kind)
+        self.mentioned(kind)
         self.visit(value)
         is_pointer = any(one.kind == "abstract_pointer_declarator" for one in kind.children)
         if not is_pointer and not self.facts.code.is_whole(value):

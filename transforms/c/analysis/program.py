@@ -103,7 +103,8 @@ class CProgramBuilder(ProgramBuilder):
                 self.declaration(reading, node)
             case "expression_statement":
                 reading.visit(node.children[0])
-                if any(one.kind == "gnu_asm_expression" for one in node.walk()):
+                is_word = node.children[0].kind == "identifier"  # only a macro does something: `fallthrough;`
+                if is_word or any(one.kind == "gnu_asm_expression" for one in node.walk()):
                     reading.flags |= BARRIER
             case "return_statement":
                 for child in node.children:
@@ -115,8 +116,9 @@ class CProgramBuilder(ProgramBuilder):
             case "goto_statement":
                 reading.flags |= LEAVES_LOOP
                 self._jumps.append(_OUTSIDE)
-            case kind if kind == EMPTY:
-                pass
+            case kind if kind == EMPTY:  # perhaps with an attribute before it
+                is_attribute = self.facts.source[: node.start].rstrip().endswith(b")")
+                reading.flags |= BARRIER if is_attribute else 0
             case _:  # types, assertions of the compiler, and whatever later versions bring
                 reading.anything(node)
                 reading.flags |= BARRIER

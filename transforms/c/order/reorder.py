@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from codeaudit.transforms.c.analysis.program import CProgram, analyse
+from codeaudit.transforms.c.analysis.scopes import IS_A_TYPE, TYPE_OR_VARIABLE
 from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import HYGIENIC, Surroundings
 from codeaudit.transforms.c.parsing import C
@@ -14,6 +15,7 @@ from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.records import Evidence, Move
 from codeaudit.transforms.strategies.reorder import CodeOrdering, CodeReorder, CodeReorderBreaking
+from codeaudit.transforms.syntax.reader import Node
 
 JUMPS_BACK: Final = "setjmp or a macro of the file that jumps or names a local"
 _KNOWN: Final = "setjmp _setjmp sigsetjmp __sigsetjmp __builtin_setjmp vfork getcontext swapcontext"
@@ -53,9 +55,13 @@ def _obstacle(program: CProgram) -> str | None:
         return LABEL_INSIDE
     source = code.source.decode()
     words = {code.text(node) for node in code.unit.walk() if node.kind == "identifier"}
-    own = {one.name for one in code.scopes.bindings if one.view != "outer"}
+    own = {one.name for one in code.scopes.bindings if one.view != "outer" and one.doubt != IS_A_TYPE}
     if words & _RETURNS_TWICE:
         return JUMPS_BACK
+    if code.unusual is not None:
+        return code.unusual
+    if own & {code.text(node) for node in code.unit.walk() if _is_type(node)}:
+        return TYPE_OR_VARIABLE
     if any(code.macros.is_pasted(name, source) for name in own):
         return JUMPS_BACK
     for word in code.macros.used_in(source):
@@ -63,6 +69,15 @@ def _obstacle(program: CProgram) -> str | None:
         if named & own or named & _RETURNS_TWICE or not code.macros.moves_whole(word):
             return JUMPS_BACK
     return None
+
+
+def _is_type(node: Node) -> bool:
+    """Whether it is a name of a type, and no tag behind `struct`."""
+    return node.kind == "type_identifier" and (
+        node.parent is None
+        or node.parent.kind == "macro_type_specifier"
+        or not node.parent.kind.endswith("_specifier")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
