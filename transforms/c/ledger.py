@@ -32,10 +32,10 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="fields-disjoint",
             assumed="Under `--dependence disjoint` fields of other names are different memory, no plain name "
-            "means a field, and no structure is used as a whole while a part of it is stored, or stored while "
-            "a part is used.",
-            shown="The file, or a header that is found, has a union with a field of this name, or a structure "
-            "of it.",
+            "means a field, and no structure is used as a whole while a part of it is stored, or stored as a "
+            "whole while a part is used.",
+            shown="The file, or a header that is found, has a union with a field of this name, or a "
+            "structure of this name.",
             refused="Stores to such a field keep their order.",
             reach="place",
             example="`p->whole = 1` and `p->part = 2` change places, and a header declares both in one union",
