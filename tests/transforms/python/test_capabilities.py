@@ -703,6 +703,14 @@ READING_SOURCE = (
     "import os\nt = os.stat(__file__).st_size",
     "from pathlib import Path\nt = Path(__file__).read_text()",
     "t = x.__loader__.get_source('m')",
+    "from traceback import format_exc as text\nt = text().strip().splitlines()[-1]",
+    "import traceback\nt = ''.join(traceback.format_exception(x))\nfound = 'total' in t",
+    "import traceback\nx.kept = traceback.format_tb(x)\nfor line in x.kept:\n    print(line)",
+    "import re, traceback\nfound = re.search('total', traceback.format_exc())",
+)
+PRINTING_TRACEBACKS = (
+    "import traceback\nprint(traceback.format_exc().strip())",
+    "import traceback\nx.kept = ''.join(traceback.format_exception(x))\nlog(x.kept)",
 )
 NAMING = (
     "import logging\nlogging.basicConfig(format='%(funcName)s')",
@@ -751,6 +759,12 @@ def test_who_counts_references_sees_which_variables_hold_an_object(head: str) ->
 def test_who_reads_the_source_sees_every_edit(head: str) -> None:
     for name in ("reorder", "rename", "insert-blank-lines", "dead-stores"):
         assert not applies(name, LOCAL, head)
+
+
+@pytest.mark.parametrize("head", PRINTING_TRACEBACKS)
+def test_a_traceback_for_people_is_not_taken_apart(head: str) -> None:
+    for name in ("reorder", "rename", "insert-blank-lines", "dead-stores"):
+        assert applies(name, LOCAL, head)
 
 
 OVERRIDES = (

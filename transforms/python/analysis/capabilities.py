@@ -7,8 +7,9 @@ numbers read, is the source read, are names of functions seen, is the order of a
 An unresolved use reaches the whole file: of `tb.tb_frame.f_locals` nobody can tell whose variables it reads,
 so those of all functions of the file count as read. Names in comments and docstrings mention nothing.
 
-Not counted: a traceback or a warning that is printed (`print_exc`, `warn(stacklevel=2)`). Its position goes
-into a text for people, which is assumed to be read by no program (`positions-unread` of the ledger).
+Not counted: a traceback or a warning that is printed or logged (`print_exc`, `warn(stacklevel=2)`). Its
+position goes into a text for people, which is assumed to be read by no program (`positions-unread` of the
+ledger). It counts where the file takes the text apart: `format_exc().splitlines()`.
 """
 
 import ast
@@ -220,7 +221,8 @@ class Way(NamedTuple):
     reach: Reach
     spelled: str
     """Words. `f_locals`: any attribute, import or text. `inspect.stack`: of this module. `locals()`: the
-    builtin. `%lineno`: a field of a format. `=__del__`: a name that the text binds.
+    builtin. `%lineno`: a field of a format. `=__del__`: a name that the text binds. `/format_exc`: a function
+    whose text the file takes apart.
     """
 
 
@@ -274,6 +276,8 @@ WAYS: Final[Sequence[Way]] = (
     Way("source", Sees.SOURCE, Reach.FILE,
         "getsource getsourcelines findsource getblock getcomments get_source linecache.getline"
         " linecache.getlines"),
+    Way("tracebacks that are taken apart", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
+        "/format_exc /format_exception /format_tb /format_stack /format_list"),
     # ── namespaces ───────────────────────────────────────────────────────────────────────────────────
     Way("names of a module", Sees.MODULE, Reach.FILE, "__globals__ f_globals f_builtins"),
     Way("classes in their order", Sees.CLASS | Sees.MODULE, Reach.FILE, "__subclasses__"),
@@ -334,11 +338,12 @@ class _Spelled(NamedTuple):
     fields: Mapping[str, Sees]
     parts: Mapping[str, Sees]
     bound: Mapping[str, Sees]
+    texts: Mapping[str, Sees]
 
 
 def _spelled(reach: Reach) -> _Spelled:
-    found = _Spelled({}, {}, {}, {}, {}, {})
-    marked = {"%": found.fields, "+": found.parts, "=": found.bound}
+    found = _Spelled({}, {}, {}, {}, {}, {}, {})
+    marked = {"%": found.fields, "+": found.parts, "=": found.bound, "/": found.texts}
     for way in WAYS:
         for text in way.spelled.split() if way.reach is reach else ():
             module, _, name = text.rpartition(".")
@@ -414,7 +419,7 @@ class _Hints(NamedTuple):
 @lru_cache(maxsize=16)
 def _hints(asked: Sees) -> _Hints:
     """Those of what is asked for."""
-    tables = (FILE.words, FILE.builtins, FILE.fields, FILE.parts, FILE.bound)
+    tables = (FILE.words, FILE.builtins, FILE.fields, FILE.parts, FILE.bound, FILE.texts)
     words = {word for table in tables for word, sees in table.items() if sees & asked} - {"lineno", *STATES}
     pairs: list[tuple[Set[str], Set[str]]] = [
         ({name for name, sees in names.items() if sees & asked}, {module})
@@ -495,7 +500,51 @@ def _mentioned(found: TextIndex, rows: _Spelled) -> Sees:
         sees |= rows.fields[name]
     for part in found.spelled & rows.parts.keys():
         sees |= rows.parts[part]
+    if (makers := rows.texts.keys() & (found.names | said)) and _takes_apart(found, makers):
+        sees |= reduce(or_, (rows.texts[name] for name in makers))
     return sees
+
+
+_SAME_TEXT: Final = frozenset({"strip", "lstrip", "rstrip", "encode", "join"})
+"""Methods that give a text as a whole."""
+_SEARCHING: Final = frozenset(
+    {
+        "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn", "fnmatch", "len",
+        "list", "enumerate", "reversed", "iter", "assertIn", "assertNotIn", "assertEqual", "assertRegex",
+        "assertNotRegex", "assertMultiLineEqual",
+    }
+)  # fmt: skip
+"""Functions that look into a text that they get."""
+
+
+def _takes_apart(found: TextIndex, makers: Set[str]) -> bool:
+    """Whether a file cuts, searches or compares a text that one of these functions makes."""
+    aliases = (alias for one in found(ast.ImportFrom) for alias in one.names)
+    names = {*makers, *(alias.asname for alias in aliases if alias.asname and alias.name in makers)}
+    holders: set[str] = set()
+
+    def is_text(node: ast.expr) -> bool:
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args) if name in _SAME_TEXT:
+                return is_text(owner) or any(map(is_text, args))
+            case ast.Call(func=function):
+                return last_name(function) in names
+            case ast.Name() | ast.Attribute():
+                return last_name(node) in holders
+            case _:
+                return False
+
+    while True:
+        more = {name for name, value in found.bindings if name not in holders and is_text(value)}
+        if not more:
+            break
+        holders |= more
+    looked = [one.value for one in found(ast.Subscript)]
+    looked += [one.value for one in found(ast.Attribute) if one.attr not in _SAME_TEXT]
+    looked += [part for one in found(ast.Compare) for part in (one.left, *one.comparators)]
+    looked += [one.iter for one in (*found(ast.For), *found(ast.comprehension))]
+    looked += [part for one in found(ast.Call) if last_name(one.func) in _SEARCHING for part in one.args]
+    return any(map(is_text, looked))
 
 
 def _unresolved(found: TextIndex) -> Sees:
