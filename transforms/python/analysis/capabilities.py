@@ -542,7 +542,7 @@ def _takes_apart(found: TextIndex, makers: Set[str]) -> bool:
     looked = [one.value for one in found(ast.Subscript)]
     looked += [one.value for one in found(ast.Attribute) if one.attr not in _SAME_TEXT]
     looked += [part for one in found(ast.Compare) for part in (one.left, *one.comparators)]
-    looked += [one.iter for one in (*found(ast.For), *found(ast.comprehension))]
+    looked += [one.iter for one in found(ast.For)] + [one.iter for one in found(ast.comprehension)]
     looked += [part for one in found(ast.Call) if last_name(one.func) in _SEARCHING for part in one.args]
     return any(map(is_text, looked))
 
