@@ -56,6 +56,7 @@ _STARS: Final = re.compile(rb"\w\s*(\*[\s*]*)(?=[),])")
 _EMPTY_VALUE: Final = re.compile(rb"=\s*\{\s*\}(?=\s*[,)])")
 """The value of a parameter that the grammar of C++ does not know."""
 _BLANKS: Final = rb"(?:\s|//[^\n]*\n|/\*(?:(?!\*/).)*\*/)*"
+_ONLY_BLANKS: Final = re.compile(_BLANKS, re.DOTALL)
 _NAME_FIRST: Final = re.compile(_BLANKS + rb"([A-Za-z_]\w*)\s*(?=\()", re.DOTALL)
 _BODY_NEXT: Final = re.compile(_BLANKS + rb"(?:\{|__attribute)", re.DOTALL)
 _PLACEHOLDER: Final = b"int "
@@ -371,6 +372,7 @@ def _reading(
     source: bytes, tree: "Tree", hidden: tuple[Extent, ...], shift: int = 0, language: str = C
 ) -> CText:
     walked = READERS[language].walk(tree, shift)
+    _widen(walked.root, source, hidden)
     if language == CPP:
         cpp.prepare(walked.root, source)
     for node in list(walked.root.walk()):
@@ -387,6 +389,23 @@ def _reading(
         comments=tuple(_comment(source, *one) for one in walked.comments),
         hidden=hidden,
     )
+
+
+def _widen(root: Node, source: bytes, hidden: tuple[Extent, ...]) -> None:
+    """Let statements begin at the words before them that were overwritten: `ALIGNED int a;` is one."""
+    statements = [
+        node
+        for node in (root.walk() if hidden else ())
+        if node.kind in ("local_variable_declaration", "switch_expression")
+        or node.kind.endswith("_statement")
+        or (node.parent is not None and node.parent.kind == "block")
+    ]
+    for start, end in reversed(hidden):
+        for node in statements:  # the outermost first
+            begins = end <= node.start and _ONLY_BLANKS.fullmatch(source, end, node.start)
+            if begins and node.parent is not None and node.parent.start < start:
+                node.start = start
+                break
 
 
 def _bind(node: Node) -> None:

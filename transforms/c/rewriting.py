@@ -26,11 +26,11 @@ from codeaudit.transforms.c.dialect import (
 )
 from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import NOWHERE, Surroundings, macros_of
-from codeaudit.transforms.c.parsing import C, named, read_unit
+from codeaudit.transforms.c.parsing import C, CText, named, read_unit
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.levels import MacroLevel
-from codeaudit.transforms.patches import Part, Patch, Site
+from codeaudit.transforms.patches import Part, Patch, Site, Span
 from codeaudit.transforms.strategies.dialect import UNKNOWN, CodeText, Dialect, TextRule
 from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
 from codeaudit.transforms.syntax.scopes import Binding
@@ -40,6 +40,7 @@ LABEL_INSIDE: Final = "case label inside of another statement"
 ELVIS: Final = "?: without its middle"
 JUMPS_OUT: Final = "jump in an expression"
 CLEANS_UP: Final = "variable with a function for its end"
+UNREAD_WORDS: Final = "words that were not read would be lost"
 _CLEANUP: Final = re.compile(r"\b__attribute(?:__)?\b[^;]*\b(?:__)?cleanup(?:__)?\b")
 _CLEANING: Final = frozenset({"cleanup", "__cleanup__"})
 _JUMPS: Final = frozenset({"goto_statement", "break_statement", "continue_statement", "return_statement"})
@@ -128,6 +129,21 @@ class CSource(CodeText):
             if not any(start <= node.start and node.end <= end for start, end in hidden)
             and not self._may_be_cast(node)
             and not (node.kind == "identifier" and is_declared_here(node))
+        )
+
+    def loses(self, site: Site) -> bool:
+        """Whether a patch takes away words that were overwritten before the text was parsed, such as an
+        attribute: nobody asked what they mean."""
+        assert isinstance(self.reading, CText)
+        patches = [patch for option in site.options for patch in option]
+        return any(
+            patch.start < end
+            and start < patch.end
+            and not any(
+                isinstance(one, Span) and one.start <= start and end <= one.end for one in patch.parts
+            )
+            for start, end in self.reading.hidden
+            for patch in patches
         )
 
     def seen_by(self, rule: str) -> Self:
@@ -660,7 +676,10 @@ class CRewriting(TextRule):
         code = self.study(source)
         keeps_ends = self.proof != "analysis" and self.name not in _OF_OPERANDS
         obstacle = code.obstacle_to_layout if keeps_ends else code.obstacle
-        return self.find(code.seen_by(self.name)) if obstacle is None else (Refused(obstacle),)
+        if obstacle is not None:
+            return (Refused(obstacle),)
+        found = self.find(code.seen_by(self.name))
+        return (Refused(UNREAD_WORDS) if isinstance(one, Site) and code.loses(one) else one for one in found)
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
         """As of any rule, with an evidence that says what is assumed of macros."""

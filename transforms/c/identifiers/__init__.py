@@ -3,7 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.c.ledger import NAMES
-from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.language import MERGING, TransformFamily, changes, keeps, renamings
 
 _TOTAL: Final = """\
 int total(const int *prices, int count, int tax)
@@ -35,26 +35,13 @@ int span(int first, int last)
 }
 """
 
-_RENAMINGS: Final = (
-    "rename", "rename-random", "rename-shuffle", "rename-misleading", "rename-canonical", "rename-parameters",
-)  # fmt: skip
-"""They rename the same variables: of several in a row, little more than the last can be seen."""
-
-_TWIN: Final = "rename-merging"
-
 FAMILY: Final = TransformFamily.of(
     __name__,
     "identifiers",
     "Names of C's variables: what may be called otherwise, and what it is called then.",
-    keeps("rename:RENAME", "local variables get other names", _TOTAL, _TWIN, undoes=_RENAMINGS),
-    keeps("rename:RENAME_RANDOM", "local variables get pronounceable names without meaning", _CLAMP, _TWIN,
-        undoes=_RENAMINGS),
-    keeps("rename:RENAME_SHUFFLE", "local variables swap their names", _CLAMP, _TWIN, undoes=_RENAMINGS),
-    keeps("rename:RENAME_MISLEADING", "local variables get names that say something else", _TOTAL, _TWIN,
-        undoes=_RENAMINGS),
-    keeps("rename:RENAME_CANONICAL", "local variables become v0, v1, …", _CLAMP, _TWIN, undoes=_RENAMINGS),
-    keeps("rename:RENAME_PARAMETERS", "locals and parameters get other names", _TOTAL, _TWIN, interface=True,
-        undoes=_RENAMINGS),
+    *renamings(_TOTAL, _CLAMP),
+    keeps("rename:RENAME_PARAMETERS", "locals and parameters get other names", _TOTAL, MERGING,
+        interface=True),
     changes("merging:RENAME_MERGING", "two variables become one", _SPAN),
     rests_on=NAMES,
 )  # fmt: skip
