@@ -40,7 +40,7 @@ from codeaudit.reports.matching import EffectBound, SampleKey, effect_bound, mat
 from codeaudit.reports.reaction import reaction
 from codeaudit.reports.records import ByTransform, ModelSummary, Rate, Rise, Summary
 from codeaudit.reports.statistics.adjustment import holm
-from codeaudit.reports.statistics.excess import MOST, flips, samples_needed
+from codeaudit.reports.statistics.excess import MOST_SAMPLES, flips, samples_needed
 from codeaudit.reports.statistics.intervals import Z
 from codeaudit.reports.statistics.mcnemar import (
     SampleChange,
@@ -479,7 +479,7 @@ def _noisy_violation(
 def _undecided(found: EffectBound, limit: float) -> str:
     needed = samples_needed(found.differences, limit, found.alpha)
     if needed is None:
-        return f"not decided: even {MOST:,} samples would not"
+        return f"not decided: even {MOST_SAMPLES:,} samples would not"
     return f"not decided: {max(1, needed - found.samples):,} more samples would"
 
 

@@ -274,24 +274,25 @@ class PaddedModel(PaperModel[C, N], Generic[C, N, Features]):
         """In the order of the batches."""
         numbered = enumerate(batches)
         while some := list(islice(numbered, self.at_once)):
+            read = [[self.refused(query) or self.read(query) for query in queries] for _, queries in some]
             # Read first: while one thread reads, others that compute would wait for the interpreter.
-            read = [self.refused(query) or self.read(query) for _, queries in some for query in queries]
-            # By size over all of these batches, not in their order: less padding.
-            plan = self._planned(read)
-            inputs = [[features for _, features in part] for part in plan]
+            plans = [self._planned(one) for one in read]
+            inputs = [[features for _, features in part] for plan in plans for part in plan]
             on_cpu = self.device == "cpu"
-            computed = on_cores(self.computed, inputs) if on_cpu else map(self.computed, inputs)
-            found: list[Prediction | None] = [one if isinstance(one, Failed) else None for one in read]
-            for part, predictions in zip(plan, computed, strict=True):
-                for (place, _), prediction in zip(part, predictions, strict=True):
-                    found[place] = prediction
-            answers = iter(found)
-            for number, queries in some:
-                yield number, [one for one in islice(answers, len(queries)) if one is not None]
+            computed = iter(on_cores(self.computed, inputs) if on_cpu else map(self.computed, inputs))
+            for (number, _), features, plan in zip(some, read, plans, strict=True):
+                found: list[Prediction | None] = [
+                    one if isinstance(one, Failed) else None for one in features
+                ]
+                for part in plan:
+                    for (place, _), prediction in zip(part, next(computed), strict=True):
+                        found[place] = prediction
+                yield number, [one for one in found if one is not None]
 
     def _planned(self, read: Sequence[Features | Failed]) -> list[list[tuple[int, Features]]]:
-        """The readable queries in parts that are computed together, each with its place."""
+        """The readable queries of a batch in parts that are computed together, each with its place."""
         readable = [(place, one) for place, one in enumerate(read) if not isinstance(one, Failed)]
+        # By size, not in the order of the queries: less padding.
         return by_size(readable, self.size, ROOM_ON_CPU if self.device == "cpu" else ROOM)
 
 
@@ -301,8 +302,7 @@ ROOM_ON_CPU: Final = 2048
 """The same on a processor: small batches have little padding and stay in its caches, which saves 30 % of the
 time of batches of 32."""
 AT_ONCE: Final = 8
-"""Batches of queries that are computed at once on a processor: enough for all cores, of which similar sizes
-come together, and few to lose."""
+"""Batches of queries that are computed at once on a processor: enough for all cores, and few to lose."""
 
 
 @contextmanager

@@ -155,11 +155,19 @@ def test_a_column_by_number_must_be_there(tmp_path: Path) -> None:
         list(corpus(str(path), LabelColumn(name="2")).read(Counter()))
 
 
-@pytest.mark.parametrize("text", ["foo,bar\n1,2\n", "488,1\n", "movq %rax;1\n", "x = 1\n"])
-def test_a_table_that_is_neither_is_one_error(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("foo,bar\n1,2\n", "has no column of code: .* it has foo, bar"),
+        ("488,1\n", "has no column of code: .*; without a header"),
+        ("movq %rax;1\n", "its cells are separated by ';'"),
+        ("x = 1\n", "has no column of code: .*; without a header"),
+    ],
+)
+def test_a_table_that_is_neither_is_one_error(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(text)
-    with pytest.raises(CorpusError, match=r"has no column of code: .*; without a header"):
+    with pytest.raises(CorpusError, match=said):
         list(corpus(str(path)).read(Counter()))
 
 

@@ -1,5 +1,6 @@
 """The tables and figures of the papers: their records agree with themselves and with the commands they name."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -47,12 +48,12 @@ def test_a_command_has_each_option_once(found: Item, preset: published.PresetNam
 @pytest.mark.parametrize("found", MADE, ids=lambda one: one.name)
 def test_a_try_counts_steps_and_no_epochs(found: Item, preset: published.PresetName) -> None:
     """`train` refuses both, and an epoch before the steps may take hours."""
-    for step in steps(found, Request(preset=preset, out=Path("out"), dry=True, steps=2)):
-        if step.kind == "train":
-            given = dict(zip(step.words, step.words[1:], strict=False))
-            assert given["--steps"] == "2"
-            assert "--epochs" not in given
-            assert {value for word, value in given.items() if word.endswith("-epochs")} <= {"0"}, step.words
+    made = steps(found, Request(preset=preset, out=Path("out"), dry=True, steps=2))
+    for words in [step.words for step in made if step.kind == "train"]:
+        given = dict(pairwise(words))
+        assert given["--steps"] == "2"
+        assert "--epochs" not in given
+        assert {value for word, value in given.items() if word.endswith("-epochs")} <= {"0"}, words
 
 
 @pytest.mark.parametrize("preset", ["small", "paper"])
@@ -61,11 +62,11 @@ def test_a_training_has_options_of_its_task(found: Item, preset: published.Prese
     """`train` refuses the others."""
     names = {word: str(one.name) for one in train.params for word in one.opts}
     of_tasks = {name for one in FAMILIES for options in one.tasks.values() for name in options}
-    for step in steps(found, Request(preset=preset, out=Path("out"), dry=True)):
-        if step.kind == "train":
-            trained, task = family(step.words[1], found.task)
-            given = {names[word] for word in step.words if word in names}
-            assert [name for name in given & of_tasks if foreign(trained, task, name)] == []
+    made = steps(found, Request(preset=preset, out=Path("out"), dry=True))
+    for words in [step.words for step in made if step.kind == "train"]:
+        trained, task = family(words[1], found.task)
+        given = {names[word] for word in words if word in names}
+        assert [name for name in given & of_tasks if foreign(trained, task, name)] == []
 
 
 def test_the_last_of_equal_options_counts() -> None:

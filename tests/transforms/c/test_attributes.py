@@ -89,7 +89,8 @@ def test_each_variable_lies_where_its_attribute_puts_it(language: str) -> None:
     for attribute in OF_C if language == "c" else OF_CPP:
         for place in PLACES:
             text = function(place, attribute)
-            if reads(text, language):
+            # Behind a type, `alignas` says nothing of the variable.
+            if reads(text, language) and not ("int @ a" in place and attribute == "alignas(64)"):
                 made = [one for name in PRESERVING for one in variants(name, language, text)]
                 compiler = "gcc" if language == "c" else "g++"
                 calls = 'printf("%d %d", f(1), f(7));'
