@@ -40,7 +40,6 @@ class Project:
 PROJECTS: Mapping[str, Project] = {
     "h2": Project(version="4.4.1", sources=("src",), needs=("hypothesis", "hpack", "hyperframe")),
     "wsproto": Project(version="1.3.2", sources=("src",), needs=("h11",)),
-    "waitress": Project(version="3.0.2", sources=("src",), needs=("pytest-cov",)),
     "aiofiles": Project(version="25.1.0", sources=("src",), needs=("pytest-asyncio",)),
     "anyio": Project(
         version="4.9.0",
@@ -50,6 +49,7 @@ PROJECTS: Mapping[str, Project] = {
             "typing-extensions",
             "idna",
             "sniffio",
+            "blockbuster",
             "trio",
             "hypothesis",
             "psutil",
@@ -60,14 +60,12 @@ PROJECTS: Mapping[str, Project] = {
     "bottle": Project(version="0.13.4", sources=("bottle.py",), tests=("test",)),
     "pony": Project(version="0.7.20", sources=("pony",), tests=("pony/orm/tests",)),
     "tinydb": Project(version="4.9.0", sources=("tinydb",), needs=("pyyaml",)),
-    "diskcache": Project(version="5.6.3", sources=("diskcache",), needs=("django", "pytest-django")),
     "parsimonious": Project(
         version="0.9.0", sources=("parsimonious",), tests=("parsimonious/tests",), needs=("regex",)
     ),
     "arpeggio": Project(version="2.0.3", sources=("arpeggio",), tests=("arpeggio/tests",)),
     "pycparser": Project(version="3.12", sources=("pycparser",)),
     "json5": Project(version="0.17.3", sources=("json5",), needs=("hypothesis",)),
-    "soupsieve": Project(version="4.1", sources=("soupsieve",), needs=("beautifulsoup4", "html5lib", "lxml")),
     "bleach": Project(version="6.4.0", sources=("bleach",), needs=("html5lib", "webencodings", "tinycss2")),
     "cssselect": Project(version="1.6.0", sources=("cssselect",), needs=("lxml",)),
     "pyflakes": Project(version="4.1.0", sources=("pyflakes",), tests=("pyflakes/test",)),
@@ -77,7 +75,6 @@ PROJECTS: Mapping[str, Project] = {
     "configobj": Project(version="5.0.9", sources=("src",), tests=("src/tests",), needs=("mock",)),
     "docopt-ng": Project(version="0.9.0", sources=("docopt",)),
     "simpy": Project(version="4.1.2", sources=("src",)),
-    "uncertainties": Project(version="3.2.3", sources=("uncertainties",), needs=("numpy",)),
     "num2words": Project(
         version="0.5.14",
         sources=("num2words",),
@@ -85,12 +82,6 @@ PROJECTS: Mapping[str, Project] = {
             "delegator.py",
             "docopt",
         ),
-    ),
-    "stevedore": Project(
-        version="5.10.0",
-        sources=("stevedore",),
-        tests=("stevedore/tests",),
-        needs=("docutils", "testtools", "fixtures"),
     ),
     "yapsy": Project(version="1.12.2", sources=("yapsy",), tests=("test",)),
     "venusian": Project(version="3.1.1", sources=("src",), needs=("pytest-cov",)),
@@ -107,34 +98,12 @@ PROJECTS: Mapping[str, Project] = {
         tests=("responses/tests",),
         needs=("requests", "urllib3", "pyyaml", "pytest-httpserver", "tomli-w", "pytest-asyncio"),
     ),
-    "cmd2": Project(
-        version="4.3.1",
-        sources=("cmd2",),
-        needs=(
-            "pytest-cov",
-            "pyperclip",
-            "wcwidth",
-            "rich",
-            "rich-argparse",
-            "prompt-toolkit",
-            "pytest-mock",
-        ),
-    ),
-    "plumbum": Project(
-        version="2.0.2",
-        sources=("plumbum",),
-        needs=(
-            "pytest-asyncio",
-            "pytest-mock",
-            "pytest-timeout",
-            "psutil",
-        ),
-    ),
     "prettytable": Project(version="3.18.0", sources=("src",), needs=("wcwidth", "pytest-lazy-fixtures")),
     "cattrs": Project(
         version="26.2.1",
         sources=("src",),
         needs=(
+            "msgpack",
             "msgspec",
             "pyyaml",
             "pymongo",
