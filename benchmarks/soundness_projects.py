@@ -38,6 +38,99 @@ class Project:
 
 
 PROJECTS: Mapping[str, Project] = {
+    "h2": Project(version="4.4.1", sources=("src",), needs=("hypothesis", "hpack", "hyperframe")),
+    "wsproto": Project(version="1.3.2", sources=("src",), needs=("h11",)),
+    "aiofiles": Project(version="25.1.0", sources=("src",), needs=("pytest-asyncio",)),
+    "bottle": Project(version="0.13.4", sources=("bottle.py",), tests=("test",)),
+    "pony": Project(version="0.7.20", sources=("pony",), tests=("pony/orm/tests",)),
+    "tinydb": Project(version="4.9.0", sources=("tinydb",), needs=("pyyaml",)),
+    "parsimonious": Project(
+        version="0.9.0", sources=("parsimonious",), tests=("parsimonious/tests",), needs=("regex",)
+    ),
+    "arpeggio": Project(version="2.0.3", sources=("arpeggio",), tests=("arpeggio/tests",)),
+    "pycparser": Project(version="3.12", sources=("pycparser",)),
+    "json5": Project(version="0.17.3", sources=("json5",), needs=("hypothesis",)),
+    "bleach": Project(version="6.4.0", sources=("bleach",), needs=("html5lib", "webencodings", "tinycss2")),
+    "cssselect": Project(version="1.6.0", sources=("cssselect",), needs=("lxml",)),
+    "pyflakes": Project(version="4.1.0", sources=("pyflakes",), tests=("pyflakes/test",)),
+    "asttokens": Project(version="3.0.2", sources=("asttokens",), needs=("astroid",)),
+    "configobj": Project(version="5.0.9", sources=("src",), tests=("src/tests",), needs=("mock",)),
+    "docopt-ng": Project(version="0.9.0", sources=("docopt",)),
+    "simpy": Project(version="4.1.2", sources=("src",)),
+    "num2words": Project(
+        version="0.5.14",
+        sources=("num2words",),
+        needs=(
+            "delegator.py",
+            "docopt",
+        ),
+    ),
+    "yapsy": Project(version="1.12.2", sources=("yapsy",), tests=("test",)),
+    "venusian": Project(version="3.1.1", sources=("src",), needs=("pytest-cov",)),
+    "blinker": Project(version="1.9.0", sources=("src",), needs=("pytest-asyncio",)),
+    "zope.interface": Project(
+        version="8.7", sources=("src",), tests=("src/zope/interface",), needs=("zope.testing",)
+    ),
+    "pyhamcrest": Project(version="2.1.0", sources=("src",), needs=("numpy",)),
+    "mock": Project(version="5.2.0", sources=("mock",), tests=("mock/tests",)),
+    "freezegun": Project(version="1.5.5", sources=("freezegun",), needs=("python-dateutil",)),
+    "responses": Project(
+        version="0.26.3",
+        sources=("responses",),
+        tests=("responses/tests",),
+        needs=("requests", "urllib3", "pyyaml", "pytest-httpserver", "tomli-w", "pytest-asyncio"),
+    ),
+    "prettytable": Project(version="3.18.0", sources=("src",), needs=("wcwidth", "pytest-lazy-fixtures")),
+    "pyrsistent": Project(version="0.20.0", sources=("pyrsistent",), needs=("hypothesis",)),
+    "colander": Project(version="2.0", sources=("src",), needs=("iso8601", "translationstring")),
+    "wtforms": Project(
+        version="3.3.2", sources=("src",), needs=("markupsafe", "babel", "python-dateutil", "email_validator")
+    ),
+    "oauthlib": Project(version="4.0.1", sources=("oauthlib",), needs=("cryptography", "pyjwt", "blinker")),
+    "pyjwt": Project(version="2.9.0", sources=("jwt",), needs=("cryptography",)),
+    "isodate": Project(version="0.7.2", sources=("src",)),
+    "arrow": Project(
+        version="1.4.0",
+        sources=("arrow",),
+        needs=(
+            "pytest-cov",
+            "python-dateutil",
+            "types-python-dateutil",
+            "dateparser",
+            "pytz",
+            "pytest-mock",
+            "simplejson",
+            "tzdata",
+        ),
+    ),
+    "croniter": Project(
+        version="7.0.0",
+        sources=("src",),
+        tests=("src/croniter/tests",),
+        needs=("python-dateutil", "pytz", "tzlocal"),
+    ),
+    "mako": Project(version="1.4.3", sources=("mako",), tests=("test",), needs=("markupsafe", "babel")),
+    "chameleon": Project(version="4.6.0", sources=("src",), tests=("src/chameleon/tests",)),
+    "genshi": Project(
+        version="0.7.12", sources=("genshi",), tests=("genshi",), needs=("six", "setuptools<81")
+    ),
+    "funcy": Project(version="2.1", sources=("funcy",), needs=("whatever",)),
+    "glom": Project(
+        version="25.12.0",
+        sources=("glom",),
+        tests=("glom/test",),
+        needs=("boltons", "attrs", "face", "pyyaml"),
+    ),
+    "zipp": Project(
+        version="4.1.2",
+        sources=("zipp",),
+        needs=("jaraco.functools", "jaraco.itertools", "jaraco.test", "more-itertools", "big-O"),
+    ),
+    "flask": Project(
+        version="3.1.3",
+        sources=("src",),
+        needs=("werkzeug", "jinja2", "itsdangerous", "click", "blinker", "asgiref", "python-dotenv"),
+    ),
     "attrs": Project(version="25.3.0", sources=("src",), needs=("hypothesis", "cloudpickle", "packaging")),
     "boltons": Project(version="25.0.0", sources=("boltons",)),
     "cachetools": Project(version="5.5.2", sources=("src",)),
