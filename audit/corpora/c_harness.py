@@ -303,8 +303,12 @@ def _items(context: str, language: str) -> tuple[_Item, ...]:
             frozenset(_WORD.findall(_QUIET.sub(" ", text))),
             is_function=node.type == "function_definition",
             kept=tuple(_variables(node)),
-            declared=frozenset(_declared_functions(node)),
-            bodies=frozenset(_bodies(node)),
+            declared=frozenset(name for one in _inside(node) for name in _declared_functions(one)),
+            bodies=frozenset(
+                _innermost(one.child_by_field_name("declarator"))
+                for one in _inside(node)
+                if one.type == "function_definition"
+            ),
         )
         for node in _outer(READERS[language].parse(source).root_node)
         if not (node.type == "declaration" and node.has_error)
@@ -321,11 +325,17 @@ def _variables(node: "TreeNode") -> Iterator[str]:
                 yield name
 
 
-def _declared_functions(node: "TreeNode") -> Iterator[str]:
-    """The functions that an item declares without a body."""
+def _inside(node: "TreeNode") -> Iterator["TreeNode"]:
+    """The items in all branches of an `#if`; any other item by itself."""
     if node.type in _ENCLOSING:
         for child in node.named_children:
-            yield from _declared_functions(child)
+            yield from _inside(child)
+    else:
+        yield node
+
+
+def _declared_functions(node: "TreeNode") -> Iterator[str]:
+    """The functions that an item declares without a body."""
     if node.type == "declaration":
         for one in node.children_by_field_name("declarator"):
             while one.type == "pointer_declarator" and (inner := one.child_by_field_name("declarator")):
@@ -333,15 +343,6 @@ def _declared_functions(node: "TreeNode") -> Iterator[str]:
             own = one.child_by_field_name("declarator")
             if one.type == "function_declarator" and own is not None and own.type == "identifier":
                 yield _told(own)
-
-
-def _bodies(node: "TreeNode") -> Iterator[str]:
-    """The functions that an item defines."""
-    if node.type in _ENCLOSING:
-        for child in node.named_children:
-            yield from _bodies(child)
-    if node.type == "function_definition":
-        yield _innermost(node.child_by_field_name("declarator"))
 
 
 def _end(node: "TreeNode") -> str:

@@ -16,7 +16,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -101,13 +101,7 @@ def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
         return Seen(
             definitions="\n".join([defined, *beside]), declarations="\n".join(beside), missing=missing
         )
-    return Seen(
-        definitions="\n".join([asked.definitions, *beside]),
-        declarations=asked.declarations,
-        missing=asked.missing,
-        read=asked.read,
-        failed=asked.failed,
-    )
+    return replace(asked, definitions="\n".join([asked.definitions, *beside]))
 
 
 # ── a compiler ───────────────────────────────────────────────────────────────────────────────────────────

@@ -569,18 +569,18 @@ def _unresolved(found: TextIndex) -> Sees:
 
 def _looks_under_another_name(found: TextIndex) -> bool:
     """Whether a function that looks at the variables of its caller may be called by another name."""
-    nodes, names = found, frozenset(HERE.builtins) - {"__builtins__"}
+    names = frozenset(HERE.builtins) - {"__builtins__"}
     if found.handed_on(names) or not _FRAME_NAMES.isdisjoint(found.spelled):
         return True
-    called = nodes.called
+    called = found.called
     if not _FRAME_NAMES.isdisjoint(found.names | found.attributes):
-        mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
+        mentions: list[ast.Name | ast.Attribute] = [*found(ast.Name), *found(ast.Attribute)]
         if any(
             last_name(one) in _FRAME_NAMES and id(one) not in called and isinstance(one.ctx, ast.Load)
             for one in mentions
         ):
             return True
-    for one in nodes(ast.ImportFrom):
+    for one in found(ast.ImportFrom):
         of_module = HERE.paths.get(one.module or "", {})
         for alias in one.names:
             if alias.name in of_module or (alias.name == "*" and of_module):
@@ -598,9 +598,9 @@ def _takes_unseen(found: TextIndex, module: str, looking: Set[str], called: Set[
     """Whether a text takes one of these functions out of a module other than by a call under its own name, or
     hands the module to other code.
     """
-    nodes, aliases = found, found.aliases(module)
+    aliases = found.aliases(module)
     plain: set[int] = set()
-    for attribute in nodes(ast.Attribute):
+    for attribute in found(ast.Attribute):
         name = last_name(attribute.value)
         if name in aliases:
             if attribute.attr in looking and (name != module or id(attribute) not in called):
@@ -611,13 +611,13 @@ def _takes_unseen(found: TextIndex, module: str, looking: Set[str], called: Set[
         if attribute.attr == "keys" and isinstance(attribute.value, ast.Attribute):
             plain.add(id(attribute.value.value))
     # `builtins.__dict__["_"] = translate`, `mod.__builtins__ = __builtins__`
-    for item in nodes(ast.Subscript):
+    for item in found(ast.Subscript):
         if item.ctx.__class__ is ast.Store and isinstance(item.value, ast.Attribute):
             plain.add(id(item.value.value))
-    for several in nodes(ast.Assign):
+    for several in found(ast.Assign):
         if {last_name(one) for one in several.targets} == {"__builtins__"}:
             plain.add(id(several.value))
-    for call in nodes(ast.Call):
+    for call in found(ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
                 if (told(key) or "__") not in looking and not (told(key) or "__").startswith("__"):
@@ -626,8 +626,8 @@ def _takes_unseen(found: TextIndex, module: str, looking: Set[str], called: Set[
                 plain.add(id(owner))
             case _:
                 pass
-    mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
-    bound = {id(value) for _, value in nodes.bindings}
+    mentions: list[ast.Name | ast.Attribute] = [*found(ast.Name), *found(ast.Attribute)]
+    bound = {id(value) for _, value in found.bindings}
     if any(
         last_name(one) in aliases
         and isinstance(one.ctx, ast.Load)
@@ -636,8 +636,8 @@ def _takes_unseen(found: TextIndex, module: str, looking: Set[str], called: Set[
         for one in mentions
     ):
         return True
-    used = _arguments_and_keys(nodes)
-    return any(id(one) in used and told(one) == module for one in nodes(ast.Constant))
+    used = _arguments_and_keys(found)
+    return any(id(one) in used and told(one) == module for one in found(ast.Constant))
 
 
 _ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"})
@@ -768,14 +768,13 @@ def namespaces_in(found: TextIndex, wanted: Set[str]) -> Iterator[ast.Name | ast
         yield None
     if wanted.isdisjoint(found.names | found.attributes):
         return
-    nodes = found
-    of_one = {id(one.value) for one in nodes(ast.Subscript)}
-    of_one |= {id(one.value) for one in nodes(ast.Attribute) if one.attr in _OF_ONE_KEY}
-    for test in nodes(ast.Compare):
+    of_one = {id(one.value) for one in found(ast.Subscript)}
+    of_one |= {id(one.value) for one in found(ast.Attribute) if one.attr in _OF_ONE_KEY}
+    for test in found(ast.Compare):
         tests = zip(test.ops, test.comparators, strict=True)
         of_one |= {id(right) for op, right in tests if isinstance(op, ast.In | ast.NotIn)}
-    calls = {id(one.func): one for one in nodes(ast.Call)}
-    mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
+    calls = {id(one.func): one for one in found(ast.Call)}
+    mentions: list[ast.Name | ast.Attribute] = [*found(ast.Name), *found(ast.Attribute)]
     for one in mentions:
         name = last_name(one)
         # `self.__dict__ = shared`
