@@ -104,6 +104,8 @@ class Effects(NamedTuple):
     @classmethod
     def of_all(cls, effects: Sequence["Effects"]) -> "Effects":
         """The effects of all of these."""
+        if len(effects) == 1:
+            return effects[0]
         flags = 0
         for effect in effects:
             flags |= effect.flags
@@ -160,6 +162,8 @@ def conflicts(
         guards: the guard of each statement, if it has one. Two statements with guards that exclude each other
             may change places: of the two, one at most does anything.
     """
+    if len(effects) < 2:
+        return (0,) * len(effects)
     pairs = _RETURNING if returning else _CONFLICTS
     readers: dict[Any, int] = {}
     writers: dict[Any, int] = {}

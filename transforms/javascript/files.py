@@ -17,6 +17,7 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.javascript.parsing import (
     JAVASCRIPT,
+    READERS,
     TYPESCRIPT,
     FunctionText,
     read,
@@ -44,11 +45,20 @@ NO_FUNCTION: Final = "no function in the text"
 _FIXED: Final = frozenset({"undefined", "NaN", "Infinity"})
 """Names of values that nobody can set, but that a declaration may hide."""
 _MAY_BE_FIXED: Final = re.compile(r"\b(?:undefined|NaN|Infinity)\b")
+_FIXED_BYTES: Final = re.compile(_MAY_BE_FIXED.pattern.encode())
 _DECLARING: Final = frozenset(
     {"formal_parameters", "required_parameter", "optional_parameter", "import_clause", "import_specifier",
      "namespace_import", "assignment_pattern", "array_pattern", "object_pattern", "rest_pattern",
      "pair_pattern", "catch_clause"}
 )  # fmt: skip
+
+_NO_NAMES: Final = frozenset({"comment", "string_fragment", "template_string", "regex_pattern"})
+_ONLY_USED: Final = frozenset(
+    {"arguments", "array", "as_expression", "assignment_expression", "binary_expression", "literal_type",
+     "member_expression", "pair", "parenthesized_expression", "return_statement", "ternary_expression",
+     "unary_expression", "union_type"}
+)  # fmt: skip
+"""What may stand around a name in the parser's tree where it is certainly not declared; not all there is."""
 
 
 def refuse_packed(text: str) -> None:
@@ -183,8 +193,8 @@ def _declares(node: Node) -> bool:
         return False
     if parent.kind in _DECLARING or node.kind == "shorthand_property_identifier_pattern":
         return True
-    if parent.kind == "lambda_expression":
-        return node.field == "parameter"
+    if parent.kind in ("lambda_expression", "enhanced_for_statement"):
+        return node.field in ("parameter", "left")
     return node.field == "name" and parent.kind.endswith(("declarator", "declaration"))
 
 
@@ -194,12 +204,30 @@ def obstacle_in_file(source: str, file: str, *, language: str = JAVASCRIPT) -> s
     return REBOUND if used and _hidden_in(file, language).intersection(used) else None
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _hidden_in(file: str, language: str) -> frozenset[str]:
     try:
-        return hides_fixed(read(file, language))
+        return hides_fixed(read(file, language)) if _may_hide(file, language) else frozenset()
     except SourceError:
         return frozenset()
+
+
+def _may_hide(file: str, language: str) -> bool:
+    """Whether a file may give one of these names another meaning, by the parser's own tree: to make nodes of
+    a long file costs more than all else."""
+    source = file.encode(errors="replace")
+    root = READERS[language][0].parse(source).root_node
+    if root.has_error:
+        return True
+    for found in _FIXED_BYTES.finditer(source):
+        node = root.descendant_for_byte_range(found.start(), found.end())
+        above = node and node.parent
+        if node is None or above is None:
+            return True
+        is_value = above.type == "variable_declarator" and node.prev_sibling is not None
+        if not is_value and node.type not in _NO_NAMES and above.type not in _ONLY_USED:
+            return True
+    return False
 
 
 def function_context(source: str, *, language: str = JAVASCRIPT) -> FunctionContext:

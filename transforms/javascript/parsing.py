@@ -55,11 +55,13 @@ _HTML: Final = re.compile(r"<!--|^[ \t]*-->", re.MULTILINE)
 
 HTML_COMMENT: Final = "sign of a comment of HTML in the text"
 
+_TYPED: Final = frozenset({"type_assertion", "lambda_expression"})
 _AMBIGUOUS: Final = ("(type_assertion", "(arrow_function type_parameters:")
 """Nodes that begin with what begins an element of JSX where there are some."""
 
 ERASED: Final = frozenset({"as_expression", "satisfies_expression", "non_null_expression", "type_assertion"})
 """Kinds of expressions that only say something of a type: when the program runs, they are their operand."""
+_AROUND: Final = ERASED | {"parenthesized_expression"}
 
 
 def _load() -> object:
@@ -228,6 +230,8 @@ def is_anonymous(node: Node) -> bool:
 
 def erased(node: Node) -> Node:
     """The expression without parentheses, and without what only says something of its type."""
+    if node.kind not in _AROUND:
+        return node
     while True:
         node = node.unparenthesized
         if node.kind not in ERASED:
@@ -270,11 +274,19 @@ def outline(text: str, language: str, *, whole: bool) -> Outline | None:
             tree = reader.parse(source) if is_file else reader.parse_wrapped(source)
             if tree is None or tree.root_node.has_error:
                 continue
-            found = str(tree.root_node)
-            known = is_file == whole and not any(one in found for one in _AMBIGUOUS)
-            shift = 0 if is_file else len(reader.grammar.wrapper[0])
-            return Outline(f"{number} {found}", tree, shift) if known else None
+            if is_file != whole:
+                return None
+            found = f"{number} {tree.root_node}"
+            if any(one in found for one in _AMBIGUOUS):  # the other grammars may read it, too
+                found += "".join(_told(one, source, is_file=is_file) for one in readers[number + 1 :])
+            return Outline(found, tree, 0 if is_file else len(reader.grammar.wrapper[0]))
     return None
+
+
+def _told(reader: TreeReader, source: bytes, *, is_file: bool) -> str:
+    """The outline of a text by another grammar of the language; no nodes where that cannot read it."""
+    tree = reader.parse(source) if is_file else reader.parse_wrapped(source)
+    return " ()" if tree is None or tree.root_node.has_error else f" {tree.root_node}"
 
 
 def hides(text: str) -> str | None:
@@ -338,7 +350,7 @@ def _readings(text: str, language: str) -> Iterator[ParsedText]:
             if reading is None:
                 continue
             later = readers[number + 1 :] if b"<" in source else ()
-            if later and any(_depends(node) for node in reading.root.walk()):
+            if later and any(_depends(node) for node in reading.root.nodes() if node.kind in _TYPED):
                 others = (parse(other, source) for other in later)
                 if any(other is not None and _ranges(other) != _ranges(reading) for other in others):
                     raise SourceError("not valid TypeScript: it means two things in .ts and in .tsx files")
@@ -347,14 +359,12 @@ def _readings(text: str, language: str) -> Iterator[ParsedText]:
 
 
 def _depends(node: Node) -> bool:
-    """Whether a node begins with what begins an element of JSX where there are some."""
-    return node.kind == "type_assertion" or (
-        node.kind == "lambda_expression" and node.children[0].kind == "type_parameters"
-    )
+    """Whether a node of these kinds begins with what begins an element of JSX where there are some."""
+    return node.kind == "type_assertion" or node.children[0].kind == "type_parameters"
 
 
 def _ranges(reading: ParsedText) -> list[tuple[str, int, int]]:
-    return [(node.kind, node.start, node.end) for node in reading.root.walk()]
+    return [(node.kind, node.start, node.end) for node in reading.root.nodes()]
 
 
 def _file(reader: TreeReader, source: bytes) -> ParsedText | None:

@@ -6,7 +6,7 @@ conflict relation of the effects.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from codeaudit.transforms.dependence.effects import ANYTHING, LOOKS_UP, STORES
@@ -75,10 +75,11 @@ class ScopeFacts:
             self._places[binding.number] = found
         return found
 
-    def inside(self, start: int, end: int) -> Iterator[tuple[int, Binding]]:
+    def inside(self, start: int, end: int) -> Sequence[tuple[int, Binding]]:
         """Every occurrence in a range of bytes, as (first byte, variable)."""
-        for place in self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, end)]:
-            yield place, self.scopes.at[place]
+        starts, at = self._starts, self.scopes.at
+        first = bisect_left(starts, start)
+        return [(place, at[place]) for place in starts[first : bisect_left(starts, end, first)]]
 
 
 class EffectCollector:

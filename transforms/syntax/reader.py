@@ -112,6 +112,16 @@ class Node:
             yield node
             pending += node.children[::-1]
 
+    def nodes(self) -> Sequence["Node"]:
+        """As `walk`, at once."""
+        found, pending = list[Node](), [self]
+        while pending:
+            node = pending.pop()
+            found.append(node)
+            if node.children:
+                pending += node.children[::-1]
+        return found
+
     def __repr__(self) -> str:
         return f"<{self.kind} {self.start}:{self.end}>"
 

@@ -96,7 +96,7 @@ class Scopes:
     @cached_property
     def nodes(self) -> Sequence[Node]:
         """All nodes of the unit, in the order of the text."""
-        return tuple(self.unit.walk())
+        return self.unit.nodes()
 
     def binding(self, node: Node) -> Binding | None:
         """The variable that an identifier names; `None` for other nodes and other names."""
@@ -221,7 +221,9 @@ class ScopeWalk:
         if handler is not None:
             return handler(self, node)
         for child in node.children:
-            self.visit(child)
+            # Many leaves are no names; a call for each of them would cost more than all else.
+            if child.children or handlers.get(child.kind, self) is not None:
+                self.visit(child)
         return None
 
     def visit_all(self, nodes: Iterable[Node]) -> None:

@@ -8,8 +8,10 @@ from codeaudit.transforms.javascript.files import (
     REBOUND,
     TYPESCRIPT_FILES,
     function_context,
+    hides_fixed,
     obstacle_in_file,
 )
+from codeaudit.transforms.javascript.parsing import read
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.source_files import (
     Applied,
@@ -104,3 +106,36 @@ function f(a: number) { for (const b in [a]) return b; }
         text.replace("let b = a; return b", "let c = a; return c")
     )
     assert not TYPESCRIPT_FILES.decode(text.encode()).compiles(text.replace("in T = never", "out T = never"))
+
+
+_HIDING = (
+    "let # = 1;", "var a, # = 1;", "function f(#) {}", "function #() {}", "(a, #) => 1;", "({ # }) => 1;",
+    "({ a: # }) => 1;", "([#]) => 1;", "(...#) => 1;", "(# = 1) => 1;", "let { a: # = 1 } = b;", "let [, #] = a;",
+    "import # from 'a';", "import { a as # } from 'a';", "import * as # from 'a';", "class # {}", "for (const # of a);",
+    "try { } catch (#) { }", "try { } catch ({ # }) { }", "let [a = 1, { # }] = b;", "function* #() {}",
+    "x = function (#) {};", "class A { m(#) {} }", "var { ...# } = a;",
+)  # fmt: skip
+_USING = (
+    "a === #;", "f(#, 1);", "let a = #;", "a = b ? # : 1;", "function f() { return #; }", "x = { a: # };", "x = [#];",
+    "a.#;", "a.# = 1;", "(#);", "typeof #;", "// #", "x = '#';", "x = /#/;", "x = `#`;", "x = `${#}`;", "void #;",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["undefined", "NaN", "Infinity"])
+@pytest.mark.parametrize("language", ["javascript", "typescript"])
+def test_what_the_parsers_tree_tells_of_hidden_names_is_what_our_nodes_tell(name: str, language: str) -> None:
+    use = f"function f() {{ return {name}; }}"
+    used = [one.replace("#", name) for one in _USING]
+    for number, one in enumerate(_HIDING):
+        text = "\n".join([*used[: number % len(used)], one.replace("#", name), *used[number % len(used) :]])
+        found = obstacle_in_file(use, text, language=language)
+        try:
+            hidden = hides_fixed(read(text, language))
+        except SourceError:
+            hidden = frozenset()
+        assert found == (REBOUND if hidden else None), text
+        assert found == REBOUND or language == "typescript", text
+    assert obstacle_in_file(use, "\n".join(used), language=language) is None
+    assert (
+        obstacle_in_file(use, f"{used[0]} '\udc80'; let {name};", language=language) is None
+    )  # no file has it

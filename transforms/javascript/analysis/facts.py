@@ -37,6 +37,11 @@ _OF_LITERALS: Final = {
     **dict.fromkeys(FUNCTIONS, OBJECT),
 }  # fmt: skip
 _OF_UNARY: Final = {"!": BOOLEAN, "typeof": STRING, "void": UNDEFINED, "delete": BOOLEAN, "+": NUMBER}
+_WITH_KINDS: Final = frozenset(_OF_LITERALS) | {
+    "number", "identifier", "unary_expression", "update_expression", "binary_expression",
+    "ternary_expression", "sequence_expression", "assignment_expression",
+}  # fmt: skip
+"""The expressions of which anything is known without types."""
 _BOOLEAN: Final = frozenset({"==", "!=", "===", "!==", "<", ">", "<=", ">=", "in", "instanceof"})
 CHOOSING: Final = frozenset({"&&", "||", "??"})
 """Operators that give one of their operands."""
@@ -82,8 +87,8 @@ class JavaScriptFacts(ScopeFacts):
         super().__init__(scopes)
         self.function = function
         self.types = types
-        inner = (node for node in scopes.nodes if function.start <= node.start and node is not function)
-        self.nests = any(node.kind in FUNCTIONS and node.end <= function.end for node in inner)
+        functions = [node for node in scopes.nodes if node.kind in FUNCTIONS and node is not function]
+        self.nests = any(function.start <= one.start and one.end <= function.end for one in functions)
         named = {binding.name for binding in scopes.bindings}
         name = function.child("name")
         self.is_constructor = name is not None and scopes.text(name) == "constructor"
@@ -189,7 +194,7 @@ class JavaScriptFacts(ScopeFacts):
 
     def is_plain(self, node: Node) -> bool:
         """Whether a name or a property gives its value, runs no code and raises nothing, by the types."""
-        found = self.types.get((node.start, node.end))
+        found = self.types.get((node.start, node.end)) if self.types else None
         return found is not None and found.is_plain
 
     def is_writable(self, node: Node) -> bool:
@@ -201,7 +206,7 @@ class JavaScriptFacts(ScopeFacts):
     def kinds(self, node: Node) -> Kinds:
         """The kinds that the value of an expression may have."""
         node = erased(node)
-        found = self._kinds(node)
+        found = self._kinds(node) if node.kind in _WITH_KINDS else None
         if found is None and self.types and (typed := self.types.get((node.start, node.end))) is not None:
             return typed.kinds
         return found

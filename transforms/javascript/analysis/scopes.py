@@ -157,7 +157,7 @@ class _Walk(ScopeWalk):
 
     def hoist_vars(self, body: Node) -> None:
         """Make known what `var` declares anywhere in a body, functions inside left out."""
-        if b"var" not in self.reading.source:
+        if self.reading.source.find(b"var", max(body.start, 0), body.end) < 0:
             return
         pending = list(reversed(body.children))
         while pending:
