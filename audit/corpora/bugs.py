@@ -401,6 +401,7 @@ def _labelled(clean: Sample, source: str, label: float, other_side: str) -> Samp
         path=origin.path,
         line=origin.line,
         context=clean.context,
+        file=clean.file,
         group=clean.id,
         other_side=other_side,
     )

@@ -35,6 +35,8 @@ from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive
 from codeaudit.transforms.oracle.programs import Programs
 from codeaudit.transforms.oracle.toolchains import SANITIZED
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.registry import transform_for
 
 sanitizers = pytest.mark.skipif(
     bool(SANITIZED["c"].missing) or not offered().enough, reason="no gcc with sanitizers, or no sandbox here"
@@ -264,6 +266,19 @@ def test_a_corpus_of_reported_faults_knows_both_sides(tmp_path: Path) -> None:
     assert left_out["no bug that a sanitizer reports"] == 1
     prepared = [VULNERABILITY_DETECTION.prepare(one) for one in samples]
     assert [getattr(one, "label", one) for one in prepared] == ["safe", "vulnerable"]
+
+
+@sanitizers
+@pytest.mark.slow
+def test_both_sides_of_a_fault_are_edited_beside_the_headers_of_their_file(tmp_path: Path) -> None:
+    (tmp_path / "own.h").write_text("#define OWN 2\n", encoding="utf-8")
+    checked = '#include "own.h"\n#if OWN != 2\n#error another version of own.h\n#endif\n'
+    (tmp_path / "copy.c").write_text(f"{checked}{COPY}", encoding="utf-8")
+    samples = list(corpus(f"bugs:reported:{tmp_path}", resources=CorpusResources(cache=None)).read(Counter()))
+    assert len(samples) == 2
+    rename = transform_for("rename-parameters", "c")
+    outcomes = [one for sample in samples for one in perturb_one(sample, rename, variants=1, seed=0)]
+    assert [getattr(one, "reason", None) for one in outcomes] == [None, None]
 
 
 def test_what_is_not_executed_is_not_reported() -> None:
