@@ -91,12 +91,18 @@ STAND_INS: Final = (
     (r"hf/NAME", "hf/./my-causal-model -M max_new_tokens=4"),
     (
         r"hfds:bstee615/sven@val --model hf/\./my-detector",
-        "primevul_test_paired.jsonl --model hf/./my-classifier",
+        "primevul_test_paired.jsonl --model hf/./my-detector",
     ),
     (r"^transformers serve .*", "true"),
     (r" -M batch=true(?: -M batch_wait=\d+)?", ""),
     (r"(--task code-search .*)hf/FOLDER", r"\1hf/./my-model"),
     (r"hf/\./my-encoder", "hf/./my-model"),
+    # Of C there are two functions; without gcc no fault is reported.
+    (
+        r"bugs:reported:60:src",
+        "bugs:reported:2:of-c" if shutil.which("gcc") else "primevul_test_paired.jsonl",
+    ),
+    (r"hf/\./my-detector", "hf/./my-classifier"),
     (r"http://127.0.0.1:80\d\d/v1", "{endpoint}"),
     (r"http://127.0.0.1:8080", "{plain}"),
     (r"https://[\w]+(?:\.[\w]+)*\.example/[\w/]+", "{endpoint}"),
@@ -245,6 +251,29 @@ SOURCES: Final = {
             if answer is None:
                 answer = "return " + words[0] if query["task"] in ("next-line", "generation") else "_".join(words[:2])
             print(json.dumps({"id": query["id"], "answer": answer}), flush=True)
+        """,
+    "of-c/sums.h": "#include <stddef.h>\n",
+    "of-c/sums.c": """\
+        #include "sums.h"
+
+        int total(const int *buffer, int count)
+        {
+            int sum = 0;
+            if (buffer == NULL)
+                return -1;
+            for (int at = 0; at < count; at++)
+                sum += buffer[at];
+            return sum;
+        }
+
+        int first(const int *items, int count)
+        {
+            int found = 0;
+            if (items == NULL || count < 1)
+                return found;
+            found = items[0];
+            return found + 1;
+        }
         """,
     "settings.ini": "[server]\nhost = localhost\nport = 80\n\n[client]\nname = me\nwait = 3\n",
     "openblas.csv": 'asm\n"addq %rax, %rbx\nmovq %rbx, %rcx"\n"subq %rdx, %rsi\nimulq %rsi, %rdi"\n',
