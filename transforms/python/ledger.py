@@ -34,7 +34,8 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="lookups-exist",
             assumed="Globals, attributes of modules and of `self`, and imported modules exist where they "
             "are looked up.",
-            shown="The function tests what exists (`try`, `hasattr`) or may swallow the exception (`with`).",
+            shown="The function tests what exists (`try`, `hasattr`) or may swallow the exception (`with`); "
+            "the file deletes a global or an attribute of that name.",
             refused="Nothing passes the look-up.",
             reach="function",
             example="`limit = LIMIT` passes `self._done = True`, and another file has deleted `LIMIT`",

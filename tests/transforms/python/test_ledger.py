@@ -105,6 +105,12 @@ LIMITED: Final = """
         limit = LIMIT
         return limit
 """
+SIZED: Final = """
+    def f(self):
+        self._done = True
+        size = self.size
+        return size
+"""
 LOOKING: Final = """
     def f(self, a):
         n = self._n
@@ -343,6 +349,7 @@ def test_an_edit_is_seen_where_an_entry_that_it_rests_on_is_false(name: str, tmp
 
 
 MAY_ACT: Final = "a neighbour may run unknown code"
+STORED: Final = "a neighbour stores what another may see"
 BETWEEN: Final = "somebody may look between two statements"
 SHOWN: Final[list[tuple[str, Program, str]]] = [
     (
@@ -375,7 +382,28 @@ SHOWN: Final[list[tuple[str, Program, str]]] = [
             """,
             "from contextlib import suppress\nLIMIT = 1\n",
         ),
-        "a neighbour stores what another may see",
+        STORED,
+    ),
+    *(
+        ("lookups-exist", method("reorder", code, f"import tools\nLIMIT = 3\n{head}"), STORED)
+        for code, heads in {
+            LIMITED: (
+                "def drop():\n    global LIMIT\n    del LIMIT\n",
+                "def drop():\n    del globals()['LIMIT']\n",
+                "def drop():\n    globals().pop('LIMIT')\n",
+                "def drop(name):\n    vars(tools).pop(name)\n",
+                "def drop():\n    del tools.LIMIT\n",
+                "def drop():\n    delattr(tools, 'LIMIT')\n",
+                "drop = delattr\n",
+            ),
+            SIZED: (
+                "def drop(one):\n    del one.size\n",
+                "def drop(one):\n    del one.__dict__['size']\n",
+                "def drop(one, name):\n    delattr(one, name)\n",
+                "def drop(ones):\n    del ones[0].size, ones[1]\n",
+            ),
+        }.items()
+        for head in heads
     ),
     (
         "calls-by-position",

@@ -21,6 +21,7 @@ from operator import or_
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.analysis.index import (
     TextIndex,
     index_in,
@@ -708,6 +709,8 @@ def patched_in(found: TextIndex) -> Set[str]:
 
 _SETTERS: Final = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
 """They bind an attribute that their second argument names."""
+_REMOVING_KEYS: Final = frozenset({"pop", "popitem", "clear", "__delitem__"})
+_REMOVING: Final = _REMOVING_KEYS | {"delattr", "__delattr__"}
 
 
 def replaced_names(nodes: TextIndex) -> Iterator[str]:
@@ -733,6 +736,39 @@ def replaced_names(nodes: TextIndex) -> Iterator[str]:
                 pass
             case setter, _ if setter in _SETTERS:
                 yield ANY_NAME
+
+
+def removed_names(nodes: TextIndex) -> Iterator[str]:
+    """The globals and attributes that a text deletes, which another look-up may miss; `ANY_NAME` for any."""
+    statements = nodes(ast.Delete)
+    top = {id(one) for one in own_nodes(nodes.tree.body)} if statements else frozenset[int]()
+    shared = {name for one in nodes(ast.Global) for name in one.names}
+    for statement in statements:
+        for node in (inner for target in statement.targets for inner in ast.walk(target)):
+            match node:
+                case ast.Attribute(attr=name, ctx=ast.Del()):
+                    yield name
+                case ast.Name(id=name, ctx=ast.Del()) if id(statement) in top or name in shared:
+                    yield name
+                case ast.Subscript(value=held, slice=key, ctx=ast.Del()) if _holds_names(held):
+                    yield told(key) or ANY_NAME
+    if _REMOVING.isdisjoint(nodes.names | nodes.members | nodes.imported):
+        return
+    for call in nodes(ast.Call):
+        match call.func:
+            case ast.Attribute(value=held, attr=way) if way in _REMOVING_KEYS and _holds_names(held):
+                yield (told(call.args[0]) if call.args else None) or ANY_NAME
+            case func if last_name(func) in ("delattr", "__delattr__"):
+                yield next((name for one in call.args[-2:] if (name := told(one)) is not None), ANY_NAME)
+    # `drop = delattr` hides the calls.
+    if any(one.id == "delattr" and id(one) not in nodes.called for one in nodes(ast.Name)):
+        yield ANY_NAME
+
+
+def _holds_names(node: ast.expr) -> bool:
+    """Whether an expression is the namespace of a module or an object: `globals()`, `x.__dict__`."""
+    named = last_name(node.func if isinstance(node, ast.Call) else node)
+    return named in ("globals", "vars", "locals", "__dict__", "__globals__")
 
 
 # ── names and namespaces ─────────────────────────────────────────────────────────────────────────────────

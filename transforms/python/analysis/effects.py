@@ -122,7 +122,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
 )
 from codeaudit.transforms.python.analysis.looks import CLASS_OF
 from codeaudit.transforms.python.analysis.managers import NEVER_SWALLOWING
-from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.parsing import FunctionNode, last_name
 from codeaudit.transforms.python.walking import below
 
 _ASKED_FOR_TEXT: Final = frozenset({"str", "repr", "ascii", "format"})
@@ -163,7 +163,7 @@ class PythonEffects(ExpressionEffects):
             return None
         self._arguments(node)
         # Nothing binds the name anew (`definitions-kept`), but it may be called before it is defined.
-        self.expect(quiet.flags & ~RAISES)
+        self.expect(quiet.flags & ~RAISES, last_name(func) or "")
         self.flags |= RAISES if quiet.flags & RAISES or not quiet.fits(node) else 0
         return quiet.gives
 

@@ -118,7 +118,7 @@ class ExpressionEffects(ABC):
         facts = self.facts
         if name not in facts.local:
             if name not in BUILTINS or name in facts.rebound:
-                self.expect(LOOKS_UP)
+                self.expect(LOOKS_UP, name)
             if name in facts.rebound:
                 return None
             return ATTRIBUTES.get(facts.shown.bindings.imports.get(name, ""))
@@ -151,9 +151,15 @@ class ExpressionEffects(ABC):
         elif isinstance(target, ast.Name) and target.id in self.definite & self.facts.made:
             self.flags |= ANYTHING if value is None or is_constant(value) else 0
 
-    def expect(self, look: int = OBSERVES) -> None:
-        """Something that exists is looked up (`lookups-exist`); `look` are the flags of the look-up."""
-        self.flags |= look | (RAISES if self.facts.doubts else EXPECTS)
+    def expect(self, look: int = OBSERVES, name: str = "") -> None:
+        """Something that exists is looked up (`lookups-exist`).
+
+        Args:
+            look: the flags of the look-up.
+            name: that of a global or an attribute, which the file may delete.
+        """
+        doubts = self.facts.doubts or self.facts.shown.removes(name)
+        self.flags |= look | (RAISES if doubts else EXPECTS)
 
     def look(self) -> None:
         """A foreign object is looked at, which may run methods of it. They act only if the text shows it.
@@ -566,7 +572,7 @@ class ExpressionEffects(ABC):
     def _attribute(self, node: ast.Attribute) -> str | None:
         self.visit(node.value)
         if self.dotted(node.value) in _MODULES:
-            self.expect(LOOKS_UP)
+            self.expect(LOOKS_UP, node.attr)
             self.stored_reads.add(SUBMODULES)
             return ATTRIBUTES.get(self.dotted(node))
         else:
@@ -578,7 +584,7 @@ class ExpressionEffects(ABC):
         if of_receiver and self._is_known(attribute):
             if attribute in self.facts.stored_attributes:
                 self.stored_reads.add(f".{attribute}")
-            self.expect(LOOKS_UP)
+            self.expect(LOOKS_UP, attribute)
             return
         shown = self.facts.shown
         methods = READING | {attribute}
@@ -590,9 +596,9 @@ class ExpressionEffects(ABC):
         # getter looks at any state.
         elif self.is_plain(attribute) and attribute in self.facts.stored_attributes:
             self.stored_reads.add(f".{attribute}")
-            self.expect(LOOKS_UP)
+            self.expect(LOOKS_UP, attribute)
         else:
-            self.expect()
+            self.expect(name=attribute)
 
     def is_plain(self, attribute: str) -> bool:
         """Whether an attribute of the receiver is plain (`attributes-plain`).

@@ -154,6 +154,8 @@ class ShownLooks:
     """Attributes that act when they are read; one of `READING` if all of them may."""
     raising: frozenset[str] = frozenset()
     """Attributes that may raise when they are read."""
+    removed: frozenset[str] = frozenset()
+    """Globals and attributes that the text deletes; `*` among them if they may be any."""
     computed: frozenset[str] = frozenset()
     """Attributes that may be properties or other descriptors: a store may run code."""
     stores: bool = False
@@ -165,12 +167,17 @@ class ShownLooks:
     listed: bool = False
     """Whether the text asks an object for all of its attributes, in the order in which they came."""
 
+    def removes(self, name: str) -> bool:
+        """Whether the text may delete a global or an attribute of this name; of no name: never."""
+        return bool(self.removed) and bool(name) and (name in self.removed or "*" in self.removed)
+
     def __or__(self, other: "ShownLooks") -> "ShownLooks":
         """What two texts show."""
         return ShownLooks(
             self.methods or other.methods,
             self.acting | other.acting,
             self.raising | other.raising,
+            self.removed | other.removed,
             self.computed | other.computed,
             self.stores or other.stores,
             other.bindings if isinstance(self.bindings, NoBindings) else self.bindings,

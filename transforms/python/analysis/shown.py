@@ -17,7 +17,13 @@ from typing import Any, Final
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
-from codeaudit.transforms.python.analysis.capabilities import ANY_NAME, STATES, namespaces_in, patched_in
+from codeaudit.transforms.python.analysis.capabilities import (
+    ANY_NAME,
+    STATES,
+    namespaces_in,
+    patched_in,
+    removed_names,
+)
 from codeaudit.transforms.python.analysis.classes import (
     HOMES,
     PLAIN_BASES,
@@ -49,6 +55,8 @@ from codeaudit.transforms.python.parsing import FunctionNode, file_tree, last_na
 from codeaudit.transforms.python.walking import HOLDERS, below
 from codeaudit.transforms.remembering import Plain, digest, fact
 
+_REMOVED: Final = re.compile(r"del|globals|vars|locals|__dict__")
+"""A text without this deletes no global and no attribute."""
 _HINT: Final = re.compile(
     r"^[ \t\f]*class\b|__\w+__|@|property|\b[dD]efault[dD]ict\b|\bcls\b|\btype\([^)\n]*,"
     r"|new_class|PropertyMock|\bvars\b",
@@ -132,6 +140,11 @@ def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
 
 
 def _looks(source: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> ShownLooks:
+    found = _looks_of_classes(source, tree, walked)
+    return replace(found, removed=frozenset(removed_names(walked()))) if _REMOVED.search(source) else found
+
+
+def _looks_of_classes(source: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> ShownLooks:
     rebound = rebound_in(source, tree, walked)
     start = len(_WRAPPER) if source.startswith(_WRAPPER) else 0
     # Looking for plain text first saves most searches.
@@ -874,7 +887,7 @@ def _collapsed(
     attributes = READING | CLASS_OF | computed
     methods = any(_is_method(name) or name in RUN_BY_LOOKS for name in acting - READING - STORING)
     methods |= not (acting & generated).isdisjoint(attributes)
-    return ShownLooks(methods, acting & attributes, raising & attributes, computed, stores)
+    return ShownLooks(methods, acting & attributes, raising & attributes, computed=computed, stores=stores)
 
 
 def _is_method(name: str) -> bool:
