@@ -6,9 +6,10 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.orders import enumerate_orders, is_legal
 from codeaudit.transforms.records import Move
-from codeaudit.transforms.reordering import broken, milder, reversed_pair, reversible
+from codeaudit.transforms.reordering import broken, milder, reversed_pair, reversible, swaps
 
 ORDERS = st.integers(2, 6).flatmap(lambda n: st.permutations(range(n)))
 RELATIONS = st.integers(2, 5).flatmap(lambda n: st.tuples(*(st.integers(0, 2**k - 1) for k in range(n))))
@@ -52,6 +53,14 @@ def test_every_order_leads_down_to_an_exchange_of_neighbours(drawn: list[int]) -
             return
         value = values(order(*value))[-1]
     assert value == tuple(sorted(value))
+
+
+@given(RELATIONS)
+def test_the_swaps_of_a_block_are_its_legal_orders_with_one_exchange(relation: tuple[int, ...]) -> None:
+    block = StatementBlock((), relation, None, ())
+    legal = [one for one in enumerate_orders(relation) if len(inversions(tuple(one))) == 1]
+    assert sorted(map(tuple, swaps(block))) == sorted(map(tuple, legal))
+    assert not list(swaps(block._replace(fixed="a reason")))
 
 
 @given(RELATIONS)

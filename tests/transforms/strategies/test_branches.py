@@ -1,6 +1,10 @@
 """Branches of Java in another arrangement."""
 
+from random import Random
+
+from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.rules import (
+    BRANCH_DROPPED,
     ELSE_TO_RETURN,
     FLATTEN_ELIF,
     IF_TO_TERNARY,
@@ -16,13 +20,16 @@ from codeaudit.transforms.java.rules import (
 from codeaudit.transforms.strategies.branches import (
     DANGLING,
     DECLARES,
+    IDLE,
+    LEAVES,
     LONE,
     NO_ELSE,
     NOT_LEFT,
     NOTHING_BEHIND,
+    UNSET,
 )
 from codeaudit.transforms.strategies.conditions import ARMS, IN_LAMBDA, NARROWING, TARGET
-from tests.transforms.java.support import everything, refused, variants
+from tests.transforms.java.support import everything, method, refused, variants
 
 
 def test_branches_are_exchanged_under_the_opposite() -> None:
@@ -123,3 +130,21 @@ def test_conditions_are_split_and_merged() -> None:
     assert everything(MERGE_CONDITIONS, "if (p || q) { if (a > 1) a++; }") == "if ((p || q) && a > 1) a++;"
     assert refused(SPLIT_CONDITIONS, "if (p && q) a++; else b++;") == "if with else"
     assert refused(MERGE_CONDITIONS, "if (p) { if (q) a++; else b++; }") == "if with else"
+
+
+def test_an_else_that_does_something_is_dropped() -> None:
+    assert everything(BRANCH_DROPPED, "if (a < b) a++; else b++;") == "if (a < b) a++;"
+    assert everything(BRANCH_DROPPED, "if (a < b) { a++; } else { b++; }") == "if (a < b) { a++; }"
+    assert refused(BRANCH_DROPPED, "if (a < b) a++;") == NO_ELSE
+    assert refused(BRANCH_DROPPED, "if (a < b) a++; else { }") == IDLE
+    assert refused(BRANCH_DROPPED, "if (a < b) a++; else return 1;") == LEAVES
+    assert refused(BRANCH_DROPPED, "int n; if (p) n = 1; else n = 2; b = n;") == UNSET
+
+
+def test_a_conditional_value_becomes_two_statements_with_one_blank_between_words() -> None:
+    source = method("x = p ? a : b;")
+    found = TERNARY_TO_IF.propose(source, Random(0))
+    assert not isinstance(found, Refused)
+    made = TERNARY_TO_IF.apply(source, found)
+    assert isinstance(made, Rewritten)
+    assert "  " not in made.source.replace("\n    ", "\n").replace("\n    ", "\n").replace("\n    ", "\n")
