@@ -101,7 +101,7 @@ LAYOUT: Final = ("macros-hygienic", "positions-unread", "text-unread")
 _SIGNS: Final = signs_of(LEDGER)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def shown_in(file: str) -> Mapping[str, int]:
     """The entries that a file shows not to hold, by what is written in it; comments and strings count."""
     return first_lines(_SIGNS, file)

@@ -294,7 +294,7 @@ def obstacle_in_file(source: str, file: str) -> str | None:
     return REBOUND if names and mentions(reading, reading.root, names) else None
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=512)
 def _rebound_in(file: str) -> frozenset[str]:
     try:
         reading = read_file(file)

@@ -174,7 +174,7 @@ _HIDDEN: Final = re.compile(
 _SIGNS: Final = signs_of(LEDGER, re.DOTALL)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def shown_in(file: str) -> Mapping[str, int]:
     """The entries that a file shows not to hold, by what is written in it outside of texts and comments."""
     # The lines keep their numbers.

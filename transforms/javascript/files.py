@@ -204,7 +204,7 @@ def obstacle_in_file(source: str, file: str, *, language: str = JAVASCRIPT) -> s
     return REBOUND if used and _hidden_in(file, language).intersection(used) else None
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _hidden_in(file: str, language: str) -> frozenset[str]:
     try:
         return hides_fixed(read(file, language)) if _may_hide(file, language) else frozenset()

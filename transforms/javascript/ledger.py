@@ -77,7 +77,7 @@ EFFECTS: Final = (*LAYOUT, "messages-unread", "frames-unread")
 _SIGNS: Final = signs_of(LEDGER, re.DOTALL)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def shown_in(file: str) -> Mapping[str, int]:
     """The entries that a file shows not to hold, by what is written in it.
 

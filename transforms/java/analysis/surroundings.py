@@ -17,7 +17,7 @@ A fact is used only where Java can mean nothing else:
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.dependence.effects import RAISES, Effects
@@ -47,7 +47,12 @@ _OF_OBJECTS: Final = frozenset(
 class OwnMethod:
     """A method that a class declares."""
 
-    node: Node
+    start: int
+    """Its first byte in the file."""
+    text: str
+    """Its text, if `runs`."""
+    calls: tuple[str, ...]
+    """The names of the methods that it calls, if `runs`."""
     parameters: tuple[str | None, ...]
     """The types of its parameters; `None` for an unknown one."""
     written: tuple[str | None, ...]
@@ -61,11 +66,14 @@ class OwnMethod:
 
 
 class OwnClass:
-    """A class with what its text shows. A text of members alone is a class with unknown supertypes."""
+    """A class with what its text shows. A text of members alone is a class with unknown supertypes.
 
-    def __init__(self, file: "_File", node: Node) -> None:
-        self._file = file
-        self._node = node
+    It keeps no nodes: the trees of many files would not fit into memory, and a run meets functions of one
+    file far apart.
+    """
+
+    def __init__(self, file: "_FileReader", node: Node, called: "_CalledMethods") -> None:
+        self._called = called
         self._final = _is_final(node)
         self.closed = node.kind in TYPES and not any(
             child.kind in ("superclass", "super_interfaces", "extends_interfaces") for child in node.children
@@ -82,6 +90,10 @@ class OwnClass:
             and not (modifiers is not None and modifiers.has("static"))
         )
         """Whether every object of the class belongs to an object of the class around it."""
+        self._around = file.around(node) if self.closed else None
+        """The class around this one, if no supertype of this one has members that hide those."""
+        named = node.child("name")
+        self._name = file.text(named) if named is not None else None
         self.variables = _type_parameters(file, node)
         """The names in its type parameters."""
         if node.kind == "record_declaration":
@@ -96,11 +108,11 @@ class OwnClass:
             elif member.kind == "enum_constant":
                 self.fields[file.text(member.part("name"))] = None
             elif member.kind == "method_declaration":
-                called = file.text(member.part("name"))
-                self._methods.setdefault(called, []).append(self._method(member))
+                method = file.text(member.part("name"))
+                self._methods.setdefault(method, []).append(self._method(file, member))
+        self._constructors = None if "finalize" in self._methods else file.constructors(node, self.closed)
 
-    def _method(self, node: Node) -> OwnMethod:
-        file = self._file
+    def _method(self, file: "_FileReader", node: Node) -> OwnMethod:
         own = _type_parameters(file, node)
         parameters = [
             child for child in node.part("parameters").children if child.kind != "receiver_parameter"
@@ -109,21 +121,24 @@ class OwnClass:
         names = [_written(file, one, own | self.variables) for one in parameters]
         modifiers = node.first("modifiers")
         words = {word for word, _, _ in modifiers.tokens} if modifiers else set()
+        runs = (
+            node.child("body") is not None
+            and not words & {"synchronized", "native", "abstract"}
+            and (self._final or bool(words & {"private", "static", "final"}))
+            and not file.is_strange(node)
+        )
+        called = [one for one in node.walk() if one.kind == "method_invocation"] if runs else []
         return OwnMethod(
-            node,
+            node.start,
+            file.text(node) if runs else "",
+            tuple(dict.fromkeys(file.text(one.part("name")) for one in called)),
             tuple(kinds),
             tuple(names),
             # The caller decides what a type parameter means: `<T> T f()` may give an Integer.
             file.type_of(node.child("type"), node.child("dimensions"), own),
-            node.child("body") is not None
-            and not words & {"synchronized", "native", "abstract"}
-            and (self._final or bool(words & {"private", "static", "final"})),
+            runs,
             any(one.kind == "spread_parameter" for one in parameters),
         )
-
-    def outer(self) -> "OwnClass | None":
-        """The class around this one, if no supertype of this one has members that hide those."""
-        return self._file.around(self._node) if self.closed else None
 
     def field(self, name: str) -> str | None:
         """The type of the field that a name alone means; `None` if it is unknown."""
@@ -137,14 +152,13 @@ class OwnClass:
     def _declaring(self, name: str) -> "OwnClass | None":
         known: OwnClass | None = self
         while known is not None and name not in known.fields:
-            known = known.outer()
+            known = known._around
         return known
 
     def named_in(self, method: OwnMethod) -> Iterator[OwnMethod]:
         """The methods of the class whose name stands in a method as that of a called one."""
-        for node in method.node.walk():
-            if node.kind == "method_invocation":
-                yield from self._methods.get(self._file.text(node.part("name")), ())
+        for name in method.calls:
+            yield from self._methods.get(name, ())
 
     def called(
         self, name: str, kinds: Sequence[str | None], *, here: bool = False
@@ -158,7 +172,7 @@ class OwnClass:
         """
         known: OwnClass | None = self
         while known is not None and name not in known._methods:
-            known = known.outer() if known._inner and not here and name not in _OF_OBJECTS else None
+            known = known._around if known._inner and not here and name not in _OF_OBJECTS else None
         if known is None or name in _OF_OBJECTS:
             return ()
         same = known._methods[name]
@@ -172,7 +186,7 @@ class OwnClass:
             return ()
         found = []
         for method in fitting:
-            effects = known._file.effects(method, known)
+            effects = known._called.effects(method, known)
             if effects is None:
                 return ()
             found.append((method, effects))
@@ -185,9 +199,7 @@ class OwnClass:
             name: the simple name of the created class.
             kinds: the types of the arguments; `None` for an unknown one.
         """
-        if self._node.child("name") is None or self._file.text(self._node.part("name")) != name:
-            return None
-        if self._constructors is None:
+        if self._name != name or self._constructors is None:
             return None
         # A null that is unboxed raises, and a value of an unknown type may be cast.
         unboxes = any(
@@ -198,93 +210,67 @@ class OwnClass:
         )
         return RAISES if unboxes else 0
 
-    @cached_property
-    def _constructors(self) -> Sequence[Sequence[bool]] | None:
-        """For each constructor whether its parameters are primitive; `None` if one may do anything."""
-        if not self.closed or self._node.kind not in ("class_declaration", "record_declaration"):
-            return None
-        if "finalize" in self._methods or self._file.reading.is_disputed(self._node):
-            return None
-        constructors = []
-        own: dict[str, bool] = {}
-        for member in _members(self._node):
-            modifiers = member.first("modifiers")
-            static = modifiers is not None and modifiers.has("static")
-            if member.kind == "block" or member.kind == "compact_constructor_declaration":
-                return None
-            if member.kind == "field_declaration" and not static:
-                for declarator in member.all("declarator"):
-                    value = declarator.child("value")
-                    if value is not None and value.kind not in _LITERALS:
-                        return None
-                    own[self._file.text(declarator.part("name"))] = _is_primitive(member, declarator)
-            elif member.kind == "constructor_declaration":
-                constructors.append(member)
-        if self._node.kind == "record_declaration":
-            if constructors:
-                return None
-            constructors = [self._node]
-        elif not all(self._only_stores(one, own) for one in constructors):
-            return None
-        taken = [one.part("parameters").children for one in constructors]
-        if any(one.kind != "formal_parameter" for many in taken for one in many):
-            return None
-        return [tuple(map(_is_primitive, many)) for many in taken]
 
-    def _only_stores(self, constructor: Node, own: Mapping[str, bool]) -> bool:
-        """Whether a constructor only stores parameters and literals in fields of its object.
+class _CalledMethods:
+    """The effects of the methods of a file that were asked for."""
 
-        `own` are these fields, with whether each is primitive.
-        """
-        text = self._file.text
-        taken = {
-            text(one.part("name")): _is_primitive(one)
-            for one in constructor.part("parameters").children
-            if one.kind == "formal_parameter"
-        }
-        for statement in constructor.part("body").children:
-            if statement.kind == "explicit_constructor_invocation" and text(statement) == "super();":
+    def __init__(self, summarise: Summarise) -> None:
+        self._summarise = summarise
+        self._effects: dict[int, Effects | None] = {}
+        self._open: set[int] = set()
+
+    def effects(self, method: OwnMethod, known: OwnClass) -> Effects | None:
+        """What a call of a method does beside giving its result; `None` if it may do anything."""
+        # What it calls comes first, so that a long chain of methods does not nest as deep as it is long.
+        pending, seen = [method], set()
+        while pending and not self._open:
+            one = pending[-1]
+            if one.start in seen or not one.runs:
+                self._own_effects(pending.pop(), known)
                 continue
-            stored = statement.children[0] if statement.kind == "expression_statement" else statement
-            if stored.kind != "assignment_expression" or stored.operator != "=":
-                return False
-            target, right = text(stored.part("left")), stored.part("right")
-            # A parameter hides the field of its name.
-            name = target.removeprefix("this.") if target not in taken else None
-            if name is None or name not in own:
-                return False
-            # A box that is stored as a number is unboxed.
-            fits = right.kind in _LITERALS or (
-                right.kind == "identifier" and text(right) in taken and (taken[text(right)] or not own[name])
-            )
-            if not fits:
-                return False
-        return True
+            seen.add(one.start)
+            pending += [other for other in known.named_in(one) if other.start not in seen]
+        return self._own_effects(method, known)
+
+    def _own_effects(self, method: OwnMethod, known: OwnClass) -> Effects | None:
+        place = method.start
+        if not method.runs or place in self._open:
+            return None  # a method that calls itself does more than its text shows
+        if place not in self._effects:
+            self._open.add(place)
+            try:
+                self._effects[place] = self._summarise(method.text, known)
+            except (SourceError, RecursionError):
+                self._effects[place] = None
+            finally:
+                self._open.discard(place)
+        return self._effects[place]
 
 
-class _File:
-    """A text with its classes, and with the effects of the methods that were asked for."""
+class _FileReader:
+    """Reads the classes of a text from its tree."""
 
     def __init__(self, reading: ParsedText, summarise: Summarise) -> None:
         self.reading = reading
         self.text = reading.text
-        self._summarise = summarise
+        self._called = _CalledMethods(summarise)
         self._rebound = rebound(reading)
         # A file beside this one may declare a type with a well-known name, which this text does not show.
         # If it declares one of those that transforms insert, no method of this text is rewritten at all.
         self._unclear = (HOMES.keys() - set(INSERTED)) | self._rebound
         self._classes: dict[int, OwnClass] = {}
-        self._effects: dict[int, Effects | None] = {}
-        self._open: set[int] = set()
-        self._places: dict[bytes, Node | None] = {}
-        for node in callables(reading):
-            words = _words(reading.source[node.start : node.end])
-            self._places[words] = None if words in self._places else node
 
-    def class_of(self, source: str) -> OwnClass | None:
-        """The class that declares a method with this text; `None` if not exactly one method has it."""
-        node = self._places.get(_words(source.encode()))
-        return None if node is None else self.around(node)
+    def classes(self) -> Mapping[bytes, OwnClass | None]:
+        """The class that declares a method, by the words of the method; `None` if several have the same."""
+        found: dict[bytes, OwnClass | None] = {}
+        for node in callables(self.reading):
+            words = _words(self.reading.source[node.start : node.end])
+            found[words] = None if words in found else self.around(node)
+        return found
+
+    def is_strange(self, method: Node) -> bool:
+        """Whether a method may mean something else than its text says."""
+        return self.reading.is_disputed(method) or mentions(self.reading, method, self._rebound)
 
     def around(self, node: Node) -> OwnClass | None:
         """The innermost class around a node."""
@@ -296,7 +282,7 @@ class _File:
             if above.kind in TYPES or above is self.reading.root:
                 found = self._classes.get(above.start)
                 if found is None:
-                    found = self._classes[above.start] = OwnClass(self, above)
+                    found = self._classes[above.start] = OwnClass(self, above, self._called)
                 return found
         return None
 
@@ -325,51 +311,82 @@ class _File:
         name = self.text(node)
         return None if name in self._unclear or name in unclear else name + "[]" * extra
 
-    def effects(self, method: OwnMethod, known: OwnClass) -> Effects | None:
-        """What a call of a method does beside giving its result; `None` if it may do anything."""
-        # What it calls comes first, so that a long chain of methods does not nest as deep as it is long.
-        pending, seen = [method], set()
-        while pending and not self._open:
-            one = pending[-1]
-            if one.node.start in seen or not one.runs:
-                self._own_effects(pending.pop(), known)
+    def constructors(self, node: Node, closed: bool) -> Sequence[Sequence[bool]] | None:
+        """For each constructor of a class whether its parameters are primitive; `None` if one may do
+        anything. `closed`: whether the class names no supertype."""
+        if not closed or node.kind not in ("class_declaration", "record_declaration"):
+            return None
+        if self.reading.is_disputed(node):
+            return None
+        constructors = []
+        own: dict[str, bool] = {}
+        for member in _members(node):
+            modifiers = member.first("modifiers")
+            static = modifiers is not None and modifiers.has("static")
+            if member.kind == "block" or member.kind == "compact_constructor_declaration":
+                return None
+            if member.kind == "field_declaration" and not static:
+                for declarator in member.all("declarator"):
+                    value = declarator.child("value")
+                    if value is not None and value.kind not in _LITERALS:
+                        return None
+                    own[self.text(declarator.part("name"))] = _is_primitive(member, declarator)
+            elif member.kind == "constructor_declaration":
+                constructors.append(member)
+        if node.kind == "record_declaration":
+            if constructors:
+                return None
+            constructors = [node]
+        elif not all(self._only_stores(one, own) for one in constructors):
+            return None
+        taken = [one.part("parameters").children for one in constructors]
+        if any(one.kind != "formal_parameter" for many in taken for one in many):
+            return None
+        return [tuple(map(_is_primitive, many)) for many in taken]
+
+    def _only_stores(self, constructor: Node, own: Mapping[str, bool]) -> bool:
+        """Whether a constructor only stores parameters and literals in fields of its object.
+
+        `own` are these fields, with whether each is primitive.
+        """
+        text = self.text
+        taken = {
+            text(one.part("name")): _is_primitive(one)
+            for one in constructor.part("parameters").children
+            if one.kind == "formal_parameter"
+        }
+        for statement in constructor.part("body").children:
+            if statement.kind == "explicit_constructor_invocation" and text(statement) == "super();":
                 continue
-            seen.add(one.node.start)
-            pending += [other for other in known.named_in(one) if other.node.start not in seen]
-        return self._own_effects(method, known)
-
-    def _own_effects(self, method: OwnMethod, known: OwnClass) -> Effects | None:
-        place = method.node.start
-        if not method.runs or place in self._open:
-            return None  # a method that calls itself does more than its text shows
-        if place not in self._effects:
-            self._open.add(place)
-            try:
-                strange = self.reading.is_disputed(method.node) or mentions(
-                    self.reading, method.node, self._rebound
-                )
-                text = self.text(method.node)
-                self._effects[place] = None if strange else self._summarise(text, known)
-            except (SourceError, RecursionError):
-                self._effects[place] = None
-            finally:
-                self._open.discard(place)
-        return self._effects[place]
+            stored = statement.children[0] if statement.kind == "expression_statement" else statement
+            if stored.kind != "assignment_expression" or stored.operator != "=":
+                return False
+            target, right = text(stored.part("left")), stored.part("right")
+            # A parameter hides the field of its name.
+            name = target.removeprefix("this.") if target not in taken else None
+            if name is None or name not in own:
+                return False
+            # A box that is stored as a number is unboxed.
+            fits = right.kind in _LITERALS or (
+                right.kind == "identifier" and text(right) in taken and (taken[text(right)] or not own[name])
+            )
+            if not fits:
+                return False
+        return True
 
 
-@lru_cache(maxsize=4)
-def _file(text: str, summarise: Summarise) -> _File | None:
+@lru_cache(maxsize=512)
+def _classes(text: str, summarise: Summarise) -> Mapping[bytes, OwnClass | None]:
     try:
         reading = read_file(text)
     except SourceError:
-        return None
-    return None if misread(reading, text) else _File(reading, summarise)
+        return {}
+    return {} if misread(reading, text) else _FileReader(reading, summarise).classes()
 
 
 def own_class(source: str, around: str, summarise: Summarise) -> OwnClass | None:
     """The class of a method, as far as the text around shows it; `None` if it does not."""
-    file = _file(around, summarise) if around else None
-    return file.class_of(source) if file is not None else None
+    return _classes(around, summarise).get(_words(source.encode())) if around else None
 
 
 def _is_primitive(declared: Node, declarator: Node | None = None) -> bool:
@@ -404,7 +421,7 @@ def _is_final(node: Node) -> bool:
     return node.kind == "record_declaration" or (modifiers is not None and modifiers.has("final"))
 
 
-def _type_parameters(file: "_File", node: Node) -> frozenset[str]:
+def _type_parameters(file: "_FileReader", node: Node) -> frozenset[str]:
     """The names in the type parameters of a class or method."""
     return frozenset(
         file.text(name)
@@ -415,7 +432,7 @@ def _type_parameters(file: "_File", node: Node) -> frozenset[str]:
     )
 
 
-def _written(file: "_File", parameter: Node, variables: Set[str]) -> str | None:
+def _written(file: "_FileReader", parameter: Node, variables: Set[str]) -> str | None:
     """The name of the type of a parameter, as `Facts.type_of` gives it for an argument."""
     kind, dimensions = parameter.child("type"), parameter.child("dimensions")
     if kind is None or any(one.kind.endswith(("arguments", "annotation")) for one in kind.walk()):
