@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 
 import checkout  # noqa: F401 - `tests` is found
 
+from codeaudit.transforms.dependence.relations import speaks
 from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.registry import expand
 from tests.support import c_running, cpp_running
@@ -138,6 +139,7 @@ def main() -> int:
     asked = parser.parse_args()
     language = LANGUAGES.get(asked.dialect)
     preserving = [name for name, entry in language.transforms.items() if entry.kind == "preserving"]
+    preserving += ["disjoint/reorder"] if speaks("disjoint", asked.dialect) else []
     names = (
         list(expand(asked.transform.split(","), languages=[asked.dialect])) if asked.transform else preserving
     )

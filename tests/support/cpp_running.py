@@ -38,6 +38,11 @@ class Program(NamedTuple):
 
 def _made(programs: Sequence[Program]) -> str:
     headers = dict.fromkeys(line for one in programs for line in _INCLUDE.findall(one.file))
+    headers |= {
+        f"#include <{name}>\n": None
+        for name in ("string", "vector")
+        if any(f"std::{name}" in one.file for one in programs)
+    }
     places = {one.prelude: f"p{place}" for place, one in enumerate(programs) if one.prelude}
     parts = [f"namespace {name} {{\n{prelude}}}\n" for prelude, name in places.items()]
     for number, one in enumerate(programs):

@@ -32,10 +32,10 @@ _TYPES: Final = frozenset(
 )
 
 
-def declared_type(scopes: Scopes, binding: Binding, *, references: bool = False) -> str | None:
+def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | None:
     """The type of a local or parameter in one spelling, such as `unsigned long` or `char *`; with `const` and
-    `volatile` of the variable or of what it points to. `None` for arrays, functions, and types with a body,
-    and for references of C++ unless they stand for what they refer to.
+    `volatile` of the variable or of what it points to. `None` for arrays, functions, references, and types
+    with a body; `through` is the kind of a declarator that counts as what it is made of or refers to.
 
     A type that a header defines is its name.
     """
@@ -62,9 +62,7 @@ def declared_type(scopes: Scopes, binding: Binding, *, references: bool = False)
     here: Node | None = node.child("declarator") if node.kind == "variable_declarator" else node
     stars: list[str] = []
     while here is not None and here.kind != "identifier":
-        if here.kind not in ("pointer_declarator", "parenthesized_declarator") and not (
-            references and here.kind == "reference_declarator"
-        ):
+        if here.kind not in ("pointer_declarator", "parenthesized_declarator", through):
             return None
         if here.kind == "pointer_declarator":
             stars = [

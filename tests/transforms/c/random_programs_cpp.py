@@ -209,7 +209,7 @@ class _CppMaker(Maker):
         name, other, value = self.name(), random.choice(self.known), f"({self.value()}) & 255"
         second = self.name()
         new, extra, texts = [], [], [""]
-        match random.randrange(16):
+        match random.randrange(19):
             case 0 | 1:
                 texts = [
                     random.choice(
@@ -267,6 +267,23 @@ class _CppMaker(Maker):
             case 14:
                 texts, new = [f"int {name}({value}), {second}{{ 3 }};"], [name, second]
                 self.ints += new
+            case 15:
+                first = random.choice(('"ab"', "{ 'a', 'b' }", f"{{ char({other}), 3 }}"))
+                texts, extra = (
+                    [f"char {name}[4] = {first};", f"const int {second}[2] = {{ 7, 100000 }};"],
+                    [f"int({name}[1])", f"{second}[1]"],
+                )
+            case 16:
+                texts, extra = (
+                    [f"std::string {name};", f"std::vector<int> {second};"],
+                    [f"int({name}.size())"],
+                )
+                texts += [f"{name} += char(97 + ({other} & 7));", f"{second}.push_back({value});"]
+            case 17:
+                texts, extra = (
+                    [f"std::vector<Loud> {name};", f"{name}.emplace_back({value});"],
+                    [f"{name}.back().n"],
+                )
             case _:
                 texts, new = [f"int {name} = {value};"], [name]
                 self.ints += new

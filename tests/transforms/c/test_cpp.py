@@ -163,6 +163,15 @@ KEPT: Final = (
     ("reorder", "void f(int n) { int& r = n; r = 1; n = 2; }"),
     ("reorder", "void f(int n) { auto g = [n] { return n; }; n = 2; g(); }"),
     ("reorder", "void f() { a = b; c = d; }"),
+    ("reorder", "void f() { std::string a; Lock l; }"),
+    ("reorder", "void f() { Lock l; std::vector<int> a; }"),
+    ("reorder", "void f() { std::vector<Lock> a; std::string b; }"),
+    ("reorder", "void f() { std::string a(g()); std::string b = h(); }"),
+    ("reorder", "void f(T t) { int a[2] = {t, 1}; g(); }"),
+    ("reorder", "void f(int n) { int a[n]; g(); }"),
+    ("reorder", "void f(int n) { volatile int a[2]; g(); }"),
+    ("reorder", "void f(T t) { t = 10.5; t = \"ab\"; }"),
+    ("reorder", "void f() { g(); { T t; std::string a; T u; } }"),
     ("reorder", "int f() { int n = 0; try { n = 1; g(); } catch (...) { return n; } return 0; }"),
     ("reorder", "void f() { using T = int; T* p = nullptr; p++; }"),
     ("reorder", "task f() { int a = 1; int b = 2; co_await g(a, b); }"),
@@ -173,6 +182,33 @@ KEPT: Final = (
 @pytest.mark.parametrize(("name", "source"), KEPT)
 def test_what_may_be_a_function_is_left_alone(name: str, source: str) -> None:
     assert {edited(name, source, seed) for seed in range(4)} == {None}
+
+
+MOVED: Final = {
+    "arrays": ("int f() { char a[3]; g(); return 1; }", "int f() { g(); char a[3]; return 1; }"),
+    "text": ('int f() { Lock l; char a[] = "ab"; return 1; }', 'int f() { char a[] = "ab"; Lock l; return 1; }'),
+    "list": (
+        "int f(int* p) { int b = *p; const int a[] = {1, -2}; return b; }",
+        "int f(int* p) { const int a[] = {1, -2}; int b = *p; return b; }",
+    ),
+    "strings": (
+        "int f() { std::string a; std::vector<const char*> b; return 1; }",
+        "int f() { std::vector<const char*> b; std::string a; return 1; }",
+    ),
+    "string and call": ("int f() { std::vector<std::string> a; g(); return 1; }", "int f() { g(); std::vector<std::string> a; return 1; }"),
+    "large numbers": ("int f() { double a = 1e9; g(); return 1; }", "int f() { g(); double a = 1e9; return 1; }"),
+    "pointer to a text": ('int f() { const char* a = "ab" "c"; g(); return 1; }', 'int f() { g(); const char* a = "ab" "c"; return 1; }'),
+    "two that may be undefined": (
+        "int f(int* p, int* q) { int a = *p; int b = *q; return a - b; }",
+        "int f(int* p, int* q) { int b = *q; int a = *p; return a - b; }",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_what_does_nothing_that_others_see_moves(name: str) -> None:
+    before, after = MOVED[name]
+    assert after in {edited("reorder", before, seed) for seed in range(4)}
 
 
 def test_what_nobody_sees_moves() -> None:

@@ -6,15 +6,15 @@ All else is memory, and any store may change any of it: nothing is assumed of al
 known.
 
 An event whose behaviour may be undefined, such as a dereference, a division or a signed sum, counts as one
-that raises: it keeps its order among calls, stores, exits and all other such events. So does a loop, because
-it may not end. Two uses of one pointer are one event. The assumptions are `macros-hygienic` and
-`nobody-between` of the ledger; under the relation `disjoint` also `fields-disjoint`.
+that raises: it keeps its order among calls, stores and exits. So does a loop, because it may not end.
+`analysis.program` says which two of these events may change places. The assumptions are `macros-hygienic` and
+`nobody-between` of the ledger; under the relation `disjoint` also `fields-disjoint` and `stops-unseen`.
 """
 
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Final
 
 from codeaudit.transforms.c.analysis.scopes import OF_THE_LINKER
 from codeaudit.transforms.c.declared import OBJECT
@@ -26,9 +26,6 @@ from codeaudit.transforms.syntax.effects import EffectCollector, ScopeFacts, Sta
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding
 
-PointerPath: TypeAlias = tuple[object, ...]
-"""How a pointer is written, for two places where it has one value if nothing between them changes it: the
-variable and the fields, or the pointer and the index."""
 _UNSIGNED: Final = frozenset(
     {"unsigned int", "unsigned long", "unsigned long long", "size_t", "uint32_t", "uint64_t", "uintptr_t",
      "uintmax_t"}
@@ -128,48 +125,13 @@ def _is_array_parameter(binding: Binding) -> bool:
 class CEffectCollector(EffectCollector):
     """Collects the effects of the expressions of one statement."""
 
-    __slots__ = ("_perhaps", "disjoint", "facts", "traps")
+    __slots__ = ("disjoint", "facts")
 
     def __init__(self, facts: CFacts, guard: int = -1, *, disjoint: bool = False) -> None:
         super().__init__(facts, guard)
         self.facts = facts
         self.disjoint = disjoint
         """Whether fields of other names are different memory."""
-        self.traps: set[PointerPath] = set()
-        """Pointers that are certainly used: what is evaluated is undefined if one of them is invalid. All
-        other events that may be undefined are in the flags."""
-        self._perhaps = 0
-        """In how many operands that may not be evaluated the visit is."""
-
-    # ── pointers ─────────────────────────────────────────────────────────────────────────────────────────
-
-    def trap(self, *paths: PointerPath | None) -> None:
-        """Record the use of a pointer, or of an element."""
-        if None in paths:
-            self.flags |= RAISES
-        elif not self._perhaps:
-            self.traps.add(paths)
-        elif paths not in self.traps or self._is_changed(paths):
-            self.flags |= RAISES  # else it was used before, in any case
-
-    def _is_changed(self, paths: PointerPath) -> bool:
-        """Whether what was collected may change the value of a pointer or index."""
-        roots = {path[0] for path in paths if isinstance(path, tuple)}
-        return bool(self.flags & (ACTS | STORES)) or any(one.key in roots for one in self.writes)
-
-    def path(self, node: Node) -> PointerPath | None:
-        """How a pointer or index is written; `None` for all but names, fields and numbers."""
-        node = node.unparenthesized
-        if node.kind == "identifier":
-            binding = self.names.binding(node)
-            known = binding is not None and self.facts.text(node) not in self.facts.code.macros.defined
-            return (binding.number,) if binding is not None and known else None
-        if node.kind == "decimal_integer_literal":
-            return (self.facts.text(node),)
-        if node.kind != "field_access":
-            return None
-        inner = self.path(node.children[0])
-        return None if inner is None else (*inner, node.operator, self.facts.text(node.children[1]))
 
     # ── fields ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -193,8 +155,7 @@ class CEffectCollector(EffectCollector):
             self.reads.add(self.names.place(binding))
         else:
             self.located(object_, is_read=node.operator == "->")
-        if node.operator == "->":
-            self.trap(self.path(object_))
+            self.flags |= RAISES if node.operator == "->" else 0
         return True
 
     def located(self, node: Node, *, is_read: bool = False) -> None:
@@ -203,7 +164,7 @@ class CEffectCollector(EffectCollector):
             self.visit(node)
         else:
             self.parts(node)
-            self.trap(*map(self.path, node.children))
+            self.flags |= RAISES
 
     def _around(self, node: Node) -> Iterator[str]:
         """The fields of which an expression is a part."""
@@ -258,17 +219,7 @@ class CEffectCollector(EffectCollector):
             self.visit(child)
 
     _parenthesized_expression = _sequence_expression = _array_initializer = parts
-
-    def perhaps(self, *nodes: Node) -> None:
-        """Collect expressions that may not be evaluated."""
-        self._perhaps += 1
-        for node in nodes:
-            self.visit(node)
-        self._perhaps -= 1
-
-    def _ternary_expression(self, node: Node) -> None:
-        self.visit(node.children[0])
-        self.perhaps(*node.children[1:])
+    _ternary_expression = _concatenated_string = _argument_list = parts
 
     def nothing(self, node: Node) -> None:
         """Collect a constant."""
@@ -281,9 +232,6 @@ class CEffectCollector(EffectCollector):
         (self.anything if any(one.kind in _CHANGING for one in node.walk()) else self.captured)(node)
 
     _sizeof_expression = _alignof_expression = _offsetof_expression = mentioned
-
-    def _concatenated_string(self, node: Node) -> None:
-        self.parts(node)
 
     def _identifier(self, node: Node) -> None:
         name = self.facts.text(node)
@@ -301,9 +249,6 @@ class CEffectCollector(EffectCollector):
         if self.facts.code.may_assign(self.facts.text(node.children[0])):
             self.assigned(node)
 
-    def _argument_list(self, node: Node) -> None:
-        self.parts(node)
-
     def assigned(self, node: Node) -> None:
         """Record that every variable in a part may get a value."""
         for _, binding in self.names.inside(node.start, node.end):
@@ -316,19 +261,16 @@ class CEffectCollector(EffectCollector):
         object_ = node.children[0]
         self.visit(object_)
         if node.operator == "->":
-            self.flags |= OBSERVES
-            self.trap(self.path(object_))
+            self.flags |= OBSERVES | RAISES
 
     def _array_access(self, node: Node) -> None:
         self.parts(node)
-        self.flags |= OBSERVES
-        self.trap(*map(self.path, node.children))
+        self.flags |= OBSERVES | RAISES
 
     def _pointer_expression(self, node: Node) -> None:
         if node.operator == "*":
             self.parts(node)
-            self.flags |= OBSERVES
-            self.trap(self.path(node.children[0]))
+            self.flags |= OBSERVES | RAISES
             return
         inner = node.children[0].unparenthesized
         binding = self.names.binding(inner) if inner.kind == "identifier" else None
@@ -361,10 +303,6 @@ class CEffectCollector(EffectCollector):
             self.flags |= RAISES
 
     def _binary_expression(self, node: Node) -> None:
-        if node.operator in ("&&", "||"):
-            self.visit(node.children[0])
-            self.perhaps(node.children[1])
-            return
         self.parts(node)
         if not self._is_total(node.operator, *node.children):
             self.flags |= RAISES

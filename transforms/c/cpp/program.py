@@ -6,10 +6,11 @@ and its end. A call may do anything, and may throw. A variable is private only i
 value (`CppSource.addressed`): arguments may be taken by reference.
 """
 
+import re
 from functools import partial
 from typing import Final
 
-from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts, PointerPath
+from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts
 from codeaudit.transforms.c.analysis.program import CProgramBuilder
 from codeaudit.transforms.c.analysis.program import analyse as analyse_c
 from codeaudit.transforms.c.cpp import CPP
@@ -17,6 +18,7 @@ from codeaudit.transforms.c.cpp.reading import CONSTEXPR_IF, DECLARING
 from codeaudit.transforms.c.cpp.rewriting import DIALECT_OF_CPP, CppSource
 from codeaudit.transforms.c.macros import Surroundings
 from codeaudit.transforms.c.rewriting import CSource
+from codeaudit.transforms.c.types import number_type
 from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.effects import (
     ACTS,
@@ -28,7 +30,7 @@ from codeaudit.transforms.dependence.effects import (
     RAISES,
     Effects,
 )
-from codeaudit.transforms.syntax.effects import EffectCollector
+from codeaudit.transforms.syntax.effects import EffectCollector, StatePlace
 from codeaudit.transforms.syntax.program import NestingPlace
 from codeaudit.transforms.syntax.reader import EMPTY, Node
 from codeaudit.transforms.syntax.scopes import Binding
@@ -36,6 +38,10 @@ from codeaudit.transforms.syntax.scopes import Binding
 _OUTSIDE: Final = -1
 _JUMPS: Final = frozenset({"break_statement", "continue_statement", "goto_statement", "return_statement"})
 _AS_IN_C: Final = _JUMPS | {"expression_statement", "local_variable_declaration"}
+_DESTRUCTORS: Final = StatePlace("declaration", "~")
+"""The order in which objects are destroyed."""
+_EMPTY: Final = re.compile(r"std::(?:\w{0,3}string|vector<((?:std::)?[\w ]+\**)>)")
+"""A string or a vector."""
 _BUILT_IN: Final = frozenset(
     {"binary_expression", "unary_expression", "update_expression", "ternary_expression", "array_access",
      "pointer_expression", "cast_expression", "sequence_expression"}
@@ -65,10 +71,6 @@ class CppEffectCollector(CEffectCollector):
 
     __slots__ = ()
     facts: CppFacts
-
-    def trap(self, *paths: PointerPath | None) -> None:
-        """An event that may be undefined keeps its order to all others."""
-        self.flags |= RAISES
 
     def write(self, binding: Binding) -> None:
         """As in C; a handler sees how far the body of its `try` came."""
@@ -205,22 +207,40 @@ class CppProgramBuilder(CProgramBuilder):
         return self.effects(reading)
 
     def declaration(self, reading: EffectCollector, node: Node, *, inner: bool = False) -> None:
-        """As in C, for numbers and pointers. To declare anything else calls its constructor; a reference is
+        """As in C, for numbers, pointers and arrays of them, and for empty strings and vectors. To declare
+        anything else calls its constructor, and its destructor at the end of the block; a reference is
         another name for what it refers to."""
         assert isinstance(reading, CppEffectCollector)
-        code = self.facts.code
-        values = []
-        for child in node.all("declarator"):
-            binding = self.facts.binding(code.name_of(child))
-            value = child.child("value")
-            is_plain = binding is not None and code.is_plain(binding)
-            if not is_plain or (value is not None and code.type(value) is None):
-                values.append(child)
-        super_flags = reading.flags
-        if not values:
-            super().declaration(reading, node, inner=inner)
+        if self._is_empty(node):
+            reading.reads.add(_DESTRUCTORS)
+        elif not all(map(self._is_plain, node.all("declarator"))):
+            self._object(reading, node, inner=inner)
             return
-        reading.flags = super_flags | ANYTHING
+        super().declaration(reading, node, inner=inner)
+
+    def _is_plain(self, declarator: Node) -> bool:
+        """Whether a declarator makes numbers or pointers, of values that are such."""
+        code = self.facts.code
+        binding, value = self.facts.binding(code.name_of(declarator)), declarator.child("value")
+        if binding is not None and code.is_plain_array(binding):
+            is_list = value is not None and value.kind == "array_initializer"
+            return value is None or all(map(code.type, value.children if is_list else [value]))
+        is_plain = binding is not None and code.is_plain(binding)
+        return is_plain and (value is None or code.type(value) is not None)
+
+    def _is_empty(self, node: Node) -> bool:
+        """Whether a declaration makes empty strings or vectors of the library, whose constructors do nothing
+        that others see, and whose destructors only free memory."""
+        kind = node.child("type")
+        match = None if kind is None else _EMPTY.fullmatch(self.facts.text(kind))
+        if match is None or any(one.kind != "identifier" for one in node.all("declarator")):
+            return False
+        held = match[1] or "char"
+        return held[-1] == "*" or bool(number_type(held.removeprefix("std::")) or _EMPTY.fullmatch(held))
+
+    def _object(self, reading: CppEffectCollector, node: Node, *, inner: bool) -> None:
+        reading.writes.add(_DESTRUCTORS)
+        reading.flags |= ANYTHING
         if any(one.kind == "storage_class_specifier" for one in node.children):
             reading.flags |= BARRIER
         reading.captured(node)

@@ -42,6 +42,7 @@ _VALUE_OF: Final = frozenset(
      "alignof_expression", "decltype", "new_declarator", "delete_expression", "array_declarator"}
 )  # fmt: skip
 """Kinds of nodes that use a number or a pointer in them as a value, or not at all."""
+_REFERENCE: Final = "reference_declarator"
 _HEADS: Final = LOOPS | {"if_statement", "switch_expression"}
 
 DIALECT_OF_CPP: Final = replace(
@@ -173,8 +174,8 @@ class CppSource(CSource):
         """The type of the value of a variable, `const` or a reference or not: a number, or `pointer`."""
         return self._values[binding.number]
 
-    def _find_value(self, binding: Binding) -> str | None:
-        text = declared_type(self.scopes, binding, references=True)
+    def _find_value(self, binding: Binding, through: str = _REFERENCE) -> str | None:
+        text = declared_type(self.scopes, binding, through)
         if text is None or "volatile" in text.split():
             return None
         before, star, behind = text.rpartition("*")
@@ -189,7 +190,7 @@ class CppSource(CSource):
             base = next((one for one in node.children if self.type(one) == POINTER), None)
             return None if base is None else self.pointee(base)
         binding = self.binding(node)
-        text = None if binding is None else declared_type(self.scopes, binding, references=True)
+        text = None if binding is None else declared_type(self.scopes, binding, _REFERENCE)
         if text is None or text.count("*") != 1:
             return None
         words = text.partition("*")[0].split()
@@ -206,7 +207,11 @@ class CppSource(CSource):
                     return None
                 return self.value_type(binding)
             case "decimal_integer_literal":
-                return self._type_of_number(node)
+                return self._type_of_number(node) or NUMBER
+            case "string_literal" | "raw_string_literal":
+                return POINTER
+            case "concatenated_string":
+                return POINTER if all(map(self.type, parts)) else None
             case "character_literal":
                 return "char" if self.source[node.start : node.start + 1] == b"'" else None
             case "true" | "false":
@@ -340,6 +345,11 @@ class CppSource(CSource):
     def is_plain(self, binding: Binding) -> bool:
         """Whether a variable is a number or a pointer, by itself: no reference to one."""
         return self.value_type(binding) is not None and self.declared(binding) is not None
+
+    def is_plain_array(self, binding: Binding) -> bool:
+        """Whether a variable is an array of numbers or pointers."""
+        is_value = self.value_type(binding) is not None
+        return not is_value and self._find_value(binding, "array_declarator") is not None
 
     def is_used_by_value(self, node: Node, *, literal: bool = False) -> bool:
         """Whether what uses an expression can only use its value; `literal`: and takes any number."""

@@ -9,7 +9,7 @@ from codeaudit.transforms.c.analysis.scopes import IS_A_TYPE, TYPE_OR_VARIABLE
 from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import HYGIENIC, Surroundings
 from codeaudit.transforms.c.parsing import C
-from codeaudit.transforms.c.rewriting import LABEL_INSIDE
+from codeaudit.transforms.c.rewriting import LABEL_INSIDE, CSource
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.levels import MacroLevel
@@ -60,7 +60,7 @@ def _obstacle(program: CProgram) -> str | None:
         return JUMPS_BACK
     if code.unusual is not None:
         return code.unusual
-    if own & {code.text(node) for node in code.unit.walk() if _is_type(node)}:
+    if own & {code.text(node) for node in code.unit.walk() if _is_type(node) and not _is_value(code, node)}:
         return TYPE_OR_VARIABLE
     if any(code.macros.is_pasted(name, source) for name in own):
         return JUMPS_BACK
@@ -78,6 +78,11 @@ def _is_type(node: Node) -> bool:
         or node.parent.kind == "macro_type_specifier"
         or not node.parent.kind.endswith("_specifier")
     )
+
+
+def _is_value(code: CSource, node: Node) -> bool:
+    """Whether it is `y` in `T x(y);`, which the analysis of effects reads as a value."""
+    return node.start in code.scopes.at and any(one.kind == "function_declarator" for one in node.ancestors())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
