@@ -41,16 +41,25 @@ class Versions(NamedTuple):
         return "".join(parts)
 
 
+SECONDS: Final = 120
+"""The longest time of one call of the compiler."""
+
+
 def _compile(folder: str, compiler: str, *words: str) -> bool:
+    """Whether a program compiles in time."""
     version = "-std=gnu11" if compiler == "gcc" else "-std=gnu++17"
-    return not subprocess.run(
-        [compiler, "-w", version, *words], cwd=folder, capture_output=True, check=False
-    ).returncode
+    try:
+        done = subprocess.run(
+            [compiler, "-w", version, *words], cwd=folder, capture_output=True, check=False, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return not done.returncode
 
 
 def outputs(rows: Sequence[Versions], *flags: str) -> list[list[str]]:
     """What each version prints. All rows are one program, with a file each; a version that does not compile is
-    told by `NO_CODE`."""
+    told by `NO_CODE`. If the program does not compile, the halves are tried."""
     with TemporaryDirectory() as folder:
         names = []
         compiler = rows[0].compiler
@@ -64,13 +73,7 @@ def outputs(rows: Sequence[Versions], *flags: str) -> list[list[str]]:
             f"{main} int main(void) {{ {calls} return 0; }}\n", encoding="utf-8"
         )
         if not _compile(folder, compiler, *flags, "-o", "a.out", f"main.{ending}", *names):
-            if len(rows) == 1 and len(rows[0].functions) == 1:
-                return [[NO_CODE]]
-            # Each alone tells which one it is.
-            return [
-                [outputs([row._replace(functions=[one])], *flags)[0][0] for one in row.functions]
-                for row in rows
-            ]
+            return _of_halves(rows, flags)
         done = subprocess.run(
             [str(Path(folder, "a.out"))],
             capture_output=True,
@@ -82,6 +85,18 @@ def outputs(rows: Sequence[Versions], *flags: str) -> list[list[str]]:
         assert done.returncode == 0, done.stderr[-2000:]
     told = iter(done.stdout.split(_BETWEEN))
     return [[next(told) for _ in row.functions] for row in rows]
+
+
+def _of_halves(rows: Sequence[Versions], flags: Sequence[str]) -> list[list[str]]:
+    if len(rows) > 1:
+        half = len(rows) // 2
+        return [one for part in (rows[:half], rows[half:]) for one in outputs(part, *flags)]
+    (row,) = rows
+    half = len(row.functions) // 2
+    if not half:
+        return [[NO_CODE] * len(row.functions)]
+    parts = [row._replace(functions=part) for part in (row.functions[:half], row.functions[half:])]
+    return [[told for part in parts for told in outputs([part], *flags)[0]]]
 
 
 def object_code(text: str, *flags: str) -> bytes | None:

@@ -30,10 +30,4 @@ def canonicalise(source: str, language: str = C) -> str:
     return canonical_form(source, partial(analyse, around=around), partial(variables, around=around))
 
 
-def canonicalise_cpp(source: str) -> str:
-    """As `canonicalise`, for C++.
-
-    Raises:
-        SourceError: as there.
-    """
-    return canonicalise(source, CPP)
+canonicalise_cpp = partial(canonicalise, language=CPP)

@@ -92,15 +92,16 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
 
 def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
     compiler = compiler_of(tongue)
-    asked = None if compiler is None else _asked(compiler, text, file, tongue, flags)
+    answered = None if compiler is None else _preprocessed(compiler, text, file, tongue, flags, "-dD")
     near = tuple(headers_near(text, file, flags))
-    defined = "\n".join(_own(flags))
+    defined = list(_own(flags))
     beside = [found for _, found in near if found is not None]
-    if asked is None:
+    if answered is None:
         missing = tuple(name for name, found in near if found is None)
         return Seen(
-            definitions="\n".join([defined, *beside]), declarations="\n".join(beside), missing=missing
+            definitions="\n".join([*defined, *beside]), declarations="\n".join(beside), missing=missing
         )
+    asked = _read(*answered)
     return replace(asked, definitions="\n".join([asked.definitions, *beside]))
 
 
@@ -111,15 +112,6 @@ def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
 def compiler_of(tongue: str) -> str | None:
     """The first compiler of a language that is installed."""
     return next((found for name in COMPILERS[tongue] if (found := shutil.which(name))), None)
-
-
-def _asked(compiler: str, text: str, file: str, tongue: str, flags: Sequence[str]) -> Seen | None:
-    """What a compiler says; `None` where it gives no answer in time."""
-    found = _preprocessed(compiler, text, file, tongue, flags, "-dD")
-    if found is None:
-        return None
-    out, missing, failed = found
-    return _read(out, missing, failed=failed)
 
 
 def _preprocessed(
@@ -215,7 +207,7 @@ def _limited() -> None:
         resource.setrlimit(kind, (allowed, hard))
 
 
-def _read(out: str, missing: tuple[str, ...], *, failed: bool) -> Seen:
+def _read(out: str, missing: tuple[str, ...], failed: bool) -> Seen:
     """Sort the lines of an answer."""
     definitions, declarations, read = [], [], set[int]()
     number, own = 0, False

@@ -5,7 +5,7 @@ The families name the entries on which their transforms rest. Each entry has its
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, get_args
 
 from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
@@ -105,10 +105,5 @@ EFFECTS: Final = (*CODE, "fields-disjoint", "stops-unseen", "nobody-between")
 LAYOUT: Final = ("macros-hygienic", "positions-unread", "text-unread")
 """Of edits that change what the text looks like."""
 
-_SIGNS: Final = signs_of(LEDGER)
-
-
-@lru_cache(maxsize=512)
-def shown_in(file: str) -> Mapping[str, int]:
-    """The entries that a file shows not to hold, by what is written in it; comments and strings count."""
-    return first_lines(_SIGNS, file)
+shown_in: Final = lru_cache(maxsize=512)(partial(first_lines, signs_of(LEDGER)))
+"""The entries that a file shows not to hold, by what is written in it; comments and strings count."""

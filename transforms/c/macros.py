@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from codeaudit.transforms.c import headers
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.declared import DeclaredNames
-from codeaudit.transforms.c.parsing import READERS, WORDS_OF, C, places
+from codeaudit.transforms.c.parsing import READERS, WORDS_OF, C, closing, places
 from codeaudit.transforms.interface import of_place
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.records import Evidence
@@ -184,7 +184,7 @@ class Macros:
         text = _STRING.sub('""', _uncommented(known))
         found: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
-            found.update(_WORD.findall(text[match.end() : _end_of_braces(text, match.end())]))
+            found.update(_WORD.findall(text[match.end() : closing(text, match.end() - 1, "{", "}")]))
         used = {*_WORD.findall(self._text)} & self.defined.keys()
         making = [
             one
@@ -192,7 +192,7 @@ class Macros:
             if any(_MAKES_UNION.search(" ".join(macro.body)) for macro in self._reached(one))
         ]
         for match in re.finditer(rf"\b(?:{'|'.join(making) or '(?!)'})\b[^;{{]*(\{{?)", text):
-            end = _end_of_braces(text, match.end()) if match[1] else match.end()
+            end = closing(text, match.end() - 1, "{", "}") if match[1] else match.end()
             found.update(_WORD.findall(text[match.start() : end]))
         return frozenset(found)
 
@@ -412,9 +412,8 @@ def _is_whole(body: tuple[str, ...]) -> bool:
     if not body or len(body) == 1:
         return not body or body[0] not in (";", ",", ":", *_PAIRS, *_PAIRS.values())
     if body[0] == "do":
-        return (
-            body[1] == "{" and _closing(body, 1) == len(body) - 1 - _length_of_test(body) and body[-1] == ")"
-        )
+        end = _closing(body, 1)
+        return body[1] == "{" and body[end + 1 : end + 2] == ("while",) and body[-1] == ")"
     if body[0] == "(":
         return _closing(body, 0) == len(body) - 1
     return _WORD.fullmatch(body[0]) is not None and body[1] == "(" and _closing(body, 1) == len(body) - 1
@@ -456,14 +455,6 @@ def _is_made_of(name: str, pieces: frozenset[str]) -> bool:
     return ends[-1]
 
 
-def _length_of_test(body: tuple[str, ...]) -> int:
-    """The number of tokens of `while (…)` at the end."""
-    for place in range(len(body) - 1, 0, -1):
-        if body[place] == "while":
-            return len(body) - place
-    return 0
-
-
 def _closing(body: tuple[str, ...], opening: int) -> int:
     """The place of the token that closes the bracket at `opening`; -1 without one."""
     open_ones: list[str] = []
@@ -477,16 +468,6 @@ def _closing(body: tuple[str, ...], opening: int) -> int:
             if not open_ones:
                 return place
     return -1
-
-
-def _end_of_braces(text: str, start: int) -> int:
-    """The place of the brace that closes the one before `start`; the end of the text without one."""
-    depth = 1
-    for match in re.compile(r"[{}]").finditer(text, start):
-        depth += 1 if match[0] == "{" else -1
-        if not depth:
-            return match.start()
-    return len(text)
 
 
 _NAMED_BY: Final = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier"})

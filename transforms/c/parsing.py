@@ -10,10 +10,10 @@ joined by a backslash, and functions inside of functions.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp import reading as cpp
@@ -297,7 +297,8 @@ def _candidates(seen: bytes, root: "TreeNode", keywords: frozenset[str]) -> Iter
             in_head or found.group() in _ATTRIBUTES
         ):  # among statements `CHECK(x)` is code, whatever it expands to
             end = _closing(seen, found.end() + len(rest) - len(rest.lstrip()))
-            if end is not None:
+            if end >= 0:
+                end += 1
                 comma = seen[: found.start()].rstrip()
                 if in_head and comma.endswith(b",") and seen[end:].lstrip()[:1] == b">":
                     yield len(comma) - 1, end  # the last one of `template <…>`
@@ -312,17 +313,17 @@ def _is_in_head(node: "TreeNode") -> bool:
     return above is None
 
 
-def _closing(text: bytes, opening: int) -> int | None:
-    """The byte behind the parenthesis that closes the one at `opening`."""
+def closing(signs: Sequence[Any], opening: int, begin: Any, end: Any) -> int:
+    """The place of the sign or byte that closes the one at `opening`; -1 without one."""
     depth = 0
-    for place in range(opening, len(text)):
-        if text[place] == ord("("):
-            depth += 1
-        elif text[place] == ord(")"):
-            depth -= 1
-            if not depth:
-                return place + 1
-    return None
+    for place in range(opening, len(signs)):
+        depth += (signs[place] == begin) - (signs[place] == end)
+        if not depth:
+            return place
+    return -1
+
+
+_closing: Final = partial(closing, begin=ord("("), end=ord(")"))
 
 
 # ── trees ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -345,7 +346,8 @@ def _headless(source: bytes) -> CText | None:
     if name is None or name[1].decode() in KEYWORDS or name[1] in _ATTRIBUTES:
         return None
     # `LIB_API(char *) f(int a) {` has its type in a macro, and another name.
-    if (end := _closing(source, name.end())) is None or _BODY_NEXT.match(source, end) is None:
+    end = _closing(source, name.end())
+    if end < 0 or _BODY_NEXT.match(source, end + 1) is None:
         return None
     tree, hidden = _parsed(_PLACEHOLDER + source)
     shift = len(_PLACEHOLDER)

@@ -89,6 +89,11 @@ class CSource(CodeText):
             return LABEL_INSIDE
         return self.unusual
 
+    @property
+    def obstacle_of_nodes(self) -> str | None:
+        """Why a statement of the function stops it from being understood; C has none."""
+        return None
+
     @cached_property
     def unusual(self) -> str | None:
         """Why nothing may change: code runs at the end of a variable, or an expression jumps."""
@@ -389,15 +394,15 @@ class CSource(CodeText):
         )
 
     @cached_property
-    def _used(self) -> tuple[frozenset[TypeSort | None], frozenset[TypeSort | None]]:
-        """What the function uses as only a pointer may be used, and as no fraction may be."""
-        pointers, whole = set[TypeSort | None](), set[TypeSort | None]()
+    def _used(self) -> frozenset[TypeSort | None]:
+        """What the function uses as no fraction may be used."""
+        whole = set[TypeSort | None]()
         for node in self.unit.walk():
             kind, operator, parts = node.kind, node.operator, node.children
             if (kind == "field_access" and operator == "->") or (
                 kind == "pointer_expression" and operator == "*"
             ):
-                pointers.add(self.sort(parts[0]))
+                whole.add(self.sort(parts[0]))
             elif kind == "array_access" or (
                 kind in ("binary_expression", "assignment_expression")
                 and operator.removesuffix("=") in _OF_WHOLE
@@ -405,12 +410,7 @@ class CSource(CodeText):
                 whole |= set(map(self.sort, parts))
             elif kind in ("switch_expression", "switch_label") and parts:
                 whole.add(self.sort(parts[0]))
-        pointers.discard(None)
-        return frozenset(pointers), frozenset((whole | pointers) - {None})
-
-    def is_pointer(self, sort: TypeSort | None) -> bool:
-        """Whether the function uses an expression of this type as a pointer."""
-        return sort in self._used[0]
+        return frozenset(whole - {None})
 
     def is_whole(self, node: Node) -> bool:
         """Whether an expression is certainly no fraction."""
@@ -431,9 +431,7 @@ class CSource(CodeText):
             case kind if kind in _NO_NUMBERS:
                 return True
         known = self.kind(node)
-        return (
-            known in INTEGRAL or known in (POINTER, OBJECT, NO_FRACTION) or self.sort(node) in self._used[1]
-        )
+        return known in INTEGRAL or known in (POINTER, OBJECT, NO_FRACTION) or self.sort(node) in self._used
 
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────────
 

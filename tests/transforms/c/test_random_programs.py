@@ -53,3 +53,12 @@ def test_random_functions_do_what_they_did(seeds: range, optimised: str) -> None
 def test_the_functions_have_no_undefined_behaviour() -> None:
     rows = [Versions([program(seed)], CALLS, PRELUDE) for seed in range(30)]
     assert all(told not in ("", NO_CODE) for (told,) in outputs(rows, *SANITISED))
+
+
+@needs_gcc
+def test_a_version_that_does_not_compile_is_found_among_others() -> None:
+    good, bad = "int f(int n) { return n; }", "int f(int n) { return m; }"
+    rows = [
+        Versions(functions, 'printf("%d", f(3));') for functions in ([good], [good, bad, good], [good, good])
+    ]
+    assert outputs(rows) == [["3"], ["3", NO_CODE, "3"], ["3", "3"]]

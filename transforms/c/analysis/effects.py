@@ -20,7 +20,7 @@ from codeaudit.transforms.c.analysis.scopes import OF_THE_LINKER
 from codeaudit.transforms.c.declared import OBJECT
 from codeaudit.transforms.c.dialect import FRACTIONS, INTEGRAL, POINTER, PROMOTED
 from codeaudit.transforms.c.macros import HYGIENIC
-from codeaudit.transforms.c.rewriting import CSource, TypeSort
+from codeaudit.transforms.c.rewriting import CSource
 from codeaudit.transforms.dependence.effects import ACTS, ANYTHING, LOOKS_UP, OBSERVES, RAISES, STORES
 from codeaudit.transforms.syntax.effects import EffectCollector, ScopeFacts, StatePlace
 from codeaudit.transforms.syntax.reader import Node
@@ -153,18 +153,15 @@ class CEffectCollector(EffectCollector):
         if node.operator == "." and binding is not None:
             self.named(binding)
             self.reads.add(self.names.place(binding))
-        else:
-            self.located(object_, is_read=node.operator == "->")
-            self.flags |= RAISES if node.operator == "->" else 0
-        return True
-
-    def located(self, node: Node, *, is_read: bool = False) -> None:
-        """Collect what is evaluated to know where something is, and its value if that is read."""
-        if is_read or node.kind not in ("array_access", "pointer_expression") or node.operator == "&":
-            self.visit(node)
-        else:
-            self.parts(node)
+        elif node.operator == "->":
+            self.visit(object_)
             self.flags |= RAISES
+        elif object_.kind not in ("array_access", "pointer_expression") or object_.operator == "&":
+            self.visit(object_)
+        else:  # where it is, and not its value
+            self.parts(object_)
+            self.flags |= RAISES
+        return True
 
     def _around(self, node: Node) -> Iterator[str]:
         """The fields of which an expression is a part."""
@@ -220,6 +217,10 @@ class CEffectCollector(EffectCollector):
 
     _parenthesized_expression = _sequence_expression = _array_initializer = parts
     _ternary_expression = _concatenated_string = _argument_list = parts
+
+    def _initializer_pair(self, node: Node) -> None:
+        for child in node.children:
+            (self.visit if child.field == "value" else self.captured)(child)
 
     def nothing(self, node: Node) -> None:
         """Collect a constant."""
@@ -342,17 +343,14 @@ class CEffectCollector(EffectCollector):
         left, right = node.children
         self.visit(right)
         self._stored(left, also_read=node.operator != "=")
-        self.given(self.facts.code.kind(left), self.facts.code.sort(left), right)
+        self.given(self.facts.code.kind(left), right)
         operator = node.operator.removesuffix("=")
         if operator and not self._is_total(operator, left, right):
             self.flags |= RAISES
 
-    def given(self, kind: str | None, sort: TypeSort | None, value: Node) -> None:
+    def given(self, kind: str | None, value: Node) -> None:
         """Record that a value is converted to a type: a fraction may not fit into a whole number."""
-        code = self.facts.code
-        if kind in FRACTIONS or kind in (POINTER, OBJECT) or code.is_pointer(sort) or code.is_whole(value):
-            return
-        if sort is None or sort != code.sort(value):
+        if kind not in FRACTIONS | {POINTER, OBJECT} and not self.facts.code.is_whole(value):
             self.flags |= RAISES
 
     def _stored(self, node: Node, *, also_read: bool) -> None:

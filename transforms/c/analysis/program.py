@@ -45,11 +45,6 @@ class CProgramBuilder(ProgramBuilder):
         super().__init__(facts, "strict" if dependence == "returning" else dependence)
         self.facts = facts
 
-    @property
-    def obstacle(self) -> str | None:
-        """Why no statement may move, beyond what macros do; `None` if some may."""
-        return None
-
     def collector(self, guard: int) -> CEffectCollector:
         """A new collector."""
         return CEffectCollector(self.facts, guard, disjoint=self.dependence == "disjoint")
@@ -140,13 +135,12 @@ class CProgramBuilder(ProgramBuilder):
             if value is None:
                 continue
             if value.kind == "array_initializer":
-                reading.anything(value) if _does(value) else reading.captured(value)
+                reading.parts(value)
                 reading.flags |= RAISES
             else:
                 reading.visit(value)
                 if binding is not None:
-                    kind_of_value = self.facts.code.type_of_variable(binding)
-                    reading.given(kind_of_value, self.facts.code.sort_of(binding), value)
+                    reading.given(self.facts.code.type_of_variable(binding), value)
 
     def each(self, node: Node, reading: EffectCollector) -> None:
         """C has no loop over items."""
@@ -179,20 +173,12 @@ class CProgramBuilder(ProgramBuilder):
         return parts, effects
 
 
-def _does(node: Node) -> bool:
-    """Whether an expression may do something."""
-    kinds = ("method_invocation", "assignment_expression", "update_expression", "block", "pointer_expression",
-             "field_access", "array_access")  # fmt: skip
-    return any(one.kind in kinds for one in node.walk())
-
-
 class CProgram(CodeProgram):
     """A function with its dependences. Compare programs by their lines and graph."""
 
     def __init__(self, source: str, code: CSource, root: StatementBlock, builder: CProgramBuilder) -> None:
         super().__init__(source, code.reading.comments, root, builder.rows)
         self.code = code
-        self.obstacle = builder.obstacle
 
 
 @lru_cache(maxsize=8)

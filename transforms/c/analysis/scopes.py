@@ -140,13 +140,17 @@ class CScopes(ScopeWalk):
         words = {self.text(one) for one in node.children if one.kind == "storage_class_specifier"}
         doubt = OF_THE_LINKER if words & _LINKED else None
         for child in node.children:
-            if child.field != "declarator":
+            if child.field not in ("declarator", "value"):
                 self.visit(child)
         for child in node.all("declarator"):
-            self.declarator(child, "local", node, doubt)
-            value = child.child("value") if child.kind == "variable_declarator" else None
-            if value is not None:
+            self.variable(child, node, doubt)
+            if child.kind == "variable_declarator" and (value := child.child("value")) is not None:
                 self.visit(value)
+        self.visit_all(node.all("value"))  # of a condition
+
+    def variable(self, node: Node, whole: Node, doubt: str | None) -> None:
+        """Visit the declarator of a local variable."""
+        self.declarator(node, "local", whole, doubt)
 
     def visit_type_definition(self, node: Node) -> None:
         """Visit a `typedef`."""

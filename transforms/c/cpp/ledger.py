@@ -5,7 +5,7 @@ Nothing is assumed of operators and conversions: what is not certainly built in 
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
@@ -49,10 +49,5 @@ RESTS_ON: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The entries on which a transform of C++ rests in place of one of C."""
 
-_SIGNS: Final = signs_of(LEDGER)
-
-
-@lru_cache(maxsize=8)
-def shown_in(file: str) -> Mapping[str, int]:
-    """The entries that a file shows not to hold, by what is written in it; comments and strings count."""
-    return first_lines(_SIGNS, file)
+shown_in: Final = lru_cache(maxsize=8)(partial(first_lines, signs_of(LEDGER)))
+"""The entries that a file shows not to hold, by what is written in it; comments and strings count."""

@@ -17,7 +17,6 @@ from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import CONSTEXPR_IF, DECLARING
 from codeaudit.transforms.c.cpp.rewriting import DIALECT_OF_CPP, CppSource
 from codeaudit.transforms.c.macros import Surroundings
-from codeaudit.transforms.c.rewriting import CSource
 from codeaudit.transforms.c.types import number_type
 from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.effects import (
@@ -166,18 +165,8 @@ class CppProgramBuilder(CProgramBuilder):
     """Walks a function once and collects its lines."""
 
     flow = DIALECT_OF_CPP.flow
+    facts_of = CppFacts
     facts: CppFacts
-
-    @staticmethod
-    def facts_of(code: CSource) -> CFacts:
-        """The variables of a function."""
-        assert isinstance(code, CppSource)
-        return CppFacts(code)
-
-    @property
-    def obstacle(self) -> str | None:
-        """As for rules."""
-        return self.facts.code.obstacle_of_nodes
 
     def collector(self, guard: int) -> CppEffectCollector:
         """A new collector."""

@@ -53,6 +53,10 @@ _NAMES: Final = frozenset(
      "template_function"}
 )  # fmt: skip
 """Kinds of the last part of the name of a function."""
+_AROUND_A_NAME: Final = frozenset(
+    {"function_declarator", "pointer_declarator", "reference_declarator", "parenthesized_declarator",
+     "attributed_declarator"}
+)  # fmt: skip
 
 
 def prepare(root: Node, source: bytes) -> None:
@@ -104,10 +108,7 @@ def head_of(function: Node) -> Node | None:
 def name_node(function: Node) -> Node | None:
     """The whole name of a function, as in `T::f`, `operator==` or `operator int`."""
     node: Node | None = function.child("declarator")
-    while node is not None and node.kind in (
-        "function_declarator", "pointer_declarator", "reference_declarator", "parenthesized_declarator",
-        "attributed_declarator",
-    ):  # fmt: skip
+    while node is not None and node.kind in _AROUND_A_NAME:
         node = node.child("declarator") or next(iter(node.children), None)
     return node
 
@@ -190,10 +191,7 @@ def without_macro_lines(source: bytes) -> bytes:
 def tree_name(node: "TreeNode", source: bytes, keywords: frozenset[str]) -> str | None:
     """The name of a function of the parser's tree, as `name_of`."""
     here = node.child_by_field_name("declarator")
-    while here is not None and here.type in (
-        "function_declarator", "pointer_declarator", "reference_declarator", "parenthesized_declarator",
-        "attributed_declarator",
-    ):  # fmt: skip
+    while here is not None and here.type in _AROUND_A_NAME:
         inner = here.child_by_field_name("declarator")
         here = inner if inner is not None else next(iter(here.named_children), None)
     if here is None:

@@ -282,7 +282,7 @@ class CppSource(CSource):
 
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────────
 
-    def _are_known(self, node: Node) -> bool:
+    def are_known(self, node: Node) -> bool:
         """Whether an operation is built in."""
         return all(self.type(one) is not None for one in node.children)
 
@@ -292,15 +292,15 @@ class CppSource(CSource):
 
     def has_opposite(self, node: Node) -> bool:
         """As in C, for what is built in."""
-        return self._are_known(node) and super().has_opposite(node)
+        return self.are_known(node) and super().has_opposite(node)
 
     def commutes(self, node: Node) -> str | None:
         """As in C, for what is built in."""
-        return super().commutes(node) if self._are_known(node) else UNKNOWN
+        return super().commutes(node) if self.are_known(node) else UNKNOWN
 
     def is_unordered(self, node: Node) -> bool:
         """As in C, for what is built in."""
-        return self._are_known(node) and super().is_unordered(node)
+        return self.are_known(node) and super().is_unordered(node)
 
     def is_value(self, node: Node) -> bool:
         """As in C; a function that is called could take a variable by reference, and a 0 may be a pointer."""
@@ -439,20 +439,12 @@ def _nothing_lives(code: CppSource, node: Node) -> bool:
     return body is None or not any(map(code.lives, body.children))
 
 
-def _both(*rules: Callable[[CppSource, Node], bool]) -> Callable[[CppSource, Node], bool]:
-    return lambda code, node: all(rule(code, node) for rule in rules)
-
-
 def _moves_up(code: CppSource, node: Node) -> bool:
     """What stands in an `else` may stand behind its `if`: no destructor runs later, and no jump comes to pass
     a declaration there."""
     other = node.child("alternative")
     declares = other is not None and bool(code.declares(other.children))
     return _nothing_lives(code, node) and not (declares and code.closed is not None)
-
-
-def _operands_known(code: CppSource, node: Node) -> bool:
-    return all(code.type(one) is not None for one in node.children)
 
 
 def _pointer(code: CppSource, node: Node) -> bool:
@@ -466,7 +458,7 @@ def _pointer(code: CppSource, node: Node) -> bool:
 def _sum(code: CppSource, node: Node) -> bool:
     """`*(p + i)` of a pointer and a number."""
     inner = node.children[0].unparenthesized
-    return inner.kind != "binary_expression" or _operands_known(code, inner)
+    return inner.kind != "binary_expression" or code.are_known(inner)
 
 
 def _plain_target(code: CppSource, node: Node) -> bool:
@@ -511,11 +503,11 @@ FITTING: Final[Mapping[str, Callable[[CppSource, Node], bool]]] = {
     "do-to-while-true": lambda code, node: node.kind != "do_statement" or _nothing_lives(code, node),
     "if-to-ternary": lambda code, node: node.kind != "if_statement" or _known_condition(code, node),
     "ternary-to-if": lambda code, node: node.kind != "ternary_expression" or _plain_target(code, node),
-    "not-to-zero": lambda code, node: node.kind != "unary_expression" or _operands_known(code, node),
-    "zero-to-not": lambda code, node: node.kind != "binary_expression" or _operands_known(code, node),
+    "not-to-zero": lambda code, node: node.kind != "unary_expression" or code.are_known(node),
+    "zero-to-not": lambda code, node: node.kind != "binary_expression" or code.are_known(node),
     "arrow-to-star": lambda code, node: node.kind != "field_access" or _pointer(code, node),
     "star-to-arrow": lambda code, node: node.kind != "field_access" or _pointer(code, node),
-    "index-to-pointer": lambda code, node: node.kind != "array_access" or _operands_known(code, node),
+    "index-to-pointer": lambda code, node: node.kind != "array_access" or code.are_known(node),
     "pointer-to-index": lambda code, node: node.kind != "pointer_expression" or _sum(code, node),
     "join-initialisers": _not_passed,
     "insert-parentheses": _plain_return,

@@ -9,7 +9,6 @@ from typing import Final
 from codeaudit.transforms.c.analysis.scopes import (
     A_FUNCTION,
     IS_A_TYPE,
-    OF_THE_LINKER,
     TYPE_OR_VARIABLE,
     CScopes,
 )
@@ -20,7 +19,6 @@ from codeaudit.transforms.syntax.scopes import ScopeFrame, View
 IN_REQUIREMENT: Final = "a requirement of a template names it"
 BY_USING: Final = "name that `using` declares"
 
-_LINKED: Final = frozenset({"static", "extern", "thread_local", "__thread"})
 _NAMES: Final = frozenset({"identifier", "type_identifier"})
 
 
@@ -111,24 +109,12 @@ class CppScopes(CScopes):
 
     # Declarations
 
-    def visit_local_variable_declaration(self, node: Node) -> None:
-        """Visit a declaration. Each name is known before its own value."""
-        words = {self.text(one) for one in node.children if one.kind == "storage_class_specifier"}
-        doubt = OF_THE_LINKER if words & _LINKED else None
-        for child in node.children:
-            if child.field not in ("declarator", "value"):
-                self.visit(child)
-        for child in node.all("declarator"):
-            if child.kind == "function_declarator" and self._initialises(child):
-                self._initialised(child, node, doubt)
-            else:
-                self.declarator(child, "local", node, doubt)
-            value = child.child("value") if child.kind == "variable_declarator" else None
-            if value is not None:
-                self.visit(value)
-        value = node.child("value")
-        if value is not None:  # of a condition
-            self.visit(value)
+    def variable(self, node: Node, whole: Node, doubt: str | None) -> None:
+        """As in C; `T x(y);` is one, too."""
+        if node.kind == "function_declarator" and self._initialises(node):
+            self._initialised(node, whole, doubt)
+        else:
+            super().variable(node, whole, doubt)
 
     def _is_known(self, node: Node) -> bool:
         """Whether a word names a variable of the function."""

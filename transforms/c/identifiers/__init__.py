@@ -26,15 +26,6 @@ int clamp(int value, int low, int high)
 }
 """
 
-_SPAN: Final = """\
-int span(int first, int last)
-{
-    int low = first;
-    int high = last;
-    return high - low;
-}
-"""
-
 FAMILY: Final = TransformFamily.of(
     __name__,
     "identifiers",
@@ -42,6 +33,6 @@ FAMILY: Final = TransformFamily.of(
     *renamings(_TOTAL, _CLAMP),
     keeps("rename:RENAME_PARAMETERS", "locals and parameters get other names", _TOTAL, MERGING,
         interface=True),
-    changes("merging:RENAME_MERGING", "two variables become one", _SPAN),
+    changes("merging:RENAME_MERGING", "two variables become one", _CLAMP),
     rests_on=NAMES,
 )  # fmt: skip
