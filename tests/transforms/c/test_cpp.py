@@ -172,6 +172,8 @@ KEPT: Final = (
     ("reorder", "void f(int n) { volatile int a[2]; g(); }"),
     ("reorder", "void f(T t) { t = 10.5; t = \"ab\"; }"),
     ("reorder", "void f() { g(); { T t; std::string a; T u; } }"),
+    ("reorder", "void f(int y) { T x(y); y = 2; }"),
+    ("reorder", "void f() { const int n = 2; array<int, n> a; }"),
     ("reorder", "int f() { int n = 0; try { n = 1; g(); } catch (...) { return n; } return 0; }"),
     ("reorder", "void f() { using T = int; T* p = nullptr; p++; }"),
     ("reorder", "task f() { int a = 1; int b = 2; co_await g(a, b); }"),
@@ -198,6 +200,10 @@ MOVED: Final = {
     "string and call": ("int f() { std::vector<std::string> a; g(); return 1; }", "int f() { g(); std::vector<std::string> a; return 1; }"),
     "large numbers": ("int f() { double a = 1e9; g(); return 1; }", "int f() { g(); double a = 1e9; return 1; }"),
     "pointer to a text": ('int f() { const char* a = "ab" "c"; g(); return 1; }', 'int f() { g(); const char* a = "ab" "c"; return 1; }'),
+    "beside a variable that looks like a function": (
+        "int f(int y) { T x(y); int a = 1; return a; }",
+        "int f(int y) { int a = 1; T x(y); return a; }",
+    ),
     "two that may be undefined": (
         "int f(int* p, int* q) { int a = *p; int b = *q; return a - b; }",
         "int f(int* p, int* q) { int b = *q; int a = *p; return a - b; }",
