@@ -1,7 +1,8 @@
 """What the transforms of C assume of code that they cannot see: the ledger of C.
 
 The families name the entries on which their transforms rest. Each entry has its programs in
-`tests/transforms/c/test_ledger.py`. Beyond `stops-unseen` nothing is assumed of undefined behaviour.
+`tests/transforms/c/test_ledger.py`. Nothing is assumed of undefined behaviour: an event that may be undefined
+keeps its place.
 """
 
 from collections.abc import Mapping
@@ -39,14 +40,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             reach="place",
             example="`p->whole = 1` and `p->part = 2` change places, and a header declares both in one union",
             settled_by=frozenset(get_args(Evidence)) - DISJOINT,
-        ),
-        Assumption(
-            id="stops-unseen",
-            assumed="Where undefined behaviour stops a program, nobody asks which event it was, and under "
-            "`--dependence disjoint` not what had been stored.",
-            refused="",
-            example="`p->x = 1` and `k = q->y` change places, `q` is `NULL`, and a handler of the signal "
-            "prints `p->x`",
         ),
         Assumption(
             id="positions-unread",
@@ -100,7 +93,7 @@ NAMES: Final = ("macros-hygienic",)
 """Of edits that change what variables are called."""
 CODE: Final = ("macros-hygienic", "positions-unread", "text-unread", "warnings-allowed")
 """Of edits that change the code."""
-EFFECTS: Final = (*CODE, "fields-disjoint", "stops-unseen", "nobody-between")
+EFFECTS: Final = (*CODE, "fields-disjoint", "nobody-between")
 """Of edits that change the order of statements."""
 LAYOUT: Final = ("macros-hygienic", "positions-unread", "text-unread")
 """Of edits that change what the text looks like."""

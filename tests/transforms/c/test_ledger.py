@@ -40,15 +40,6 @@ BROKEN: Final = {
         "int f(int n)\n{\n    both.whole = n;\n    both.part = 1;\n    return both.whole;\n}\n",
         "static union { int whole; char part; } both;\n",
     ),
-    "stops-unseen": Program(
-        "disjoint/reorder",
-        "int f(int n)\n{\n    one.x = n;\n    int k = none->y;\n    return k + one.x;\n}\n",
-        "#include <setjmp.h>\n#include <signal.h>\n"
-        "static struct { int x; } one;\nstatic struct { int y; } *volatile none;\nstatic sigjmp_buf back;\n"
-        "static void stopped(int number) { siglongjmp(back, number); }\n"
-        "static void __attribute__((constructor)) began(void) { signal(SIGSEGV, stopped); }\n"
-        "#define printf(form, value) (one.x = 0, sigsetjmp(back, 1) ? printf(form, one.x) : printf(form, value))\n",
-    ),
     "positions-unread": Program("insert-blank-lines", SUM, "#define ADD(n) (sum += __LINE__)\n"),
     "text-unread": Program("flip-comparisons", SUM.replace("(n > 1)", "SIZE(n > 1 + 1)"),
                            "#define ADD(n) sum\n#define SIZE(n) ((int)sizeof(#n) + #n[0])\n"),

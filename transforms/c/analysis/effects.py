@@ -6,15 +6,15 @@ All else is memory, and any store may change any of it: nothing is assumed of al
 known.
 
 An event whose behaviour may be undefined, such as a dereference, a division or a signed sum, counts as one
-that raises: it keeps its order among calls, stores and exits. So does a loop, because it may not end.
-`analysis.program` says which two of these events may change places. The assumptions are `macros-hygienic` and
-`nobody-between` of the ledger; under the relation `disjoint` also `fields-disjoint` and `stops-unseen`.
+that raises: it keeps its order among calls, stores, exits and all other such events. So does a loop, because
+it may not end. Two uses of one pointer are one event. The assumptions are `macros-hygienic` and
+`nobody-between` of the ledger; under the relation `disjoint` also `fields-disjoint`.
 """
 
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 from codeaudit.transforms.c.analysis.scopes import OF_THE_LINKER
 from codeaudit.transforms.c.declared import OBJECT
@@ -26,6 +26,9 @@ from codeaudit.transforms.syntax.effects import EffectCollector, ScopeFacts, Sta
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding
 
+PointerPath: TypeAlias = tuple[object, ...]
+"""How a pointer is written, for two places where it has one value if nothing between them changes it: the
+variable and the fields, or the pointer and the index."""
 _UNSIGNED: Final = frozenset(
     {"unsigned int", "unsigned long", "unsigned long long", "size_t", "uint32_t", "uint64_t", "uintptr_t",
      "uintmax_t"}
@@ -125,13 +128,48 @@ def _is_array_parameter(binding: Binding) -> bool:
 class CEffectCollector(EffectCollector):
     """Collects the effects of the expressions of one statement."""
 
-    __slots__ = ("disjoint", "facts")
+    __slots__ = ("_perhaps", "disjoint", "facts", "traps")
 
     def __init__(self, facts: CFacts, guard: int = -1, *, disjoint: bool = False) -> None:
         super().__init__(facts, guard)
         self.facts = facts
         self.disjoint = disjoint
         """Whether fields of other names are different memory."""
+        self.traps: set[PointerPath] = set()
+        """Pointers that are certainly used: what is evaluated is undefined if one of them is invalid. All
+        other events that may be undefined are in the flags."""
+        self._perhaps = 0
+        """In how many operands that may not be evaluated the visit is."""
+
+    # ── pointers ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def trap(self, *paths: PointerPath | None) -> None:
+        """Record the use of a pointer, or of an element."""
+        if None in paths:
+            self.flags |= RAISES
+        elif not self._perhaps:
+            self.traps.add(paths)
+        elif paths not in self.traps or self._is_changed(paths):
+            self.flags |= RAISES  # else it was used before, in any case
+
+    def _is_changed(self, paths: PointerPath) -> bool:
+        """Whether what was collected may change the value of a pointer or index."""
+        roots = {path[0] for path in paths if isinstance(path, tuple)}
+        return bool(self.flags & (ACTS | STORES)) or any(one.key in roots for one in self.writes)
+
+    def path(self, node: Node) -> PointerPath | None:
+        """How a pointer or index is written; `None` for all but names, fields and numbers."""
+        node = node.unparenthesized
+        if node.kind == "identifier":
+            binding = self.names.binding(node)
+            known = binding is not None and self.facts.text(node) not in self.facts.code.macros.defined
+            return (binding.number,) if binding is not None and known else None
+        if node.kind == "decimal_integer_literal":
+            return (self.facts.text(node),)
+        if node.kind != "field_access":
+            return None
+        inner = self.path(node.children[0])
+        return None if inner is None else (*inner, node.operator, self.facts.text(node.children[1]))
 
     # ── fields ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -155,12 +193,12 @@ class CEffectCollector(EffectCollector):
             self.reads.add(self.names.place(binding))
         elif node.operator == "->":
             self.visit(object_)
-            self.flags |= RAISES
+            self.trap(self.path(object_))
         elif object_.kind not in ("array_access", "pointer_expression") or object_.operator == "&":
             self.visit(object_)
         else:  # where it is, and not its value
             self.parts(object_)
-            self.flags |= RAISES
+            self.trap(*map(self.path, object_.children))
         return True
 
     def _around(self, node: Node) -> Iterator[str]:
@@ -216,7 +254,18 @@ class CEffectCollector(EffectCollector):
             self.visit(child)
 
     _parenthesized_expression = _sequence_expression = _array_initializer = parts
-    _ternary_expression = _concatenated_string = _argument_list = parts
+    _concatenated_string = _argument_list = parts
+
+    def perhaps(self, *nodes: Node) -> None:
+        """Collect expressions that may not be evaluated."""
+        self._perhaps += 1
+        for node in nodes:
+            self.visit(node)
+        self._perhaps -= 1
+
+    def _ternary_expression(self, node: Node) -> None:
+        self.visit(node.children[0])
+        self.perhaps(*node.children[1:])
 
     def _initializer_pair(self, node: Node) -> None:
         for child in node.children:
@@ -262,16 +311,19 @@ class CEffectCollector(EffectCollector):
         object_ = node.children[0]
         self.visit(object_)
         if node.operator == "->":
-            self.flags |= OBSERVES | RAISES
+            self.flags |= OBSERVES
+            self.trap(self.path(object_))
 
     def _array_access(self, node: Node) -> None:
         self.parts(node)
-        self.flags |= OBSERVES | RAISES
+        self.flags |= OBSERVES
+        self.trap(*map(self.path, node.children))
 
     def _pointer_expression(self, node: Node) -> None:
         if node.operator == "*":
             self.parts(node)
-            self.flags |= OBSERVES | RAISES
+            self.flags |= OBSERVES
+            self.trap(self.path(node.children[0]))
             return
         inner = node.children[0].unparenthesized
         binding = self.names.binding(inner) if inner.kind == "identifier" else None
@@ -304,6 +356,10 @@ class CEffectCollector(EffectCollector):
             self.flags |= RAISES
 
     def _binary_expression(self, node: Node) -> None:
+        if node.operator in ("&&", "||"):
+            self.visit(node.children[0])
+            self.perhaps(node.children[1])
+            return
         self.parts(node)
         if not self._is_total(node.operator, *node.children):
             self.flags |= RAISES

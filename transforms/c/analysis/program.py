@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts
+from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts, PointerPath
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.dialect import DIALECT
 from codeaudit.transforms.c.macros import NOWHERE, Surroundings
@@ -14,7 +14,6 @@ from codeaudit.transforms.dependence.effects import (
     ACTS,
     BARRIER,
     ENDS_CALL,
-    EXITS,
     LEAVES_LOOP,
     RAISES,
     STORES,
@@ -44,29 +43,40 @@ class CProgramBuilder(ProgramBuilder):
         # What is undefined is no exception that a call could do without, so no order may rest on its absence.
         super().__init__(facts, "strict" if dependence == "returning" else dependence)
         self.facts = facts
+        self._traps: dict[int, frozenset[PointerPath]] = {}
+        """For a simple statement, by its first byte: it is undefined if and only if one of these pointers
+        is invalid."""
 
     def collector(self, guard: int) -> CEffectCollector:
         """A new collector."""
         return CEffectCollector(self.facts, guard, disjoint=self.dependence == "disjoint")
 
+    def effects(self, reading: EffectCollector) -> Effects:
+        """As in all languages; a pointer that may be invalid counts as an exception."""
+        found = super().effects(reading)
+        assert isinstance(reading, CEffectCollector)
+        return found | Effects(flags=RAISES) if reading.traps and self.dependence != "paper" else found
+
     def relation(
         self, nodes: Sequence[Node], effects: Sequence[Effects], found: tuple[int, ...]
     ) -> tuple[int, ...]:
-        """As in all languages, but two statements whose only exceptions are what is undefined may change
-        places: nobody sees which of the two stopped the program. Neither may be seen before it stops, as a
-        call, a store, an exit and a loop that does not end are; under `disjoint` stores are not
-        (`stops-unseen`)."""
-        seen = ACTS | EXITS | (0 if self.dependence == "disjoint" else STORES)
-        quiet = sum(
-            1 << number
-            for number, (node, effect) in enumerate(zip(nodes, effects, strict=True))
-            if not effect.flags & seen and not any(one.kind in LOOPS for one in node.walk())
-        )
-        defined = conflicts([Effects(one.reads, one.writes, one.flags & ~RAISES) for one in effects])
-        return tuple(
-            mask & ~quiet | other & quiet if quiet >> number & 1 else mask
-            for number, (mask, other) in enumerate(zip(found, defined, strict=True))
-        )
+        """As in all languages, but for two statements that are undefined in the same cases: `a = p->x` and
+        `b = p->y`. Whichever comes first, the program stops there or both are defined. Where one of them is
+        undefined in more cases, as `b = q->y + p->y` is, the other one may store nothing that others see."""
+        kept = list(found)
+        traps = [self._traps.get(node.start) for node in nodes]
+        for later, own in enumerate(traps):
+            for earlier in range(later if own else 0):
+                other = traps[earlier]
+                if not own or not other or not found[later] >> earlier & 1:
+                    continue
+                pair = [_undisturbed(effects[one]) for one in (earlier, later)]
+                if own == other or any(
+                    less < more and not seen.flags & (ACTS | STORES)
+                    for less, more, seen in ((other, own, pair[0]), (own, other, pair[1]))
+                ):
+                    kept[later] ^= (conflicts(pair)[1] ^ 1) << earlier
+        return tuple(kept)
 
     def statement(self, node: Node, place: NestingPlace) -> tuple[tuple[int | StatementBlock, ...], Effects]:
         """As in all languages. A loop may not end, and a label may be jumped to."""
@@ -107,6 +117,8 @@ class CProgramBuilder(ProgramBuilder):
             case _:  # types, assertions of the compiler, and whatever later versions bring
                 reading.anything(node)
                 reading.flags |= BARRIER
+        if reading.traps and not reading.flags & RAISES and _acts_once(node):
+            self._traps[node.start] = frozenset(reading.traps)
         return self.effects(reading)
 
     def declaration(self, reading: EffectCollector, node: Node, *, inner: bool = False) -> None:
@@ -171,6 +183,18 @@ class CProgramBuilder(ProgramBuilder):
             parts.append(block)
             effects |= inside
         return parts, effects
+
+
+def _undisturbed(effects: Effects) -> Effects:
+    """The effects of a statement where nothing is undefined."""
+    return Effects(effects.reads, effects.writes, effects.flags & ~RAISES)
+
+
+def _acts_once(node: Node) -> bool:
+    """Whether a statement stores at most one value, and so nothing before it may be undefined."""
+    kinds = ("assignment_expression", "update_expression", "variable_declarator")
+    found = [one.kind for one in node.walk()]
+    return sum(kind in kinds for kind in found) < 2 and "sequence_expression" not in found
 
 
 class CProgram(CodeProgram):

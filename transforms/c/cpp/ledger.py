@@ -16,18 +16,12 @@ _THREADS: Final = (
     r"\bstd::(?:atomic|thread|jthread|mutex|shared_mutex|condition_variable)\b"
 )
 
-_OTHER: Final = {id: of_c.LEDGER[id] for id in ("nobody-between", "stops-unseen")}
-"""The entries of C that say something else here."""
-
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
-        *(row for id, row in of_c.LEDGER.items() if id not in ("line-comments", "fields-disjoint", *_OTHER)),
-        replace(_OTHER["nobody-between"], sign=_THREADS, words=(*_OTHER["nobody-between"].words, "std::")),
-        replace(
-            _OTHER["stops-unseen"],
-            assumed="Where undefined behaviour stops a program, nobody asks which event it was.",
-            example="`a = *p` and `b = n / d` change places, both are undefined, and another program asks "
-            "which signal ended this one",
+        *(
+            replace(row, sign=_THREADS, words=(*row.words, "std::")) if id == "nobody-between" else row
+            for id, row in of_c.LEDGER.items()
+            if id not in ("line-comments", "fields-disjoint")
         ),
         Assumption(
             id="names-of-code-unread",

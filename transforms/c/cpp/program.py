@@ -10,7 +10,7 @@ import re
 from functools import partial
 from typing import Final
 
-from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts
+from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts, PointerPath
 from codeaudit.transforms.c.analysis.program import CProgramBuilder
 from codeaudit.transforms.c.analysis.program import analyse as analyse_c
 from codeaudit.transforms.c.cpp import CPP
@@ -70,6 +70,10 @@ class CppEffectCollector(CEffectCollector):
 
     __slots__ = ()
     facts: CppFacts
+
+    def trap(self, *paths: PointerPath | None) -> None:
+        """An event that may be undefined keeps its order to all others."""
+        self.flags |= RAISES
 
     def write(self, binding: Binding) -> None:
         """As in C; a handler sees how far the body of its `try` came."""
