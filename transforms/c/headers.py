@@ -12,6 +12,7 @@ The headers of the project are read as texts in both cases, because a compiler s
 import json
 import os
 import re
+import select
 import shlex
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.parsing import C
@@ -47,6 +48,8 @@ _MARKER: Final = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"((?: \d)*)$')
 _INCLUDED: Final = re.compile(
     r'^[ \t]*#[ \t]*(?:include|import)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)?', re.MULTILINE
 )
+_LISTED: Final = re.compile(r"(?<=\s)(?:[^\s\\$:]|\\\S)+(?=\s)")
+"""A file in the answer to -M, unless its name has blanks."""
 _STANDARD: Final = re.compile(r"-std=[A-Za-z0-9+:]{1,20}")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\([^()\n]*\))?(?:=[^\n\0]*)?")
 _TAKES_A_WORD: Final = ("-I", "-D", "-U", "-include")
@@ -68,9 +71,9 @@ class Seen:
     """Whether the compiler stops for another reason than a missing header."""
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=2)
 def seen(text: str, file: str, tongue: str = "c") -> Seen:
-    """What the headers of a file show. The last ones are cached: a file has many functions.
+    """What the headers of a file show.
 
     Args:
         text: that of the file.
@@ -134,13 +137,18 @@ def _preprocessed(
             absent = _NOT_FOUND.search(told)
             if not code or absent is None:
                 return out, tuple(missing), bool(code)
-            name = absent[1] or absent[2]
-            parts = PurePosixPath(name).parts
-            missing.append(name)
-            if len(missing) > _ABSENT or ".." in parts or name.startswith("/") or (empty / name).exists():
-                return "", tuple(missing), True
-            (empty / name).parent.mkdir(parents=True, exist_ok=True)
-            (empty / name).touch()
+            names = [absent[1] or absent[2]]
+            if not missing:  # all at once: each further call would find one
+                listing = [compiler, "-M", "-MG", "-w", "-x", tongue, *flags, "-"]
+                listed = _LISTED.findall(answer(listing, text, folder, Path(scratch))[1])
+                names += (one for one in listed if one != names[0] and not (folder / one).exists())
+            for name in names:
+                parts = PurePosixPath(name).parts
+                missing.append(name)
+                if len(missing) > _ABSENT or ".." in parts or name.startswith("/") or (empty / name).exists():
+                    return "", tuple(missing), True
+                (empty / name).parent.mkdir(parents=True, exist_ok=True)
+                (empty / name).touch()
 
 
 @lru_cache(maxsize=8)
@@ -179,32 +187,46 @@ def answer(words: Sequence[str], text: str, folder: Path, scratch: Path) -> tupl
     """
     # None of its variables is passed on: some of them name files that it writes.
     around = {"PATH": os.defpath, "LC_ALL": "C", "TMPDIR": str(scratch)}
-    out, err = scratch / "out", scratch / "err"
-    with out.open("wb") as answer, err.open("wb") as told:
-        try:
-            done = subprocess.run(
-                words, input=text.encode(), stdout=answer, stderr=told, cwd=folder, env=around,
-                timeout=SECONDS, check=False, preexec_fn=_limited,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired, UnicodeEncodeError):
-            return None, "", ""
-    if out.stat().st_size > LARGEST or done.returncode < 0:
+    into, out, err = scratch / "in", scratch / "out", scratch / "err"
+    try:
+        into.write_bytes(text.encode())
+        with into.open("rb") as asked, out.open("wb") as answer, err.open("wb") as told:
+            code = _ended(
+                [*_LIMITED, *words], stdin=asked, stdout=answer, stderr=told, cwd=folder, env=around
+            )
+    except (OSError, UnicodeEncodeError):
         return None, "", ""
-    return done.returncode, out.read_text("utf-8", "replace"), err.read_text("utf-8", "replace")
+    if code is None or code < 0 or out.stat().st_size > LARGEST:
+        return None, "", ""
+    return code, out.read_text("utf-8", "replace"), err.read_text("utf-8", "replace")
 
 
-def _limited() -> None:
-    """Limit time, memory and output of a compiler: a header may be endless."""
-    import resource
+_LIMITED: Final = (
+    *("/bin/sh", "-c"),
+    f'ulimit -t {SECONDS}; ulimit -v {2**21}; ulimit -f {LARGEST // 512 + 1}; exec "$@"',
+    "sh",
+)
+"""What limits the time, the memory and the output of a compiler: a header may be endless. A shell starts in a
+tenth of the time that a function in the child takes, for which this process has to be copied."""
 
-    for kind, most in (
-        (resource.RLIMIT_CPU, SECONDS),
-        (resource.RLIMIT_AS, 2**31),
-        (resource.RLIMIT_FSIZE, LARGEST + 1),
-    ):
-        _, hard = resource.getrlimit(kind)
-        allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (allowed, hard))
+
+def _ended(words: Sequence[str], **streams: Any) -> int | None:
+    """The exit code of a command; `None` if it takes too long.
+
+    The end of a pipe that only the command holds says that it has ended. To wait with a limit would sleep up
+    to 50 ms.
+    """
+    held, kept = os.pipe()
+    with open(held, "rb") as ended:
+        try:
+            process = subprocess.Popen(words, pass_fds=(kept,), **streams)
+        finally:
+            os.close(kept)
+        is_ended = bool(select.select([ended], [], [], SECONDS)[0])
+        if not is_ended:
+            process.kill()
+        code = process.wait()
+        return code if is_ended else None
 
 
 def _read(out: str, missing: tuple[str, ...], failed: bool) -> Seen:

@@ -9,10 +9,10 @@ anything, unless its text explains it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from codeaudit.transforms.c import headers
 from codeaudit.transforms.c.cpp import CPP
@@ -97,16 +97,24 @@ NOWHERE: Final = Surroundings()
 
 
 class _Definitions(Mapping[str, tuple[Macro, ...]]):
-    """The definitions of some texts by name. A name is read when it is first asked for: headers have many."""
+    """The definitions of some texts by name. A name is read when it is first asked for: headers have many.
+
+    The files of a project share most of theirs, so equal ones are one object in memory.
+    """
+
+    _all: ClassVar[dict[object, Any]] = {}
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._found: dict[str, list[tuple[str | None, str]]] = {}
+        self._found: dict[str, tuple[tuple[str | None, str], ...]] = {}
         self._read: dict[str, tuple[Macro, ...]] = {}
+        once: Callable[[Any, Any], Any] = self._all.setdefault
         for text in texts:
             for match in _DEFINE.finditer(_uncommented(text)):
-                own = self._found.setdefault(match["name"], [])
-                if (match["parameters"], match["body"]) not in own:
-                    own.append((match["parameters"], match["body"]))
+                name, one = match["name"], (match["parameters"], match["body"])
+                known = self._found.get(name, ())
+                if one not in known:
+                    both = (*known, one)
+                    self._found[once(name, name)] = once(both, both)
 
     def __getitem__(self, name: str) -> tuple[Macro, ...]:
         found = self._read.get(name)
@@ -154,13 +162,13 @@ class Macros:
         """Whether the text is more than a function."""
         asked = around.level == "known" and (around.file or is_file)
         tongue = headers.TONGUES[around.language]
-        self.seen: Final = headers.seen(text, around.file, tongue) if asked else None
-        """What headers show; `None` where they are not asked."""
-
-    @cached_property
-    def defined(self) -> Mapping[str, tuple[Macro, ...]]:
+        seen = headers.seen(text, around.file, tongue) if asked else None
+        self.seen: Final = seen and replace(seen, definitions="")
+        """What headers show beside `defined`; `None` where they are not asked."""
+        self.defined: Final[Mapping[str, tuple[Macro, ...]]] = _Definitions(
+            [text, *([seen.definitions] if seen is not None else [])]
+        )
         """By name all definitions, of which another one may hold at each place of the file."""
-        return _Definitions([self._text, *([self.seen.definitions] if self.seen is not None else [])])
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -500,4 +508,4 @@ def macros_of(source: str, around: Surroundings) -> Macros:
     return _macros(known, is_file=len(known.text.split()) > len(source.split()))
 
 
-_macros = lru_cache(maxsize=8)(Macros)
+_macros = lru_cache(maxsize=128)(Macros)
