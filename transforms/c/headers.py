@@ -16,12 +16,12 @@ import select
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.parsing import C
@@ -38,6 +38,21 @@ _HEADERS: Final = 2_000
 """The most headers of a project that are read as texts."""
 _ABSENT: Final = 24
 """The most headers that may be missing until nothing of the file counts as known."""
+_SEARCHES: Final = 3
+"""How often missing headers are looked for in the project: those that are found may include others."""
+_FILES: Final = 100_000
+"""The most files of a project in which headers are looked for."""
+_ENDINGS: Final = (".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".def")
+_OF_A_PROJECT: Final = (
+    ".git",
+    "configure",
+    "configure.ac",
+    "CMakeLists.txt",
+    "meson.build",
+    "Makefile",
+    "BUILD.bazel",
+)
+"""What lies in the top folder of a project."""
 _COMMANDS: Final = 3
 """The most commands of one file that are looked at."""
 
@@ -53,6 +68,12 @@ _LISTED: Final = re.compile(r"(?<=\s)(?:[^\s\\$:]|\\\S)+(?=\s)")
 _STANDARD: Final = re.compile(r"-std=[A-Za-z0-9+:]{1,20}")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\([^()\n]*\))?(?:=[^\n\0]*)?")
 _TAKES_A_WORD: Final = ("-I", "-D", "-U", "-include")
+
+
+Folders: TypeAlias = tuple[str, ...]
+"""Of headers, in the order in which they are searched."""
+Answered: TypeAlias = tuple[str, tuple[str, ...], bool]
+"""What a compiler says, the headers that are missing, and whether it stops for another reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +116,11 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
 
 def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
     compiler = compiler_of(tongue)
-    answered = None if compiler is None else _preprocessed(compiler, text, file, tongue, flags, "-dD")
-    near = tuple(headers_near(text, file, flags))
+    answered: Answered | None = None
+    folders: Folders = ()
+    if compiler is not None:
+        answered, folders = _searched(compiler, text, file, tongue, flags, "-dD")
+    near = tuple(headers_near(text, file, (*flags, *(f"-I{one}" for one in folders))))
     defined = list(_own(flags))
     beside = [found for _, found in near if found is not None]
     if answered is None:
@@ -117,9 +141,75 @@ def compiler_of(tongue: str) -> str | None:
     return next((found for name in COMPILERS[tongue] if (found := shutil.which(name))), None)
 
 
+def _searched(
+    compiler: str, text: str, file: str, tongue: str, flags: tuple[str, ...], kept: str
+) -> "tuple[Answered | None, Folders]":
+    """As `_preprocessed`, and the folders of the project in which missing headers were found.
+
+    They are looked for where no file of commands says where headers lie: behind all other folders, so that no
+    header of the system is hidden.
+    """
+    folders: Folders = ()
+    answered = _preprocessed(compiler, text, file, tongue, flags, kept)
+    for _ in range(_SEARCHES):
+        if flags or answered is None or not answered[1]:
+            break
+        more = tuple(one for one in in_project(file, answered[1]) if one not in folders)
+        if not more:
+            break
+        folders = (*folders, *more)
+        after = [word for one in folders for word in ("-idirafter", one)]
+        answered = _preprocessed(compiler, text, file, tongue, after, kept)
+    return answered, folders
+
+
+def in_project(file: str, missing: Iterable[str]) -> Folders:
+    """The folders of the project around a file in which these headers lie, by the names that `#include` gives
+    them. A header counts if the project has exactly one that may be meant."""
+    root = _project(file)
+    if root is None:
+        return ()
+    known, found = _project_headers(root), dict[str, None]()
+    for name in missing:
+        parts = PurePosixPath(name).parts
+        places = [one for one in known.get(parts[-1], ()) if one.endswith(f"/{name}")] if parts else []
+        if len(places) == 1 and ".." not in parts:
+            found[places[0].removesuffix(f"/{name}")] = None
+    return tuple(found)
+
+
+def _project(file: str) -> str | None:
+    """The top folder of the project around a file; `None` if nothing shows one."""
+    top = None
+    for folder in Path(file).parents if file else ():
+        if len(folder.parts) < 2:
+            break
+        if any((folder / one).exists() for one in _OF_A_PROJECT):
+            top = str(folder)
+        if (folder / ".git").exists():
+            break
+    return top
+
+
+@lru_cache(maxsize=4)
+def _project_headers(root: str) -> Mapping[str, Sequence[str]]:
+    """The paths of all headers below a folder, by name; none if there are too many files."""
+    found: dict[str, list[str]] = {}
+    count = 0
+    for folder, inside, names in os.walk(root):
+        inside[:] = [one for one in inside if not one.startswith(".") and one != "node_modules"]
+        count += len(names)
+        if count > _FILES:
+            return {}
+        for name in names:
+            if name.endswith(_ENDINGS):
+                found.setdefault(name, []).append(f"{folder}/{name}")
+    return found
+
+
 def _preprocessed(
     compiler: str, text: str, file: str, tongue: str, flags: Sequence[str], kept: str
-) -> tuple[str, tuple[str, ...], bool] | None:
+) -> "Answered | None":
     """What a compiler makes of a text, the headers that are missing, and whether it stops for another reason;
     `None` where it gives no answer in time. A header that is missing is put in its place as an empty one, and
     the compiler is asked again. `kept` says which directives stay."""
@@ -159,7 +249,7 @@ def written_out(text: str, file: str, tongue: str = "c") -> str | None:
     compiler = compiler_of(tongue)
     if compiler is None:
         return None
-    found = _preprocessed(compiler, text, file, tongue, flags_of(file)[0], "-dDI")
+    found, _ = _searched(compiler, text, file, tongue, flags_of(file)[0], "-dDI")
     if found is None or not found[0]:
         return None
     own, is_own, of_system = list[str](), False, set[str]()

@@ -111,6 +111,35 @@ def test_a_header_of_cpp_that_is_not_found_leaves_strange_words_alone(tmp_path: 
 
 
 @needs_gcc
+def test_headers_are_found_in_the_project_if_each_is_the_only_one(tmp_path: Path) -> None:
+    function = CAPTURED % "LATE"
+    file = tmp_path / "src" / "a.c"
+    for folder in (file.parent, tmp_path / "include" / "lib", tmp_path / "other" / "lib"):
+        folder.mkdir(parents=True)
+    (tmp_path / "include" / "lib" / "own.h").write_text('#include "lib/late.h"\n', "utf-8")
+    (tmp_path / "include" / "lib" / "late.h").write_text("#define LATE(n) (sum += (n))\n", "utf-8")
+    (tmp_path / "include" / "time.h").write_text("#error not this one\n", "utf-8")
+
+    def refused(step: int) -> str:
+        # What is known of a text is remembered, so each step has its own.
+        text = f"// {step}\n#include <time.h>\n#include <lib/own.h>\n{function}"
+        transform = transform_for("rename", "c").within(placed(text, str(file)))
+        found = transform.propose(function, Random(0))
+        headers._project_headers.cache_clear()
+        assert isinstance(found, Refused)
+        return found.reason
+
+    assert refused(1) == NOT_FOUND, "nothing says where the project begins"
+    (tmp_path / "CMakeLists.txt").touch()
+    assert refused(2) == IN_MACRO
+    (tmp_path / "other" / "lib" / "late.h").touch()
+    assert refused(3) == NOT_FOUND, "one of two"
+    (tmp_path / "other" / "lib" / "late.h").unlink()
+    (tmp_path / "compile_flags.txt").write_text("-I.\n", "utf-8")
+    assert refused(4) == NOT_FOUND, "the project says where its headers are"
+
+
+@needs_gcc
 @pytest.mark.parametrize(
     ("name", "is_disjoint"), [("rename", False), ("reorder", False), ("disjoint/reorder", True)]
 )
