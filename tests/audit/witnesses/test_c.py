@@ -123,6 +123,16 @@ def test_a_masked_name_and_a_method_are_found_in_their_file() -> None:
     assert told(variant(own, source.replace(" a", " b")), language="cpp") == ["compiled"]
 
 
+@BOTH
+def test_a_text_with_a_fault_stands_in_the_place_of_its_function(language: str) -> None:
+    faulty = sample(TOTAL.replace("n & 7", "n & 6"), language, FILE)
+    renamed = variant(faulty, faulty.source.replace("more", "other"))
+    assert told(renamed, language=language) == ["compiled"]
+    two = replace(faulty, context=f"{FILE}{TOTAL.replace('n & 7', 'n & 5')}")
+    told_of_two = told(replace(renamed, sample=two), language=language)
+    assert told_of_two == ["analysis", object_code.NOT_FOUND]
+
+
 def test_only_our_words_of_a_project_reach_the_compiler(tmp_path: Path) -> None:
     file = tmp_path / "a.c"
     made = tmp_path / "made"
