@@ -18,6 +18,8 @@ from codeaudit.audit.tasks.solving import FAILS_ITSELF, solutions
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.oracle.calls import Passed
+from codeaudit.transforms.oracle.containment import offered
+from codeaudit.transforms.oracle.oracle import Differed, Oracle
 from codeaudit.transforms.oracle.tested import trial
 from codeaudit.transforms.records import Sample
 
@@ -276,6 +278,23 @@ def test_the_calls_are_those_of_the_data_set(row: Row, calls: list[str], tmp_pat
     assert isinstance(found, Calls), found
     assert found.given
     assert list(found.calls) == calls
+
+
+@pytest.mark.parametrize("row", [PLUS, X_PYTHON, MBPP_PLUS], ids=lambda row: str(row["task_id"]))
+def test_own_tests_run_a_function_whose_name_is_hidden(row: Row, tmp_path: Path) -> None:
+    sample = TASKS.get("function-name").prepare(only(row, tmp_path))
+    assert isinstance(sample, Sample), sample
+    if not offered().enough:
+        pytest.skip("no sandbox here")
+    with Oracle() as oracle:
+        found = oracle.judge(sample.source, sample.source.replace("first + ", "first - "), tests=sample.tests)
+    assert isinstance(found, Differed), found
+
+
+def test_the_calls_of_tests_are_those_of_their_parameter(tmp_path: Path) -> None:
+    found = find(only(X_PYTHON, tmp_path), longest=200)
+    assert isinstance(found, Calls), found
+    assert found.calls[0] == "add(1, 2)"
 
 
 def test_a_solution_that_is_a_whole_function_is_the_source_alone(tmp_path: Path) -> None:
