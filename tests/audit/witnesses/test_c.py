@@ -247,6 +247,12 @@ def test_tests_of_a_sample_are_run(language: str) -> None:
     assert told(same, other, language=language, compiles=False, runs=True) == ["executed", DIFFERS]
     wrong = sample(source, language, tests=tests.replace("== 3", "== 4"))
     assert told(variant(wrong, source), language=language, compiles=False, runs=True) == ["analysis", FAILS]
+    # A task that hides the name leaves nothing that they could call: arguments are drawn.
+    hidden = sample(source.replace("f(", "MASK("), language, tests=tests)
+    found = told(
+        variant(hidden, hidden.source.replace("a + 1", "1 + a")), language=language, compiles=False, runs=True
+    )
+    assert found == ["executed"]
 
 
 @pytest.mark.slow
