@@ -20,6 +20,7 @@ from codeaudit.transforms.dependence.relations import related_name
 from codeaudit.transforms.perturb import promised
 from codeaudit.transforms.records import KEEPS_TEXT, Evidence, Outcome, Perturbed
 from codeaudit.transforms.registration import load_target
+from codeaudit.transforms.registry import rests_on
 
 DIFFERS: Final = "execution differs"
 """Why a variant whose execution differed from its original's is not applied."""
@@ -206,4 +207,9 @@ def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
 def _lifted(outcome: Perturbed, evidence: Evidence) -> Perturbed:
     # Where more units than the source were rewritten a witness looks at the source alone.
     stronger = _STRENGTH[evidence] > _STRENGTH[outcome.evidence] and not (outcome.other or outcome.candidates)
-    return replace(outcome, evidence=evidence) if stronger else outcome
+    if not stronger:
+        return outcome
+    lifted = replace(outcome, evidence=evidence)
+    # What the analysis has shown of the file stays shown.
+    before = rests_on(outcome)
+    return replace(lifted, rests_on=tuple(row.id for row in rests_on(lifted) if row in before))

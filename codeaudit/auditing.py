@@ -288,7 +288,9 @@ def demand_verdicts(summary: Summary, options: RunOptions) -> None:
             if all(reason.startswith("not ") for reason in model.unjudged_reasons):
                 why += "; codeaudit list models names the models of each language"
         else:
-            reasons = {reason: count for row in rows for reason, count in row.not_applied.items()}
+            reasons = Counter[str]()
+            for row in rows:
+                reasons.update(row.not_applied)
             why = f"no perturbation could be applied ({_counted(reasons)})"
         raise CannotAudit(f"nothing could be judged: {why}")
 

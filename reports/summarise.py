@@ -137,7 +137,7 @@ def _unit(row: ClusterRow, *, steady: bool) -> _Unit:
 
 
 def _pair_excess(units: Mapping[int, Sequence[_Unit]], samples: Mapping[int, Sequence[ClusterRow]]) -> Excess:
-    found = excess_of(_shares({key: [one.pairs for one in each] for key, each in units.items()}))
+    found = _excess({key: [one.pairs for one in each] for key, each in units.items()})
     rows = [row for each in samples.values() for row in each]
     # Several trials ask one sample again: its answers in all of them are not exchangeable.
     if len(rows) > len(samples) or not all(row.table for row in rows):
@@ -151,7 +151,16 @@ def _sample_excess(units: Mapping[int, Sequence[_Unit]]) -> Excess:
     differences = {
         key: [Fraction(int(one.violated) - int(one.unsteady)) for one in each] for key, each in units.items()
     }
-    return excess_of(_shares(differences))
+    return _excess(differences)
+
+
+def _excess(differences: Mapping[int, Sequence[Fraction]]) -> Excess:
+    """The mean is a difference of two shares, so its interval lies between -1 and 1. One difference need not:
+    that of a sample that came in more trials than others."""
+    found = excess_of(_shares(differences))
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
 
 
 def _shares(differences: Mapping[int, Sequence[Fraction]]) -> list[Fraction]:

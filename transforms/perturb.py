@@ -112,7 +112,7 @@ def perturb_one(
     seen = {sample.source} if transform.kind not in KEEPS_TEXT else set()
     transform = within(sample, transform)
     try:
-        context = _context(sample, transform)
+        context = part_of(sample, transform)
     except SourceError as error:
         reason = _unread(error)
         yield from (_refused(sample, transform, number, reason) for number in range(count))
@@ -177,7 +177,7 @@ def reapply(
     `unconfirmed` lets edits without evidence pass, for a variant that execution has confirmed before.
     """
     try:
-        context = _context(sample, transform)
+        context = part_of(sample, transform)
         if context.obstacle is not None:
             return _refused(sample, transform, variant, context.obstacle)
         rewritten = within(sample, transform).apply(context.source, moves)
@@ -219,8 +219,13 @@ def under(transform: Transform, dependence: Dependence) -> Transform:
     return transform.under(dependence) if uses_relation(transform) else transform
 
 
-def _context(sample: Sample, transform: Transform) -> FunctionContext:
-    """The part of a sample that a transform is given, with the text around it."""
+def part_of(sample: Sample, transform: Transform) -> FunctionContext:
+    """The part of a sample that a transform is given, with the text around it, and what forbids the
+    transform.
+
+    Raises:
+        SourceError: the text cannot be parsed, or holds no single function.
+    """
     return part_for(transform, sample.source, sample.language, file=sample.context)
 
 

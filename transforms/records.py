@@ -160,6 +160,9 @@ class Perturbed:
     candidates: tuple[str, ...] = ()
     """The candidates without the source, in their order, if they were rewritten, too. Those to which the
     transform does not apply stay as they are. Empty if all are those of the sample."""
+    rests_on: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
+    """Ids of what it assumes of code that it cannot see, as a suite tells them. `None`: they follow from the
+    edit and its sample, which has the text of its file."""
 
     def left_out(self, reason: str) -> "NotApplied":
         """The record of this variant if it is not used after all."""

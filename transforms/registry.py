@@ -424,6 +424,8 @@ def rests_on(edit: Perturbed) -> tuple[Assumption, ...]:
     language = find_language(edit.sample.language)
     if language is None or edit.kind != "preserving":
         return ()
+    if edit.rests_on is not None:
+        return tuple(row for id, row in language.ledger.items() if id in edit.rests_on)
     names = {in_relation(move.transform or edit.transform)[1] for move in edit.moves}
     entries = [entry for name in names if (entry := language.transforms.get(name))]
     named = {id for entry in entries for id in entry.rests_on}

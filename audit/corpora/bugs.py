@@ -84,7 +84,7 @@ here, and so mostly clean texts.
 NO_PLACE: Final = "no place for a bug"
 NO_BUGS: Final = "no seeded bugs in this language"
 NOT_SHOWN: Final = "no bug that execution shows"
-NO_REPORTS: Final = "no sanitizer in this language"
+NO_REPORTS: Final = "not C: sanitizers are asked about faults of C only"
 NOT_REPORTED: Final = "no bug that a sanitizer reports"
 EXECUTED_LANGUAGES: Final = "Python or C"
 """For messages: what is executed."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 from codeaudit.audit.corpora.functions import cut_out, unfit_size
@@ -10,7 +11,7 @@ from codeaudit.audit.prompt_cut import NO_FUNCTION, FunctionBody, body_in_braces
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import function_in, name_of, own_name
 from codeaudit.transforms.c.parsing import C, places, read, read_unit
-from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
+from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
 from codeaudit.transforms.records import Sample
 
 UNREAD: Final = "function that cannot be read alone"
@@ -41,13 +42,24 @@ def functions_of_cpp(text: str, path: str, left_out: Counter[str]) -> Iterator[S
 
 
 def function_name(source: str, language: str = C) -> str | None:
-    """The name of the only function in a text; `None` for any other text."""
+    """The name of the only function in a text, which may have `#include` and declarations beside it; `None`
+    for any other text."""
     try:
-        reading, function = read_unit(source, language)
+        reading, function = read_unit(_only_function(source, language), language)
     except SourceError:
         return None
     found = name_of(reading.source, function)
     return (found if language == C else own_name(found)) or None
+
+
+def _only_function(source: str, language: str) -> str:
+    """The only function of a text; the text itself where it has none or several."""
+    with suppress(NoFunctionError):
+        read_unit(source, language)
+        return source
+    text = source.encode()
+    found = list(places(text, language))
+    return text[found[0].start : found[0].end].decode() if len(found) == 1 else source
 
 
 def function_name_in_cpp(source: str) -> str | None:

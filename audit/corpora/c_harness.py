@@ -222,12 +222,15 @@ def _parameter(node: Node, source: bytes, language: str) -> tuple[str, str] | st
 @lru_cache(maxsize=8)
 def with_headers(context: str, file: str, language: str = C) -> str:
     """The text of a file with the headers that lie beside it, or in a folder of -I, in their places; in C as
-    its compiler reads them."""
+    its compiler reads them. What -D defines stands in front: a function may use it."""
     if not file:
         return context
+    flags = flags_of(file)[0]
+    told = (flag[2:].partition("=") for flag in flags if flag.startswith("-D"))
+    given = "".join(f"#define {name} {value if equals else 1}\n" for name, equals, value in told)
     if language == C and (found := written_out(context, file)) is not None:
-        return found
-    near = dict(headers_near(context, file, flags_of(file)[0]))
+        return f"{given}{found}"
+    near = dict(headers_near(context, file, flags))
     met: set[str] = set()
 
     def opened(found: re.Match[str]) -> str:
@@ -239,7 +242,7 @@ def with_headers(context: str, file: str, language: str = C) -> str:
         met.add(found[1])
         return _QUOTED.sub(opened, text)
 
-    return _QUOTED.sub(opened, context)
+    return given + _QUOTED.sub(opened, context)
 
 
 # ── what a function needs of its file ────────────────────────────────────────────────────────────────────

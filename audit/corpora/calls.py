@@ -34,6 +34,8 @@ DRAWN: Final = 12
 SEED: Final = 0
 CANDIDATE: Final = "candidate"
 """The name of the function in tests."""
+CHECK: Final = "check"
+"""What tests define."""
 OTHER_LANGUAGE: Final = "neither Python, JavaScript, C nor C++"
 
 _BUILTINS: Final = frozenset(dir(builtins)) | {"__name__"}
@@ -293,8 +295,11 @@ def _tested(tests: str) -> Iterator[str]:
         tree = parse(tests)
     except SourceError:
         return
+    # HumanEval-X calls the parameter of `check` as the function.
+    checks = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == CHECK]
+    names = {CANDIDATE, *(one.args.args[0].arg for one in checks if one.args.args)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == CANDIDATE:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
             yield from _arguments(node)
 
 

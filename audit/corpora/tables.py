@@ -71,6 +71,8 @@ LIKELY_SOURCES: Final = ("func", "function", "snippet", "program", "body", "cont
 LIKELY_LABELS: Final = ("target", "vul", "is_vulnerable", "class", "y")
 """Columns of other tables, for a suggestion."""
 _DIGITS: Final = 18
+_CHECKED: Final = re.compile(r"(?<=\n)check\(\w+\)\s*\Z")
+"""The call of `check` at the end of tests of Python."""
 """A number of so many digits fits into 64 bits."""
 _CODE: Final = re.compile(r"(?:0[xX])?(?:[0-9a-fA-F]{2})+")
 _PLAIN: Final = frozenset(
@@ -512,11 +514,11 @@ def _source(row: Row) -> str | None:
 
 def _tests(row: Row) -> str | None:
     """The tests of a row: those of its data set, or those beside the name of the function or a target."""
-    if native.TESTS in row:
-        return _text(row[native.TESTS])
     # A column `test` alone may hold anything, such as the name of a split.
     is_known = ENTRY_POINT in row or bool(targets_of(row))
-    return _text(row.get(TESTS)) if is_known else None
+    found = _text(row[native.TESTS]) if native.TESTS in row else _text(row.get(TESTS)) if is_known else None
+    # Who runs tests calls `check`. With the name of the function, which a task may hide, the call fails.
+    return _CHECKED.sub("", found) if found and "def check(" in found else found
 
 
 def _number(row: Row, column: LabelColumn) -> str | float | None:

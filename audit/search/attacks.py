@@ -21,8 +21,8 @@ from codeaudit.audit.records import Attacked, Case, Failed, Predicted, Predictio
 from codeaudit.audit.run import AuditSetup, answer_to, asked_of, first_answers, judge, labels_of, query_of
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import BaseTransform, Refused, Transform
-from codeaudit.transforms.perturb import reapply, within
-from codeaudit.transforms.records import Move, Perturbed, Sample
+from codeaudit.transforms.perturb import UNCONFIRMED, part_of, reapply, within
+from codeaudit.transforms.records import Move, NotApplied, Perturbed, Sample
 from codeaudit.transforms.registration import overrides
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.seeding import stream
@@ -39,6 +39,7 @@ IDLE: Final = 3
 """Number of steps without a new perturbation after which a search ends."""
 
 NO_VARIANT: Final = "no perturbation could be applied"
+NO_TRANSFORM: Final = "no transform that keeps the meaning in this language"
 MANY: Final = "more variants than the budget"
 SPENT: Final = "budget spent"
 UNCOUNTED: Final = "variants cannot be counted"
@@ -74,6 +75,23 @@ class Space:
     rng: Random
     budget: int
     seen: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+    """Why moves that a transform proposed were not applied."""
+
+    def text(self, transform: Transform) -> str | None:
+        """The part of the text that a transform is given; `None` if it refuses."""
+        try:
+            part = part_of(self.sample, transform)
+        except SourceError:
+            return None
+        return part.source if part.obstacle is None else None
+
+    def none(self) -> str:
+        """Why there is no perturbation."""
+        if not self.transforms:
+            return NO_TRANSFORM
+        # A search executes nothing.
+        return UNCONFIRMED if self.refused == {UNCONFIRMED} else NO_VARIANT
 
     def draw(self, transform: Transform) -> Perturbed | None:
         """Return a random perturbation that was not tried before; `None` if several draws found none."""
@@ -88,8 +106,10 @@ class Space:
 
     def proposal(self, transform: Transform) -> tuple[Move, ...]:
         """Return the moves that the transform proposes at all its sites; empty if it refuses."""
+        if (text := self.text(transform)) is None:
+            return ()
         try:
-            moves = within(self.sample, transform).propose(self.sample.source, self.rng)
+            moves = within(self.sample, transform).propose(text, self.rng)
         except SourceError:
             return ()
         return () if isinstance(moves, Refused) else moves
@@ -102,6 +122,8 @@ class Space:
         if isinstance(made, Perturbed) and made.source not in self.seen:
             self.seen.add(made.source)
             return made
+        if isinstance(made, NotApplied):
+            self.refused.add(made.reason)
         return None
 
     def near(self, one: Perturbed) -> Perturbed | None:
@@ -212,7 +234,7 @@ class _Hunt:
             return False
         self.batch = list(wanted)[: self.space.budget - len(self.asked)]
         if not self.batch:
-            self.ended = SPENT if wanted else NO_VARIANT
+            self.ended = SPENT if wanted else self.space.none()
         return bool(self.batch)
 
     def queries(self, setup: AuditSetup) -> list[Query]:
@@ -286,7 +308,7 @@ def random(space: Space) -> Search:
     while left > 0 and (batch := list(_fresh(space, min(STEP, left)))):
         yield batch
         left -= len(batch)
-    return NO_VARIANT
+    return space.none()
 
 
 def climb(space: Space, *, width: int) -> Search:
@@ -308,7 +330,7 @@ def climb(space: Space, *, width: int) -> Search:
         found = sorted([*best, *held], key=lambda tried: tried.hold)[:width]
         # A summit, or a plain where no score leads on: begin elsewhere.
         best = found if found and found[0].hold < reached else []
-    return NO_VARIANT
+    return space.none()
 
 
 def genetic(space: Space) -> Search:
@@ -329,7 +351,7 @@ def genetic(space: Space) -> Search:
         children = children or list(_fresh(space, STEP))
         idle = 0 if children else idle + 1
         population = population[: STEP // 2] + list((yield children))
-    return NO_VARIANT
+    return space.none()
 
 
 def exhaustive(space: Space) -> Search:
@@ -337,20 +359,22 @@ def exhaustive(space: Space) -> Search:
     known = [within(space.sample, one) for one in space.transforms]
     countable = [one for one in known if overrides(one, BaseTransform.count)]
     if not countable:
-        return UNCOUNTED
+        return UNCOUNTED if known else NO_TRANSFORM
+    # A transform that refuses the text has no variant of it.
+    texts = [(one, text) for one in countable if (text := space.text(one)) is not None]
     try:
-        counts = [one.count(space.sample.source) for one in countable]
+        counts = [one.count(text) for one, text in texts]
     except SourceError:
         return NO_VARIANT
     # A part of the variants would certify nothing, so none is asked about.
     if None in counts or sum(number or 0 for number in counts) > space.budget:
         return MANY
     batch: list[Perturbed] = []
-    for transform in countable:
-        moves = transform.every(space.sample.source)
+    for transform, text in texts:
+        moves = transform.every(text)
         batch += (made for each in moves if (made := space.make(transform, each)))
     if not batch:
-        return NO_VARIANT if len(countable) == len(known) else UNCOUNTED
+        return space.none() if len(countable) == len(known) else UNCOUNTED
     yield batch
     return ""
 

@@ -7,13 +7,13 @@ closer to the original order. Answers come through the driver's cache, so no tex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice, pairwise
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar, get_args
 
 from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Violated
 from codeaudit.audit.run import AuditSetup, answer_to, asked_of, first_answers, judge, query_of
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.perturb import reapply
-from codeaudit.transforms.records import Label, Move, Perturbed, Sample
+from codeaudit.transforms.records import Evidence, Label, Move, NotApplied, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.reordering import milder
 
@@ -46,6 +46,8 @@ def minimal(
 
 Moves: TypeAlias = tuple[Move, ...]
 
+_BY_ANALYSIS: Final = tuple(one for one in get_args(Evidence) if one.startswith("analysis"))
+"""The evidence of analyses, weakest first."""
 MOST_PAIRS: Final = 200
 """Maximum number of pairs of moves to try one by one; with more pairs, moves are removed in chunks."""
 
@@ -118,7 +120,7 @@ class _Trials:
         for moves in several:
             if moves not in self.known:
                 self.known[moves] = None  # until an answer shows otherwise
-                made = reapply(self.sample, self.transform, moves, variant=self.variant, unconfirmed=True)
+                made = self._made(moves)
                 if isinstance(made, Perturbed):
                     fresh[moves] = replace(
                         made, other=self.rewritten.other, candidates=self.rewritten.candidates
@@ -126,6 +128,23 @@ class _Trials:
         if fresh:
             self._judge(fresh)
         return [self.known[moves] for moves in several]
+
+    def _made(self, moves: Moves) -> Perturbed | NotApplied:
+        """The edit of these moves, with what is known of it.
+
+        The run has the evidence of the whole edit, and only of it what an execution found. A part of what
+        analysis showed is legal for the same reasons; the text of the file, which they may need, is gone.
+        """
+        run = self.rewritten
+        whole = moves == run.moves
+        made = reapply(self.sample, self.transform, moves, variant=self.variant, unconfirmed=whole)
+        if isinstance(made, NotApplied):
+            return made
+        if whole and made.source == run.source:
+            return replace(made, evidence=run.evidence, rests_on=run.rests_on)
+        if {run.evidence, made.evidence} <= {*_BY_ANALYSIS}:
+            return replace(made, evidence=max(run.evidence, made.evidence, key=_BY_ANALYSIS.index))
+        return made
 
     def first(self, several: Iterator[Moves], size: int) -> Moves | None:
         """Return the first set of moves that flips the answer. `size` sets are asked about together."""

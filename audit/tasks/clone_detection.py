@@ -92,7 +92,10 @@ class CloneDetection(ExactMatch):
         if not language.parses(sample.other):
             return OTHER_NOT_PARSED
         found = replace(sample, label=self.normalise(sample.label), sides=self.sides)
-        return replace(found, source=sample.other, other=sample.source) if self.sides == "second" else found
+        if self.sides != "second":
+            return found
+        # Tests and file are those of the first unit.
+        return replace(found, source=sample.other, other=sample.source, tests=None, context="", file="")
 
     @override
     def refuses(self, language: str) -> str:

@@ -156,6 +156,7 @@ NEXT_LINE: Final = NextLine(
     answers=FreeText(empty="no line"),
     score_name="exact match",
     labels=prompt_labels,
+    reacts=False,
     wordings=wordings.NEXT_LINE,
     prompt=ContinuationPrompt(
         template=(

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from typing_extensions import override
 
-from codeaudit.audit.corpora.records import Corpus, CorpusAround, raw_sample
+from codeaudit.audit.corpora.records import Corpus, CorpusAround, id_of
 from codeaudit.audit.interface import OneWordOf
 from codeaudit.audit.records import as_label
 from codeaudit.audit.replies import AnswerShape, closed
@@ -73,13 +73,10 @@ class PairedUnits(CorpusAround):
             if partner is None:
                 skipped["program without a partner"] += 1
                 continue
-            yield raw_sample(
-                sample.source,
-                language=sample.language,
+            yield replace(
+                sample,
+                id=id_of(sample.language, sample.source, beside=(partner.source,)),
                 label=self.same if class_of(partner) == label else self.apart,
-                path=sample.origin.path,
-                line=sample.origin.line,
-                group=sample.group,
                 other=partner.source,
             )
 

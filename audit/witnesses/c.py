@@ -6,6 +6,7 @@ watch: a call on which the original's behaviour is undefined confirms nothing. A
 runs on these.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from codeaudit.audit.corpora.c_faults import Sanitizers
+from codeaudit.audit.corpora.c_files import function_name
 from codeaudit.audit.corpora.c_harness import with_headers
 from codeaudit.audit.evidence_check import (
     DIFFERS,
@@ -98,7 +100,9 @@ class _Runs:
     def findings(self, group: Sequence[Perturbed]) -> list[WitnessFinding]:
         """The findings about variants of one sample."""
         sample = group[0].sample
-        if sample.tests is not None:
+        name = function_name(sample.source, self._language)
+        # Tests call a function by its name, which a task may hide.
+        if sample.tests is not None and (name is None or re.search(rf"\b{name}\b", sample.tests)):
             return self._tested(group, sample.tests)
         texts = [one.source for one in group]
         around = with_headers(sample.context, sample.file, self._language)

@@ -172,18 +172,22 @@ def _label(name: str, language: str) -> str:
 @lru_cache(maxsize=8)
 def _found_in(context: str, source: str, mask: str, language: str) -> _Place | None:
     """The text of a file before and behind a function, which a sample may call by another name; `None` if it
-    does not have the function once."""
+    does not have the function once. The text of a sample with a fault is not in the file: it stands in the
+    place of the function of its name."""
     text = context.encode()
     named = [(one, one.name.rpartition("::")[2]) for one in _places(context, language)]
     texts = [_lines(text[one.start : one.end].decode()) for one, _ in named]
-    for is_masked in (False, True):
-        found = [
-            _Place(text[: one.start].decode(), text[one.end :].decode(), "", mask, name)
-            for (one, name), lines in zip(named, texts, strict=True)
-            if (name != mask) == is_masked and lines == _lines(_unmasked(source, mask, name))
-        ]
+    same = [
+        (one, name)
+        for (one, name), lines in zip(named, texts, strict=True)
+        if lines == _lines(_unmasked(source, mask, name))
+    ]
+    of_name = [(one, name) for one, name in named if name == mask]
+    for found in ([one for one in same if one in of_name], same, of_name):
         if found:
-            return found[0] if len(found) == 1 else None
+            one, name = found[0]
+            place = _Place(text[: one.start].decode(), text[one.end :].decode(), "", mask, name)
+            return place if len(found) == 1 else None
     return None
 
 

@@ -9,8 +9,10 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
+from codeaudit.audit.corpora.calls import CHECK
 from codeaudit.audit.evidence_check import (
     DIFFERS,
     BehavesDifferently,
@@ -20,12 +22,15 @@ from codeaudit.audit.evidence_check import (
     WitnessFinding,
 )
 from codeaudit.audit.interface import LabelSource
+from codeaudit.audit.tasks.function_name import name_of
+from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle, Verdict
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.program import analyse
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.order.reorder import REORDER
-from codeaudit.transforms.python.parsing import first_line
-from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.python.parsing import first_line, parse
+from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.registry import in_relation
 
 UNREACHED: Final = "no test executes the moved statements"
@@ -52,14 +57,40 @@ class PythonSandbox:
             def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
                 for one in variants:
                     sample = one.sample
+                    tests = runnable(sample)
+                    relations = {in_relation(move.transform or one.transform)[0] for move in one.moves}
+                    if tests is None and "confirmed" in relations:  # drawn inputs show too little
+                        yield Undecided(UNREACHED)
+                        continue
                     found = _finding(
-                        oracle.judge(sample.source, one.source, tests=sample.tests, setup=sample.context)
+                        oracle.judge(sample.source, one.source, tests=tests, setup=sample.context)
                     )
                     if isinstance(found, BehavesSame) and not _tests_reach(oracle, one):
                         found = Undecided(UNREACHED)
                     yield found
 
             yield judge
+
+
+def runnable(sample: Sample) -> str | None:
+    """The tests of a sample with a function `check`, as an oracle runs them. A data set may have a script of
+    assertions that names the function; `None` if it asserts nothing or the task hides the name."""
+    return None if sample.tests is None else _runnable(sample.tests, sample.source)
+
+
+@lru_cache(maxsize=64)  # a sample has many variants
+def _runnable(tests: str, source: str) -> str | None:
+    try:
+        tree = parse(tests)
+    except SourceError:
+        return tests
+    if any(isinstance(one, ast.FunctionDef) and one.name == CHECK for one in tree.body):
+        return tests
+    words = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
+    asserts = any(isinstance(one, ast.Assert) for one in ast.walk(tree))
+    if not asserts or name_of(source, PYTHON.name) not in words:
+        return None
+    return f"{tests.rstrip()}\n\n\ndef {CHECK}(candidate):\n    pass\n"
 
 
 def _tests_reach(oracle: Oracle, variant: Perturbed) -> bool:
@@ -70,7 +101,7 @@ def _tests_reach(oracle: Oracle, variant: Perturbed) -> bool:
     sample = variant.sample
     # A caught exception hides that a statement ran. Then the order is not confirmed, which is safe.
     found = (
-        oracle.judge(sample.source, text, tests=sample.tests, setup=sample.context)
+        oracle.judge(sample.source, text, tests=runnable(sample), setup=sample.context)
         for text in _raising(variant)
     )
     return all(isinstance(one, Differed) for one in found)

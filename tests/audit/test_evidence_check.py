@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import get_args
 
 import pytest
 
@@ -21,7 +23,9 @@ from codeaudit.audit.evidence_check import (
 from codeaudit.audit.labels import GivenLabels
 from codeaudit.audit.languages import audit_of
 from codeaudit.audit.records import Case
-from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Outcome, Perturbed, Sample
+from codeaudit.transforms.language import Language, every_language
+from codeaudit.transforms.records import Evidence, Kind, Move, NotApplied, Origin, Outcome, Perturbed, Sample
+from codeaudit.transforms.registry import rests_on
 
 
 def sample(source: str, language: str = "python") -> Sample:
@@ -81,6 +85,18 @@ def test_evidence_is_lifted(kind: Kind, finding: WitnessFinding, before: Evidenc
     outcome = confirm(perturbed(kind, before), finding, FindingCounts())
     assert isinstance(outcome, Perturbed)
     assert outcome.evidence == after
+
+
+@pytest.mark.parametrize("language", every_language(), ids=lambda one: one.name)
+def test_stronger_evidence_assumes_nothing_more(language: Language) -> None:
+    move = Move(kind="-", site=0, value="", note="")
+    for name, before in product(language.transforms, get_args(Evidence)):
+        unit = sample("a", language.name)
+        edit = replace(perturbed("preserving", before, unit), transform=name, moves=(move,))
+        for after in ("compiled", "executed"):
+            told = confirm(edit, BehavesSame(after), FindingCounts())
+            assert isinstance(told, Perturbed)
+            assert {row.id for row in rests_on(told)} <= {row.id for row in rests_on(edit)}, (name, before)
 
 
 def test_what_was_meant_to_keep_the_meaning_and_did_not_is_not_applied() -> None:

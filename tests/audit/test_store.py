@@ -1,5 +1,6 @@
 """The run folder: whole files or none, and tables that read back as they were."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,25 @@ def test_a_suite_reads_back_as_it_was(tmp_path: Path) -> None:
     assert resting["rename"] == "frames-unread,source-unread"
     assert {"looks-quiet", "nobody-between"} <= set(resting["reorder"].split(","))
     assert resting["identity"] is resting["rename-merging"] is None
+
+
+def test_a_suite_that_is_written_again_rests_on_the_same(tmp_path: Path) -> None:
+    """The text of its file is gone, and with it what the headers showed."""
+    source = "int f(int a) {\n    int b = a;\n    return b;\n}\n"
+    sample = Sample(
+        id="s", language="c", source=source, label=None, origin=Origin(path="a.c", line=1), context=source
+    )
+    (made,) = cases([sample], SuitePlan(transforms=("rename",), variants=1, seed=5), workers=1)
+    compiled = [replace(one, evidence="compiled") for one in made.outcomes if isinstance(one, Perturbed)]
+    told = []
+    one = replace(made, outcomes=tuple(compiled))
+    for number in range(2):
+        path = tmp_path / f"{number}.parquet"
+        with TableWriter(path, SUITE_COLUMNS, ABOUT) as table:
+            table.write(suite_rows(5, one))
+        told.append([row["rests_on"] for row in read_rows(path)])
+        (one,) = read_suite(path, seed=5)
+    assert told[0] == told[1] == [None]
 
 
 def test_a_suite_without_the_column_of_assumptions_can_be_read(tmp_path: Path) -> None:

@@ -188,6 +188,17 @@ def test_trials_are_pooled_by_sample_and_kept_apart() -> None:
     )
 
 
+def test_an_excess_over_trials_that_share_some_samples_stays_a_share() -> None:
+    flipped = {"reorder": [BAD], "identity": [GOOD]}
+    trials = [(seed, [audited("m", sample(name), after=flipped) for name in f"{seed}z"]) for seed in range(4)]
+    model = summarise(trials, task=Subtokens(), header=header("m")).models[0]
+    (reorder,) = (one for one in model.by_transform if one.transform == "reorder")
+    for excess in (model.excess, model.pair_excess, reorder.excess, reorder.pair_excess):
+        assert excess.points == excess.high == 1
+        assert excess.low is not None
+        assert -1 <= excess.low < 1
+
+
 def test_one_trial_has_the_numbers_of_the_whole() -> None:
     model = summary_of(*crowd("m", 3, 0.4)).models[0]
     assert model.trials[0].pairs == model.pairs

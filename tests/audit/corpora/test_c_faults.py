@@ -210,6 +210,23 @@ def test_headers_are_read_as_the_compiler_reads_them(tmp_path: Path) -> None:
 
 
 @sanitizers
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_what_the_commands_of_a_project_define_is_defined(tmp_path: Path, language: str) -> None:
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "own.h").write_text("struct bag { int items[MOST]; };\n", encoding="utf-8")
+    source = "int f(int a) { struct bag b = { { 0 } }; return a < MOST && TURNED(b.items[0]) && SHOWN; }\n"
+    text = f'#include "own.h"\n{source}'
+    file = tmp_path / f"own.{language}"
+    file.write_text(text, encoding="utf-8")
+    (tmp_path / "compile_flags.txt").write_text(
+        "-Iinclude\n-DMOST=8\n-DTURNED(x)=(!(x))\n-DSHOWN\n", encoding="utf-8"
+    )
+    with Sanitizers(language) as judges:
+        found = judges.judge(source, source.replace("<", ">="), setup=with_headers(text, str(file), language))
+    assert isinstance(found, Differed)
+
+
+@sanitizers
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "expected"),

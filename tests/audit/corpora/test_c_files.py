@@ -80,6 +80,8 @@ def test_the_functions_of_a_file() -> None:
         ("int f(void) { return 1; }", "f"), ("int f(void);", None), ("int f(void) {} int g(void) {}", None),
         ("static inline struct a *f(int (*g)(int)) { return g(1); }", "f"), ("int f(void) {", None),
         ("/* a */ int f(void) { return 1; } // b", "f"),
+        ("#include <a.h>\nint g(int);\nint f(void) { return 1; }\n", "f"), ("#include <a.h>\nint f(void) {", None),
+        ("#include <a.h>\nint f(void) { return 1; }\nint g(void) { return 2; }\n", None), ("int a;", None),
     ],
 )  # fmt: skip
 def test_the_name_of_the_one_function(source: str, name: str | None) -> None:

@@ -12,14 +12,18 @@ from codeaudit.audit.corpora.calls import Calls, find
 from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
+from codeaudit.audit.evidence_check import BehavesDifferently
+from codeaudit.audit.labels import GivenLabels
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.tasks.solutions import unrunnable
 from codeaudit.audit.tasks.solving import FAILS_ITSELF, solutions
+from codeaudit.audit.witnesses.python import witness
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.oracle.calls import Passed
+from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.tested import trial
-from codeaudit.transforms.records import Sample
+from codeaudit.transforms.records import Perturbed, Sample
 
 Row = Mapping[str, object]
 
@@ -276,6 +280,31 @@ def test_the_calls_are_those_of_the_data_set(row: Row, calls: list[str], tmp_pat
     assert isinstance(found, Calls), found
     assert found.given
     assert list(found.calls) == calls
+
+
+WITH_TESTS = (MBPP, MBPP_SANITIZED, MBPP_PLUS, PLUS, MBPP_PLUS_FILE, X_PYTHON, BIG_CODE, MBXP)
+
+
+@pytest.mark.skipif(not offered().enough, reason="no sandbox here")
+@pytest.mark.parametrize("task", ["error-detection", "function-name"])
+@pytest.mark.parametrize("row", WITH_TESTS, ids=lambda row: str(row["task_id"]))
+def test_an_execution_judges_variants_of_a_data_set_with_tests(row: Row, task: str, tmp_path: Path) -> None:
+    """Whatever form its tests have, and whether the task hides the name of the function or not."""
+    sample = TASKS.get(task).prepare(only(row, tmp_path))
+    assert isinstance(sample, Sample), sample
+    wrong = Perturbed(
+        sample=sample, transform="operands-swapped-wrong", kind="control", variant=0, moves=(),
+        source=sample.source.replace("first + ", "first - 2 * "), evidence="analysis",
+    )  # fmt: skip
+    with witness(GivenLabels()).judging() as judge:
+        (found,) = judge([wrong])
+    assert isinstance(found, BehavesDifferently), found
+
+
+def test_the_calls_of_tests_are_those_of_their_parameter(tmp_path: Path) -> None:
+    found = find(only(X_PYTHON, tmp_path), longest=200)
+    assert isinstance(found, Calls), found
+    assert found.calls[0] == "add(1, 2)"
 
 
 def test_a_solution_that_is_a_whole_function_is_the_source_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -9,9 +10,9 @@ from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.interface import BaseModel
 from codeaudit.audit.records import Attacked, Case, Failed, Predicted, Prediction, Query
 from codeaudit.audit.run import AuditSetup
-from codeaudit.audit.search.attacks import MANY, NO_VARIANT, STRATEGIES, UNCOUNTED, attack, hold
+from codeaudit.audit.search.attacks import MANY, NO_TRANSFORM, NO_VARIANT, STRATEGIES, UNCOUNTED, attack, hold
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
-from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.perturb import UNCONFIRMED, perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
 from tests.audit.test_run import Silent
@@ -21,6 +22,7 @@ NAMES = [f"value_{letter}" for letter in "abcdefghij"]
 WIDE = "def MASK(rows):\n" + "".join(f"    {name} = {n}\n" for n, name in enumerate(NAMES))
 WIDE += f"    return [{', '.join(NAMES)}]\n"
 NARROW = "def MASK(rows):\n    a = 1\n    b = 2\n    c = a\n    return a, b, c\n"
+RAISING = "def MASK(rows):\n    a = min(rows)\n    b = max(rows)\n    return a, b\n"
 FIXED = "def MASK(rows):\n    return rows\n"
 
 
@@ -161,11 +163,41 @@ def test_a_flip_or_an_open_verdict_is_no_certificate() -> None:
         (WIDE, "exhaustive", "reorder", MANY),
         (WIDE, "exhaustive", "rename", UNCOUNTED),
         ("def broken(", "greedy", "rename", NO_VARIANT),
+        ("def broken(", "exhaustive", "reorder", NO_VARIANT),
+        (NARROW, "greedy", "paper/reorder", NO_TRANSFORM),
+        (NARROW, "exhaustive", "rename-merging", NO_TRANSFORM),
+        *((RAISING, one, "confirmed/reorder", UNCONFIRMED) for one in STRATEGIES),
     ],
 )
 def test_why_nothing_was_tried(source: str, strategy: str, transform: str, reason: str) -> None:
     (one,) = found(Model(constant), strategy, source, transform=transform)
     assert (one.queries, one.violated, one.certified, one.reason) == (0, None, False, reason)
+
+
+SURROUNDED = {
+    "python": f"import os\n\n\n{NARROW}\n\nMASK([1])\n",
+    "javascript": "function f(p) {\n  let a = 1;\n  let b = 2;\n  return a + b + p;\n}\n\nf(1);\n",
+    "c": "int g(int p) { return p; }\nint f(int p) {\n    int a = 1;\n    int b = 2;\n    return a + b + p;\n}\n",
+}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("language", SURROUNDED)
+def test_a_search_finds_what_a_suite_applies_in_a_text_around_the_function(
+    language: str, strategy: str
+) -> None:
+    here = replace(case(SURROUNDED[language]).sample, language=language)
+    model = Model(constant)
+    setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=8)
+    names = ("reorder",) if strategy == "exhaustive" else ("rename", "rename-parameters", "reorder")
+    for name in names:
+        drawn = perturb_one(here, transform_for(name, language), variants=1, seed=0)
+        (one,) = attack(
+            [Case(sample=here, outcomes=())], strategy, setup, transforms=(name,), budget=32, seed=0
+        )
+        assert all(isinstance(made, Perturbed) for made in drawn), name
+        assert one.queries > 0, (name, one.reason)
+        assert one.certified == (strategy == "exhaustive")
 
 
 def test_a_model_without_answers_is_not_attacked() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from random import Random
 
@@ -14,9 +15,9 @@ from codeaudit.audit.run import AuditSetup
 from codeaudit.audit.search.shrinking import explain
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.perturb import reapply
-from codeaudit.transforms.records import Origin, Perturbed, Sample
-from codeaudit.transforms.registry import transform_for
+from codeaudit.transforms.perturb import perturb_one, reapply
+from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
+from codeaudit.transforms.registry import rests_on, transform_for
 from tests.audit.test_run import Silent
 
 SOURCE = """def MASK(rows, limit):
@@ -151,3 +152,34 @@ def test_the_smallest_is_the_smallest_of_all_subsets() -> None:
                 flipping.append(size)
     found = shrunk(made, Reader(read))
     assert len(notes(found)) == min(flipping) == 2
+
+
+def test_a_part_of_what_only_execution_confirmed_is_not_tried() -> None:
+    rows = (
+        "def MASK(a):\n    one = min(a)\n    two = max(a)\n    three = sum(a)\n    return one, two, three\n"
+    )
+    sample = replace(SAMPLE, source=rows)
+    engine = transform_for("confirmed/reorder", "python")
+    move = Move(kind="order", site=1, value=(2, 1, 0, 3), note="")
+    made = reapply(sample, engine, (move,), unconfirmed=True)
+    assert isinstance(made, Perturbed)
+    assert made.evidence == "none"
+    ran = replace(made, evidence="executed", rests_on=("looks-quiet",))
+    found = shrunk(ran, Reader(lambda text: text.index("one =") < text.index("two =")))
+    assert isinstance(found, Explained)
+    least = found.minimal.perturbed
+    assert (least.moves, least.evidence, least.rests_on) == ((move,), "executed", ("looks-quiet",))
+
+
+def test_a_part_keeps_what_the_file_showed_of_the_whole_edit() -> None:
+    rows = "int MASK(int a) {\n    int b = a;\n    int c = a;\n    return b - c;\n}\n"
+    sample = replace(SAMPLE, language="c", source=rows, context=f"{rows}int other;\n")
+    (one,) = perturb_one(sample, transform_for("rename", "c"), variants=1, seed=0)
+    assert isinstance(one, Perturbed)
+    assert len(one.moves) == 2
+    frozen = replace(one, sample=replace(sample, context=""))  # a suite has no texts of files
+    found = shrunk(frozen, Reader(has("b")))
+    assert isinstance(found, Explained)
+    assert len(found.minimal.perturbed.moves) == 1
+    assert found.minimal.perturbed.evidence == one.evidence == "analysis"
+    assert not rests_on(found.minimal.perturbed)

@@ -1,5 +1,7 @@
 """Clone detection: which unit is rewritten, what is shown, and what answers and replies are read as."""
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,6 +12,7 @@ from codeaudit.audit.rows import suite_rows
 from codeaudit.audit.run import asked_of, query_of
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.audit.tasks.clone_detection import CLONE, CLONE_DETECTION, DIFFERENT
+from codeaudit.audit.tasks.pairs import PairedUnits
 from codeaudit.transforms.errors import OTHER_NOT_PARSED, UsageError
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import SWAP_SIDES
@@ -45,6 +48,29 @@ def test_either_unit_or_both_are_rewritten_and_stand_at_their_places() -> None:
         TASKS.get("clone-detection:third")
     with pytest.raises(UsageError, match="takes no share"):
         TASKS.get("equivalence:both")
+
+
+def test_a_pair_that_is_made_keeps_what_is_known_of_its_first_unit() -> None:
+    fields = {"tests": "def check(candidate): ...", "context": FIRST, "file": "/a", "group": "g"}
+    one = replace(PAIR, other="", label="problem", **fields)  # type: ignore[arg-type]
+
+    class Programs:
+        spec = "programs"
+
+        def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+            yield one
+            for n in range(5):
+                yield replace(one, id=str(n), source=f"{SECOND}# {n}\n", label=f"problem {n}")
+
+    pair = next(iter(PairedUnits(whole=Programs(), same=CLONE, apart=DIFFERENT).read(Counter())))
+    made = CLONE_DETECTION.prepare(pair)
+    assert isinstance(made, Sample)
+    assert {name: getattr(made, name) for name in fields} == fields
+    assert made.other
+    assert made.id != one.id
+    second = TASKS.get("clone-detection:second").prepare(pair)
+    assert isinstance(second, Sample)
+    assert (second.source, second.tests, second.context, second.file) == (pair.other, None, "", "")
 
 
 def test_a_variant_of_both_needs_both() -> None:

@@ -123,6 +123,16 @@ def test_a_masked_name_and_a_method_are_found_in_their_file() -> None:
     assert told(variant(own, source.replace(" a", " b")), language="cpp") == ["compiled"]
 
 
+@BOTH
+def test_a_text_with_a_fault_stands_in_the_place_of_its_function(language: str) -> None:
+    faulty = sample(TOTAL.replace("n & 7", "n & 6"), language, FILE)
+    renamed = variant(faulty, faulty.source.replace("more", "other"))
+    assert told(renamed, language=language) == ["compiled"]
+    two = replace(faulty, context=f"{FILE}{TOTAL.replace('n & 7', 'n & 5')}")
+    told_of_two = told(replace(renamed, sample=two), language=language)
+    assert told_of_two == ["analysis", object_code.NOT_FOUND]
+
+
 def test_only_our_words_of_a_project_reach_the_compiler(tmp_path: Path) -> None:
     file = tmp_path / "a.c"
     made = tmp_path / "made"
@@ -237,6 +247,12 @@ def test_tests_of_a_sample_are_run(language: str) -> None:
     assert told(same, other, language=language, compiles=False, runs=True) == ["executed", DIFFERS]
     wrong = sample(source, language, tests=tests.replace("== 3", "== 4"))
     assert told(variant(wrong, source), language=language, compiles=False, runs=True) == ["analysis", FAILS]
+    # A task that hides the name leaves nothing that they could call: arguments are drawn.
+    hidden = sample(source.replace("f(", "MASK("), language, tests=tests)
+    found = told(
+        variant(hidden, hidden.source.replace("a + 1", "1 + a")), language=language, compiles=False, runs=True
+    )
+    assert found == ["executed"]
 
 
 @pytest.mark.slow

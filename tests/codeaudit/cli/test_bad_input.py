@@ -157,6 +157,10 @@ def test_a_run_in_which_nothing_could_be_changed(capsys: pytest.CaptureFixture[s
     assert main(words) == 3
     line = capsys.readouterr().err.splitlines()[-1]
     assert line.startswith("codeaudit: nothing could be judged: no perturbation could be applied")
+    # The counts of all transforms add up.
+    words[words.index("reorder")] = "rename,rename-random"
+    assert main([*words[:-1], "other"]) == 3
+    assert "no perturbation could be applied (8 × no local to rename)" in capsys.readouterr().err
 
 
 @pytest.mark.slow
