@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -189,7 +189,7 @@ def test_trials_are_pooled_by_sample_and_kept_apart() -> None:
 
 
 def test_an_excess_over_trials_that_share_some_samples_stays_a_share() -> None:
-    flipped = {"reorder": [BAD], "identity": [GOOD]}
+    flipped: Mapping[str, Sequence[Any]] = {"reorder": [BAD], "identity": [GOOD]}
     trials = [(seed, [audited("m", sample(name), after=flipped) for name in f"{seed}z"]) for seed in range(4)]
     model = summarise(trials, task=Subtokens(), header=header("m")).models[0]
     (reorder,) = (one for one in model.by_transform if one.transform == "reorder")

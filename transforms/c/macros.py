@@ -308,6 +308,10 @@ class Macros:
         """The definitions of a macro of the file, and of all other macros of it that stand in them."""
         return [macro for one in (name, *self.named_by(name)) for macro in self.defined.get(one, ())]
 
+    def has_braces(self, name: str) -> bool:
+        """Whether a macro, or one in it, has a brace or a semicolon."""
+        return any(not {"{", "}", ";"}.isdisjoint(macro.body) for macro in self._reached(name))
+
     def used_in(self, source: str) -> frozenset[str]:
         """The macros whose names a text has, or makes by pasting."""
         return self._used(source)[0]

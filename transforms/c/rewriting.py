@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Final, Self, TypeAlias
+from typing import ClassVar, Final, Self, TypeAlias
 
 from codeaudit.transforms.c.analysis.scopes import resolve
 from codeaudit.transforms.c.cpp import CPP
@@ -71,6 +71,9 @@ _TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 class CSource(CodeText):
     """A function with the facts that rules ask for. It does not change after its creation."""
 
+    edits_head: ClassVar[bool] = False
+    """Whether rules edit what stands before the body: a constructor of C++ gives values there."""
+
     def __init__(self, source: str, around: Surroundings, dialect: Dialect = DIALECT) -> None:
         super().__init__(resolve(source, around.language), dialect)
         self.macros = macros_of(source, around)
@@ -83,7 +86,11 @@ class CSource(CodeText):
         """Why no rule may change this text, as a short reason to count; `None` if rules may."""
         if self.obstacle_to_layout is not None:
             return self.obstacle_to_layout
-        if not all(self.macros.is_whole(word) for word in self.macros.used_in(self.source.decode())):
+        body = None if self.edits_head else self.unit.child("body")
+        inside = self.macros.used_in(self.source.decode() if body is None else self.text(body))
+        # `PUBLIC(char *) f(void)`: no rule edits it, but a macro may begin the body.
+        head = self.macros.used_in(self.source.decode()) - inside
+        if not all(map(self.macros.is_whole, inside)) or any(map(self.macros.has_braces, head)):
             return LOOSE_MACRO
         if any(node.kind == "case_statement" for node in self.unit.walk()):
             return LABEL_INSIDE

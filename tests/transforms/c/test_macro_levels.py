@@ -132,9 +132,9 @@ def test_headers_are_found_in_the_project_if_each_is_the_only_one(tmp_path: Path
     assert refused(1) == NOT_FOUND, "nothing says where the project begins"
     (tmp_path / "CMakeLists.txt").touch()
     assert refused(2) == IN_MACRO
-    (tmp_path / "other" / "lib" / "late.h").touch()
+    (tmp_path / "other" / "lib" / "own.h").touch()
     assert refused(3) == NOT_FOUND, "one of two"
-    (tmp_path / "other" / "lib" / "late.h").unlink()
+    (tmp_path / "other" / "lib" / "own.h").unlink()
     (tmp_path / "compile_flags.txt").write_text("-I.\n", "utf-8")
     assert refused(4) == NOT_FOUND, "the project says where its headers are"
 
@@ -258,3 +258,24 @@ def test_renamed_functions_with_known_macros_compile_to_the_same_code(tmp_path: 
     before = object_code(text, "-O2", "-I", str(tmp_path))
     assert before is not None
     assert object_code(after, "-O2", "-I", str(tmp_path)) == before
+
+
+@pytest.mark.parametrize(
+    ("macro", "edited"),
+    [
+        ("#define PUBLIC(type) __attribute__((used)) type\n", True),
+        ("#define PUBLIC(type) static type other; type\n", False),
+        ("#define PUBLIC(type) type g(void) { return 0; } type\n", False),
+        ("#define PUBLIC(type) BEGIN type\n#define BEGIN int h(void) { return 1; }\n", False),
+    ],
+)
+def test_a_macro_in_the_head_of_a_function_stands_in_the_way_only_with_braces(
+    macro: str, edited: bool, tmp_path: Path
+) -> None:
+    function = "PUBLIC(int) f(int a)\n{\n    if (a) return 2;\n    return 3;\n}\n"
+    found = made("insert-braces", function, tmp_path, before=macro)
+    assert found == Refused(LOOSE_MACRO) if not edited else isinstance(found, Rewritten)
+    inside = function.replace("return 2", "PUBLIC(2)").replace("return 3", "PUBLIC(3)")
+    assert made("insert-braces", inside, tmp_path, before="#define PUBLIC(type) type +\n") == Refused(
+        LOOSE_MACRO
+    )

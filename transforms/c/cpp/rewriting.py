@@ -73,6 +73,8 @@ DIALECT_OF_CPP: Final = replace(
 class CppSource(CSource):
     """A function with the facts that rules ask for. It does not change after its creation."""
 
+    edits_head = True
+
     def __init__(self, source: str, around: Surroundings) -> None:
         super().__init__(source, around, DIALECT_OF_CPP)
 

@@ -759,7 +759,7 @@ def removed_names(nodes: TextIndex) -> Iterator[str]:
             case ast.Attribute(value=held, attr=way) if way in _REMOVING_KEYS and _holds_names(held):
                 yield (told(call.args[0]) if call.args else None) or ANY_NAME
             case func if last_name(func) in ("delattr", "__delattr__"):
-                yield next((name for one in call.args[-2:] if (name := told(one)) is not None), ANY_NAME)
+                yield next(filter(None, map(told, call.args[-2:])), ANY_NAME)
     # `drop = delattr` hides the calls.
     if any(one.id == "delattr" and id(one) not in nodes.called for one in nodes(ast.Name)):
         yield ANY_NAME
