@@ -47,3 +47,16 @@ def _body(rule: Rewriting, source: str, moves: tuple[Move, ...], head: str) -> s
     assert isinstance(found, Rewritten), found
     assert found.source.startswith(head)
     return " ".join(found.source[len(head) :].strip().removeprefix("{").removesuffix("}").split())
+
+
+def alone(rule: Rewriting, text: str, head: str = HEAD) -> set[str]:
+    """The bodies after each option of each site, one at a time, and the reasons of all refusals."""
+    source = method(text, head)
+    found = list(rule.sites(source))
+    bodies = {one.reason for one in found if isinstance(one, Refused)}
+    sites = [one for one in found if not isinstance(one, Refused) and one.options]
+    for number, site in enumerate(sites):
+        for option in range(len(site.options)):
+            move = Move(kind=rule.name, site=number, value=(option,), note="")
+            bodies.add(_body(rule, source, (move,), head))
+    return bodies
