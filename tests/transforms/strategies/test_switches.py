@@ -1,12 +1,26 @@
 """Chains of comparisons with constants as `switch`."""
 
+from random import Random
+
 import pytest
 
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.rewriting import Rewriting
 from codeaudit.transforms.java.rules import IF_TO_SWITCH, SWITCH_TO_IF
 from codeaudit.transforms.strategies.branches import LONE
 from codeaudit.transforms.strategies.dialect import COMMENT
-from codeaudit.transforms.strategies.switches import CHAIN, INNER_BREAK, LABEL, OPEN, SELECTOR, TWICE
-from tests.transforms.java.support import everything, refused, variants
+from codeaudit.transforms.strategies.switches import (
+    CHAIN,
+    FALLS,
+    INNER_BREAK,
+    LABEL,
+    OPEN,
+    SELECTOR,
+    SHARED,
+    TWICE,
+    VALUE,
+)
+from tests.transforms.java.support import alone, everything, refused, variants
 
 
 def test_a_chain_becomes_groups_that_do_not_fall_through() -> None:
@@ -83,3 +97,146 @@ def test_jumps_that_mean_the_same_in_a_switch_stay() -> None:
     assert variants(IF_TO_SWITCH, loop) == {
         "for (int i : v) { switch (i) { case 1: { continue; } case 2: { while (p) break; break; } } }"
     }
+
+
+TWO = "if (a == 1) b++; else if (a == 2) b--;"
+GROUPS = "case 1: { b++; break; } case 2: { b--; break; }"
+ALONE: dict[tuple[Rewriting, str], set[str]] = {
+    # Which conditions compare one local with constants.
+    (IF_TO_SWITCH, TWO): {f"switch (a) {{ {GROUPS} }}"},
+    (IF_TO_SWITCH, "if ((1 == a)) b++; else if ((a) == 2) b--;"): {f"switch (a) {{ {GROUPS} }}"},
+    (IF_TO_SWITCH, "if (a == 1 || a == 3) b++; else if (a == 2) b--;"): {
+        "switch (a) { case 1: case 3: { b++; break; } case 2: { b--; break; } }"
+    },
+    (IF_TO_SWITCH, "if (a == 1 || (a == 3 || 4 == a)) b++; else if (a == 2) b--;"): {
+        "switch (a) { case 1: case 3: case 4: { b++; break; } case 2: { b--; break; } }"
+    },
+    **{
+        (IF_TO_SWITCH, f"if ({first}) b++; else if (a == 2) b--;"): {CHAIN}
+        for first in ("a == 1 || b == 3", "b == 1 || a == 3", "a == 1 || p", "p || a == 1", "p || q", "a == 1 && a == 3",
+                      "a != 1", "a == 1 | a == 3", "!(a == 1)", "a == b", "a == 1 || a == b", "p", "b == 1", "g(a) == 1")
+    },
+    **{
+        (IF_TO_SWITCH, f"if (a == 1) b++; else if ({second}) b--;"): {CHAIN}
+        for second in ("a == 2 || b == 3", "b == 2 || a == 3", "a == 2 || p", "p || a == 2", "b == 2", "p")
+    },
+    (IF_TO_SWITCH, f"{TWO} else if (b == 3) a = 0;"): {
+        f"switch (a) {{ {GROUPS} default: {{ if (b == 3) a = 0; }} }}"
+    },
+    (IF_TO_SWITCH, "if (a == 1) b++;"): {CHAIN},
+    (IF_TO_SWITCH, "if (p) b++; else b--;"): {CHAIN},
+    # Each value is one label, and a label of the selector's type.
+    (IF_TO_SWITCH, "if (a == 1) b++; else if (a == 1) b--;"): {TWICE},
+    (IF_TO_SWITCH, "if (a == 1 || a == 2) b++; else if (a == 2) b--;"): {TWICE},
+    (IF_TO_SWITCH, "byte x = 1; if (x == 1 || x == 128) b++; else if (x == 2) b--;"): {TWICE},
+    (IF_TO_SWITCH, "byte x = 1; if (x == 127) b++; else if (x == -128) b--;"): {
+        "byte x = 1; switch (x) { case 127: { b++; break; } case -128: { b--; break; } }"
+    },
+    # Where the chain stands, and how its branches end.
+    (IF_TO_SWITCH, f"if (p) {TWO}"): {CHAIN, LONE},
+    (IF_TO_SWITCH, f"if (p) {{ {TWO} }}"): {CHAIN, f"if (p) {{ switch (a) {{ {GROUPS} }} }}"},
+    (IF_TO_SWITCH, f"if (p) {{ b++; }} else {{ {TWO} }}"): {
+        CHAIN, f"if (p) {{ b++; }} else {{ switch (a) {{ {GROUPS} }} }}"
+    },
+    (IF_TO_SWITCH, "while (p) { if (a == 1) { break; } else if (a == 2) b--; }"): {INNER_BREAK},
+    (IF_TO_SWITCH, "while (p) { if (a == 1) b++; else if (a == 2) b--; else break; }"): {INNER_BREAK},
+    (IF_TO_SWITCH, "if (a == 1) { throw e; } else if (a == 2) { b--; return 1; } else { }"): {
+        "switch (a) { case 1: { throw e; } case 2: { b--; return 1; } default: { } }"
+    },
+    (IF_TO_SWITCH, "if (a == 1) { while (YES) { } } else if (a == 2) b--;"): {OPEN},
+    (IF_TO_SWITCH, "if (a == 1) b++; else if (a == 2) { while (YES) { } }"): {OPEN},
+    (IF_TO_SWITCH, "if (a == 1) /* c */ b++; else if (a == 2) b--;"): {COMMENT},
+    (IF_TO_SWITCH, "if (a == 1) { /* c */ b++; } else if (a == 2) b--;"): {
+        "switch (a) { case 1: { /* c */ b++; break; } case 2: { b--; break; } }"
+    },
+    # The other way: which groups become branches.
+    (SWITCH_TO_IF, "switch (a) { case 1: b++; break; case 2: b--; }"): {"if (a == 1) { b++; } else if (a == 2) { b--; }"},
+    (SWITCH_TO_IF, "switch (a) { case 1: b++; break; default: b--; }"): {"if (a == 1) { b++; } else { b--; }"},
+    (SWITCH_TO_IF, "switch (a) { default: b--; break; case 1: b++; }"): {"if (a == 1) { b++; } else { b--; }"},
+    (SWITCH_TO_IF, "switch (a) { case 1: case 2: b++; break; case 3: b--; break; }"): {
+        "if (a == 1 || a == 2) { b++; } else if (a == 3) { b--; }"
+    },
+    (SWITCH_TO_IF, "switch (a) { case 1: case 2: default: b++; break; case 3: b--; break; }"): {
+        "if (a == 3) { b--; } else { b++; }"
+    },
+    (SWITCH_TO_IF, "switch (a) { case 1: break; case 2: b--; }"): {"if (a == 1) { } else if (a == 2) { b--; }"},
+    (SWITCH_TO_IF, "switch (a) { case 1: b++; break; case 2: }"): {"if (a == 1) { b++; } else if (a == 2) { }"},
+    (SWITCH_TO_IF, "switch (a) { case 1: return 1; case 2: throw e; case 3: b++; }"): {
+        "if (a == 1) { return 1; } else if (a == 2) { throw e; } else if (a == 3) { b++; }"
+    },
+    (SWITCH_TO_IF, "switch (a) { case 1, 2 -> b++; case 3 -> { b--; } default -> { return 1; } }"): {
+        "if (a == 1 || a == 2) { b++; } else if (a == 3) { b--; } else { return 1; }"
+    },
+    (SWITCH_TO_IF, "switch (a) { case -1: b++; break; case 'x': b--; break; case (3): a++; }"): {
+        "if (a == -1) { b++; } else if (a == 'x') { b--; } else if (a == (3)) { a++; }"
+    },
+    (SWITCH_TO_IF, "switch (a) { case 1: b++; break; case 2: int n = 1; b = n; }"): {
+        "if (a == 1) { b++; } else if (a == 2) { int n = 1; b = n; }"
+    },
+    (SWITCH_TO_IF, "switch (a) { case 1: b++; case 2: b--; }"): {FALLS},
+    (SWITCH_TO_IF, "switch (a) { case 1: int n = 1; break; case 2: b--; break; case 3: n = 2; }"): {SHARED},
+    (SWITCH_TO_IF, "switch (a) { case 1: if (p) break; b++; break; case 2: b--; }"): {INNER_BREAK},
+    (SWITCH_TO_IF, "switch (a) { case 1: b++; break; case 2: if (p) break; b--; }"): {INNER_BREAK},
+    (SWITCH_TO_IF, "switch (a) { case 1: while (p) break; break; case 2: b--; }"): {
+        "if (a == 1) { while (p) break; } else if (a == 2) { b--; }"
+    },
+    (SWITCH_TO_IF, "switch (a) { case 1: { b++; break; } case 2: b--; }"): {INNER_BREAK},
+    (SWITCH_TO_IF, "end: while (p) { switch (a) { case 1: b++; break end; case 2: b--; } }"): {
+        "end: while (p) { if (a == 1) { b++; break end; } else if (a == 2) { b--; } }"
+    },
+    (SWITCH_TO_IF, "switch (a) { default: b++; }"): {"nothing but a default"},
+    (SWITCH_TO_IF, "switch (a) { }"): {"nothing but a default"},
+    (SWITCH_TO_IF, "switch (a) { case 1 -> b++; case null -> b--; }"): {LABEL},
+    (SWITCH_TO_IF, 'String t = "x"; switch (t) { case "a": b++; break; case "b": b--; }'): {
+        'String t = "x"; if (t.equals("a")) { b++; } else if (t.equals("b")) { b--; }'
+    },
+    (SWITCH_TO_IF, "if (p) switch (a) { case 1: b++; }"): {VALUE},
+    (SWITCH_TO_IF, "switch (a + 1) { case 1: b++; }"): {SELECTOR},
+    (SWITCH_TO_IF, "switch (l) { case 1: b++; }"): {SELECTOR},
+    (SWITCH_TO_IF, "switch (a) { case 1: /* c */ b++; }"): {COMMENT},
+    (SWITCH_TO_IF, "switch (a) { case 1: b++; /* c */ b--; }"): {"if (a == 1) { b++; /* c */ b--; }"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "text"), ALONE, ids=[f"{rule.name}: {text}" for rule, text in ALONE])
+def test_each_site_and_each_refusal(rule: Rewriting, text: str) -> None:
+    assert alone(rule, text) == ALONE[rule, text]
+
+
+LAYOUT = {
+    IF_TO_SWITCH: """\
+    if (a == 1 || a == 3) {
+        b++;
+        a--;
+    } else if (a == 2)
+        b--;
+    else {
+        return 1;
+    }
+""",
+    SWITCH_TO_IF: """\
+    switch (a) {
+        case 1: case 3: {
+            b++;
+            a--;
+            break;
+        }
+        case 2: {
+            b--;
+            break;
+        }
+        default: {
+            return 1;
+        }
+    }
+""",
+}
+
+
+def test_the_lines_of_a_switch_are_indented() -> None:
+    source = f"static int f(int a, int b) {{\n{LAYOUT[IF_TO_SWITCH]}    return 2;\n}}"
+    moves = IF_TO_SWITCH.propose(source, Random(0))
+    assert not isinstance(moves, Refused)
+    found = IF_TO_SWITCH.apply(source, moves)
+    assert not isinstance(found, Refused)
+    assert found.source == source.replace(LAYOUT[IF_TO_SWITCH], LAYOUT[SWITCH_TO_IF])
