@@ -137,13 +137,14 @@ _NAMES: Final[dict[type[ast.AST], str]] = {
 
 def is_renaming(before: PythonScopes, after: PythonScopes, names: Mapping[int, str]) -> bool:
     """Whether `after` is `before` with exactly these variables renamed and all others unchanged."""
-    if before.slots != after.slots or len(before.bindings) != len(after.bindings):
-        return False
-    for old, new in zip(before.bindings, after.bindings, strict=True):
-        # The view and the owner of a name must stay: a local may not become a global.
-        if new.name != names.get(old.number, old.name) or (old.view, old.scope) != (new.view, new.scope):
-            return False
-    return same_structure(before.tree, after.tree)
+    # Equal slots and trees have equal scopes and views: what makes a name a local or a global, such as a
+    # target or `global`, is an occurrence of the name, and stands in the same scope.
+    return (
+        before.slots == after.slots
+        and [names.get(old.number, old.name) for old in before.bindings]
+        == [new.name for new in after.bindings]
+        and same_structure(before.tree, after.tree)
+    )
 
 
 def is_merge(before: PythonScopes, after: PythonScopes, gone: int, into: int) -> bool:

@@ -32,6 +32,38 @@ def test_any_other_difference_is_seen(text: str) -> None:
     assert not is_renaming(BEFORE, resolve(text), {X: "v"})
 
 
+SCOPED = (
+    "def f(a):\n    global {0}\n    {1} = a\n    return {1}\n",
+    "def f(a):\n    {0} = a\n    def g():\n        nonlocal {0}\n        {1} = a\n    return g\n",
+    "def f(a):\n    {0} = a\n    def g():\n        {1} = a\n        return {0}\n    return g\n",
+    "def f(a):\n    {0} = a\n    class C:\n        {1} = a\n        def g(self):\n            return {0}\n    return C\n",
+    "def f(a):\n    {0} = a\n    return [{1} for {1} in a if {0}]\n",
+    "def f(a):\n    {0} = a\n    return [{0} for {1} in a]\n",
+    "def f(a):\n    {0} = a\n    return [({1} := b) for b in a]\n",
+    "def f(a):\n    {0} = a\n    return lambda {1}: {0}\n",
+    "def f(a):\n    import os as {0}\n    return {1}\n",
+    "def f(a):\n    try:\n        {0} = a()\n    except E as {1}:\n        return {1}\n",
+    "def f(a):\n    return {0}({1})\n",
+)
+
+
+@pytest.mark.parametrize("text", SCOPED)
+def test_two_names_that_become_one_or_two_that_were_one_are_no_renaming(text: str) -> None:
+    """Which scope owns a name changes with its spelling."""
+    apart, swapped = resolve(text.format("x", "y")), resolve(text.format("y", "x"))
+    one = resolve(text.format("x", "x"))
+    numbers = {binding.name: binding.number for binding in apart.bindings}
+    assert is_renaming(apart, apart, {})
+    assert is_renaming(apart, swapped, {numbers["x"]: "y", numbers["y"]: "x"})
+    for names in ({}, {numbers["x"]: "y"}, {numbers["y"]: "x"}):
+        assert not is_renaming(apart, swapped, names)
+    if one.slots != apart.slots:  # else `x` of the class and `x` of the function are two variables already
+        assert not is_renaming(apart, one, {numbers["y"]: "x"})
+        assert not any(is_renaming(one, apart, {binding.number: "y"}) for binding in one.bindings)
+    for old, new in zip(apart.bindings, swapped.bindings, strict=True):
+        assert (old.view, old.scope) == (new.view, new.scope)
+
+
 def test_a_merge_is_told_from_a_renaming() -> None:
     after = resolve("def f(a):\n    x = a\n    x = 1\n    return [x.z(k=x) for z in x]\n")
     assert is_merge(BEFORE, after, Y, X)
