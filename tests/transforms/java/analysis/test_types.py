@@ -34,11 +34,12 @@ LOCALS = (
 )  # fmt: skip
 
 
-def parsed(expression: str) -> tuple[Types, Node]:
-    """An expression behind declarations of variables of all types."""
+def parsed(expression: str, around: str = "{}") -> tuple[Types, Node]:
+    """An expression behind declarations of variables of all types, in a statement of its own."""
     head = ", ".join(f"{kind} {name}" for name, kind in PARAMETERS.items())
+    statement = around.replace("{}", f"Object it = {expression};")
     scopes = resolve(
-        f"void f({head}, int... more) {{ {LOCALS} for (short every : new short[0]) {{ Object it = {expression}; }} }}"
+        f"void f({head}, int... more) {{ {LOCALS} for (short every : new short[0]) {{ {statement} }} }}"
     )
     values = [node for node in scopes.reading.root.walk() if node.field == "value"]
     text = scopes.reading.text
@@ -137,6 +138,47 @@ def test_null_has_a_type_of_its_own() -> None:
     assert types.of(node) == "null"
 
 
+DECLARED = (
+    ("for (int one[] : rows) {}", "one", "int[]"),
+    ("for (var one : rows) {}", "one", None),
+    ("for (int one = 1;;) {}", "one", "int"),
+    ("Fun one = (long two) -> { {} };", "two", "long"),
+    ("Fun one = (two) -> { {} };", "two", None),
+    ("Fun one = two -> { {} };", "two", None),
+    ("Fun one = (long... two) -> { {} };", "two", None),
+    ("try { } catch (Exception one) { {} }", "one", None),
+    ("try (Reader one = null) { {} }", "one", None),
+    ("if (o instanceof String one) { {} }", "one", None),
+    ("var one = one + 1; {}", "one", None),
+    ("var one; {}", "one", None),
+    ("var one = s; {}", "one", "String"),
+    ("var one = f(); {}", "one", None),
+    ("Map</* key */ String, String> one; {}", "one", None),
+    ("List<@A String> one; {}", "one", None),
+    ("List<String> one; {}", "one", "List<String>"),
+    ("java.util.List<String> one; {}", "one", "java.util.List<String>"),
+    ("java.lang.Integer one = 1; {}", "one", None),
+    # A local may be called as a class is.
+    ("String System = s; {}", "System.length()", "int"),
+    ("int[] Math = null; {}", "Math.sqrt(1)", None),
+    ("int[] Math = null; {}", "Math.max(1, 2)", None),
+    ("{}", "Math.max(1, 2)", "int"),
+    # What the name means is in doubt: there is a cast to a type of this name.
+    ("int one = 1; o = (one) o; {}", "one", None),
+)
+
+
+@pytest.mark.parametrize(("around", "expression", "kind"), DECLARED)
+def test_a_variable_has_the_type_of_its_declaration(around: str, expression: str, kind: str | None) -> None:
+    types, node = parsed(expression, around)
+    assert types.of(node) == kind
+
+
+def test_what_is_no_variable_has_no_declared_type() -> None:
+    types, node = parsed("i + 1")
+    assert types.declared(types.scopes.binding(node)) is None
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(which("javac") is None, reason="no Java")
 def test_javac_gives_an_expression_the_same_type(tmp_path: Path) -> None:
@@ -184,7 +226,7 @@ def test_the_wider_type_wins_and_nothing_is_narrower_than_int(first: str, second
 VARYING = (
     "i", "i + 1", "g(1)", "o instanceof String", "new Object()", "v[0]", "this", "new int[1]", "null", "(k = 2)",
     "k++", "() -> 1", "String::valueOf", "String.class", "k", "every", "(p ? i : 1)", "switch (1) { default -> 1; }",
-    "-k", "more",
+    "-k", "more", "(-k)",
 )  # fmt: skip
 CONSTANT = (
     "1",
