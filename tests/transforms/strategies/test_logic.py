@@ -32,6 +32,9 @@ FORMS: Mapping[tuple[Rewriting, str], set[str]] = {
     (DE_MORGAN, "p = (p || q) && q;"): {"p = !(!(p || q) || !q);", "p = (!(!p && !q)) && q;"},
     (DE_MORGAN, "p = !(p && q && !p);"): {"p = !p || !q || p;"},
     (DE_MORGAN, "p = !(p || q) && q;"): {"p = !p && !q && q;", "p = !((p || q) || !q);"},
+    (DE_MORGAN, "p = q && !(p && q);"): {"p = !(!q || p && q);", "p = q && (!p || !q);"},
+    (DE_MORGAN, "p = q || !(p || q);"): {"p = !(!q && (p || q));", "p = q || !p && !q;"},
+    (DE_MORGAN, "p = q && !(p || q);"): {"p = !(!q || (p || q));", "p = q && (!p && !q);"},
     (DE_MORGAN, "p = p == (p && q);"): {"p = p == (!(!p || !q));"},
     (DE_MORGAN, "p = p & q;"): set(),
     # Operands are negated by their opposite where there is one.

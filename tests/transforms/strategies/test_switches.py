@@ -175,6 +175,10 @@ ALONE: dict[tuple[Rewriting, str], set[str]] = {
     },
     (SWITCH_TO_IF, "switch (a) { case 1: b++; case 2: b--; }"): {FALLS},
     (SWITCH_TO_IF, "switch (a) { case 1: int n = 1; break; case 2: b--; break; case 3: n = 2; }"): {SHARED},
+    (SWITCH_TO_IF, "switch (a) { case 1: b++; break; case 2: break; case 3: int n = 1; break; case 4: n = 2; }"): {SHARED},
+    (SWITCH_TO_IF, "switch (a) { case 1: int n = 1; b = n; break; case 2: b--; }"): {
+        "if (a == 1) { int n = 1; b = n; } else if (a == 2) { b--; }"
+    },
     (SWITCH_TO_IF, "switch (a) { case 1: if (p) break; b++; break; case 2: b--; }"): {INNER_BREAK},
     (SWITCH_TO_IF, "switch (a) { case 1: b++; break; case 2: if (p) break; b--; }"): {INNER_BREAK},
     (SWITCH_TO_IF, "switch (a) { case 1: while (p) break; break; case 2: b--; }"): {
@@ -209,7 +213,8 @@ LAYOUT = {
         b++;
         a--;
     } else if (a == 2)
-        b--;
+        b = a
+            + 1;
     else {
         return 1;
     }
@@ -222,7 +227,8 @@ LAYOUT = {
             break;
         }
         case 2: {
-            b--;
+            b = a
+                + 1;
             break;
         }
         default: {
