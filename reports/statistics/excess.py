@@ -21,6 +21,7 @@ from math import gcd, lcm, sqrt
 from typing import Final
 
 from codeaudit.reports.records import Excess
+from codeaudit.reports.statistics.bisection import grown, lowest
 from codeaudit.reports.statistics.intervals import Z
 from codeaudit.reports.statistics.mcnemar import coin
 
@@ -292,16 +293,13 @@ def affected(differences: Sequence[Fraction], alpha: float) -> int:
     above a limit of 10 % in nearly all runs at a noise of 20 % of queries, where b and c find it in 2 %.
     """
     ordered = sorted(differences, reverse=True)
-    # p grows with the number that is left out, and 0 differences have a p of 1.
-    low, high = 0, sum(one > 0 for one in ordered)
-    while low < high:
-        middle = (low + high) // 2
-        # A p that is exactly alpha rejects, and its arithmetic is not exact.
-        if flips(ordered[middle:], above=True) > alpha + 1e-12:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    # p grows with the number that is left out, and without differences above 0 it is at least one half. A p
+    # that is exactly alpha rejects, and its arithmetic is not exact.
+    return lowest(
+        -1,
+        sum(one > 0 for one in ordered),
+        lambda left_out: flips(ordered[left_out:], above=True) > alpha + 1e-12,
+    )
 
 
 def samples_needed(differences: Sequence[Fraction], limit: float, alpha: float) -> int | None:
@@ -315,13 +313,4 @@ def samples_needed(differences: Sequence[Fraction], limit: float, alpha: float) 
         rest = sorted(scaled, reverse=True)[int(limit * number + 1e-9) :]
         return flips(rest, above=True) <= alpha
 
-    high = total
-    while not enough(high):
-        if high >= MOST_SAMPLES:
-            return None
-        high = min(MOST_SAMPLES, 2 * high)
-    low = high // 2
-    while high - low > max(1, high // 100):
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return grown(total, MOST_SAMPLES, enough)

@@ -6,6 +6,7 @@ from math import ceil, sqrt
 from typing import Final, NamedTuple
 
 from codeaudit.reports.records import Rise
+from codeaudit.reports.statistics.bisection import grown, lowest
 from codeaudit.transforms.errors import CannotAudit
 
 POWER: Final = 0.8
@@ -81,14 +82,10 @@ def with_detectable(rise: Rise, *, alpha: float, margin: float) -> Rise:
 
 
 def _smallest(most: int, holds: Callable[[int], bool]) -> int | None:
-    """Return the smallest number from 1 to `most` for which a monotone condition holds, by bisection."""
+    """Return the smallest number from 1 to `most` for which a monotone condition holds."""
     if most < 1 or not holds(most):
         return None
-    low, high = 1, most
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    return lowest(0, most, holds)
 
 
 def power(samples: int, rise: float, *, churn: float, alpha: float, margin: float) -> float:
@@ -108,18 +105,9 @@ def samples_needed(rise: float, wanted: float, *, churn: float, alpha: float, ma
     def enough(number: int) -> bool:
         return power(number, rise, churn=churn, alpha=alpha, margin=margin) >= wanted
 
-    high = 1
-    while not enough(high):
-        high *= 2
-        if high > MOST:
-            return None
-    low = high // 2
     # Power goes up and down a little with the number of samples, because counts are whole numbers: a more
     # precise number would add nothing.
-    while high - low > max(1, low // 100):
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return grown(1, MOST, enough)
 
 
 def _likely(samples: int, churn: float, *, alpha: float, margin: float) -> float | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from codeaudit.reports.records import Better, Contrast, Excess, Paired, Standing, Test
 from codeaudit.reports.statistics.adjustment import ALPHA, best, chi_square_tail, holm
+from codeaudit.reports.statistics.bisection import crossing
 from codeaudit.reports.statistics.excess import excess_of, flips, rounded, sample_excess
 from codeaudit.reports.statistics.intervals import Z, single
 from codeaudit.transforms.grammar import counted
@@ -263,14 +264,7 @@ def detectable_difference(n: int, discordant: int, *, alpha: float) -> float | N
     def shown(difference: float) -> bool:
         return power(difference, n=n, discordance=max(seen, difference), alpha=alpha) >= POWER
 
-    # Bisection: the power grows with the difference. `high` always has enough power, so it is returned.
-    low, high = 0.0, 1.0
-    if not shown(high):
-        return None
-    while high - low > PRECISION:
-        middle = (low + high) / 2
-        low, high = (low, middle) if shown(middle) else (middle, high)
-    return high
+    return crossing(0.0, 1.0, PRECISION, shown) if shown(1.0) else None
 
 
 def _discordant(

@@ -8,6 +8,7 @@ from functools import cache
 from math import comb, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from codeaudit.reports.statistics.bisection import crossing
 from codeaudit.reports.statistics.intervals import Z
 from codeaudit.reports.statistics.mcnemar import POWER
 from codeaudit.reports.statistics.shuffles import Pool, shuffles
@@ -71,13 +72,11 @@ def detectable(
     steady = (1 - noise) ** (variants + 1)
     mixture = _mixture(variants, variants if repeats is None else repeats, noise)
     limits: dict[int, float] = {}
-    low, high = 0.0, 1.0
-    if _power(samples, high, mixture, limits) < power:
-        return None
-    while high - low > PRECISION:
-        middle = (low + high) / 2
-        low, high = (low, middle) if _power(samples, middle, mixture, limits) >= power else (middle, high)
-    return high * steady
+
+    def shown(share: float) -> bool:
+        return _power(samples, share, mixture, limits) >= power
+
+    return crossing(0.0, 1.0, PRECISION, shown) * steady if shown(1.0) else None
 
 
 def chance_of_noise(floor: float) -> float:
@@ -148,12 +147,11 @@ def _limit(affected: int, quiet: float, mixture: Mixture) -> float:
         fitting = np.flatnonzero(np.cumsum(chances[::-1])[::-1] <= LEVEL)
         return float(sums[fitting[0]]) if len(fitting) else float("inf")
     deviation = sqrt(quiet)
-    least, most = 0.0, float(sums[-1]) + TAIL * deviation
-    while most - least > 1e-3 * deviation:
-        middle = (least + most) / 2
-        beyond = float(chances @ ndtr((sums - middle) / deviation))
-        least, most = (middle, most) if beyond > LEVEL else (least, middle)
-    return most
+
+    def rare(reached: float) -> bool:
+        return float(chances @ ndtr((sums - reached) / deviation)) <= LEVEL
+
+    return crossing(0.0, float(sums[-1]) + TAIL * deviation, 1e-3 * deviation, rare)
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+from codeaudit.transforms.dependence.effects import LOOKS_UP, OBSERVES
 from codeaudit.transforms.python.analysis import knowledge
 from codeaudit.transforms.python.analysis.knowledge import (
     METHOD_EFFECTS,
@@ -154,19 +155,22 @@ class _Index:
         return 1
 
 
-def converted(receiver: object, name: str) -> set[int]:
-    """The arguments that a method asks for a number."""
-    found = set()
-    for place in range(4):
-        for more in range(4 - place):
-            for others in itertools.product(("a", 1), repeat=place + more):
-                asked = _Index()
-                arguments = [*others[:place], asked, *others[place:]]
-                with contextlib.suppress(TypeError, ValueError, IndexError, LookupError):
-                    getattr(receiver, name)(*arguments)
-                if asked.asked:
-                    found.add(place)
-    return found
+def converted(receiver: object, name: str) -> tuple[set[int], int]:
+    """The arguments that a method asks for a number, and how many it takes."""
+    found, most = set(), 0
+    for count in range(1, 5):
+        for place, others in itertools.product(range(count), itertools.product(("a", 1), repeat=count - 1)):
+            asked = _Index()
+            with contextlib.suppress(TypeError, ValueError, LookupError):
+                getattr(receiver, name)(*others[:place], asked, *others[place:])
+            if asked.asked:
+                found.add(place)
+        for given in itertools.product(("a", 1), repeat=count):
+            with contextlib.suppress(TypeError):
+                with contextlib.suppress(ValueError, LookupError):
+                    getattr(receiver, name)(*given)
+                most = count
+    return found, most
 
 
 @pytest.mark.parametrize(
@@ -177,9 +181,8 @@ def converted(receiver: object, name: str) -> set[int]:
 def test_the_arguments_that_are_indices_are_converted(kind: str, name: str) -> None:
     receiver: object = {"str": "ab", "list": [5], "dict": {}, "set": set()}[kind]
     place = knowledge.INDICES.get((kind, name), slice(0))
-    found = converted(receiver, name)
-    assert found == {one for one in range(4)[place] if one <= max(found, default=-1)}
-    assert not found or place.start in (None, min(found))
+    found, most = converted(receiver, name)
+    assert found == {*range(most)[place]}
 
 
 # ── builtins ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -221,6 +224,11 @@ def grid(name: str) -> Iterator[tuple[str, Sequence[str]]]:
     """The calls of a builtin with none, one and two variables."""
     for arguments in ((), *((one,) for one in ONE), *itertools.product(TWO, repeat=2)):
         yield f"{name}({', '.join(arguments)})", list(dict.fromkeys(arguments))
+
+
+def test_super_without_arguments_only_reads_a_class_and_a_parameter() -> None:
+    assert believed("super()").flags == LOOKS_UP
+    assert believed("super(a)").flags & believed("super(a, b)").flags & OBSERVES & ~LOOKS_UP
 
 
 def test_the_calls_that_certainly_do_nothing_else() -> None:
