@@ -18,10 +18,7 @@ from codeaudit.audit.projects.working_copy import VerifyRequest, WorkingCopy
 from codeaudit.audit.suite import NO_TESTS, SuitePlan, case
 from codeaudit.cli.main import main
 from codeaudit.cli.output import PROGRESS
-from codeaudit.transforms.python.analysis.program import analyse
-from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary, summary
 from codeaudit.transforms.records import NotApplied
-from codeaudit.transforms.reordering import is_movable
 from codeaudit.transforms.source_files import Applied, Declined
 from tests.support.waiting import until
 
@@ -387,96 +384,6 @@ def test_tests_reject_orders_of_the_paper(tmp_path: Path) -> None:
     )
     found = confirm(WorkingCopy.make(request, tmp_path / "scratch", PROGRESS), 0, "paper")
     assert (found.candidates, found.tried, found.kept) == (1, 1, 0)
-
-
-# ── the relation ─────────────────────────────────────────────────────────────────────────────────────────
-
-
-def movable(code: str, package: PackageSummary = NO_PACKAGE) -> bool:
-    program = analyse(dedent(code), dependence="confirmed", package=package)
-    return any(map(is_movable, program.blocks))
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "a = x.first(); b = x.second()",
-        "x.append(1); y.append(2)",
-        "self.a = x; self.b = y",
-        "x.set(1); y.set(2)",
-        "a = f(x); b = f(y)",
-        "x[0] = 1; y = z.size",
-    ],
-)
-def test_calls_act_on_what_they_are_given_only(body: str) -> None:
-    first, second = body.split("; ")
-    assert movable(f"def g(self, x, y, z):\n    {first}\n    {second}\n")
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "a = x.pop(); b = x.pop()",
-        "a = next(x); b = next(x)",
-        "x.set(1); a = x.get()",
-        "x.set(y); a = y.get()",
-        "log(1); send(2)",
-        "self.a = 1; b = f(self)",
-        "self.a = 1; b = self.a",
-        "self.a.append(1); b = self.a",
-        "x.close(); a = self.work(x)",
-        "assert x; a = y.z",
-        "a = yield x; b = yield y",
-        "global v; v = 1",
-        "x += [1]; a = f(x)",
-    ],
-)
-def test_what_depends_stays(body: str) -> None:
-    first, second = body.split("; ")
-    assert not movable(f"def g(self, x, y, z):\n    {first}\n    {second}\n")
-
-
-PACKAGE = """
-class Stream:
-    @property
-    def current(self):
-        return self._advance()
-
-    @property
-    def size(self):
-        return 1
-
-    def _advance(self):
-        self.place += 1
-        return self.place
-
-    def skip(self):
-        return self._advance()
-
-    def look(self):
-        return self.place
-
-class Made:
-    def __init__(self, parent):
-        self.parent = parent
-
-class Registered:
-    def __init__(self, parent):
-        parent.children.append(self)
-"""
-
-
-def test_the_package_shows_which_methods_and_properties_act() -> None:
-    found = summary([ast.parse(PACKAGE)])
-    assert {"_advance", "skip", "current", "Registered"} <= found.acting
-    assert not {"look", "size", "Made"} & found.acting
-    assert {"current", "size"} <= found.properties
-    assert not movable("def g(x):\n    a = x.skip()\n    b = x.skip()\n", found)
-    assert movable("def g(x):\n    a = x.look()\n    b = x.look()\n", found)
-    assert not movable("def g(x):\n    a = x.current\n    b = x.current\n", found)
-    assert movable("def g(x):\n    a = x.size\n    b = x.size\n", found)
-    assert not movable("def g(x):\n    a = Registered(x)\n    b = Registered(x)\n", found)
-    assert movable("def g(x):\n    a = Made(x)\n    b = Made(x)\n", found)
 
 
 def test_a_run_confirms_orders_of_samples_with_tests_only() -> None:
