@@ -5,10 +5,11 @@
 
 The sample is drawn from the modules that soundness and numbers rest on. First a module is drawn by its number
 of places, then one of its places, then one of the changes that cosmic-ray knows for that place: another
-operator, comparison, number, keyword or exception, a loop without a pass, a decorator less. Annotations are
-not changed. Each mutant runs the tests nearest to its module in a copy of the checkout: the quick ones, and
-if these pass, all of them. A mutant survives if all of them pass. A log is resumed; survivors are printed as
-diffs, since whether one is equivalent is for a reader to say.
+operator, comparison, number, keyword or exception, a loop without a pass, a decorator less. What only checks
+how code is written is not changed: annotations, `@abstractmethod`, `frozen=True`. Each mutant runs the tests
+nearest to its module in a copy of the checkout: the quick ones, and if these pass, all of them. A mutant
+survives if all of them pass. A log is resumed; survivors are printed as diffs, since whether one is equivalent
+is for a reader to say.
 """
 
 # ruff: noqa: E501 - a table of paths
@@ -26,11 +27,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 ROOT: Final = Path(__file__).resolve().parents[1]
+Position: TypeAlias = tuple[int, int]
+
 LIMIT: Final = 20
 """A mutant is noticed by time if its tests take so many times as long as without it."""
+
+CHECKS: Final = {"abstractmethod", "override", "overload", "final"}
+"""Decorators without which the same code does the same."""
 
 TARGETS: Final = {
     "reports/statistics/*.py": "tests/reports/statistics",
@@ -120,7 +126,7 @@ def drawn(root: Path, only: str, seed: int, count: int) -> Iterator[tuple[Any, s
     for pattern, tests in TARGETS.items():
         modules = [path for path in sorted(root.glob(pattern)) if only in str(path.relative_to(root))]
         for module in modules:
-            skipped = annotations(module.read_text("utf-8"))
+            skipped = unread(module.read_text("utf-8"))
             with (
                 tempfile.TemporaryDirectory() as folder,
                 use_db(Path(folder, "work"), WorkDB.Mode.create) as work,
@@ -129,7 +135,7 @@ def drawn(root: Path, only: str, seed: int, count: int) -> Iterator[tuple[Any, s
                 at: dict[tuple[int, int], list[Any]] = {}
                 for item in work.work_items:
                     (spec,) = item.mutations
-                    if spec.start_pos[0] not in skipped:
+                    if not any(start <= spec.start_pos < end for start, end in skipped):
                         at.setdefault(spec.start_pos, []).append(spec)
             places += [(at[start], tests) for start in sorted(at)]
     rng = random.Random(seed)
@@ -138,15 +144,23 @@ def drawn(root: Path, only: str, seed: int, count: int) -> Iterator[tuple[Any, s
         yield rng.choice(specs), tests
 
 
-def annotations(text: str) -> set[int]:
-    """Lines with annotations and nothing else that a mutant could change: heads of functions, fields."""
-    lines: set[int] = set()
+def unread(text: str) -> list[tuple[Position, Position]]:
+    """Where no change does anything when the code runs: annotations, heads of functions with annotations and
+    nothing else, and what only checks how a class is written or used.
+    """
+    found: list[tuple[Position, Position]] = []
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            lines.update(range(node.lineno, node.body[0].lineno))
-        elif isinstance(node, ast.AnnAssign) and node.value is None:
-            lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return lines
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                found.append(((node.lineno, 0), (node.body[0].lineno, 0)))
+                checks = [one for one in node.decorator_list if ast.unparse(one) in CHECKS]
+                found += [((one.lineno, 0), (one.lineno + 1, 0)) for one in checks]
+            case ast.AnnAssign(annotation=part) | ast.keyword(arg="frozen" | "slots" | "kw_only", value=part):
+                end = (part.end_lineno or part.lineno, part.end_col_offset or 0)
+                found.append(((part.lineno, part.col_offset), end))
+            case _:
+                pass
+    return found
 
 
 def command(tests: str) -> str:
