@@ -286,3 +286,76 @@ CASES = [
 def test_which_statements_may_change_places(body: str, package: PackageSummary, found: bool) -> None:
     first, second = body.split("; ")
     assert movable(f"async def g(x, y, z):\n    {first}\n    {second}\n", package) is found
+
+
+def apart(body: str, package: PackageSummary = NO_PACKAGE) -> bool:
+    """Whether the last two statements of a block do not depend on each other."""
+    program = analyse(dedent(body), dependence="confirmed", package=package)
+    block = max(program.blocks, key=lambda one: len(one.predecessors))
+    last = len(block.predecessors) - 1
+    return not block.predecessors[last] >> (last - 1) & 1
+
+
+BODIES = {
+    # What a function needs when it is defined is evaluated there.
+    "def h(a=x.read()): return a; b = x.read()": False,
+    "def h(*, a=x.read()): return a; b = x.read()": False,
+    "def h(*, a, b=x.read()): return a; b = x.read()": False,
+    "def h(a=y.read()): return a; b = x.read()": True,
+    "def h(): return 1; b = x.read()": True,
+    # Arguments of a call that is a statement are calls, too.
+    "x.go([y.read()]); a = y.read()": False,
+    "x.go([y.read()]); a = z.read()": True,
+    "x.go([y.read()]); a = y": False,
+    "x.go([y]); a = y": True,
+    "x.go(k=[y.read()]); a = y.read()": False,
+    "(await x.go([y.read()])); a = y.read()": False,
+    # What is outside is one thing.
+    "n.go(); m.go()": False,
+    "n.go(); x.go()": False,
+    "x.go(n); y.go(n)": True,
+    "x.go('a'); y.go('a')": True,
+    # A value that cannot change may be given to several calls.
+    "k = 1; x.go(k); y.go(k)": True,
+    "k = ','.join(z); x.go(k); y.go(k)": True,
+    "k = []; x.go(k); y.go(k)": False,
+    "k = lambda: 1; x.go(k); y.go(k)": True,
+    # A function that is defined here reads and rebinds what it shares with this one.
+    "k = []; h = lambda: k; a = h(x); k = y": False,
+    "k = []; h = lambda: k; a = n(x); k = y": True,
+    "k = []; h = lambda: x; a = h(x); k = y": True,
+    # A container that only this function has is no attribute of another object.
+    "k = []; k.append(1); a = x.go()": True,
+    "k = z; k.append(1); a = x.go()": False,
+    "k = {}; k[0] = 1; a = x.go()": True,
+}
+
+
+@pytest.mark.parametrize(("body", "found"), BODIES.items(), ids=BODIES)
+def test_which_of_several_statements_may_change_places(body: str, found: bool) -> None:
+    lines = "".join(f"    {line}\n" for line in body.split("; "))
+    assert apart(f"async def g(x, y, z):\n{lines}") is found
+
+
+AROUND = {
+    "if x:": True,
+    "for i in x:": True,
+    "try:\n{}    finally:\n        pass": False,
+    "with x:": False,
+    "def h(p):": True,
+}
+
+
+@pytest.mark.parametrize(("around", "found"), AROUND.items(), ids=AROUND)
+def test_what_may_raise_keeps_its_place_only_where_that_may_be_seen(around: str, found: bool) -> None:
+    def inside(*lines: str) -> str:
+        text = "".join(f"        {line}\n" for line in lines)
+        return (
+            "def g(x, y, z):\n    " + (around.format(text) if "{}" in around else f"{around}\n{text}") + "\n"
+        )
+
+    assert apart(inside("a = y.b", "c = z.d", "e = y.go()", "f = z.go()")) is found
+    # Variables of a function in a function have names of their own there.
+    assert not apart(inside("a = y.b", "k = z", "k.append(1)", "f = k"))
+    assert not apart(inside("a = y.b", "c = z.d", "k = a", "f = k"))
+    assert not apart(inside("a = y.b", "c = z.d", "y.go()", "f = y.go()"))
