@@ -2,11 +2,15 @@
 
 from random import Random
 
+import pytest
+
 from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.rewriting import Rewriting
 from codeaudit.transforms.java.rules import (
     BRANCH_DROPPED,
     ELSE_TO_RETURN,
     FLATTEN_ELIF,
+    IF_INVERTED_WRONG,
     IF_TO_TERNARY,
     INSERT_BRACES,
     INVERT_IF,
@@ -26,10 +30,13 @@ from codeaudit.transforms.strategies.branches import (
     NO_ELSE,
     NOT_LEFT,
     NOTHING_BEHIND,
+    PATTERN,
     UNSET,
 )
 from codeaudit.transforms.strategies.conditions import ARMS, IN_LAMBDA, NARROWING, TARGET
-from tests.transforms.java.support import everything, method, refused, variants
+from codeaudit.transforms.strategies.dialect import COMMENT
+from codeaudit.transforms.strategies.logic import INFERRED
+from tests.transforms.java.support import alone, everything, method, refused, variants
 
 
 def test_branches_are_exchanged_under_the_opposite() -> None:
@@ -148,3 +155,113 @@ def test_a_conditional_value_becomes_two_statements_with_one_blank_between_words
     made = TERNARY_TO_IF.apply(source, found)
     assert isinstance(made, Rewritten)
     assert "  " not in made.source.replace("\n    ", "\n").replace("\n    ", "\n").replace("\n    ", "\n")
+
+
+FORMS: dict[tuple[Rewriting, str], set[str]] = {
+    (INVERT_IF, "if (p) a++; else b++;"): {"if (!p) { b++; } else a++;"},
+    (INVERT_IF, "if (p) { a++; } else { b++; }"): {"if (!p) { b++; } else { a++; }"},
+    (INVERT_IF, "if (p) a++; else { }"): {"if (!p) { } else a++;"},
+    (INVERT_IF, "if (p) a++;"): {NO_ELSE},
+    (INVERT_IF, "if (get(1)) a++; else b++;"): {INFERRED},
+    (INVERT_IF, "if (p) a++; /* c */ else b++;"): {COMMENT},
+    (INVERT_IF, "if (p) { /* c */ a++; } else b++;"): {"if (!p) { b++; } else { /* c */ a++; }"},
+    (INVERT_IF, "if (o instanceof A t) a++; else b++;"): {"if (!(o instanceof A t)) { b++; } else a++;"},
+    (NEST_ELIF, "if (p) a++; else if (q) b++;"): {"if (p) a++; else { if (q) b++; }"},
+    (NEST_ELIF, "if (p) a++; else b++;"): set(),
+    (NEST_ELIF, "if (p) if (q) a++;"): set(),
+    (NEST_ELIF, "if (p) a++; else if (q) b++; else if (p) a--;"): {
+        "if (p) a++; else { if (q) b++; else if (p) a--; }", "if (p) a++; else if (q) b++; else { if (p) a--; }",
+    },
+    (FLATTEN_ELIF, "if (p) a++; else { if (q) b++; }"): {"if (p) a++; else if (q) b++;"},
+    (FLATTEN_ELIF, "if (p) a++; else { if (q) b++; else a--; }"): {"if (p) a++; else if (q) b++; else a--;"},
+    (FLATTEN_ELIF, "if (p) a++; else { if (q) b++; a--; }"): set(),
+    (FLATTEN_ELIF, "if (p) a++; else { while (q) b++; }"): set(),
+    (FLATTEN_ELIF, "if (p) a++; else { }"): set(),
+    (FLATTEN_ELIF, "if (p) a++; else b++;"): set(),
+    (FLATTEN_ELIF, "if (p) { if (q) b++; }"): set(),
+    (FLATTEN_ELIF, "if (p) a++; else { /* c */ if (q) b++; }"): {COMMENT},
+    (FLATTEN_ELIF, "if (p) a++; else { if (q) b++; /* c */ }"): {COMMENT},
+    (FLATTEN_ELIF, "if (p) a++; else if (q) b++; else { if (p) a--; }"): {"if (p) a++; else if (q) b++; else if (p) a--;"},
+    (FLATTEN_ELIF, "while (p) if (q) a++; else { if (p) b++; }"): {DANGLING},
+    (ELSE_TO_RETURN, "if (p) return 1; else return 2;"): {"if (p) return 1; return 2;"},
+    (ELSE_TO_RETURN, "if (p) { return 1; } else { a++; return 2; }"): {"if (p) { return 1; } a++; return 2;"},
+    (ELSE_TO_RETURN, "if (p) { throw e; } else a++; return 2;"): {"if (p) { throw e; } a++; return 2;"},
+    (ELSE_TO_RETURN, "while (p) { if (q) continue; else a++; }"): {"while (p) { if (q) continue; a++; }"},
+    (ELSE_TO_RETURN, "while (p) { if (q) break; else a++; }"): {"while (p) { if (q) break; a++; }"},
+    (ELSE_TO_RETURN, "if (p) return 1;"): set(),
+    (ELSE_TO_RETURN, "if (p) a++; else return 2;"): {NOT_LEFT},
+    (ELSE_TO_RETURN, "if (p) if (q) return 1; else return 2; else a++;"): {LONE, "if (p) if (q) return 1; else return 2; a++;"},
+    (ELSE_TO_RETURN, "if (p) { if (q) return 1; else return 2; } else a++;"): {
+        "if (p) { if (q) return 1; else return 2; } a++;", "if (p) { if (q) return 1; return 2; } else a++;",
+    },
+    (ELSE_TO_RETURN, "while (p) if (q) return 1; else a++;"): {LONE},
+    (ELSE_TO_RETURN, "switch (a) { case 1: if (q) return 1; else a++; }"): {LONE},
+    (ELSE_TO_RETURN, "if (p) return 1; else { }"): {COMMENT},
+    (ELSE_TO_RETURN, "if (p) return 1; /* c */ else a++;"): {COMMENT},
+    (ELSE_TO_RETURN, "if (p) return 1; else { /* c */ a++; }"): {COMMENT},
+    (ELSE_TO_RETURN, "if (p) return 1; else { a++; /* c */ }"): {COMMENT},
+    (ELSE_TO_RETURN, "if (p) return 1; else { a++; /* c */ b++; }"): {"if (p) return 1; a++; /* c */ b++;"},
+    (ELSE_TO_RETURN, "if (p) return 1; else { int n = 1; a = n; }"): {"if (p) return 1; int n = 1; a = n;"},
+    (ELSE_TO_RETURN, "if (p) return 1; else { int n = 1; a = n; } n = 2;"): {DECLARES},
+    (ELSE_TO_RETURN, "if (p) return 1; else { int n = 1; a = n; } int n = 2;"): {DECLARES},
+    (ELSE_TO_RETURN, "int m = 2; if (p) return 1; else { int n = 1; a = n; } m = 3;"): {
+        "int m = 2; if (p) return 1; int n = 1; a = n; m = 3;"
+    },
+    (ELSE_TO_RETURN, "if (p) return 1; else { if (q) return 2; else { int n = 1; } } n = 2;"): {DECLARES} | {
+        "if (p) return 1; else { if (q) return 2; int n = 1; } n = 2;"
+    },
+    (RETURN_TO_ELSE, "if (p) return 1; return 2;"): {"if (p) return 1; else { return 2; }"},
+    (RETURN_TO_ELSE, "if (p) { a++; return 1; } b++; return 2;"): {"if (p) { a++; return 1; } else { b++; return 2; }"},
+    (RETURN_TO_ELSE, "if (p) return 1; else a++; return 2;"): set(),
+    (RETURN_TO_ELSE, "if (p) a++; return 2;"): {NOT_LEFT},
+    (RETURN_TO_ELSE, "if (p) if (q) return 1; return 2;"): {LONE, NOT_LEFT},
+    (RETURN_TO_ELSE, "if (p) return 1;"): {NOTHING_BEHIND},
+    (RETURN_TO_ELSE, "while (p) if (q) return 1;"): {LONE},
+    (RETURN_TO_ELSE, "if (p) return 1; a++; /* c */"): {"if (p) return 1; else { a++; /* c */ }"},
+    (RETURN_TO_ELSE, "if (p) return 1; /* c */ a++;"): {"if (p) return 1; else { /* c */ a++; }"},
+    (INSERT_BRACES, "if (p) a++; else b++;"): {"if (p) { a++; } else b++;", "if (p) a++; else { b++; }"},
+    (INSERT_BRACES, "if (p) { a++; } else if (q) b++;"): {"if (p) { a++; } else if (q) { b++; }"},
+    (INSERT_BRACES, "while (p) a++;"): {"while (p) { a++; }"},
+    (INSERT_BRACES, "do a++; while (p);"): {"do { a++; } while (p);"},
+    (INSERT_BRACES, "for (;;) a++;"): {"for (;;) { a++; }"},
+    (INSERT_BRACES, "for (int i : v) a++;"): {"for (int i : v) { a++; }"},
+    (INSERT_BRACES, "for (int i : v) { a++; }"): set(),
+    (INSERT_BRACES, "a++;"): set(),
+    (REMOVE_BRACES, "if (p) { a++; } else { b++; }"): {"if (p) a++; else { b++; }", "if (p) { a++; } else b++;"},
+    (REMOVE_BRACES, "if (p) { a++; b++; }"): set(),
+    (REMOVE_BRACES, "if (p) { }"): set(),
+    (REMOVE_BRACES, "{ a++; }"): set(),
+    (REMOVE_BRACES, "if (p){a++;}"): {"if (p)a++;"},
+    (REMOVE_BRACES, "if (p)a++;else{b++;}"): {"if (p)a++;else b++;"},
+    (REMOVE_BRACES, "do{a++;}while(p);"): {"do a++;while(p);"},
+    (REMOVE_BRACES, "if (p) { class L { } }"): {"a declaration stands in no other place"},
+    (REMOVE_BRACES, "if (p) { int n = 1; }"): {"a declaration stands in no other place"},
+    (REMOVE_BRACES, "if (p) { ; }"): {COMMENT},
+    (REMOVE_BRACES, "if (p) { /* c */ a++; }"): {"if (p) /* c */ a++;"},
+    (REMOVE_BRACES, "if (p) { if (q) a++; }"): {"if (p) if (q) a++;"},
+    (REMOVE_BRACES, "if (p) { if (q) a++; } else b++;"): {DANGLING},
+    (REMOVE_BRACES, "if (p) { if (q) a++; else a--; } else b++;"): {"if (p) if (q) a++; else a--; else b++;"},
+    (REMOVE_BRACES, "if (p) { while (q) a++; } else b++;"): {"if (p) while (q) a++; else b++;"},
+    (REMOVE_BRACES, "if (p) { while (q) if (q) a++; } else b++;"): {DANGLING},
+    (REMOVE_BRACES, "if (p) a++; else { if (q) b++; }"): {"if (p) a++; else if (q) b++;"},
+    (REMOVE_BRACES, "if (p) while (q) { if (q) a++; } else b++;"): {DANGLING},
+    (REMOVE_BRACES, "if (p) { while (q) { if (q) a++; } } else b++;"): {DANGLING},
+    (IF_INVERTED_WRONG, "if (p) a++; else b++;"): {"if (!p) a++; else b++;"},
+    (IF_INVERTED_WRONG, "if (a < b) a++;"): {"if (a >= b) a++;"},
+    (IF_INVERTED_WRONG, "if (get(1)) a++;"): {INFERRED},
+    (IF_INVERTED_WRONG, "if (o instanceof A t) a++;"): {PATTERN},
+    (IF_INVERTED_WRONG, "if (p = q) a++;"): {PATTERN},
+    (BRANCH_DROPPED, "if (p) a++; else b++;"): {"if (p) a++;"},
+    (BRANCH_DROPPED, "if (p) a++;"): {NO_ELSE},
+    (BRANCH_DROPPED, "if (p) a++; else { }"): {IDLE},
+    (BRANCH_DROPPED, "if (p) return 1; else b++;"): {LEAVES},
+    (BRANCH_DROPPED, "if (p) b++; else return 1;"): {LEAVES},
+    (BRANCH_DROPPED, "int n; if (p) n = 1; else n = 2;"): {UNSET},
+    (BRANCH_DROPPED, "int n = 0; if (p) n = 1; else n = 2;"): {"int n = 0; if (p) n = 1;"},
+    (BRANCH_DROPPED, "if (o instanceof A t) a++; else b++;"): {PATTERN},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "text"), FORMS, ids=[f"{rule.name}: {text}" for rule, text in FORMS])
+def test_each_site_and_each_refusal(rule: Rewriting, text: str) -> None:
+    assert alone(rule, text) == FORMS[rule, text]

@@ -12,14 +12,13 @@ from codeaudit.transforms.java.rules import (
     SPLIT_CONDITIONS,
     TERNARY_TO_IF,
 )
-from codeaudit.transforms.strategies.branches import LONE, NO_ELSE
+from codeaudit.transforms.strategies.branches import LONE, NO_ELSE, PATTERN
 from codeaudit.transforms.strategies.conditions import (
     ARMS,
     CONSTANT,
     HAS_ELSE,
     IN_LAMBDA,
     NARROWING,
-    PATTERN,
     TARGET,
 )
 from codeaudit.transforms.strategies.dialect import COMMENT
