@@ -46,6 +46,16 @@ def test_a_number_is_found_to_some_percent(low: int, width: int, percent: int, d
     assert not asked or after - before > max(1, before * percent // 100)
 
 
+def test_what_is_near_enough_is_not_asked() -> None:
+    asked: list[float] = []
+    assert lowest(200, 202, from_on(201, asked), percent=1) == 202
+    assert crossing(0.0, 0.5, 0.5, from_on(0.25, asked)) == 0.5
+    assert not asked
+    assert lowest(199, 201, from_on(200, asked), percent=1) == 200
+    assert crossing(0.0, 0.5, 0.4, from_on(0.25, asked)) == 0.25
+    assert asked == [200, 0.25]
+
+
 @given(st.integers(1, 400), st.integers(1, 12_000))
 def test_numbers_grow_until_they_are_enough(start: int, first: int) -> None:
     if first <= start // 2:

@@ -210,6 +210,9 @@ FORMS: dict[tuple[Rewriting, str], set[str]] = {
     (ELSE_TO_RETURN, "if (p) return 1; else { if (q) return 2; else { int n = 1; } } n = 2;"): {DECLARES} | {
         "if (p) return 1; else { if (q) return 2; int n = 1; } n = 2;"
     },
+    (ELSE_TO_RETURN, "if (p) return 1; else { b++; if (q) return 2; else { int n = 1; } } n = 2;"): {
+        DECLARES, "if (p) return 1; else { b++; if (q) return 2; int n = 1; } n = 2;",
+    },
     (RETURN_TO_ELSE, "if (p) return 1; return 2;"): {"if (p) return 1; else { return 2; }"},
     (RETURN_TO_ELSE, "if (p) { a++; return 1; } b++; return 2;"): {"if (p) { a++; return 1; } else { b++; return 2; }"},
     (RETURN_TO_ELSE, "if (p) return 1; else a++; return 2;"): set(),
@@ -265,3 +268,44 @@ FORMS: dict[tuple[Rewriting, str], set[str]] = {
 @pytest.mark.parametrize(("rule", "text"), FORMS, ids=[f"{rule.name}: {text}" for rule, text in FORMS])
 def test_each_site_and_each_refusal(rule: Rewriting, text: str) -> None:
     assert alone(rule, text) == FORMS[rule, text]
+
+
+LINES = """\
+    if (p) {
+        a++;
+    } else {
+        b++; // c
+    }
+    do {
+        a++;
+    } while (q);
+    while (q) {
+        a++;
+    }
+    for (;;) { // c
+        b++;
+    }
+"""
+WITHOUT = """\
+    if (p)
+        a++;
+    else {
+        b++; // c
+    }
+    do
+        a++;
+    while (q);
+    while (q)
+        a++;
+    for (;;) // c
+        b++;
+"""
+
+
+def test_the_lines_of_bodies_stay_when_braces_go() -> None:
+    source = f"static void f(int a, int b, boolean p, boolean q) {{\n{LINES}}}"
+    moves = REMOVE_BRACES.propose(source, Random(0))
+    assert not isinstance(moves, Refused)
+    found = REMOVE_BRACES.apply(source, moves)
+    assert isinstance(found, Rewritten)
+    assert found.source == source.replace(LINES, WITHOUT)

@@ -42,6 +42,8 @@ FORMS: Mapping[tuple[Rewriting, str], set[str]] = {
     (TERNARY_TO_IF, "int n[] = p ? v : v;"): {TARGET},
     (TERNARY_TO_IF, "for (int n = p ? 1 : 2; n < 3; n++) { }"): {TARGET},
     (TERNARY_TO_IF, "for (n = p ? 1 : 2; n < 3; n++) { }"): {TARGET},
+    (TERNARY_TO_IF, "class L { int n = p ? 1 : 2; }"): {TARGET},
+    (TERNARY_TO_IF, "Fun f = () -> a = p ? 1 : 2;"): {TARGET},
     (TERNARY_TO_IF, "b = a = p ? 1 : 2;"): {TARGET},
     (TERNARY_TO_IF, "a += p ? 1 : 2;"): {TARGET},
     (TERNARY_TO_IF, "v[0] = p ? 1 : 2;"): {TARGET},
