@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from codeaudit.reports.records import Excess
 from codeaudit.reports.statistics import excess
-from codeaudit.reports.statistics.excess import bounds, explained, flips, pair_excess, sample_excess
+from codeaudit.reports.statistics.excess import (
+    bounds,
+    excess_of,
+    explained,
+    flips,
+    pair_excess,
+    rounded,
+    sample_excess,
+)
 from codeaudit.reports.statistics.intervals import Z
 
 PAIRS = st.lists(st.fractions(Fraction(-1, 2), 1, max_denominator=12), min_size=1, max_size=10)
@@ -140,6 +148,49 @@ def test_scores_may_differ_by_more_than_one() -> None:
     assert found.points == pytest.approx(19 / 6)
     assert found.low < found.points < found.high <= 4
     assert found.p == 0.25
+
+
+# ── differences of many sizes ────────────────────────────────────────────────────────────────────────────
+
+MANY = st.lists(st.fractions(Fraction(-1, 2), 1, max_denominator=500), min_size=1, max_size=8)
+
+
+@given(MANY)
+def test_many_sizes_are_rounded_and_few_are_not(differences: list[Fraction]) -> None:
+    found = rounded(differences)
+    assert found == sorted(found)
+    assert rounded([-one for one in differences]) == sorted(-one for one in found)
+    if math.lcm(*(one.denominator for one in differences)) <= 120:
+        assert found == sorted(differences)
+    else:
+        assert all(60 % one.denominator == 0 for one in found)
+        # Rounding keeps the order.
+        assert all(
+            abs(one - other) <= Fraction(1, 120)
+            for one, other in zip(found, sorted(differences), strict=True)
+        )
+
+
+@pytest.mark.parametrize(("size", "kept"), [(Fraction(1, 120), True), (Fraction(1, 121), False)])
+def test_which_sizes_are_many(size: Fraction, kept: bool) -> None:
+    assert (rounded([size]) == [size]) is kept
+
+
+@given(MANY)
+def test_the_mean_of_rounded_differences_is_exact(differences: list[Fraction]) -> None:
+    found, of_rounded = excess_of(differences), pair_excess(rounded(differences))
+    assert found.points == float(sum(differences) / len(differences))
+    assert found.low is not None
+    assert found.high is not None
+    assert of_rounded.low is not None
+    assert of_rounded.high is not None
+    assert found.low == min(of_rounded.low, found.points)
+    assert found.high == max(of_rounded.high, found.points)
+    assert (found.p, found.samples) == (of_rounded.p, len(differences))
+
+
+def test_no_differences_have_no_excess() -> None:
+    assert excess_of([]) == Excess()
 
 
 # ── sign flips ───────────────────────────────────────────────────────────────────────────────────────────
