@@ -100,7 +100,7 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
         ImportError(k, obj=k); SyntaxError(k, p); SyntaxError(k, xs); ExceptionGroup(k, xs);
         getattr(a, 'x'); getattr(a, 'x', b); getattr(a, k); str(a); round(f); round(f, i); round(a); abs(a);
         pow(i, i); divmod(i, i); format(a, k); repr(a); ascii(a); slice(a, a); d.get(a); h.get(k); e.get(k);
-        d.pop(a); k.format(a); '{}'.format(a); k.format(x=k); k.format_map(d)
+        d.pop(a); k.format(a); '{}'.format(a); '{'.format(a); k.format(x=k); k.format_map(d)
     """,
     ("looks", "bool"): """
         any(xs); all(r); isinstance(a, (int, b)); isinstance(a, b); isinstance(a, int | str); isinstance(a);
@@ -129,7 +129,7 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
     """,
     ("looks", "str"): """
         k.upper(a); k.strip(a); k.replace(k, k, i); k.center(i); k.format(k); '{} x'.format(a);
-        '{}'.format(k); k.translate(a)
+        '{}'.format(k); '{'.format(k); k.translate(a)
     """,
     ("looks", "tuple"): """
         k.partition(k); k.partition('')
