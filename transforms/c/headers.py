@@ -65,6 +65,7 @@ _INCLUDED: Final = re.compile(
 )
 _LISTED: Final = re.compile(r"(?<=\s)(?:[^\s\\$:]|\\\S)+(?=\s)")
 """A file in the answer to -M, unless its name has blanks."""
+_ERROR: Final = re.compile(r"\berror: (.*)")
 _STANDARD: Final = re.compile(r"-std=[A-Za-z0-9+:]{1,20}")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\([^()\n]*\))?(?:=[^\n\0]*)?")
 _TAKES_A_WORD: Final = ("-I", "-D", "-U", "-include")
@@ -85,7 +86,7 @@ class Seen:
     declarations: str = ""
     """The text of headers, without directives."""
     missing: tuple[str, ...] = ()
-    """Headers that are not found."""
+    """Headers that are not found, and `#error` if a directive says that something else is missing."""
     read: frozenset[int] | None = None
     """The lines of the file of which the compiler reads something; `None` where none was asked."""
     failed: bool = False
@@ -225,8 +226,12 @@ def _preprocessed(
             if code is None:
                 return None
             absent = _NOT_FOUND.search(told)
-            if not code or absent is None:
-                return out, tuple(missing), bool(code)
+            if not code:
+                return out, tuple(missing), False
+            if absent is None:
+                # The project asks for something that a command would define. All else is read.
+                asks = [one.startswith("#error") for one in _ERROR.findall(told)]
+                return out, (*missing, *(["#error"] if any(asks) else [])), not asks or not all(asks)
             names = [absent[1] or absent[2]]
             if not missing:  # all at once: each further call would find one
                 listing = [compiler, "-M", "-MG", "-w", "-x", tongue, *flags, "-"]

@@ -8,7 +8,7 @@ import pytest
 
 from codeaudit.transforms.c import headers
 from codeaudit.transforms.c.identifiers.rename import IN_ARGUMENT, IN_MACRO
-from codeaudit.transforms.c.macros import NOT_COMPILED, NOT_FOUND, UNSEEN
+from codeaudit.transforms.c.macros import NOT_COMPILED, NOT_FOUND, NOT_READ, UNSEEN
 from codeaudit.transforms.c.order.reorder import JUMPS_BACK
 from codeaudit.transforms.c.rewriting import LOOSE_MACRO
 from codeaudit.transforms.interface import Refused, Rewritten, placed
@@ -258,6 +258,17 @@ def test_renamed_functions_with_known_macros_compile_to_the_same_code(tmp_path: 
     before = object_code(text, "-O2", "-I", str(tmp_path))
     assert before is not None
     assert object_code(after, "-O2", "-I", str(tmp_path)) == before
+
+
+@needs_gcc
+def test_where_the_compiler_meets_an_error_words_must_be_explained(tmp_path: Path) -> None:
+    function = "int f(int n)\n{\n    int own = n;\n    WORD(own);\n    return own;\n}\n"
+    asks = '#include "own.h"\n#ifndef CONFIGURED\n#error configure first\n#endif\n'
+    assert made("rename", function, tmp_path, before=asks) == Refused(NOT_FOUND)
+    known = function.replace("WORD", "g")
+    assert isinstance(made("rename", known.replace("g(own)", "g()"), tmp_path, before=asks), Rewritten)
+    unended = '#include "own.h"\n#if 1\n'
+    assert made("rename", known, tmp_path, before=unended) == Refused(NOT_READ)
 
 
 @pytest.mark.parametrize(
