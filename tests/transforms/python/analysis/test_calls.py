@@ -15,6 +15,7 @@ from tests.transforms.python.analysis.beliefs import believed
 FLAGS: Final[Mapping[str, int]] = {
     "nothing": 0, "looks up": LOOKS_UP, "raises": RAISES, "observes": OBSERVES, "looks": RAISES | OBSERVES,
     "looks up, too": RAISES | OBSERVES | LOOKS_UP, "stores": STORES, "looks and stores": RAISES | OBSERVES | STORES,
+    "raises and stores": RAISES | STORES,
 }  # fmt: skip
 CALLS: Final[Mapping[tuple[str, str | None], str]] = {
     ("nothing", None): """
@@ -23,10 +24,13 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
         type(i); d.get(k); d.get(k, a); d.setdefault(k, a)
     """,
     ("nothing", "bool"): """
-        isinstance(i, int)
+        isinstance(i, int); k.startswith(k); k.isdigit()
     """,
     ("nothing", "dict"): """
         dict(d); dict(k=a)
+    """,
+    ("nothing", "float"): """
+        max(f, f)
     """,
     ("nothing", "int"): """
         max(i, i); len(xs); k.find(k)
@@ -35,13 +39,16 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
         list(p); list(n for n in p); list(d.items()); xs.copy(); k.splitlines()
     """,
     ("nothing", "none"): """
-        xs.append(a); xs.clear(); s.add(k); s.discard(k)
+        xs.append(a); xs.clear(); s.add(k); s.discard(k); xs.reverse(); s.clear()
     """,
     ("nothing", "range"): """
         range(i, i)
     """,
+    ("nothing", "set"): """
+        s.copy()
+    """,
     ("nothing", "str"): """
-        k.upper(); k.strip(k); k.replace(k, k)
+        k.upper(); k.strip(k); k.replace(k, k); max(k, k); k.removeprefix(k); k.title()
     """,
     ("nothing", "tuple"): """
         k.partition('a')
@@ -58,16 +65,17 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
     ("raises", None): """
         OSError(i, k); OSError(i, k, i); UnicodeDecodeError(k, u, i, i, k); ExceptionGroup(k);
         str(u, 'ascii'); bytes('ab', 'ascii'); bytes('ab', 'ascii', 'strict'); bytes(i); bytes([i, i]);
-        xs.pop(); xs.pop(i); d.pop(k); s.pop()
+        xs.pop(); xs.pop(i); d.pop(k); s.pop(); bytearray(k, 'ascii'); str(u, 'ascii', 'strict')
     """,
     ("raises", "float"): """
         float(k)
     """,
     ("raises", "int"): """
-        len(r); int(k); int(f); int(i, i)
+        len(r); int(k); int(f); int(i, i); int(u)
     """,
     ("raises", "list"): """
-        list(r); list(zip(xs, p)); list(zip(xs, p, strict=True)); list(enumerate(xs, i)); list(reversed(p))
+        list(r); list(zip(xs, p)); list(zip(xs, p, strict=True)); list(enumerate(xs, i)); list(reversed(p));
+        list(enumerate(xs, i, i))
     """,
     ("raises", "none"): """
         s.remove(k)
@@ -76,13 +84,13 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
         range(i, i, i)
     """,
     ("raises", "str"): """
-        str(i); chr(i); k.join(p); k.join(['a', 'b'])
+        str(i); chr(i); k.join(p); k.join(['a', 'b']); oct(i); k.join(k)
     """,
     ("raises", "tuple"): """
         d.popitem()
     """,
     ("observes", None): """
-        d.keys()
+        d.keys(); d.values(); h.values()
     """,
     ("observes", "bool"): """
         isinstance(a, int); isinstance(a, (int, str))
@@ -100,11 +108,13 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
         ImportError(k, obj=k); SyntaxError(k, p); SyntaxError(k, xs); ExceptionGroup(k, xs);
         getattr(a, 'x'); getattr(a, 'x', b); getattr(a, k); str(a); round(f); round(f, i); round(a); abs(a);
         pow(i, i); divmod(i, i); format(a, k); repr(a); ascii(a); slice(a, a); d.get(a); h.get(k); e.get(k);
-        d.pop(a); k.format(a); '{}'.format(a); '{'.format(a); k.format(x=k); k.format_map(d)
+        d.pop(a); k.format(a); '{}'.format(a); '{'.format(a); k.format(x=k); k.format_map(d); max(i, a);
+        max(xs, xs); round(i); round(k); h.setdefault(k, a); h.pop(k)
     """,
     ("looks", "bool"): """
         any(xs); all(r); isinstance(a, (int, b)); isinstance(a, b); isinstance(a, int | str); isinstance(a);
-        hasattr(a, 'x'); hasattr(a, k); issubclass(a, b)
+        hasattr(a, 'x'); hasattr(a, k); issubclass(a, b); isinstance(a, len); isinstance(a, (int, len));
+        any(j for j in p); k.startswith(k, i); k.startswith(p)
     """,
     ("looks", "bytes"): """
         k.encode(); k.encode('ascii'); k.encode(encoding='ascii')
@@ -113,26 +123,32 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
         dict(e); dict([(1, a)]); dict((1, j) for j in p); dict([(1, j) for j in p]); dict(zip(p, p));
         dict(enumerate(p)); dict(d, d); dict(d, k=a); dict(**d); dict(**kw)
     """,
+    ("looks", "float"): """
+        float(w)
+    """,
     ("looks", "int"): """
-        len(a); int(n); int(w); hash(a); xs.index(k); xs.index(a, i); xs.count(a); k.find(k, i); k.index(k)
+        len(a); int(n); int(w); hash(a); xs.index(k); xs.index(a, i); xs.count(a); k.find(k, i); k.index(k);
+        k.count(k, i, i)
     """,
     ("looks", "list"): """
         sorted(xs, key=str.lower); sorted(xs, key=len); sorted(xs, key=None);
         sorted(xs, key=lambda j: j.size); sorted(xs, reverse=o); list(ys); list(y.items()); list(e.keys());
-        k.split(k); k.split(k, i); k.split(sep=k)
+        k.split(k); k.split(k, i); k.split(sep=k); k.rsplit(k, maxsplit=i)
     """,
     ("looks", "none"): """
-        xs.extend(p); xs.insert(i, a); xs.sort(); xs.remove(k); s.add(a); s.update(p)
+        xs.extend(p); xs.insert(i, a); xs.sort(); xs.remove(k); s.add(a); s.update(p);
+        xs.extend(j for j in p)
     """,
     ("looks", "set"): """
         set(p); set(k)
     """,
     ("looks", "str"): """
         k.upper(a); k.strip(a); k.replace(k, k, i); k.center(i); k.format(k); '{} x'.format(a);
-        '{}'.format(k); '{'.format(k); k.translate(a)
+        '{}'.format(k); '{'.format(k); k.translate(a); bin(n); hex(w); k.zfill(i); k.ljust(i, k);
+        k.expandtabs(i); k.join(xs); k.join(ys); k.join(j for j in p)
     """,
     ("looks", "tuple"): """
-        k.partition(k); k.partition('')
+        k.partition(k); k.partition(''); max(p, p); k.rpartition(a)
     """,
     ("looks up, too", None): """
         math.sqrt(i); math.floor(f); math.gcd([i], i); operator.add(a, b); operator.getitem(a, b);
@@ -145,16 +161,29 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
         collections.defaultdict(a); collections.defaultdict(list, d); collections.OrderedDict(d);
         collections.OrderedDict([(1, a)]); np.zeros(i); np.zeros((i, i)); np.zeros(m);
         np.zeros(i, dtype=int); np.zeros(i, dtype=np.int8); np.zeros(i, dtype=k); np.zeros(i, dtype=v);
-        np.zeros(i, dtype=(int, str)); np.dtype(int); np.isscalar(a)
+        np.zeros(i, dtype=(int, str)); np.dtype(int); np.isscalar(a); itertools.chain(*p);
+        collections.deque(k=1); collections.OrderedDict(k=a); collections.defaultdict(list, k=a);
+        collections.Counter(k=1); itertools.count(step=i); operator.itemgetter(*p);
+        collections.defaultdict(len); collections.defaultdict(unknown); collections.defaultdict(b);
+        np.zeros(i, dtype=math.pi); np.zeros(i, order=k); np.zeros(shape=i)
+    """,
+    ("looks up, too", "bool"): """
+        isinstance(a, unknown)
     """,
     ("looks up, too", "tuple"): """
         os.path.split(k)
     """,
     ("stores", "none"): """
-        ys.append(a)
+        ys.append(a); e.clear()
     """,
     ("looks and stores", "none"): """
-        t.add(k)
+        t.add(k); t.discard(k); t.remove(k); ys.sort(); ys.extend(p); xs.extend(xs)
+    """,
+    ("raises and stores", None): """
+        ys.pop()
+    """,
+    ("raises and stores", "tuple"): """
+        e.popitem()
     """,
     ("acts", None): """
         sorted(xs, key=a.lower); sorted(xs, key=a); sorted(xs, other=1); max(a); max(a, b, key=len);
@@ -172,7 +201,11 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
         itertools.product(*p); collections.deque(a); collections.deque(xs, a); collections.Counter(a);
         collections.defaultdict(list, a); collections.OrderedDict(a); np.zeros(a); np.zeros((i, a));
         np.zeros(w); np.zeros(i, dtype=a); np.zeros(i, dtype=w); np.dtype(a); locals(); a.locals();
-        unknown(a); a(b); a.b(c); (lambda: 1)()
+        unknown(a); a(b); a.b(c); (lambda: 1)(); sorted(xs, key=print); sorted(xs, key=unknown);
+        sorted(xs, key=2); sorted(xs, key=k); sorted(xs, key=int.bit_length); np.zeros(i, dtype=unknown);
+        np.zeros(i, order=a); np.zeros(shape=a); zip(); enumerate(); iter(); enumerate(xs, other=i);
+        sum(xs, a); min(xs, key=a, default=b); bytes(k, 'ascii', 'hostile'); complex(a); complex(i, a);
+        d.get(); d.get(k, k, k); k.join(xs, xs)
     """,
     ("acts", "bool"): """
         any(a)
@@ -189,7 +222,9 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
     ("acts", "list"): """
         sorted(xs, key=lambda j: a.pop()); sorted(xs, reverse=a); sorted(a); list(a); list(zip(xs, a));
         list(enumerate(xs, a)); list(enumerate(a)); list(a.items()); list(a.items(1)); k.split(k, a);
-        k.split(maxsplit=a); k.split(*p); k.splitlines(a)
+        k.split(maxsplit=a); k.split(*p); k.splitlines(a); list(enumerate(iterable=xs)); list(zip());
+        list(enumerate()); list(reversed()); list(enumerate(*p)); list(zip(xs, other=i));
+        list(zip(xs, strict=a))
     """,
     ("acts", "none"): """
         xs.extend(a); xs.insert(a, a); s.update(a)
@@ -198,7 +233,7 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
         range(a)
     """,
     ("acts", "str"): """
-        hex(a); chr(a); k.join(a); k.replace(k, k, a); k.center(a)
+        hex(a); chr(a); k.join(a); k.replace(k, k, a); k.center(a); k.expandtabs(tabsize=a)
     """,
     ("acts", "tuple"): """
         tuple(a)

@@ -50,6 +50,7 @@ TYPES: Final = {
     "b = 1; c = b; a = c": "int",
     "for _ in q:\n a = b\n b = c\n c = 1": "int",
     "for _ in q:\n a = b\n b = c\n c = q": None,
+    "for _ in q:\n x = 1\n x = 1.5\n a = b\n b = 1": "int",
     "try:\n a = 1\nexcept E:\n a = 2": "int",
     "a = 0\ndef g():\n return a": "int",
     # Several types, or values that are not seen.
