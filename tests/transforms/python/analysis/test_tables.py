@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from codeaudit.transforms.dependence.effects import LOOKS_UP, OBSERVES
+from codeaudit.transforms.dependence.effects import ACTS, LOOKS_UP, OBSERVES
 from codeaudit.transforms.python.analysis import knowledge
 from codeaudit.transforms.python.analysis.knowledge import (
     METHOD_EFFECTS,
@@ -20,6 +20,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     STR_METHODS,
     MethodEffect,
 )
+from codeaudit.transforms.python.analysis.looks import ShownLooks
 from tests.transforms.python.analysis.beliefs import believed, choices, compiled, run, unclaimed
 
 # ── methods of containers ────────────────────────────────────────────────────────────────────────────────
@@ -251,6 +252,24 @@ def test_a_builtin_gives_what_the_analysis_says(name: str) -> None:
                 continue
             found = list(unclaimed(name, belief, run(code, values, belief.owned)))
             assert not found, (call, found)
+
+
+FUNCTIONS: Final = [
+    (module, name, use) for module, uses in knowledge.MODULES.items() for name, use in uses.items()
+]
+
+
+@pytest.mark.thinned(40)
+@pytest.mark.parametrize(("module", "name", "use"), FUNCTIONS)
+def test_a_function_that_looks_acts_where_methods_of_the_data_model_act(
+    module: str, name: str, use: knowledge.ArgumentUse
+) -> None:
+    """`operator.add(a, b)` runs `__add__`; `functools.partial(a, b)` runs nothing."""
+    shown = ShownLooks(methods=True)
+    for given in ("a", "a, b"):
+        assert bool(believed(f"{module}.{name}({given})", shown).flags & ACTS) is (use != "keeps")
+    acting = use in ("converts", "first", "each", "describes", "compiles", "pairs")
+    assert bool(believed(f"{module}.{name}(a, b)").flags & ACTS) is acting
 
 
 # ── sets of names ────────────────────────────────────────────────────────────────────────────────────────
