@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from codeaudit.transforms.python.identifiers.proofs import NameMapping, same_code
+from codeaudit.transforms.python.identifiers.proofs import NameMapping, has_cells, same_code
 from codeaudit.transforms.python.identifiers.rename import variables
 from codeaudit.transforms.python.parsing import compiled
 from tests.support.stdlib import sample
@@ -115,3 +115,67 @@ def test_a_capture_is_refused() -> None:
                 assert known.proof(known.rewritten(names), names) is None, source
                 refused += 1
     assert refused > 5
+
+
+PROGRAMS = (
+    "def f(a): return a",
+    "\ndef f(a): return a",
+    "def f(a, b): return a",
+    "def f(a, /): return a",
+    "def f(*, a): return a",
+    "def f(*a): return a",
+    "def f(**a): return a",
+    "def f(a): yield a",
+    "def f(a): return -a",
+    "def f(a): return a.b",
+    "def f(a): return a.c",
+    "def f(a): return g",
+    "def f(a): return 1",
+    "def f(a): return 2",
+    "def f(a): return 2.5",
+    "def f(a): return 'x'",
+    "def f(a): return (1, 2)",
+    "def f(a): return (1, 3)",
+    "def f(a): return (1, 2, 3)",
+    "def f(a): return ((1, 2), 3)",
+    "def f(a): return a in {1, 2}",
+    "def f(a): return a in {1, 3}",
+    "def f(a): return a in {1, 2, 3}",
+    "def f(a): return a in (1, 2)",
+    "def f(a): return lambda: a",
+    "def f(a): return lambda: 1",
+    "def f(a): return lambda b: 1",
+    "def f(a):\n try: a()\n finally: pass",
+    "def f(a):\n try: a()\n except E: pass",
+    "def f(a):\n a()\n try: pass\n except E: pass",
+    "def f(a): return 1 if a else 2",
+    "def f(a): return 1 if a else 1",
+    "class f: a = 1",
+)
+
+
+def test_each_program_is_itself_and_no_other_one() -> None:
+    """In both orders, because a difference has two sides."""
+    for one in PROGRAMS:
+        for other in PROGRAMS:
+            assert proved(one, other, NameMapping({})) is (one is other), (one, other)
+
+
+def test_equal_sets_are_equal_in_any_order() -> None:
+    for one, other in (("{1, 2}", "{2, 1}"), ("{'a', 'b', 'c'}", "{'c', 'a', 'b'}")):
+        assert proved(f"def f(a): return a in {one}", f"def f(a): return a in {other}", NameMapping({}))
+
+
+@pytest.mark.parametrize(
+    ("text", "cells"),
+    [
+        ("a = 1", False), ("def f(a): return a", False), ("def f(a): return lambda: a", True),
+        ("def f(a):\n def g():\n  def h(): return a\n  return h\n return g", True),
+        ("def f(a): return lambda b: b", False), ("class C:\n def f(self): return __class__", True),
+        ("def f(a): return [b for b in a]", False),
+    ],
+)  # fmt: skip
+def test_which_code_has_cells(text: str, cells: bool) -> None:
+    code = compiled(text)
+    assert code is not None
+    assert has_cells(code) is cells

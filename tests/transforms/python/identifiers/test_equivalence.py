@@ -73,3 +73,43 @@ def test_a_merge_is_told_from_a_renaming() -> None:
 
 def test_layout_is_no_difference() -> None:
     assert same_structure(BEFORE.tree, resolve(BEFORE.source.decode().replace("    ", "\t")).tree)
+
+
+STRUCTURES = (
+    "def f(a): return a",
+    "def f(a): return a(a)",
+    "def f(a): return a(a, a)",
+    "def f(a): return a(k=a)",
+    "def f(a): return a(m=a)",
+    "def f(a): return a.b",
+    "def f(a): return [a]",
+    "def f(a): return [a, a]",
+    "def f(a): return 1",
+    "def f(a): return 1.0",
+    "def f(a): return 'a'",
+    "def f(a): return None",
+    "def f(a): return",
+    "def f(a):\n    try: a()\n    except a: pass",
+    "def f(a):\n    try: a()\n    except a as b: pass",
+    "def f(a):\n    import os",
+    "def f(a):\n    import os as b",
+    "def f(a):\n    import sys as b",
+    "def f(a):\n    match a:\n        case {1: 2}: pass",
+    "def f(a):\n    match a:\n        case {1: 2, **b}: pass",
+    "def f(a, b): return a",
+    "def f(a, *b): return a",
+)
+
+
+def test_structures_are_equal_only_to_themselves() -> None:
+    """In both orders, because one of two texts is the shorter one."""
+    trees = [resolve(text).tree for text in STRUCTURES]
+    for number, one in enumerate(trees):
+        for other_number, other in enumerate(trees):
+            assert same_structure(one, other) is (number == other_number), (number, other_number)
+
+
+def test_a_merge_compares_texts_of_one_length() -> None:
+    longer = resolve("def f(a):\n    x = a\n    y = 1\n    return [x.z(k=x) for z in y], x\n")
+    assert not is_merge(BEFORE, longer, Y, X)
+    assert not is_merge(longer, BEFORE, Y, X)
