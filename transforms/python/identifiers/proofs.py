@@ -113,7 +113,9 @@ def _same_constant(before: object, after: object, image: NameMapping) -> bool:
     if isinstance(before, tuple) and isinstance(after, tuple):
         return len(before) == len(after) and all(map(_same_constant, before, after, [image] * len(before)))
     if isinstance(before, frozenset) and isinstance(after, frozenset):
-        return sorted(map(repr, before)) == sorted(map(repr, after))  # equal sets iterate in any order
+        # Equal sets iterate in any order, and `{1}` is equal to `{True}`.
+        there = {one: one for one in after}
+        return before == after and all(_same_constant(one, there[one], image) for one in before)
     # Floats and complex numbers: `repr` distinguishes 0.0 from -0.0, and `nan` equals itself.
     return repr(before) == repr(after)
 

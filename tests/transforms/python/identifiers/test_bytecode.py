@@ -51,9 +51,26 @@ def test_any_other_difference_is_seen(text: str) -> None:
     assert not proved(BEFORE, text, NameMapping({"x": {"v"}}))
 
 
+HUGE = f"0x{'f' * 5000}"
+"""A number that Python refuses to write with decimal digits."""
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("1", "1.0"), ("0.0", "-0.0"), ("(1,)", "(True,)"), ("'x'", "b'x'"), ("None", "..."), ("1j", "-1j")],
+    [
+        ("1", "1.0"),
+        ("0.0", "-0.0"),
+        ("1 in {1, 2}", "1 in {True, 2}"),
+        ("1 in {0.0}", "1 in {-0.0}"),
+        (HUGE, f"{HUGE}0"),
+        (f"({HUGE}, 1)", f"({HUGE}0, 1)"),
+        (f"1 in {{{HUGE}, 1}}", f"1 in {{{HUGE}0, 1}}"),
+        ("(1, (2,))", "(1, (2.0,))"),
+        ("(1,)", "(True,)"),
+        ("'x'", "b'x'"),
+        ("None", "..."),
+        ("1j", "-1j"),
+    ],
 )
 def test_constants_are_compared_by_type_and_sign(one: str, other: str) -> None:
     assert proved(f"x = {one}", f"x = {one}", NameMapping({}))

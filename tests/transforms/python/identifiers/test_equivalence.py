@@ -110,6 +110,8 @@ def test_structures_are_equal_only_to_themselves() -> None:
 
 
 def test_a_merge_compares_texts_of_one_length() -> None:
-    longer = resolve("def f(a):\n    x = a\n    y = 1\n    return [x.z(k=x) for z in y], x\n")
-    assert not is_merge(BEFORE, longer, Y, X)
-    assert not is_merge(longer, BEFORE, Y, X)
+    text = BEFORE.source.decode()
+    merged = "def f(a):\n    x = a\n    x = 1\n    return [x.z(k=x) for z in x]\n"
+    assert is_merge(resolve(f"{text}    a\n"), resolve(f"{merged}    a\n"), Y, X)
+    assert not is_merge(resolve(f"{text}    a\n"), resolve(merged), Y, X)
+    assert not is_merge(BEFORE, resolve(f"{merged}    a\n"), Y, X)
