@@ -136,6 +136,7 @@ def test_a_capture_is_refused() -> None:
 
 PROGRAMS = (
     "def f(a): return a",
+    "def f(a):\n return a\n b = a",
     "\ndef f(a): return a",
     "def f(a, b): return a",
     "def f(a, /): return a",
