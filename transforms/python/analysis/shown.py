@@ -134,6 +134,13 @@ class _Definition:
             self.runs.add("__call__")
 
 
+def _items(node: ast.expr) -> list[ast.expr]:
+    """The items of a display that has no `*`; none of anything else."""
+    if not isinstance(node, ast.Tuple | ast.List) or any(isinstance(one, ast.Starred) for one in node.elts):
+        return []
+    return node.elts
+
+
 def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
     """What a text shows; `tree` must be its syntax tree."""
     return _looks(source, tree, lambda: index_in(tree))
@@ -443,28 +450,38 @@ class _Text:
     def _store(self, node: ast.Assign | ast.AnnAssign) -> None:
         """`C.size = property(f)`, `C.__eq__ = f`, and `__getattr__ = f` in a module."""
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            if isinstance(target, ast.Tuple | ast.List) and isinstance(node, ast.Assign):
-                self._store_several(target, node.value)
-                continue
-            match target:
-                case ast.Attribute(value=owner, attr=name):
-                    self._stored.add(id(target))
-                    counts = name in _ATTACHED
-                    counts |= last_name(owner) in self._classes or self._is_property(node.value)
-                    counts |= _is_class_of(owner)
-                    # `kind._x = Desc()`: `kind` may be a class.
-                    counts |= isinstance(node.value, ast.Call) and last_name(owner) != "self"
-                case ast.Name(id=name):
-                    counts = name in METHODS
-                case _:
-                    continue
-            if counts and node.value is not None:
-                if isinstance(target, ast.Attribute):
-                    self._attached.add(name)
-                self._bound([name], node.value)
+            if node.value is not None:
+                self._store_in(target, node.value)
+
+    def _store_in(self, target: ast.expr, value: ast.expr) -> None:
+        """A value is stored in a target."""
+        match target:
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                values = _items(value)
+                if len(values) != len(targets) or any(isinstance(one, ast.Starred) for one in targets):
+                    self._store_several(target, value)
+                    return
+                for one, part in zip(targets, values, strict=True):
+                    self._store_in(one, part)
+                return
+            case ast.Attribute(value=owner, attr=name):
+                self._stored.add(id(target))
+                counts = name in _ATTACHED
+                counts |= last_name(owner) in self._classes or self._is_property(value)
+                counts |= _is_class_of(owner)
+                # `kind._x = Desc()`: `kind` may be a class.
+                counts |= isinstance(value, ast.Call) and last_name(owner) != "self"
+            case ast.Name(id=name):
+                counts = name in METHODS
+            case _:
+                return
+        if counts:
+            if isinstance(target, ast.Attribute):
+                self._attached.add(name)
+            self._bound([name], value)
 
     def _store_several(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
-        """`C._x, C._y = Desc(), Desc()`: of each target, what it may get."""
+        """`C._x, C._y = make()`: of each target, what it may get."""
         for one in ast.walk(target):
             if not isinstance(one, ast.Attribute) or not isinstance(one.ctx, ast.Store):
                 continue
