@@ -4,12 +4,15 @@ The variables are those of `beliefs.NAMES`: `a`, `b` and `c` may be anything, `i
 `xs`, `d` and `s` are containers of this function, `ys`, `h`, `e` and `t` such that other code sees too.
 """
 
+import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 import pytest
 
-from codeaudit.transforms.dependence.effects import ACTS, BARRIER, LOOKS_UP, OBSERVES, RAISES, STORES
+from codeaudit.transforms.dependence.effects import ACTS, BARRIER, EXPECTS, LOOKS_UP, OBSERVES, RAISES, STORES
+from codeaudit.transforms.python.analysis.shown import shown_looks
 from tests.transforms.python.analysis.beliefs import believed
 
 FLAGS: Final[Mapping[str, int]] = {
@@ -148,6 +151,7 @@ CALLS: Final[Mapping[tuple[str, str | None], str]] = {
         k.expandtabs(i); k.join(xs); k.join(ys); k.join(j for j in p)
     """,
     ("looks", "tuple"): """
+        tuple([len(ys)]); tuple(isinstance(a, int) for j in 'ab');
         k.partition(k); k.partition(''); max(p, p); k.rpartition(a)
     """,
     ("looks up, too", None): """
@@ -257,3 +261,13 @@ def test_a_call_does_this_and_nothing_else(call: str, effect: str, kind: str | N
         assert belief.flags & ACTS
     else:
         assert belief.flags & (ACTS | OBSERVES | RAISES | STORES | LOOKS_UP | BARRIER) == FLAGS[effect]
+
+
+@pytest.mark.parametrize(
+    ("removed", "flags"), [("", EXPECTS), ("quiet", RAISES), ("other", EXPECTS), ("*", RAISES)]
+)
+def test_a_function_that_the_text_deletes_may_be_missing(removed: str, flags: int) -> None:
+    text = "def quiet(x):\n    return 1\ndef other():\n    return quiet(2)\n"
+    shown = replace(shown_looks(text, ast.parse(text)), removed=frozenset(removed.split()))
+    assert believed("quiet(i)", shown).flags == flags
+    assert believed("quiet(i, i)", shown).flags == flags | RAISES
