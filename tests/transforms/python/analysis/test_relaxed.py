@@ -302,6 +302,9 @@ BODIES = {
     "def h(*, a=x.read()): return a; b = x.read()": False,
     "def h(*, a, b=x.read()): return a; b = x.read()": False,
     "def h(a=y.read()): return a; b = x.read()": True,
+    "def h(a=x.read()): return a; b = x": False,
+    "def h(*, a=x.read()): return a; b = x": False,
+    "def h(a=x): return a; b = x": True,
     "def h(): return 1; b = x.read()": True,
     # Arguments of a call that is a statement are calls, too.
     "x.go([y.read()]); a = y.read()": False,
