@@ -257,6 +257,12 @@ def test_what_may_be_a_constant(expression: str) -> None:
     assert not varies(types.scopes, node)
 
 
+def test_a_name_in_doubt_may_be_a_constant() -> None:
+    for around, found in (("int one = 1; {}", True), ("int one = 1; o = (one) o; {}", False)):
+        types, node = parsed("one", around)
+        assert varies(types.scopes, node) is found
+
+
 PURE = (
     "1", "1L", "0x1", "01", "0b1", "1.5", "0x1p1", "'a'", "true", "false", "i", "(i)", "-i", "~i", "!p", "i + l",
     "i * (b - 1)", "p ? i : 1", "p && i < 2", "(long) i", "(int) d", "d / 0", "1.0 / i", "d % i", "i << 2", "p ? p : !p",
