@@ -44,6 +44,9 @@ UNREAD_WORDS: Final = "words that were not read would be lost"
 _CLEANUP: Final = re.compile(r"\b__attribute(?:__)?\b[^;]*\b(?:__)?cleanup(?:__)?\b")
 _CLEANING: Final = frozenset({"cleanup", "__cleanup__"})
 _JUMPS: Final = frozenset({"goto_statement", "break_statement", "continue_statement", "return_statement"})
+CAST_OR_CALL: Final = "cast or call before what binds to it"
+NAMED_AS_A_MACRO: Final = "variable with the name of a macro"
+_POSTFIX: Final = frozenset({"field_access", "array_access", "method_invocation", "update_expression"})
 LOOSE_MACRO: Final = "macro of the file that is no operand and no whole statement"
 HAS_LABELS: Final = "function with labels or a switch"
 _DECIMAL: Final = re.compile(r"(0|[1-9][0-9]*)([uU]?[lL]{0,2})")
@@ -92,6 +95,9 @@ class CSource(CodeText):
         head = self.macros.used_in(self.source.decode()) - inside
         if not all(map(self.macros.is_whole, inside)) or any(map(self.macros.has_braces, head)):
             return LOOSE_MACRO
+        own = {one.name for one in self.scopes.bindings if one.view not in ("outer", "label")}
+        if not own.isdisjoint(self.macros.defined.keys()):
+            return NAMED_AS_A_MACRO  # `#define ip (*_ip)` holds in a part of the file
         if any(node.kind == "case_statement" for node in self.unit.walk()):
             return LABEL_INSIDE
         return self.unusual
@@ -108,7 +114,19 @@ class CSource(CodeText):
         named = (self.macros.named_by(word) for word in self.macros.used_in(source))
         if _CLEANUP.search(source) or any(words & _CLEANING for words in named):
             return CLEANS_UP
+        if any(map(self._binds_as_a_call, self.unit.walk())):
+            return CAST_OR_CALL
         return JUMPS_OUT if any(map(_leaves_expression, self.unit.walk())) else None
+
+    def _binds_as_a_call(self, node: Node) -> bool:
+        """Whether it is `(word)(a)->b`: what stands behind binds to a call, and not to a cast."""
+        inner = node.children[0] if node.kind in _POSTFIX and node.children else None
+        called = inner.children[0] if inner is not None and inner.kind == "method_invocation" else None
+        if called is None or called.kind != "parenthesized_expression":
+            return False
+        word = called.unparenthesized
+        binding = self.binding(word) if word.kind == "identifier" else None
+        return word.kind == "identifier" and (binding is None or binding.view == "outer")
 
     @cached_property
     def obstacle_to_layout(self) -> str | None:

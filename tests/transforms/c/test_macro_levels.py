@@ -10,7 +10,7 @@ from codeaudit.transforms.c import headers
 from codeaudit.transforms.c.identifiers.rename import IN_ARGUMENT, IN_MACRO
 from codeaudit.transforms.c.macros import NOT_COMPILED, NOT_FOUND, NOT_READ, UNSEEN
 from codeaudit.transforms.c.order.reorder import JUMPS_BACK
-from codeaudit.transforms.c.rewriting import LOOSE_MACRO
+from codeaudit.transforms.c.rewriting import CAST_OR_CALL, LOOSE_MACRO, NAMED_AS_A_MACRO
 from codeaudit.transforms.interface import Refused, Rewritten, placed
 from codeaudit.transforms.registry import transform_for
 from tests.support.c_running import GCC, needs_gcc, object_code
@@ -290,3 +290,23 @@ def test_a_macro_in_the_head_of_a_function_stands_in_the_way_only_with_braces(
     assert made("insert-braces", inside, tmp_path, before="#define PUBLIC(type) type +\n") == Refused(
         LOOSE_MACRO
     )
+
+
+@pytest.mark.parametrize("name", ["reorder", "insert-braces"])
+def test_a_variable_with_the_name_of_a_macro_of_another_part_of_the_file_leaves_the_function(
+    name: str, tmp_path: Path
+) -> None:
+    function = (
+        "int f(int n)\n{\n    int at = n;\n    int last = at;\n    if (n) return last;\n    return 1;\n}\n"
+    )
+    macro = "#define at (*_at)\n#undef at\n"
+    assert made(name, function, tmp_path, before=macro) == Refused(NAMED_AS_A_MACRO)
+
+
+def test_what_binds_to_a_call_and_not_to_a_cast_leaves_the_function(tmp_path: Path) -> None:
+    function = (
+        "char *f(void *s)\n{\n    if (!s) return 0;\n    return (char *)(word)((struct pair *)s)->first;\n}\n"
+    )
+    for name in ("arrow-to-star", "insert-braces"):
+        assert made(name, function, tmp_path) == Refused(CAST_OR_CALL)
+    assert isinstance(made("insert-braces", function.replace("->first", " + 1"), tmp_path), Rewritten)
