@@ -48,6 +48,8 @@ def digest_of(paths: Iterable[Path], root: Path) -> str:
     return found.hexdigest()
 
 
+FILES: Final = 512
+"""Files that a process remembers small facts of. The functions of a draw come from files in random order."""
 Plain: TypeAlias = bool | int | str | Sequence["Plain"] | Mapping[str, "Plain"] | None
 """A value of JSON."""
 

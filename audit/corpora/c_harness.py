@@ -19,7 +19,7 @@ from codeaudit.audit.corpora.c_drawing import DRAWING, FIRST_STRUCTURE, KINDS, o
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import head_of, name_of
 from codeaudit.transforms.c.files import function_context
-from codeaudit.transforms.c.headers import flags_of, headers_near, written_out
+from codeaudit.transforms.c.headers import defined_by, flags_of, headers_near, written_out
 from codeaudit.transforms.c.parsing import READERS, C, named, places, read_unit
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.syntax.reader import Node
@@ -226,8 +226,7 @@ def with_headers(context: str, file: str, language: str = C) -> str:
     if not file:
         return context
     flags = flags_of(file)[0]
-    told = (flag[2:].partition("=") for flag in flags if flag.startswith("-D"))
-    given = "".join(f"#define {name} {value if equals else 1}\n" for name, equals, value in told)
+    given = "".join(f"{line}\n" for line in defined_by(flags))
     if language == C and (found := written_out(context, file)) is not None:
         return f"{given}{found}"
     near = dict(headers_near(context, file, flags))

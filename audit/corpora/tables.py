@@ -71,9 +71,9 @@ LIKELY_SOURCES: Final = ("func", "function", "snippet", "program", "body", "cont
 LIKELY_LABELS: Final = ("target", "vul", "is_vulnerable", "class", "y")
 """Columns of other tables, for a suggestion."""
 _DIGITS: Final = 18
+"""A number of so many digits fits into 64 bits."""
 _CHECKED: Final = re.compile(r"(?<=\n)check\(\w+\)\s*\Z")
 """The call of `check` at the end of tests of Python."""
-"""A number of so many digits fits into 64 bits."""
 _CODE: Final = re.compile(r"(?:0[xX])?(?:[0-9a-fA-F]{2})+")
 _PLAIN: Final = frozenset(
     {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, TESTS, *GROUPS, CONFLICT} | {"language", "file", "line", "split"}

@@ -122,7 +122,7 @@ def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
     if compiler is not None:
         answered, folders = _searched(compiler, text, file, tongue, flags, "-dD")
     near = tuple(headers_near(text, file, (*flags, *(f"-I{one}" for one in folders))))
-    defined = list(_own(flags))
+    defined = list(defined_by(flags))
     beside = [found for _, found in near if found is not None]
     if answered is None:
         missing = tuple(name for name, found in near if found is None)
@@ -155,7 +155,7 @@ def _searched(
     for _ in range(_SEARCHES):
         if flags or answered is None or not answered[1]:
             break
-        more = tuple(one for one in in_project(file, answered[1]) if one not in folders)
+        more = tuple(one for one in _in_project(file, answered[1]) if one not in folders)
         if not more:
             break
         folders = (*folders, *more)
@@ -164,7 +164,7 @@ def _searched(
     return answered, folders
 
 
-def in_project(file: str, missing: Iterable[str]) -> Folders:
+def _in_project(file: str, missing: Iterable[str]) -> Folders:
     """The folders of the project around a file in which these headers lie, by the names that `#include` gives
     them. A header counts if the project has exactly one that may be meant."""
     root = _project(file)
@@ -382,12 +382,12 @@ def _header(path: Path) -> str | None:
 # ── flags ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _own(flags: Iterable[str]) -> Iterator[str]:
-    """What -D defines."""
+def defined_by(flags: Iterable[str]) -> Iterator[str]:
+    """What -D defines, as directives. Without a value it is 1; `-DNAME=` makes it empty."""
     for flag in flags:
         if flag.startswith("-D"):
-            name, _, value = flag[2:].partition("=")
-            yield f"#define {name} {value or 1}"
+            name, equals, value = flag[2:].partition("=")
+            yield f"#define {name} {value if equals else 1}"
 
 
 def flags_of(file: str) -> tuple[tuple[str, ...], ...]:

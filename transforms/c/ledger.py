@@ -11,6 +11,7 @@ from typing import Final, get_args
 
 from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
 from codeaudit.transforms.records import Evidence
+from codeaudit.transforms.remembering import FILES
 
 DISJOINT: Final = frozenset({"analysis (fields disjoint)", "analysis (macros hygienic, fields disjoint)"})
 """The evidences of edits under the relation `disjoint`."""
@@ -98,5 +99,5 @@ EFFECTS: Final = (*CODE, "fields-disjoint", "nobody-between")
 LAYOUT: Final = ("macros-hygienic", "positions-unread", "text-unread")
 """Of edits that change what the text looks like."""
 
-shown_in: Final = lru_cache(maxsize=512)(partial(first_lines, signs_of(LEDGER)))
+shown_in: Final = lru_cache(maxsize=FILES)(partial(first_lines, signs_of(LEDGER)))
 """The entries that a file shows not to hold, by what is written in it; comments and strings count."""

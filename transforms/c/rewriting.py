@@ -95,9 +95,6 @@ class CSource(CodeText):
         head = self.macros.used_in(self.source.decode()) - inside
         if not all(map(self.macros.is_whole, inside)) or any(map(self.macros.has_braces, head)):
             return LOOSE_MACRO
-        own = {one.name for one in self.scopes.bindings if one.view not in ("outer", "label")}
-        if not own.isdisjoint(self.macros.defined.keys()):
-            return NAMED_AS_A_MACRO  # `#define ip (*_ip)` holds in a part of the file
         if any(node.kind == "case_statement" for node in self.unit.walk()):
             return LABEL_INSIDE
         return self.unusual
@@ -109,8 +106,12 @@ class CSource(CodeText):
 
     @cached_property
     def unusual(self) -> str | None:
-        """Why nothing may change: code runs at the end of a variable, or an expression jumps."""
+        """Why nothing may change: code runs at the end of a variable, an expression jumps, or a text may mean
+        something else than it is read as."""
         source = self.source.decode()
+        # `#define ip (*_ip)` holds in a part of the file.
+        if any(one.name in self.macros.defined for one in self.scopes.bindings if one.view != "outer"):
+            return NAMED_AS_A_MACRO
         named = (self.macros.named_by(word) for word in self.macros.used_in(source))
         if _CLEANUP.search(source) or any(words & _CLEANING for words in named):
             return CLEANS_UP

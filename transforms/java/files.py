@@ -18,6 +18,7 @@ from codeaudit.transforms.java.analysis.library import HOMES, INHERITED
 from codeaudit.transforms.java.parsing import CALLABLES, TYPES, callables, only_callable, read, read_file
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
+from codeaudit.transforms.remembering import FILES
 from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
 from codeaudit.transforms.syntax.reader import DISPUTED, Node, ParsedText
 
@@ -294,7 +295,7 @@ def obstacle_in_file(source: str, file: str) -> str | None:
     return REBOUND if names and mentions(reading, reading.root, names) else None
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=FILES)
 def _rebound_in(file: str) -> frozenset[str]:
     try:
         reading = read_file(file)

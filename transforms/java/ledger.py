@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
+from codeaudit.transforms.remembering import FILES
 
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
@@ -174,7 +175,7 @@ _HIDDEN: Final = re.compile(
 _SIGNS: Final = signs_of(LEDGER, re.DOTALL)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=FILES)
 def shown_in(file: str) -> Mapping[str, int]:
     """The entries that a file shows not to hold, by what is written in it outside of texts and comments."""
     # The lines keep their numbers.

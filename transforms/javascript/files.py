@@ -26,6 +26,7 @@ from codeaudit.transforms.javascript.parsing import (
 )
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
+from codeaudit.transforms.remembering import FILES
 from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
 from codeaudit.transforms.syntax.reader import Node, ParsedText
 
@@ -204,7 +205,7 @@ def obstacle_in_file(source: str, file: str, *, language: str = JAVASCRIPT) -> s
     return REBOUND if used and _hidden_in(file, language).intersection(used) else None
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=FILES)
 def _hidden_in(file: str, language: str) -> frozenset[str]:
     try:
         return hides_fixed(read(file, language)) if _may_hide(file, language) else frozenset()

@@ -271,22 +271,23 @@ def outline(text: str, language: str, *, whole: bool) -> Outline | None:
     source, readers = _encoded(text, language), READERS[language]
     for is_file in (False,) if _METHOD.match(source) else (True, False):
         for number, reader in enumerate(readers):
-            tree = reader.parse(source) if is_file else reader.parse_wrapped(source)
-            if tree is None or tree.root_node.has_error:
+            tree = _tree(reader, source, is_file=is_file)
+            if tree is None:
                 continue
             if is_file != whole:
                 return None
             found = f"{number} {tree.root_node}"
             if any(one in found for one in _AMBIGUOUS):  # the other grammars may read it, too
-                found += "".join(_told(one, source, is_file=is_file) for one in readers[number + 1 :])
+                others = (_tree(one, source, is_file=is_file) for one in readers[number + 1 :])
+                found += "".join(f" {other.root_node if other else ()}" for other in others)
             return Outline(found, tree, 0 if is_file else len(reader.grammar.wrapper[0]))
     return None
 
 
-def _told(reader: TreeReader, source: bytes, *, is_file: bool) -> str:
-    """The outline of a text by another grammar of the language; no nodes where that cannot read it."""
+def _tree(reader: TreeReader, source: bytes, *, is_file: bool) -> "Tree | None":
+    """The parser's tree of a file or of members; `None` if the grammar cannot read the text."""
     tree = reader.parse(source) if is_file else reader.parse_wrapped(source)
-    return " ()" if tree is None or tree.root_node.has_error else f" {tree.root_node}"
+    return None if tree is None or tree.root_node.has_error else tree
 
 
 def hides(text: str) -> str | None:

@@ -10,6 +10,7 @@ from typing import Final
 
 from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
 from codeaudit.transforms.c import ledger as of_c
+from codeaudit.transforms.remembering import FILES
 
 _THREADS: Final = (
     r"\b(?:volatile|_Atomic)\b|\b(?:atomic|__atomic|__sync|pthread|thrd|mtx|cnd)_\w|"
@@ -43,5 +44,5 @@ RESTS_ON: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The entries on which a transform of C++ rests in place of one of C."""
 
-shown_in: Final = lru_cache(maxsize=8)(partial(first_lines, signs_of(LEDGER)))
+shown_in: Final = lru_cache(maxsize=FILES)(partial(first_lines, signs_of(LEDGER)))
 """The entries that a file shows not to hold, by what is written in it; comments and strings count."""

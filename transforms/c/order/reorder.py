@@ -9,7 +9,7 @@ from codeaudit.transforms.c.analysis.scopes import IS_A_TYPE, TYPE_OR_VARIABLE
 from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import HYGIENIC, Surroundings
 from codeaudit.transforms.c.parsing import C
-from codeaudit.transforms.c.rewriting import LABEL_INSIDE, NAMED_AS_A_MACRO, CSource
+from codeaudit.transforms.c.rewriting import LABEL_INSIDE, CSource
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.levels import MacroLevel
@@ -60,8 +60,6 @@ def _obstacle(program: CProgram) -> str | None:
         return JUMPS_BACK
     if code.unusual is not None:
         return code.unusual
-    if not own.isdisjoint(code.macros.defined.keys()):
-        return NAMED_AS_A_MACRO
     if own & {code.text(node) for node in code.unit.walk() if _is_type(node) and not _is_value(code, node)}:
         return TYPE_OR_VARIABLE
     if any(code.macros.is_pasted(name, source) for name in own):

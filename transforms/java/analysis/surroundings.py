@@ -25,6 +25,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.library import HOMES, PRIMITIVES
 from codeaudit.transforms.java.files import INSERTED, mentions, misread, rebound
 from codeaudit.transforms.java.parsing import BODIES, TYPES, callables, read_file
+from codeaudit.transforms.remembering import FILES
 from codeaudit.transforms.syntax.reader import Node, ParsedText
 
 Summarise: TypeAlias = "Callable[[str, OwnClass], Effects | None]"
@@ -375,7 +376,7 @@ class _FileReader:
         return True
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=FILES)
 def _classes(text: str, summarise: Summarise) -> Mapping[bytes, OwnClass | None]:
     try:
         reading = read_file(text)

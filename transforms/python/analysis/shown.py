@@ -55,7 +55,7 @@ from codeaudit.transforms.python.parsing import FunctionNode, file_tree, last_na
 from codeaudit.transforms.python.walking import HOLDERS, below
 from codeaudit.transforms.remembering import Plain, digest, fact
 
-_REMOVED: Final = re.compile(r"del|globals|vars|locals|__dict__")
+_REMOVED: Final = re.compile(r"\bdel\b|delattr|globals|vars|locals|__dict__")
 """A text without this deletes no global and no attribute."""
 _HINT: Final = re.compile(
     r"^[ \t\f]*class\b|__\w+__|@|property|\b[dD]efault[dD]ict\b|\bcls\b|\btype\([^)\n]*,"

@@ -151,7 +151,7 @@ SUMMARIES = {
     "def h(a): a.x = 1\ndef f(a): b = []; return b.h()": "h",
     # One of several of a name is enough.
     "class A:\n def f(s): return 1\nclass B:\n def f(s): s.x = 1\n": "f",
-    # To construct is to act on what the constructor is given, not on the new object.
+    # A constructor that changes its new object does not act. One that changes an argument does.
     "class A:\n def __init__(self): self.x = 1\n": "__init__",
     "class A:\n def __init__(self): self.x.y[0] = 1\n": "__init__",
     "class A:\n def __init__(self, a): a.x = 1\n": "A __init__",
