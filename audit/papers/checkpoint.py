@@ -216,6 +216,14 @@ class PaperModel(BaseModel, Generic[C, N]):
             ModelError: a query is about another task.
         """
 
+    def one_call(self, query: Query) -> tuple[object, ...] | None:
+        """The arguments of a call of the network that computes the whole answer to a query.
+
+        `None`: it cannot be read, or `predict` itself makes that call. Where the network writes word by word,
+        `predict` runs its parts, and no call of the whole could be watched.
+        """
+        return None
+
     def check_task(self, query: Query) -> None:
         """Refuse a query about another task.
 

@@ -5,7 +5,7 @@ ties together. What remains free at the end may be permuted, each group by any p
 """
 
 import operator
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
-from codeaudit.transforms.columns.axes import Axis, atom, fixed, unify
+from codeaudit.transforms.columns.axes import Axis, atom, fixed, freeze, unify
 from codeaudit.transforms.columns.layout import Kept, Layout, Member, Place, Product, Sum, members
 from codeaudit.transforms.columns.rules import (
     Axes,
@@ -330,7 +330,9 @@ def infer(module: nn.Module, call: Call, *, free_outputs: bool = False) -> AxisG
     names = _names(module)
     weights = _by_name(traced.weights, names)
     # Tied parameters count once, under their first name.
-    numbers = _numbers([weights.get(aliases[0], ()) for aliases in names])
+    own = [weights.get(aliases[0], ()) for aliases in names]
+    _freeze_unread([*own, *traced.outputs])
+    numbers = _numbers(own)
     layout = Layout(
         sizes=tuple(one.size for one in numbers),
         tensors={name: tuple(_place(axis, numbers) for axis in axes) for name, axes in weights.items()},
@@ -377,6 +379,18 @@ def _by_name(weights: Mapping[str, Axes], names: Sequence[Sequence[str]]) -> dic
         if traced:
             found |= dict.fromkeys(aliases, traced[0])
     return found
+
+
+def _freeze_unread(tensors: Sequence[Axes]) -> None:
+    """Freeze the free atoms that stand once in all parameters and results.
+
+    What a computation reads of an axis meets another axis, or its order matters. So these elements were cut
+    off, as the rows of a table of places behind the end of a short text are. A longer text reads them.
+    """
+    found = Counter(one for axes in tensors for axis in axes for one in axis.atoms())
+    for one, number in found.items():
+        if number == 1:
+            freeze(one)
 
 
 def _numbers(weights: Sequence[Axes]) -> dict[Axis, int]:

@@ -80,8 +80,11 @@ def _ours(folder: Path) -> tuple[nn.Module, Call]:
     model: Any = registry.load(str(folder), device="cpu", precision=None)
     read = getattr(model.config, "languages", ()) or (TASKS.get(model.task).language,)
     language = LANGUAGES.get(read[0])
+    query = Query(task=model.task, language=language.name, source=language.example)
+    if (whole := model.one_call(query)) is not None:
+        return model.module, Call(whole, {})
     with watched(model.module) as calls:
-        model.predict([Query(task=model.task, language=language.name, source=language.example)])
+        model.predict([query])
     if not calls:
         raise ModelError(f"the checkpoint in {str(folder)!r} does not answer")
     return model.module, calls[0]

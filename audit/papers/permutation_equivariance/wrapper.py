@@ -13,10 +13,11 @@ from typing import Any, Final
 
 import torch
 from torch import nn
+from typing_extensions import override
 
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.wrappers import Wrapping
-from codeaudit.audit.papers.checkpoint import one_thread
+from codeaudit.audit.papers.checkpoint import PaperModel, one_thread
 from codeaudit.audit.records import Failed, NetworkProof, NetworkQuery, Prediction, Query
 from codeaudit.audit.registry import DEFAULT_TASK
 from codeaudit.audit.tasks.function_name import MASK
@@ -102,6 +103,8 @@ class Permuted(Wrapping):
         """
         for language, source in PROBES.items():
             query = Query(task=self.inner.task or DEFAULT_TASK, language=language, source=source)
+            if isinstance(self.inner, PaperModel) and (whole := self.inner.one_call(query)) is not None:
+                return self.of_words(Call(whole, {}))
             encoder = self._encoder
             with (
                 watched(self.module) as calls,
@@ -123,6 +126,10 @@ class Permuted(Wrapping):
                     )
                 return _alone(call)
         raise ModelError(f"model {self.name!r} computes nothing for a short text of {', '.join(PROBES)}")
+
+    def of_words(self, whole: Call) -> Call:
+        """The probe of a network that writes word by word, from the call that computes the whole answer."""
+        return _alone(whole)
 
     @property
     def _encoder(self) -> nn.Module | None:
@@ -230,6 +237,14 @@ class PermutedRows(Permuted):
         assert self.network
         return permuting_rows(
             stacks(self.module)[0], rows=self._rows, company=True, broken=name == "rows-broken"
+        )
+
+    @override
+    def of_words(self, whole: Call) -> Call:
+        # The blocks that write get one word at a time, so what is proved of all words says nothing of them.
+        raise ModelError(
+            f"the network of {self.name!r} writes word by word, so the rows of its blocks cannot be "
+            "permuted: try --wrap columns"
         )
 
     @cached_property

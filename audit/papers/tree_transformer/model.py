@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 
+import torch.nn.functional as F
+from torch import Tensor
 from typing_extensions import override
 
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaddedModel
 from codeaudit.audit.papers.lines.encoding import KEPT
 from codeaudit.audit.papers.lines.words import readable_languages
-from codeaudit.audit.papers.tree_transformer.batches import collate, whole
+from codeaudit.audit.papers.tree_transformer.batches import TreeBatch, collate, whole
 from codeaudit.audit.papers.tree_transformer.networks import (
+    BEGIN_ID,
     DEGREES,
     END_ID,
     TREE_NETWORKS,
@@ -135,9 +138,22 @@ class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
 
     def said(self, inputs: Sequence[TreeInput]) -> Said:
         """The words of these trees, on the CPU."""
+        return Said(*(one.cpu() for one in self.module.say(self._batch(inputs))))
+
+    @override
+    def one_call(self, query: Query) -> tuple[TreeBatch, Tensor] | None:
+        """The tree, and the words that the network says of it before the last one."""
+        features = self.refused(query) or self.read(query)
+        if isinstance(features, Failed):
+            return None
+        batch = self._batch([features])
+        before = self.module.spoken[self.module.say(batch).words[:, :-1]]
+        return batch, F.pad(before, (1, 0), value=BEGIN_ID)
+
+    def _batch(self, inputs: Sequence[TreeInput]) -> TreeBatch:
         shape = self.config.shape
         batch = collate([whole(one) for one in inputs], levels=shape.levels, degree=self.config.degree)
-        return Said(*(one.cpu() for one in self.module.say(batch.to(self.device))))
+        return batch.to(self.device)
 
     def _predictions(self, said: Said) -> list[Prediction]:
         found: list[Prediction] = []

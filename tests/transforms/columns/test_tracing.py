@@ -86,7 +86,7 @@ EXACTLY_FREE: dict[str, tuple[Rule, dict[str, tuple[int, ...]], int, list[int]]]
     "repeated keys": (lambda w, x: x * F.linear(x, w["k"]).unflatten(-1, (2, 3)).repeat_interleave(2, 2).flatten(2), {"k": (6, 12)}, 12, [2, 2, 3]),
     "rotary positions": (lambda w, x: rotary(x.view(2, 5, 2, 6)).flatten(2), {}, 12, [2]),
     "one column by its place": (lambda w, x: x + x[..., 3:4], {}, 12, [3, 8]),
-    "what is written into zeros": (lambda w, x: written(x), {}, 12, [8, 4, 4]),
+    "what is written into zeros": (lambda w, x: written(x), {}, 12, [8]),
     "dropout in evaluation": (lambda w, x: F.dropout(x, 0.5, training=False), {}, 12, [12]),
     "embedded rows of a weight": (lambda w, x: x + w["t"][torch.tensor([0, 2, 1, 1, 4])], {"t": (6, 12)}, 12, [12]),
     "largest": (lambda w, x: x / x.amax(-1, keepdim=True), {}, 12, [12]),
@@ -94,6 +94,8 @@ EXACTLY_FREE: dict[str, tuple[Rule, dict[str, tuple[int, ...]], int, list[int]]]
     "a column that is looked at for its shape": (lambda w, x: x * x[..., -1].shape[1], {}, 12, [12]),
     "neighbours between zeros": (lambda w, x: F.pad(x, (0, 0, 1, 1))[:, :5] + F.pad(x, (0, 0, 1, 1), value=2.0)[:, 2:], {}, 12, [12]),
     "columns between zeros": (lambda w, x: F.pad(x, (2, 2)), {}, 16, []),
+    "the first rows of a table of places": (lambda w, x: x + w["p"][:5], {"p": (9, 12)}, 12, [12]),
+    "a row of a table by its number": (lambda w, x: x + w["p"][2], {"p": (9, 12)}, 12, [12]),
     "expanded weight": (lambda w, x: x + w["c"].expand(2, 5, 12), {"c": (1, 1, 12)}, 12, [12]),
 }  # fmt: skip
 """Operation, more weights, width at the end, sizes of the groups that must be free."""
@@ -155,6 +157,13 @@ def test_outputs_stay_unless_they_may_come_permuted() -> None:
     free = infer(module, call, free_outputs=True)
     assert free.layout.sizes == (12,)
     assert exactly(module, free, draw(free.layout.sizes, Random(0)), call).within(EXACT)
+
+
+def test_what_is_permuted_serves_a_longer_input_too() -> None:
+    module = Operation(lambda w, x: x + w["p"][: x.shape[1]], 12, p=(9, 12))
+    short, long = (Call((torch.randn(2, size, 3),), {}) for size in (5, 8))
+    groups = infer(module, short)
+    assert exactly(module, groups, draw(groups.layout.sizes, Random(0)), long).within(EXACT)
 
 
 def test_weights_that_the_call_does_not_read_stay() -> None:

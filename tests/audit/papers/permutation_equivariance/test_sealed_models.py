@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from codeaudit.audit import checkpoints
+from codeaudit.audit.papers import registry
 from codeaudit.audit.papers.permutation_equivariance.sealing import (
     Opened,
     Plan,
@@ -14,7 +16,7 @@ from codeaudit.audit.papers.permutation_equivariance.sealing import (
     open_checkpoint,
     plan,
 )
-from codeaudit.audit.papers.permutation_equivariance.wrapper import PermutedColumns
+from codeaudit.audit.papers.permutation_equivariance.wrapper import NOTICED, PermutedColumns, PermutedRows
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.records import NetworkQuery, Predicted, Query
 from codeaudit.transforms.columns.keys import Key
@@ -160,6 +162,36 @@ def test_queries_of_the_network_are_answered_with_permuted_weights(network: str,
     differences = [abs(dict(plain.scores)[name] - score) for name, score in turned.scores]
     assert 0 < max(differences) < model.noise
     assert all(torch.equal(weight, before[name]) for name, weight in inner.module.state_dict().items())
+
+
+BUNDLED = checkpoints.names()
+
+
+@pytest.mark.thinned(4)
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_bundled_network_has_a_call_that_can_be_permuted(name: str) -> None:
+    inner = registry.load(name, device="cpu", precision=None)
+    model = PermutedColumns(inner, seed=0)
+    assert tensors(model.probe(model.module)), "the call gives no tensor"
+    assert open_checkpoint(name).answers
+
+
+@pytest.mark.slow
+def test_a_network_that_writes_word_by_word_is_permuted_and_sealed(tmp_path: Path) -> None:
+    inner = registry.load("tree-checkpoint", device="cpu", precision=None)
+    model = PermutedColumns(inner, seed=0)
+    assert model.network.broken > NOTICED
+    permuted, broken = (NetworkQuery(**asdict(QUERY), network=name) for name in ("columns", "columns-broken"))
+    plain, turned, wrong = model.predict([QUERY, permuted, broken])
+    assert isinstance(plain, Predicted)
+    assert isinstance(turned, Predicted)
+    assert plain.answer == turned.answer
+    assert wrong != turned
+    with pytest.raises(ModelError, match=r"word by word.*--wrap columns"):
+        _ = PermutedRows(inner, seed=0).network
+    opened = open_checkpoint("tree-checkpoint")
+    found = plan(opened)
+    assert found.proved.within(EXACT)
 
 
 def test_a_model_without_weights_here_is_refused() -> None:
