@@ -702,8 +702,10 @@ def load_all(
     specs = options.model
     # The bundled models depend on the language, which is known only when the samples are drawn.
     if not specs:
-        language, *others = inputs.languages
+        read = [one for one in inputs.languages if catalogue.bundled_for(task.name, one)]
+        language = read[0] if read else inputs.languages[0]
         specs = bundled_models(task.name, language)
+        others = (one for one in inputs.languages if one != language)
         for told in _unread_languages(specs, task.name, language, others):
             progress.note(told)
         models = load_models(options, specs, given, engine, spending=spending, sends=sends)

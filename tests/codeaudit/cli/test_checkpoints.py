@@ -81,6 +81,15 @@ def test_where_no_model_is_named_the_bundled_ones_of_the_corpus_language_answer(
     shutil.rmtree("bundled/of-java")
     assert run("--corpus", "A.java", "--out", "none") == 2
     assert "no bundled model for task 'function-name' in java" in capsys.readouterr().err
+    # Most functions of the folder are in a language of no bundled model.
+    Path("mixed").mkdir()
+    others = [method.replace("twice", f"by{sign:d}").replace("+", chr(sign)) for sign in b"-*/%&|^"]
+    Path("mixed", "B.java").write_text(f"class B {{\n{''.join(others)}}}\n", encoding="utf-8")
+    Path("mixed", "one.py").write_text(
+        "def twice(a, b):\n    c = a + b\n    return c * b\n", encoding="utf-8"
+    )
+    assert asked("m", "--corpus", "mixed") == ["of-python"]
+    assert "the bundled models for Python skip the samples in Java" in capsys.readouterr().err
 
 
 def test_a_moved_checkpoint_keeps_its_answers(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
