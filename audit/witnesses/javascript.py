@@ -38,7 +38,7 @@ from codeaudit.audit.witnesses.javascript_readers import compilers, reading
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.javascript.analysis.scopes import resolve
 from codeaudit.transforms.javascript.parsing import JAVASCRIPT, TYPESCRIPT, FunctionText, read_unit
-from codeaudit.transforms.javascript.types import find_compiler
+from codeaudit.transforms.javascript.types import INSTALL, find_compiler
 from codeaudit.transforms.oracle.programs import Programs
 from codeaudit.transforms.oracle.toolchains import Installed, Toolchain, installed, toolchain
 from codeaudit.transforms.records import Perturbed
@@ -368,9 +368,7 @@ def _found(language: str) -> NodeSandbox:
         return NodeSandbox(language=language, node=node)
     compiler = find_compiler()
     version = tuple(int(one) for one in re.findall(r"\d+", node.version)[:2])
-    missing = (
-        "nothing erases the types of TypeScript: install the package typescript, or node 22.13 or newer",
-    )
+    missing = (f"nothing erases the types of TypeScript: {INSTALL}, or node 22.13 or newer",)
     return NodeSandbox(
         language=language,
         node=node,

@@ -285,7 +285,7 @@ WITNESSES: Final = (
         "typescript",
         _typescript,
         "a second reader of TypeScript and JSX (--execute), types (--dependence types)",
-        "try: npm install typescript",
+        "try: npm install typescript@6",
     ),
     ("this processor", _processor, "execution of x86-64 blocks", "needs x86-64 and the sandbox"),
 )

@@ -30,6 +30,10 @@ from codeaudit.transforms.errors import CannotAudit
 PROGRAM: Final = Path(__file__).with_name("types.js")
 COMPILER: Final = "CODEAUDIT_TYPESCRIPT"
 PROJECT: Final = "CODEAUDIT_TYPESCRIPT_PROJECT"
+INSTALL: Final = "npm install typescript@6"
+"""For messages. Without a number npm takes version 7, whose compiler is a program: it has no `PART`."""
+PART: Final = Path("lib", "typescript.js")
+"""What node loads of a compiler's package."""
 _GLOBAL: Final = ("/usr/lib/node_modules", "/usr/local/lib/node_modules", "/usr/share/nodejs")
 _MEGABYTES: Final = 3072
 _SECONDS_TO_START: Final = 300.0
@@ -82,7 +86,7 @@ def find_compiler() -> Compiler | None:
     own = [one / "node_modules" for one in (around, *around.parents)]
     named = os.environ.get(COMPILER)
     places = [Path(named)] if named else [one / "typescript" for one in (*own, *shared, *map(Path, _GLOBAL))]
-    found = next((one for one in places if (one / "lib" / "typescript.js").is_file()), None)
+    found = next((one for one in places if (one / PART).is_file()), None)
     return Compiler(node, found.absolute()) if node is not None and found is not None else None
 
 
@@ -96,11 +100,11 @@ def need_compiler() -> None:
         if named := os.environ.get(COMPILER):
             raise CannotAudit(
                 f"--dependence types needs node and the package typescript: {COMPILER} names {named}, which "
-                f"has no lib/typescript.js, or there is no node"
+                f"has no {PART} (version 7 has none: {INSTALL}), or there is no node"
             )
         raise CannotAudit(
-            f"--dependence types needs node and the package typescript: npm install typescript in "
-            f"{project()}, or name the package's folder in {COMPILER}"
+            f"--dependence types needs node and the package typescript: {INSTALL} in {project()}, "
+            f"or name the package's folder in {COMPILER}"
         )
 
 

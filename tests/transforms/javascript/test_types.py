@@ -108,7 +108,12 @@ def test_without_strict_null_checks_every_object_may_be_null(project: Path) -> N
 def test_without_a_compiler_one_line_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(types.COMPILER, str(project))
     monkeypatch.setattr(types, "_GLOBAL", ())
-    with pytest.raises(CannotAudit, match="needs node and the package typescript"):
+    with pytest.raises(CannotAudit, match=f"needs node and the package typescript.*{types.INSTALL}"):
+        transform_for("types/reorder", "typescript")
+    monkeypatch.delenv(types.COMPILER)
+    monkeypatch.setenv(types.PROJECT, str(project))
+    monkeypatch.delenv("NODE_PATH", raising=False)
+    with pytest.raises(CannotAudit, match=types.INSTALL):
         transform_for("types/reorder", "typescript")
     assert languages_of("types/reorder") == ("typescript",)
 
