@@ -44,6 +44,7 @@ import json
 import re
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -73,7 +74,7 @@ from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.audit.tasks.solutions import version_of
 from codeaudit.audit.tasks.written_values import VALUES
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
-from codeaudit.transforms.grammar import counted
+from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
 from codeaudit.transforms.oracle.programs import ProgramCaller
 from codeaudit.transforms.oracle.single import (
@@ -192,7 +193,8 @@ class Outputs(LabelSource):
         self._callers: list[Caller] = []
         self._programs: dict[tuple[str, float], ProgramCaller] = {}
         self._kept = self._opened(cache)
-        self._tried = 0
+        self._tried: Counter[str] = Counter()
+        """By the reason why a function has no call to ask about; empty for those that have one."""
         self._told = 0.0
 
     @property
@@ -217,7 +219,11 @@ class Outputs(LabelSource):
         Raises:
             CannotAudit: something has to be executed, and this machine cannot contain programs.
         """
-        self._tell()
+        made = self._prepared(sample)
+        self._tell("" if isinstance(made, Sample) else made)
+        return made
+
+    def _prepared(self, sample: Sample) -> Sample | str:
         calls = find(sample, longest=LONGEST, drawn=self._drawn)
         if isinstance(calls, str):
             return calls
@@ -338,13 +344,15 @@ class Outputs(LabelSource):
             self._stack.callback(kept.close)
         return kept
 
-    def _tell(self) -> None:
-        self._tried += 1
-        if self._tried == 1:
+    def _tell(self, reason: str) -> None:
+        self._tried[reason] += 1
+        if (tried := self._tried.total()) == 1:
             self._told = time.monotonic()  # the corpus was read first
         elif self._note is not None and time.monotonic() - self._told >= NOTE_SECONDS:
             self._told = time.monotonic()
-            self._note(f"looked for calls of {counted(self._tried, 'function')}")
+            refused = {reason: many for reason, many in self._tried.items() if reason}
+            found = f"looked for calls of {counted(tried, 'function')}, found {self._tried['']:,}"
+            self._note("; ".join([found, ", ".join(counted_reasons(refused, most=3))]) if refused else found)
 
 
 def _evaluated(

@@ -219,8 +219,9 @@ def test_long_work_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     one = Outputs(note=told.append)
     for _ in range(2):
         one.prepared(sample("def f(self): pass"))
-    assert told == ["looked for calls of 2 functions"]
+    assert told == ["looked for calls of 2 functions, found 0; 2 × method"]
     made = example(one, "def f(a):\n    return a\n\n\nf(3)")
+    assert told[-1] == "looked for calls of 3 functions, found 1; 2 × method"
     list(
         one.relabelled(
             iter([Case(sample=made, outcomes=(variant(made, "return a", "return 4", "control"),))])
