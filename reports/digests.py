@@ -333,6 +333,10 @@ class TrialDigest:
         """Of meaning-keeping transforms, first by `missed`, `raised` or `unmarked` (some of the samples or
         edits, for a task with a finding) or by a rule of `Task.criteria` (all, judged by it); then as
         `clusters`."""
+        self.languages: defaultdict[tuple[str, Kind, bool], Clusters] = defaultdict(Clusters)
+        """Over all transforms of a kind, by language; then as `clusters`."""
+        self.answered: defaultdict[str, set[int]] = defaultdict(set)
+        """The numbers of the samples of the plain draw that got an answer, by language."""
         self.marked = Counter[str | None]()
         """Judged pairs whose edit touches the fix, by transform; `None` for all of the plain draw."""
         self.sides: dict[int, dict[bool, bool]] = {}
@@ -374,6 +378,7 @@ class TrialDigest:
                 self.failures.add((number, one.failure))
             self.scores.add(one)
             if one.answer is not None:
+                self.answered[one.sample.language].add(number)
                 self.agreements.add(one.answer, one.sample.label)
                 self._add_side(one)
             if self._attempts:
@@ -409,6 +414,8 @@ class TrialDigest:
         row = partial(row_of, one, number, repeats=one.repeats(), by_equality=self._by_equality)
         for (kind, name), pairs in found.items():
             self.clusters[kind, name, one.extra].add(row(pairs))
+            if name is None:
+                self.languages[one.sample.language, kind, one.extra].add(row(pairs))
             known = [pair.shift for pair in pairs if pair.shift is not None]
             if known:
                 self.shifts[kind, name, one.extra].add(number, known)
@@ -570,6 +577,13 @@ def pooled(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[Clusters]:
     for each, extra in _pooled(trials, kind):
         if (kind, None, extra) in each.clusters:
             yield each.clusters[kind, None, extra]
+
+
+def pooled_language(trials: Iterable[TrialDigest], language: str, kind: Kind) -> Iterator[Clusters]:
+    """As `pooled`, over the samples of one language."""
+    for each, extra in _pooled(trials, kind):
+        if (language, kind, extra) in each.languages:
+            yield each.languages[language, kind, extra]
 
 
 def pooled_shifts(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[Shifts]:

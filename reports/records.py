@@ -242,6 +242,17 @@ class PartialRate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ByLanguage:
+    """The rates over the samples of one language."""
+
+    samples: int = 0
+    """Number of samples that got an answer."""
+    edited: PartialRate = field(default_factory=PartialRate)
+    """Under all meaning-keeping transforms together."""
+    sensitivity: Rate = NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
     """Pairs of samples that are the two sides of one fix, by the answers to the originals. The four numbers
     are those of PrimeVul (arXiv 2403.18624): P-C, P-V, P-B and P-R."""
@@ -539,6 +550,8 @@ class ModelSummary:
     criteria: Mapping[str, PartialRate] = field(default_factory=dict)
     """For a task with several rules of when two answers are the same, the violation rate by each; first that
     of all other rates."""
+    languages: Mapping[str, ByLanguage] = field(default_factory=dict)
+    """By language, the most samples first; empty if all samples are of one."""
 
     @property
     def judged(self) -> int:

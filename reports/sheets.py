@@ -34,6 +34,7 @@ from codeaudit.reports.statistics.trials import TIES
 from codeaudit.reports.verdict import blind, verdict
 from codeaudit.reports.wording import ABSENT, LEVEL
 from codeaudit.transforms.grammar import counted
+from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import KEEPS_TEXT, Kind
 
 KIND_WORDS: Final[dict[Kind, str]] = {
@@ -154,7 +155,8 @@ def asked_for(summary: Summary) -> tuple[Sheet, ...]:
 
 def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
     drawn = [_drawn(draw, summary) for draw in summary.draws[:1]]
-    single = [_by_label(summary)] if _has_classes(summary) else []
+    single = [_languages(summary)] if any(model.languages for model in summary.models) else []
+    single += [_by_label(summary)] if _has_classes(summary) else []
     single += [_rightness(summary)] if summary.edits_decide else []
     beyond = [_beyond_noise(summary)] if any(map(wording.is_noisy, summary.models)) else []
     beyond += [_sampled(summary)] if any(model.draws for model in summary.models) else []
@@ -691,6 +693,36 @@ def _by_label(summary: Summary) -> Sheet:
 
 def _counted(hits: int, total: int) -> Cell:
     return _cell(wording.percent(hits / total if total else None), f"{hits}/{total}")
+
+
+def _languages(summary: Summary) -> Sheet:
+    """The rates by language, over all transforms."""
+    rows = [
+        (
+            _cell(wording.plain(model.model)),
+            _cell(_title(name)),
+            _cell(f"{one.samples:,}"),
+            _partial(one.edited, model),
+            Cell(lines=wording.lines(one.sensitivity)),
+        )
+        for model in summary.models
+        for name, one in model.languages.items()
+    ]
+    return Sheet(
+        title="By language, all transforms together",
+        columns=(*words("model", "language"), *numbers("samples", "violation rate", "sensitivity")),
+        rows=tuple(rows),
+        legend=(
+            "samples: those that got an answer.",
+            *([BEYOND] if any(map(wording.is_noisy, summary.models)) else []),
+        ),
+        stacked=2,
+    )
+
+
+def _title(language: str) -> str:
+    found = find_language(language)  # one of a plug-in that is not installed here has none
+    return wording.plain(language) if found is None else found.title
 
 
 def _criteria(summary: Summary) -> Sheet:

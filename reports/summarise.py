@@ -23,6 +23,7 @@ from codeaudit.reports.digests import (
     family_of,
     mean_shift,
     pooled,
+    pooled_language,
     pooled_part,
     pooled_shifts,
     sides_of,
@@ -34,6 +35,7 @@ from codeaudit.reports.records import (
     Agreement,
     Attack,
     ByFamily,
+    ByLanguage,
     ByTransform,
     Calibration,
     Excess,
@@ -275,9 +277,28 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         criteria={
             name: _partial(list(pooled_part(every, name)), draw, steady=steady) for name in task.criteria
         },
+        languages=_languages(every, draw, steady=steady),
         calibration=_calibration(every),
         **_findings(every, draw, steady=steady),
     )
+
+
+def _languages(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> dict[str, ByLanguage]:
+    samples: defaultdict[str, set[int]] = defaultdict(set)
+    for each in trials:
+        for language, numbers in each.answered.items():
+            samples[language] |= numbers
+    if len(samples) < 2:
+        return {}
+
+    def found(language: str) -> ByLanguage:
+        return ByLanguage(
+            samples=len(samples[language]),
+            edited=_partial(list(pooled_language(trials, language, "preserving")), draw, steady=steady),
+            sensitivity=clustered(pooled_language(trials, language, "control"), seed=draw),
+        )
+
+    return {name: found(name) for name in sorted(samples, key=lambda name: (-len(samples[name]), name))}
 
 
 def _trial(one: TrialDigest, number: int, draw: int, *, steady: bool) -> Trial:

@@ -17,7 +17,7 @@ BLOCK: Final = ("transform", "k", "attempts", "problems", "variants", "most_vari
 
 def tables(summary: Summary) -> dict[str, str]:
     """Return the text of each file by name: `models.csv`, `trials.csv`, `transforms.csv`, and, if the summary
-    has searches or attempts, `attacks.csv` and `robust.csv`.
+    has several languages, searches or attempts, `languages.csv`, `attacks.csv` and `robust.csv`.
 
     A rate takes five columns: count, total, rate, low, high; an excess four: points, low, high, p. A missing
     value is an empty field.
@@ -27,6 +27,8 @@ def tables(summary: Summary) -> dict[str, str]:
         "trials.csv": _text(row for model in summary.models for row in _trials(model)),
         "transforms.csv": _text(row for model in summary.models for row in _transforms(model)),
     }
+    if any(model.languages for model in summary.models):
+        found["languages.csv"] = _text(row for model in summary.models for row in _languages(model))
     if any(model.attacks for model in summary.models):
         found["attacks.csv"] = _text(row for model in summary.models for row in _attacks(model))
     if any(model.robust for model in summary.models):
@@ -80,6 +82,19 @@ def _transforms(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
             **_excess("excess", row.excess),
             **_excess("pair_excess", row.pair_excess),
             **_estimate("shift", row.shift),
+        }
+
+
+def _languages(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
+    for language, row in model.languages.items():
+        yield {
+            "model": model.model,
+            "language": language,
+            "samples": row.samples,
+            **_rate("violations", row.edited.violations),
+            **_rate("sensitivity", row.sensitivity),
+            **_excess("excess", row.edited.excess),
+            **_excess("pair_excess", row.edited.pair_excess),
         }
 
 

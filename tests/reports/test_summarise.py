@@ -3,15 +3,19 @@
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from codeaudit.audit.records import Audited
 from codeaudit.reports.records import ModelHeader, ModelSummary, Rate, RunHeader, Summary
+from codeaudit.reports.render.csv import tables
+from codeaudit.reports.render.markdown import markdown
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.summarise import summarise
 from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.records import Sample
 from tests.support.audited import Error, Subtokens, audited, sample
 
 GOOD, BAD, HALF = ("get", "name"), ("set",), ("get", "x")
@@ -151,6 +155,29 @@ def crowd(model: str, seed: int | str, flips: float, count: int = 30) -> Iterato
     for n in range(count):
         after = {"reorder": [BAD if rng.random() < flips else GOOD for _ in range(3)], "identity": [GOOD]}
         yield audited(model, sample(f"s{n}"), after=after)  # type: ignore[arg-type]
+
+
+def test_each_language_of_a_mixed_folder_has_its_rates() -> None:
+    def of(name: str, language: str) -> Sample:
+        return replace(sample(name), language=language)
+
+    records = [
+        audited("m", of("a", "java"), after={"reorder": [BAD, GOOD], "reorder-breaking": [BAD]}),
+        audited("m", of("b", "java"), after={"reorder": [GOOD]}),
+        audited("m", of("c", "c"), after={"reorder-breaking": [GOOD]}),
+        audited("m", of("d", "python"), before=None, after={"reorder": [GOOD]}),
+    ]
+    found = summary_of(*records)
+    languages = found.models[0].languages
+    assert {name: one.samples for name, one in languages.items()} == {"java": 2, "c": 1}
+    assert [shares(one.edited.violations) for one in languages.values()] == [(1, 2), (0, 0)]
+    assert [shares(one.sensitivity) for one in languages.values()] == [(1, 1), (0, 1)]
+    assert "By language, all transforms together" in markdown(found)
+    assert tables(found)["languages.csv"].splitlines()[1].startswith("m,java,2,1,2,0.5,")
+    alone = summary_of(*records[:2])
+    assert not alone.models[0].languages
+    assert "By language" not in markdown(alone)
+    assert "languages.csv" not in tables(alone)
 
 
 def test_order_and_company_change_no_number() -> None:
