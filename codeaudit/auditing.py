@@ -174,18 +174,22 @@ class PreparedRun:
     """The model of `--judge`."""
 
 
+RUN_AGAIN: Final = ("codeaudit", "run")
+
+
 def audit_models(
     options: RunOptions,
     *,
     given: Mapping[str, Model] | None = None,
     corpus: Corpus | None = None,
     command: Sequence[str],
+    resumed: Sequence[str] = RUN_AGAIN,
     progress: RunProgress | None = None,
 ) -> tuple[Summary, RunFolder]:
     """Audit models and write a run folder. Returns the summary and the folder.
 
     `given` holds models that are objects, by name; `options.model` names them, too. `corpus` replaces the
-    SPEC in `options.corpus`.
+    SPEC in `options.corpus`. `resumed` are the first words of the command that goes on after an interruption.
 
     Raises:
         UsageError: an option has a value that does not exist or does not fit the others.
@@ -199,7 +203,7 @@ def audit_models(
     key = None if options.sign_key is None else read_key(options.sign_key)
     with (
         run_folder(options.out or default_run_folder(options, given)) as folder,
-        _resumable(folder, options, progress),
+        _resumable(folder, options, resumed, progress),
         _engine(options) as engine,
         remembering((options.cache or default_folder()) / FILE_FACTS),
     ):
@@ -443,13 +447,15 @@ def _demand_own(folder: RunFolder) -> None:
 
 
 @contextmanager
-def _resumable(folder: RunFolder, options: RunOptions, progress: RunProgress) -> Iterator[None]:
+def _resumable(
+    folder: RunFolder, options: RunOptions, resumed: Sequence[str], progress: RunProgress
+) -> Iterator[None]:
     """Tell how to resume after an interruption, or after a model or the disk failed."""
     place = shlex.quote(str(folder.path))
     recorded = words(options.to_json(options.model), permitted=False)
     typed = "".join(f" {word}" for name, word in recorded if name not in options.not_kept)
     anew = "".join(f" {TABLE[name].flag} URL" for name in options.not_kept)
-    again = f"codeaudit run --config {place} --out {place}{typed}{anew}"
+    again = f"{shlex.join(resumed)} --config {place} --out {place}{typed}{anew}"
     try:
         yield
     except WordsError:  # the same command would end in the same way

@@ -59,6 +59,16 @@ def lower(rate: Rate, alpha: float) -> float:
     return wilson((rate.rate or 0.0) * total, total, z=-NormalDist().inv_cdf(alpha))[0]
 
 
+def _more_controls(run: Judged, model: ModelSummary) -> str:
+    """How a run gets more judged controls."""
+    made = sum(one.applied for one in model.by_transform if one.kind == "control")
+    if run.summary.edits_decide and made and not model.sensitivity.total:
+        return (
+            "audit with --execute, because only controls that execution has shown to change the meaning count"
+        )
+    return "audit more samples, with --controls"
+
+
 def _sensitive(run: Judged, model: ModelSummary, alpha: float) -> Check:
     rate, noise = model.sensitivity, model.noise_floor.rate or 0.0
     wanted = "above the noise" + (f" of {wording.percent(noise)}" if noise else "")
@@ -70,7 +80,7 @@ def _sensitive(run: Judged, model: ModelSummary, alpha: float) -> Check:
             outcome="unknown",
             found=f"{controls}, fewer than {CONTROLS}",
             wanted=wanted,
-            notes=(f"audit more samples, with --controls, or say that this is meant: {SWITCH}",),
+            notes=(f"{_more_controls(run, model)}, or say that this is meant: {SWITCH}",),
         )
     dead = f"controls change the meaning, and its answers do not show it; {SWITCH}"
     if may_be_noisy(model) and (differences := reaction_beyond(run, model.model)):

@@ -25,6 +25,7 @@ from codeaudit.audit.corpora.calls import asserted_calls
 from codeaudit.audit.corpora.translations import as_target
 from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, big_vul, function, sven, truth
 from codeaudit.audit.languages import audit_of
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.language import LANGUAGES, NO_ENGINE, by_ending, without_engine
@@ -87,7 +88,10 @@ def data_set_of(names: Collection[str]) -> DataSet | None:
 def native(row: Row, data_set: DataSet | None) -> tuple[Row | str, ...]:
     """What a row of a known data set is with the columns of a table: one row, two for the sides of a fix, or
     the reason why it is no sample. Every other row is unchanged."""
-    read = row if data_set is None else data_set.read(row)
+    try:
+        read = row if data_set is None else data_set.read(row)
+    except SourceError:  # a reader that looks for the function in the text
+        return (NOT_PARSED,)
     return read if isinstance(read, tuple) else (read,)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
+from codeaudit.audit.corpora import native
 from codeaudit.audit.corpora.files import SourceFiles
 from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.records import Corpus, LeftOut, Prepare, id_of, prepared
@@ -448,4 +449,7 @@ UNREAD: Final = frozenset({NOT_PARSED, OTHER_NOT_PARSED, "no function to name"})
 
 def _says_language(table: Table | HubTable) -> bool:
     row = next((row for _, row in table.rows(Counter())), {})
-    return "language" in table.columns or names_language(row)
+    data_set = native.data_set_of(row)
+    # `Java/0`: a task of these data sets begins with the name of its language.
+    by_task = data_set is not None and "task_id" in data_set.columns
+    return "language" in table.columns or by_task or names_language(row)

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.urls import redacted, redacted_url
 from codeaudit.audit.store import SUITE, RunFolder
-from codeaudit.auditing import audit_models, demand_verdicts
+from codeaudit.auditing import RUN_AGAIN, audit_models, demand_verdicts
 from codeaudit.bound_arguments import has_idle_url
 from codeaudit.cli.main import CONFIG
 from codeaudit.cli.options import (
@@ -124,15 +124,16 @@ def _asked(options: Mapping[str, Any]) -> RunOptions:
     return prompted(RunOptions(**{**options, "movable": movable}))
 
 
-def audited_now(asked: RunOptions) -> tuple[Summary, RunFolder]:
-    """Audit the models with progress on stderr. Returns the summary and the run folder.
+def audited_now(asked: RunOptions, *, resumed: Sequence[str] = RUN_AGAIN) -> tuple[Summary, RunFolder]:
+    """Audit the models with progress on stderr. Returns the summary and the run folder. `resumed` is that of
+    `audit_models`.
 
     Raises:
         UsageError, CannotAudit: as `audit_models`.
     """
     asked = _checked(asked)
     command = ["codeaudit", *_recorded(sys.argv[1:])]
-    return audit_models(asked, command=command, progress=PROGRESS)
+    return audit_models(asked, command=command, resumed=resumed, progress=PROGRESS)
 
 
 def _recorded(words: Sequence[str]) -> Iterator[str]:
@@ -263,7 +264,10 @@ def compare(
         note_unanswered(one.summary, one.path)
     if models:
         asked = _on_inputs_of(runs, asked)
-        summary, folder = audited_now(asked)
+        own = (("--held-out", held_out), ("--html", html))
+        named = [word for flag, path in own if path is not None for word in (flag, str(path))]
+        again = ["codeaudit", "compare", *map(str, runs), *named]
+        summary, folder = audited_now(asked, resumed=again)
         note_unanswered(summary, folder.path)
         note(f"run folder: {folder.path}")
         demand_verdicts(summary, asked)

@@ -17,7 +17,7 @@ from codeaudit.reports.checks import Check, Gate, verdict
 from codeaudit.reports.gate import Limits, gate
 from codeaudit.reports.judged import Judged
 from codeaudit.reports.reaction import CONTROLS, lower
-from codeaudit.reports.records import Rate
+from codeaudit.reports.records import NOTHING, Rate
 from codeaudit.transforms.records import Sample
 from tests.reports.test_gate import SWITCHED, judged
 from tests.support.audited import Subtokens, audited, sample
@@ -257,6 +257,17 @@ def test_fewer_than_twenty_judged_controls_say_nothing(controls: int, outcome: s
             "--allow-insensitive switches this check off",
         )
         assert gate(run, LIMITS).exit_code == 3
+
+
+def test_controls_that_only_execution_could_judge_ask_for_execution() -> None:
+    run = answered(names(30), controls=1)
+    (model,) = run.summary.models
+    undecided = replace(model, sensitivity=NOTHING)
+    for decided, told in ((True, "--execute"), (False, "audit more samples, with --controls")):
+        summary = replace(run.summary, edits_decide=decided, models=(undecided,))
+        check = only(gate(replace(run, summary=summary), LIMITS), "reaction")
+        assert check.outcome == "unknown"
+        assert told in check.notes[0]
 
 
 def test_twenty_controls_that_change_nothing_fail() -> None:

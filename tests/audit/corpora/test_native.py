@@ -10,6 +10,7 @@ import pytest
 from codeaudit.audit.corpora import native
 from codeaudit.audit.corpora.calls import Calls, find
 from codeaudit.audit.corpora.records import CorpusResources
+from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
 from codeaudit.audit.evidence_check import BehavesDifferently
@@ -331,6 +332,21 @@ def test_java_of_humaneval_x_is_its_method_and_other_languages_are_counted(tmp_p
     assert java.source.startswith("public int add(int x, int y) {")
     assert skipped == {"row in Go (no transform yet)": 1}
     assert isinstance(TASKS.get("function-name").prepare(java), Sample)
+
+
+def test_a_row_of_java_that_does_not_parse_is_counted_and_the_others_are_read(tmp_path: Path) -> None:
+    broken = {**X_JAVA, "canonical_solution": "        return x +;\n    }\n}"}
+    found, skipped = read([broken, X_JAVA], tmp_path)
+    assert [one.label for one in found] == ["add"]
+    assert skipped == {"source does not parse": 1}
+
+
+def test_a_data_set_whose_tasks_name_the_language_is_not_said_to_name_none(tmp_path: Path) -> None:
+    read([{**X_PYTHON, "canonical_solution": "    return first +\n"}], tmp_path)
+    task = TASKS.get("function-name")
+    with pytest.raises(CorpusError) as raised:
+        select(corpus(str(tmp_path / "rows.jsonl")), task.prepare, limit=1, seeds=[0])
+    assert "names no language" not in str(raised.value)
 
 
 def test_unit_tests_that_do_not_run_prove_nothing(tmp_path: Path) -> None:

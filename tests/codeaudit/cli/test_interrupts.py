@@ -74,6 +74,23 @@ def test_ctrl_c_says_how_to_go_on_and_going_on_asks_nothing_twice(tmp_path: Path
     _finish(tmp_path, again)
 
 
+@pytest.mark.slow
+def test_an_interrupted_comparison_goes_on_as_one(tmp_path: Path, words: list[str]) -> None:
+    two = ["compare", *words[1:], "fake/hash", "--model", model(0.1), "--html", "a page.html"]
+    process = start(*two, cwd=tmp_path)
+    wait_for(tmp_path, 10, process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    again = shlex.split(err.splitlines()[-1].partition("Go on with: codeaudit ")[2])
+    assert again[:3] == ["compare", "--html", "a page.html"]
+    process = start(*again, cwd=tmp_path)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "going on with the run in out" in err
+    assert "shared samples" in out
+    assert (tmp_path / "a page.html").exists()
+
+
 @pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
