@@ -9,6 +9,7 @@ they are on the command line.
 import os
 import shlex
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from codeaudit.audit.models import catalogue
@@ -81,6 +82,13 @@ def _is_harmless(one: BoundArgument) -> bool:
     except ValueError:
         return one.value == "false"
     return True
+
+
+def next_commands(folder: Path, options: Mapping[str, Any], *, judged: int) -> str:
+    """What a user may do with a finished run that judged so many pairs, as commands to type."""
+    place = shlex.quote(str(folder))
+    explained = f"codeaudit explain {place}{words_to_explain(options)}, " if judged else ""
+    return f"{explained}codeaudit report {place} --html FILE"
 
 
 def words_to_explain(options: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -45,7 +45,7 @@ from codeaudit.audit.corpora.selection import rank_of, select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.languages import LANGUAGE_AUDITS, audit_of
 from codeaudit.transforms.errors import CorpusError
-from codeaudit.transforms.grammar import counted
+from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle, Verdict
 from codeaudit.transforms.perturb import perturb_one
@@ -163,6 +163,7 @@ class SeededBugs(BaseCorpus):
     cache: Path | None = None
     """The folder for the results; `None` for the user's cache folder."""
     note: Note | None = None
+    _told: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
@@ -211,7 +212,9 @@ class SeededBugs(BaseCorpus):
         return f"not {EXECUTED_LANGUAGES}: try {other}"
 
     def _tell(self, text: str) -> None:
-        if self.note is not None:
+        # A draw that finds too few samples reads the corpus again, and finds the same.
+        if self.note is not None and text not in self._told:
+            self._told.add(text)
             self.note(f"{self.spec}: {text}")
 
     def _path(self) -> Path:
@@ -304,7 +307,7 @@ def _found(
 ) -> Iterator[tuple[Sample, Seeded | str]]:
     """Each function with its result, from disk or made; shows progress."""
     untried = sum(book.get(sample) is None for sample in wanted)
-    bugs, reports, tried = Counter[str](), Counter[str](), 0
+    bugs, reports, without, tried = Counter[str](), Counter[str](), Counter[str](), 0
     began = told = time.monotonic()
     with ExitStack() as stack:
         judges = cache(lambda language: stack.enter_context(_confirming(language).judges()))
@@ -317,6 +320,8 @@ def _found(
             if isinstance(found, Seeded):
                 bugs[found.maker] += 1
                 reports[found.report] += bool(found.report)
+            else:
+                without[found] += 1
             if tried and time.monotonic() - told >= NOTE_SECONDS:
                 told = time.monotonic()
                 left = (untried - tried) * (told - began) / tried
@@ -326,7 +331,9 @@ def _found(
     makers = ", ".join(f"{name} {count:,}" for name, count in bugs.most_common())
     by = f" ({makers})" if makers else ""
     shown = "that was not executed" if seeded is _drafted else "that execution shows"
-    tell(f"{bugs.total():,} of {len(wanted):,} functions have a bug {shown}{by}")
+    reasons = ", ".join(counted_reasons(without, most=3))
+    others = f"; the others: {reasons}" if reasons else ""
+    tell(f"{bugs.total():,} of {len(wanted):,} functions have a bug {shown}{by}{others}")
     if kinds := ", ".join(f"{name} {count:,}" for name, count in reports.most_common() if count):
         tell(f"sanitizers report {reports.total():,} of them: {kinds}")
 

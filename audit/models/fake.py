@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 
 from typing_extensions import override
 
-from codeaudit.audit.interface import BaseModel, NameOfCode, OneLabel, OneNumber, OneWordOf, Ranking
+from codeaudit.audit.interface import BaseModel, FreeText, NameOfCode, OneLabel, OneNumber, OneWordOf, Ranking
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.models.text_models import Prompts, named, shown_prompt, with_prompt
 from codeaudit.audit.models.wrappers import canonical_query
@@ -178,7 +178,9 @@ _CUT: Final = 20
 
 
 def _chatty(query: Query, answer: Answer) -> tuple[str, bool]:
-    return stream(0, _texts(query), "fake/chatty").choice(_PROSE).format(_shown(query, answer)), False
+    # Where any text is an answer, the prose may be read as part of it, and an edit must not change it either.
+    by = str(answer) if isinstance(answer_kind(query.task), FreeText) else _texts(query)
+    return stream(0, by, "fake/chatty").choice(_PROSE).format(_shown(query, answer)), False
 
 
 def _reasoning(query: Query, answer: Answer) -> tuple[str, bool]:
@@ -197,6 +199,12 @@ FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {
 SPEECHES: Final[Mapping[str, Speech]] = {"chatty": _chatty, "reasoning": _reasoning}
 COUNTED: Final = "by=canonical-forms"
 """What the steady fakes go by, for their fingerprints: earlier ones counted words, or left out candidates."""
+DECIDED: Final = {
+    "noisy": f"p={{:g}}&{COUNTED}",
+    "chatty": f"{COUNTED}&prose=by-answer",
+    "reasoning": COUNTED,
+}
+"""What else decides the answers of those that rehearse; the field is the share of noise."""
 NOISE: Final = 0.05
 """The default share of other answers."""
 
@@ -223,7 +231,7 @@ def load(name: str, settings: Settings) -> FakeModel:
         name=with_prompt(f"fake/{name}", prompt),
         answer=own.get(name) or FAKES[name],
         speech=SPEECHES.get(name),
-        decided=f"p={share:g}&{COUNTED}" if name == "noisy" else COUNTED if name in SPEECHES else "",
+        decided=DECIDED[name].format(share) if name in DECIDED else "",
         prompts=prompts,
         prompt=prompt,
     )

@@ -1,6 +1,5 @@
 """The command `codeaudit merge`: joins the shards of a run."""
 
-import shlex
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from codeaudit.cli.output import PROGRESS, note, show_run
 from codeaudit.merging import merge as merge_shards
 from codeaudit.options import RunOptions
 from codeaudit.reports.registry import FORMATS
+from codeaudit.retyping import next_commands
 from codeaudit.transforms.errors import UsageError
 
 
@@ -47,8 +47,9 @@ def merge(shards: tuple[Path, ...], out: Path, sign_key: Path | None, form: str,
     command = ["codeaudit", *sys.argv[1:]]
     summary, folder = merge_shards(shards, out, command=command, key=key, progress=PROGRESS)
     show_run(summary, form, verbose=verbose)
-    place = shlex.quote(str(folder.path))
-    note(f"run folder: {folder.path}; next: codeaudit explain {place}, codeaudit report {place} --html FILE")
-    options = RunOptions.of_manifest(folder.manifest()["options"], folder.path / MANIFEST)
+    recorded = folder.manifest()["options"]
+    follows = next_commands(folder.path, recorded, judged=summary.judged)
+    note(f"run folder: {folder.path}; next: {follows}")
+    options = RunOptions.of_manifest(recorded, folder.path / MANIFEST)
     demand_verdicts(summary, options)
     return 0

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,7 +50,7 @@ from codeaudit.prompting import prompted
 from codeaudit.reports.compare import compare as compare_runs
 from codeaudit.reports.records import Summary
 from codeaudit.reports.registry import FORMATS
-from codeaudit.retyping import words_to_explain
+from codeaudit.retyping import next_commands
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registry import expand
 
@@ -83,15 +84,12 @@ def run(dry_run: bool, verbose: bool, **options: Any) -> int:
     summary, folder = audited_now(asked)
     show_run(summary, asked.format, verbose=verbose)
     note_unanswered(summary, folder.path)
-    place = shlex.quote(str(folder.path))
     if told := _few_movable(summary, asked, folder.manifest()["corpus"]):
         note(told)
     if asked.shard is None:
-        more = words_to_explain(asked.to_json(asked.model))
-        explained = f"codeaudit explain {place}{more}, " if summary.judged else ""
-        follows = f"{explained}codeaudit report {place} --html FILE"
+        follows = next_commands(folder.path, asked.to_json(asked.model), judged=summary.judged)
     else:
-        follows = f"the other shards, then codeaudit merge {place} … --out DIR"
+        follows = f"the other shards, then codeaudit merge {shlex.quote(str(folder.path))} … --out DIR"
     note(f"run folder: {folder.path}; next: {follows}")
     # A part may have no sample, or none that a transform changes. `codeaudit merge` looks at the whole.
     if asked.shard is None:
@@ -108,7 +106,9 @@ def _few_movable(summary: Summary, asked: RunOptions, corpus: Mapping[str, Any])
         return ""
     counts: dict[str, int] = {}
     for one in (one for model in summary.models for one in model.by_transform if one.kind == "preserving"):
-        counts[one.transform] = max(one.violations.total, counts.get(one.transform, 0))
+        # A sample is movable, too, if a model gave no answer to it.
+        moved = max(one.violations.total, ceil(one.applied / asked.variants))
+        counts[one.transform] = max(moved, counts.get(one.transform, 0))
     return few_movable(counts, drawn)
 
 

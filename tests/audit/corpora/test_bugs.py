@@ -214,6 +214,15 @@ def test_what_was_found_is_told(tmp_path: Path) -> None:
     told: list[str] = []
     read(seeded(tmp_path, note=told.append))
     assert told[-1].startswith("bugs:made: 4 of 6 functions have a bug that execution shows (")
+    assert "; the others: " in told[-1]
+
+
+@pytest.mark.slow
+def test_a_corpus_that_is_read_again_tells_nothing_twice(tmp_path: Path) -> None:
+    told: list[str] = []
+    bugs = seeded(tmp_path, note=told.append)
+    assert read(bugs) == read(bugs)
+    assert len(told) == len(set(told))
 
 
 # ── the SPEC ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from codeaudit.audit import checkpoints
-from codeaudit.audit.interface import Model
+from codeaudit.audit.interface import FreeText, Model
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Settings
@@ -18,6 +18,7 @@ from codeaudit.audit.models.text_models import built_in
 from codeaudit.audit.models.wrappers import Canonical
 from codeaudit.audit.prompts import VERSION, QuestionPrompt
 from codeaudit.audit.records import Failed, Predicted, Query, Repeat
+from codeaudit.audit.registry import TASKS, answer_kind
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.permission import permit
 from tests.support.models import Recorder, echo
@@ -170,6 +171,15 @@ def test_what_a_talkative_fake_says_is_read(task: str) -> None:
             for one in asked
         ]
         assert load("fake/noisy", p="0").predict(renamed) == plain
+
+
+@pytest.mark.parametrize("task", [name for name in TASKS if isinstance(answer_kind(name), FreeText)])
+@pytest.mark.parametrize("name", ["chatty", "reasoning"])
+def test_what_a_fake_says_around_a_text_changes_with_no_edit(name: str, task: str) -> None:
+    texts = [f"def f({one}):\n    return {one} + 1\n" for one in ("a", "b", "index", "value", "x", "y", "z")]
+    asked = [Query(task=task, language="python", source=one) for one in texts]
+    answers = {one.answer for one in load(f"fake/{name}").predict(asked) if isinstance(one, Predicted)}
+    assert len(answers) <= 1
 
 
 def test_noise_is_drawn_anew_when_a_query_is_repeated() -> None:

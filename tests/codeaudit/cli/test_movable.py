@@ -252,6 +252,11 @@ def test_a_run_that_leaves_it_to_the_user_says_how_few_were_movable(
     number = transforms("few")["reorder"]["violations"]["total"]
     assert f"of 20 samples few were movable: reorder {number}; --movable 100 draws more" in told
     assert "rename" not in told.partition("few were movable")[2].partition("\n")[0]
+    # Samples to which a model gives no answer are movable all the same.
+    Path("dead.py").write_text("def predict(queries):\n    raise ValueError\n", encoding="utf-8")
+    silent = ["--model", "py/dead:predict", "--transform", "rename", "--corpus", "code.py"]
+    assert main(["run", *silent, "--limit", "20", "--workers", "1", "--out", "silent"]) == 3
+    assert "few were movable" not in capsys.readouterr().err
     # The dry run tells what that would cost.
     queries = []
     for extra in ([], ["--movable", "100"]):
