@@ -102,6 +102,10 @@ class Selection:
         return self.available - len(self.samples) - self.units_left_out.total()
 
 
+FAR: Final = 64
+"""How many times as many candidates are kept after a reading that found no example."""
+
+
 def select(
     corpus: Corpus,
     prepare: Prepare,
@@ -149,7 +153,8 @@ def select(
         # Read again only if the corpus has more than was kept and some draw is still short.
         if size is None or available < size or all(len(examples) == limit for examples in chosen):
             break
-        size *= 4
+        # Each reading may take a minute. Where the first one found nothing, there may be nothing to find.
+        size *= 4 if any(chosen) else FAR
     if own is not None:
         # Every trial has the same samples.
         readers[0].shown.complete(corpus, prepare, own, languages)

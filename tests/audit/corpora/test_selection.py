@@ -92,6 +92,27 @@ def test_of_equal_texts_the_first_origin_stands() -> None:
         assert draw(samples, 1).samples[0].origin.path == "a.py"
 
 
+def test_a_corpus_without_an_example_is_read_twice() -> None:
+    @dataclass
+    class Counted(Listed):
+        readings: int = 0
+
+        def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+            self.readings += 1
+            yield from super().read(skipped)
+
+    whole = Counted([function(number) for number in range(3000)])
+    with pytest.raises(CorpusError, match="3000 × no label"):
+        select(whole, lambda sample: "no label", limit=20, seeds=[0])
+    assert whole.readings == 2
+    # The samples are those of any other way to read it.
+    last = Counted(whole.samples)
+    ranked = draw(whole.samples, None).samples
+    rare = {one.id for one in ranked[-30:]}
+    taken = select(last, lambda one: one if one.id in rare else "no label", limit=20, seeds=[0])[0]
+    assert [one.id for one in taken.samples] == [one.id for one in ranked[-30:]][:20]
+
+
 def test_samples_that_are_no_examples_are_replaced_and_counted() -> None:
     samples = [function(number) for number in range(1000)]
 
