@@ -161,9 +161,7 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
         yield f"{told} what asking again did."
     yield from _broken(summary)
     yield from summary.told_errors
-    yield from wording.relations(
-        dict.fromkeys(row.transform for model in summary.models for row in model.by_transform)
-    )
+    yield from wording.relations(wording.made(summary))
 
 
 def _contrast(found: Sequence[tuple[str, _Found]], told_as: wording.Phrases) -> str:

@@ -189,7 +189,7 @@ def _models(summary: Summary) -> Sheet:
     best = {s.model for paired in summary.statistics.paired[:1] for s in paired.standings if s.best}
     told_as = wording.phrases(summary.tells_apart)
     notes = [f"{wording.reading(model, told_as)}." for model in summary.models if _kept(model)]
-    notes += wording.relations(_transform_names(summary))
+    notes += wording.relations(wording.made(summary))
     notes += [f"{paired.name}: {wording.verdict(paired.test)}." for paired in summary.statistics.paired[:1]]
     legend = [line.format(**told_as._asdict()) for line in LEGEND]
     legend.append(_attack_legend(summary, score))
@@ -437,7 +437,7 @@ def _changes(summary: Summary) -> Sheet:
             *numbers("rate", "95 %", "samples", "per pair", "unjudged"),
         ),
         rows=tuple(rows),
-        notes=tuple(wording.relations(_transform_names(summary))),
+        notes=tuple(wording.relations(wording.made(summary))),
     )
 
 

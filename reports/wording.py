@@ -5,7 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN
-from codeaudit.reports.records import NOTHING, UNITS, Estimate, Excess, ModelSummary, Rate, Score, Test
+from codeaudit.reports.records import (
+    NOTHING,
+    UNITS,
+    Estimate,
+    Excess,
+    ModelSummary,
+    Rate,
+    Score,
+    Summary,
+    Test,
+)
 from codeaudit.transforms.dependence.relations import KINDS, PROMISES, Dependence
 from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.levels import ASSUMED_OF_MACROS, MacroLevel, in_level
@@ -375,6 +385,12 @@ def reading(model: ModelSummary, told_as: Phrases = CHANGES) -> str:
     elif ignores(model):
         text += f"; {told_as.no_control if movable.count else BLIND.format(told_as.no_control)}"
     return text
+
+
+def made(summary: Summary) -> tuple[str, ...]:
+    """The transforms that made a variant of some sample."""
+    rows = [row for model in summary.models for row in model.by_transform]
+    return tuple(dict.fromkeys(row.transform for row in rows if row.applied or row.extra))
 
 
 def relations(names: Iterable[str]) -> Iterator[str]:

@@ -511,7 +511,10 @@ def explain(
     if len(done.gone) > 3:
         note(f"{len(done.gone):,} violations in all are none any more: the model is not the one of the run")
     asked = {(one.model, one.seed, one.violated.perturbed.sample.id): one.asked for one in chosen}
-    _show(done.explained, asked, form, len(done.explained) if sample else show, evidence=evidence)
+    shown = len(done.explained) if sample else show
+    _show(done.explained, asked, form, shown, evidence=evidence)
+    if form != "json" and shown < len(done.explained):
+        note(f"diffs shown: {shown:,} of {len(done.explained):,}; --show {len(done.explained)} for all")
     return 0
 
 

@@ -16,6 +16,7 @@ from codeaudit.reports.records import ByFamily, ByTransform, Excess, ModelSummar
 from codeaudit.reports.render.table import show_sheets
 from codeaudit.reports.statistics.intervals import rate
 from codeaudit.reports.summarise import summarise
+from codeaudit.reports.wording import relations
 from codeaudit.transforms.records import Kind
 from tests.reports.test_summarise import header
 from tests.support.audited import Subtokens, audited, sample
@@ -158,6 +159,14 @@ def test_orders_by_names_only_have_their_column_and_their_warning() -> None:
     found = first_screen(summary(model("m", [row("paper/reorder", of(2, 9), "paper")])))
     assert [column.head for column in found.columns[3:4]] == ["paper/reorder"]
     assert "which may change the meaning" in found.lead[-1]
+
+
+@pytest.mark.parametrize("name", ["confirmed/reorder", "hygienic/rename"])
+def test_what_a_relation_promises_is_not_said_of_edits_that_were_not_made(name: str) -> None:
+    (promise,) = relations([name])
+    without, made = (first_screen(summary(model("m", [row(name, of(0, total))]))) for total in (0, 9))
+    assert promise not in without.lead
+    assert promise in made.lead
 
 
 @pytest.mark.parametrize("number", [1, 2, 4, 6])

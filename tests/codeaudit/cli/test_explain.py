@@ -95,8 +95,9 @@ def test_json_and_markdown_say_the_same(capsys: pytest.CaptureFixture[str]) -> N
     assert said == {"get total", "other"}, "what the model said, which the file does not repeat"
     assert found == rows()
     assert main(["explain", "out", *NAMED, "--format", "markdown", "--show", "1"]) == 0
-    text = capsys.readouterr().out
+    text, err = capsys.readouterr()
     assert text.count("```diff\n") == 1
+    assert f"diffs shown: 1 of {len(found)}; --show {len(found)} for all" in err
     assert "| py/reads\\_total:predict | rename | name first in assignment |" in text
 
 
