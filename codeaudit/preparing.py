@@ -915,11 +915,12 @@ def with_witnesses(inputs: DrawnInputs) -> DrawnInputs:
 def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: RunProgress) -> Iterator[Case]:
     findings = FindingCounts()
     yield from execute(cases, known, findings)
-    tools = [
+    # Languages share tools, as JavaScript and TypeScript do.
+    tools = dict.fromkeys(
         ", ".join(f"{key} {value}" for key, value in tool.items())
         for one in known.values()
         for tool in one.tools
-    ]
+    )
     if not tools:
         progress.note("no variant was executed: there is no tool for it")
         return
