@@ -19,6 +19,7 @@ from codeaudit.reports.records import (
     ModelSummary,
     Paired,
     Rate,
+    Summary,
     Trial,
 )
 from codeaudit.reports.shared_inputs import SharedInputs, asked
@@ -166,6 +167,11 @@ def _coverage(runs: Sequence[ComparedRun], shown: Mapping[tuple[str, str], str])
             key = run.summary.corpus, *(trial.seed for trial in model.trials)
             found.setdefault(shown[run.name, model.model], {}).setdefault(key, model)
     return tuple(_covered(name, list(each.values())) for name, each in found.items())
+
+
+def coverage_of(summary: Summary) -> tuple[Coverage, ...]:
+    """What is missing of each model of one run."""
+    return tuple(_covered(model.model, [model]) for model in summary.models)
 
 
 def _covered(name: str, models: Sequence[ModelSummary]) -> Coverage:

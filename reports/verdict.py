@@ -5,12 +5,29 @@ from itertools import pairwise
 from typing import Final
 
 from codeaudit.reports import wording
-from codeaudit.reports.compare import OTHER_CORPORA
-from codeaudit.reports.records import Comparison, Contrast, Coverage, HeldOut, Metric, Paired, Standing
+from codeaudit.reports.compare import OTHER_CORPORA, coverage_of
+from codeaudit.reports.records import (
+    Comparison,
+    Contrast,
+    Coverage,
+    HeldOut,
+    Metric,
+    Paired,
+    Standing,
+    Summary,
+)
 from codeaudit.reports.wording import LEVEL
 
 TOLERATED: Final = 0.05
 """A larger share of missing verdicts is always reported, because they may hide a difference."""
+
+
+def verdict_within(summary: Summary) -> Iterator[str]:
+    """As `verdict`, of the models of one run, whose summary says apart how noisy they are."""
+    yield from verdict(summary.statistics)
+    if len(summary.models) > 1 and summary.judged:
+        paired = next((one for one in summary.statistics.paired if one.better == "lower"), None)
+        yield from _missing(coverage_of(summary), () if paired is None else paired.contrasts)
 
 
 def verdict(comparison: Comparison) -> Iterator[str]:

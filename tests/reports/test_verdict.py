@@ -8,10 +8,11 @@ import pytest
 from codeaudit.audit.records import Audited
 from codeaudit.reports.compare import compare
 from codeaudit.reports.observations import observe
-from codeaudit.reports.records import ComparedRun, Comparison
+from codeaudit.reports.records import ComparedRun, Comparison, Summary
+from codeaudit.reports.render.html.document import opening
 from codeaudit.reports.sheets import sheets
 from codeaudit.reports.summarise import summarise
-from codeaudit.reports.verdict import verdict
+from codeaudit.reports.verdict import verdict, verdict_within
 from tests.reports.test_compare import metric, run
 from tests.reports.test_summarise import BAD, GOOD, header
 from tests.support.audited import Subtokens, audited, sample
@@ -110,12 +111,17 @@ def gapped(flips: int, gaps: int, noisy: int = 0, *, samples: int = 40) -> list[
     ]
 
 
+def together(models: Mapping[str, list[Audited]]) -> list[Audited]:
+    return [replace(one, model=name) for name, several in models.items() for one in several]
+
+
+def within(**models: list[Audited]) -> Summary:
+    return summarise([(0, together(models))], task=Subtokens(), header=header(*models))
+
+
 def compared(**models: list[Audited]) -> Comparison:
-    records = [replace(one, model=name) for name, several in models.items() for one in several]
-    found = header(*models)
-    rows = tuple(flip for one in records for flip in observe(one, seed=0).flips())
-    summary = summarise([(0, records)], task=Subtokens(), header=found)
-    return compare([ComparedRun(name="r", summary=summary, flips=rows)])
+    rows = tuple(flip for one in together(models) for flip in observe(one, seed=0).flips())
+    return compare([ComparedRun(name="r", summary=within(**models), flips=rows)])
 
 
 def test_missing_verdicts_that_could_change_the_reading_are_told() -> None:
@@ -127,6 +133,15 @@ def test_missing_verdicts_that_could_change_the_reading_are_told() -> None:
     (one, other) = found.coverage
     assert (one.missing, one.verdicts, other.missing, other.verdicts) == (0, 120, 12, 120)
     assert other.bounds == (2 / 40, 14 / 40)
+
+
+def test_the_page_of_one_run_tells_missing_verdicts_as_a_comparison_does() -> None:
+    models = {"a": gapped(2, 0), "b": gapped(2, 12)}
+    missing = [one for one in verdict(compared(**models)) if "are missing" in one]
+    assert len(missing) == 1
+    assert [one for one in verdict_within(within(**models)) if "are missing" in one] == missing
+    assert "12 of 120 verdicts of b are missing" in opening(within(**models), ())
+    assert not [one for one in verdict_within(within(b=models["b"])) if "are missing" in one]
 
 
 @pytest.mark.thinned(2)

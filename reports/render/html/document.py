@@ -22,7 +22,7 @@ from codeaudit.reports.first_screen import every_sheet, first_screen
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.render.html.charts import Chart, charts, escaped, items, legend, mark, sentences
 from codeaudit.reports.sheets import Cell, Column, Sheet, sheets
-from codeaudit.reports.verdict import verdict
+from codeaudit.reports.verdict import verdict_within
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Sample
 
@@ -38,7 +38,7 @@ def opening(summary: Summary, asked: Sequence[str]) -> str:
         asked: when which models were asked what, and what that cost, in sentences.
     """
     told = sentences(
-        [*first_screen(summary).lead, *verdict(summary.statistics)],
+        [*first_screen(summary).lead, *verdict_within(summary)],
         "No answer to a perturbed input could be judged.",
     )
     return f'{told}<div class="asked">{"".join(f"<p>{escaped(one)}</p>" for one in asked)}</div>'
