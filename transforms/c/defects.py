@@ -191,7 +191,5 @@ def _all(kinds: DefectKinds) -> tuple[CRewriting, ...]:
 
 DEFECTS: Final = _all(KINDS)
 """Of C."""
-DEFECTS_OF_CPP: Final = tuple(
-    changed(one, language=CPP, languages=frozenset({CPP})) for one in _all(KINDS_OF_CPP)
-)
+DEFECTS_OF_CPP: Final = tuple(changed(one, language=CPP) for one in _all(KINDS_OF_CPP))
 """Of C++."""

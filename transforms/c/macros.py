@@ -12,15 +12,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, Self, cast
 
 from codeaudit.transforms.c import headers
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.declared import DeclaredNames
 from codeaudit.transforms.c.parsing import READERS, WORDS_OF, C, closing, places
-from codeaudit.transforms.interface import of_place
+from codeaudit.transforms.interface import BaseTransform, of_place
 from codeaudit.transforms.levels import MacroLevel
-from codeaudit.transforms.records import Evidence
+from codeaudit.transforms.records import Evidence, Kind
 
 _DIRECTIVE: Final = r"^[ \t]*(?:#|%:|\?\?=)[ \t]*"
 """How a directive begins: `%:` and `??=` are other spellings of `#` (5.2.1.1, 6.4.6)."""
@@ -87,13 +87,33 @@ class Surroundings(NamedTuple):
     level: MacroLevel = "known"
     language: str = C
 
-    @classmethod
-    def of(cls, around: str, level: MacroLevel, language: str) -> "Surroundings":
-        """The surroundings that a transform has been given (`BaseTransform.within`)."""
-        return cls(*of_place(around), level, language)
-
 
 NOWHERE: Final = Surroundings()
+
+
+class InFile(BaseTransform):
+    """A transform of C or C++, which asks what is known around a function."""
+
+    __slots__ = ()
+    kind: Kind
+    language: str
+    around: str
+    """The text of the file around the function, as far as it is known."""
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The language alone."""
+        return frozenset({self.language})
+
+    def within(self, text: str) -> Self:
+        """The same transform for the functions of this text, whose macros are known."""
+        return cast("Self", replace(cast("Any", self), around=text))
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What it has been given (`within`). A control keeps no meaning that an unseen macro could change."""
+        level = "hygienic" if self.macros is None or self.kind == "control" else self.macros
+        return Surroundings(*of_place(self.around), level, self.language)
 
 
 class _Definitions(Mapping[str, tuple[Macro, ...]]):
@@ -177,12 +197,14 @@ class Macros:
         gets one as a name."""
         own = frozenset(_WORD.findall(self._text)) if self.seen is not None else frozenset(self.defined)
         used = own & self.defined.keys()
-        found = set(self.defined).union(*map(self.named_by, used))
-        found.update(one for name in used for macro in self.defined[name] for one in macro.parameters or ())
+        found = set(self.defined).union(*map(self.named_by, used), self._parameters(used))
         if self._language == CPP:
             for head in _TEMPLATE.findall(_uncommented(self._text)):
                 found.update(_WORD.findall(head))
         return frozenset(found)
+
+    def _parameters(self, names: Iterable[str]) -> Iterator[str]:
+        return (one for name in names for macro in self.defined[name] for one in macro.parameters or ())
 
     @cached_property
     def shared_fields(self) -> frozenset[str]:
@@ -193,10 +215,9 @@ class Macros:
         found: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
             found.update(_WORD.findall(text[match.end() : closing(text, match.end() - 1, "{", "}")]))
-        used = {*_WORD.findall(self._text)} & self.defined.keys()
         making = [
             one
-            for one in used
+            for one in {*_WORD.findall(self._text)} & self.defined.keys()
             if any(_MAKES_UNION.search(" ".join(macro.body)) for macro in self._reached(one))
         ]
         for match in re.finditer(rf"\b(?:{'|'.join(making) or '(?!)'})\b[^;{{]*(\{{?)", text):
@@ -243,23 +264,17 @@ class Macros:
                 return None
         words = frozenset(_WORD.findall(_STRING.sub('""', _uncommented(source))))
         inside = words.union(*map(self.named_by, words & self.defined.keys()))
-        parameters = {
-            one
-            for word in inside & self.defined.keys()
-            for macro in self.defined[word]
-            for one in macro.parameters or ()
-        }
-        known = own | WORDS_OF[self._language] | self._explained | parameters | {name}
-        strange = inside - known - self.defined.keys()
+        known = own.union(self._parameters(inside & self.defined.keys()), {name})
+        strange = inside - known - WORDS_OF[self._language] - self._explained - self.defined.keys()
         return (UNSEEN if seen is None else NOT_FOUND) if strange else None
 
     @cached_property
     def _explained(self) -> frozenset[str]:
         """The words that are declared where no unseen macro could have them as its name: a macro of this name
         would have changed the declaration."""
-        if self.seen is not None:
-            return _declared(self._text, self._language) | _declared(self.seen.declarations, self._language)
-        return _declared(self._text, self._language) if self.complete and self._is_file else frozenset()
+        texts = [self._text] if self.seen is not None or (self.complete and self._is_file) else []
+        texts += [self.seen.declarations] if self.seen is not None else []
+        return frozenset(one for text in texts for one in _declared(text, self._language))
 
     @cached_property
     def _places(self) -> tuple[tuple[str, str, bool], ...]:
@@ -287,22 +302,15 @@ class Macros:
         """The words that may stand in what a macro becomes, other macros in it included; empty for a name
         that the file does not define."""
         if name not in self._named_by:
-            self._named_by[name] = self._close(name)
+            found: set[str] = set()
+            pending = [name]
+            while pending:
+                for macro in self.defined.get(pending.pop(), ()):
+                    words = {one for one in macro.body if _WORD.fullmatch(one)}
+                    pending += words - found - {*(macro.parameters or ())}
+                    found |= words - {*(macro.parameters or ())}
+            self._named_by[name] = frozenset(found)
         return self._named_by[name]
-
-    def _close(self, name: str) -> frozenset[str]:
-        found: set[str] = set()
-        pending = [name] if name in self.defined else []
-        while pending:
-            here = pending.pop()
-            for macro in self.defined[here]:
-                own = set(macro.parameters or ())
-                for token in macro.body:
-                    if _WORD.fullmatch(token) and token not in own and token not in found:
-                        found.add(token)
-                        if token in self.defined:
-                            pending.append(token)
-        return frozenset(found)
 
     def _reached(self, name: str) -> list[Macro]:
         """The definitions of a macro of the file, and of all other macros of it that stand in them."""
@@ -346,11 +354,8 @@ class Macros:
         part of a name of it, or take it for a member, a tag or a label."""
         if name in TEXT_OF_ARGUMENT or name in MEMBER_ARGUMENT:
             return True
-        if name not in self.defined:
-            return False
-        return any(map(self._is_special, self._reached(name))) or bool(
-            self.named_by(name) & (TEXT_OF_ARGUMENT | MEMBER_ARGUMENT | {"__builtin_offsetof"})
-        )
+        named = self.named_by(name) & (TEXT_OF_ARGUMENT | MEMBER_ARGUMENT | {"__builtin_offsetof"})
+        return bool(named) or any(map(_is_special, self._reached(name)))
 
     def only_reads(self, name: str) -> bool:
         """Whether a macro neither assigns a variable nor takes an address."""
@@ -391,24 +396,6 @@ class Macros:
             and not any(_ACTING & set(macro.body) for macro in found)
         )
 
-    def _is_special(self, macro: Macro) -> bool:
-        if ("#" in macro.body and macro.parameters is not None) or "##" in macro.body:
-            return True
-        if macro.parameters is None:
-            return False
-        own = set(macro.parameters)
-        for place, token in enumerate(macro.body):
-            if token in own:
-                before = macro.body[place - 1] if place else ""
-                behind = macro.body[place + 1] if place + 1 < len(macro.body) else ""
-                if (
-                    before in _BEFORE_NO_OPERAND
-                    or behind == "##"
-                    or (behind == ":" and "?" not in macro.body[:place])
-                ):
-                    return True
-        return False
-
 
 _JUMPS: Final = frozenset({"break", "continue", "case", "default", "else"})
 _LEAVING: Final = _JUMPS | {"return", "goto"}
@@ -419,16 +406,29 @@ _WRITING: Final = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|(?<!&)(?:&&)*&(
 _PAIRS: Final = {"(": ")", "{": "}", "[": "]"}
 
 
+def _is_special(macro: Macro) -> bool:
+    """Whether an argument may be more to a macro than an operand, or the macro makes names."""
+    body = macro.body
+    if macro.parameters is None or "##" in body or "#" in body:
+        return "##" in body or ("#" in body and macro.parameters is not None)
+    return any(
+        token in macro.parameters
+        and (before in _BEFORE_NO_OPERAND or (behind == ":" and "?" not in body[:place]))
+        for place, (before, token, behind) in enumerate(zip(("", *body), body, (*body[1:], ""), strict=False))
+    )
+
+
 def _is_whole(body: tuple[str, ...]) -> bool:
     """Whether tokens are nothing, one word, a call, something in parentheses, or a `do` loop without `;`."""
     if not body or len(body) == 1:
         return not body or body[0] not in (";", ",", ":", *_PAIRS, *_PAIRS.values())
+    ends = _ends(body)
     if body[0] == "do":
-        end = _closing(body, 1)
+        end = ends.get(1, -1)
         return body[1] == "{" and body[end + 1 : end + 2] == ("while",) and body[-1] == ")"
     if body[0] == "(":
-        return _closing(body, 0) == len(body) - 1
-    return _WORD.fullmatch(body[0]) is not None and body[1] == "(" and _closing(body, 1) == len(body) - 1
+        return ends.get(0) == len(body) - 1
+    return _WORD.fullmatch(body[0]) is not None and body[1] == "(" and ends.get(1) == len(body) - 1
 
 
 def _leaves(body: tuple[str, ...], words: frozenset[str]) -> bool:
@@ -443,16 +443,7 @@ def _leaves(body: tuple[str, ...], words: frozenset[str]) -> bool:
 
 def _is_balanced(body: tuple[str, ...]) -> bool:
     """Whether every bracket among tokens is closed among them."""
-    place = 0
-    while place < len(body):
-        if body[place] in _PAIRS.values():
-            return False
-        if body[place] in _PAIRS:
-            place = _closing(body, place)
-            if place < 0:
-                return False
-        place += 1
-    return True
+    return 2 * len(_ends(body)) == sum(one in _PAIRS or one in _PAIRS.values() for one in body)
 
 
 def _is_made_of(name: str, pieces: frozenset[str]) -> bool:
@@ -467,19 +458,17 @@ def _is_made_of(name: str, pieces: frozenset[str]) -> bool:
     return ends[-1]
 
 
-def _closing(body: tuple[str, ...], opening: int) -> int:
-    """The place of the token that closes the bracket at `opening`; -1 without one."""
-    open_ones: list[str] = []
-    for place in range(opening, len(body)):
-        token = body[place]
+def _ends(body: tuple[str, ...]) -> dict[int, int]:
+    """The places of brackets that are closed, each with that of its end, up to an end that fits none."""
+    open_ones, found = list[int](), dict[int, int]()
+    for place, token in enumerate(body):
         if token in _PAIRS:
-            open_ones.append(_PAIRS[token])
+            open_ones.append(place)
         elif token in _PAIRS.values():
-            if not open_ones or open_ones.pop() != token:
-                return -1
-            if not open_ones:
-                return place
-    return -1
+            if not open_ones or _PAIRS[body[open_ones[-1]]] != token:
+                break
+            found[open_ones.pop()] = place
+    return found
 
 
 _NAMED_BY: Final = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier"})

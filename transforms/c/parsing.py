@@ -151,7 +151,7 @@ def read_unit(text: str, language: str = C) -> tuple[CText, Node]:
         function = cpp.function_in(function)
     if function is None or function.kind != FUNCTION:
         raise NoFunctionError("the text is not one function; give one function at a time")
-    reason = (_strange if language == C else _strange_in_cpp)(function)
+    reason = _strange(function, language)
     if _TRIGRAPH.search(reading.source):
         reason = SPLICED
     if b"__label__" in reading.source:
@@ -447,33 +447,23 @@ def _group(switch: Node) -> None:
         group.children[:] = [label, *(one for one in group.children if one.field != "value")]
 
 
-def _strange(function: Node) -> str | None:
+def _strange(function: Node, language: str) -> str | None:
     """Why a function is not read, as a short reason to count; `None` if it is."""
     head = cpp.head_of(function)
     parameters = None if head is None else head.child("parameters")
-    if any(one.kind == "local_variable_declaration" for one in function.children):
+    if language == CPP:
+        if (reason := cpp.strange(function)) is not None:
+            return reason
+        if function.child("body") is None or head is None:
+            return NO_PARAMETERS
+    elif parameters is None or {"local_variable_declaration", "identifier"} & {
+        one.kind for one in (*function.children, *parameters.children)
+    }:
         return OLD_HEAD
-    if parameters is None or any(one.kind == "identifier" for one in parameters.children):
-        return OLD_HEAD
-    if (reason := _strange_inside(function)) is not None:
-        return reason
-    taken = [one for one in function.walk() if one.kind == "pointer_expression" and one.operator == "&"]
-    return LABEL_VALUE if any(one.parent in taken for one in taken) else None
-
-
-def _strange_inside(function: Node) -> str | None:
     for node in function.walk():
         if node.kind.startswith(_DIRECTIVES):
             return DIRECTIVE
         if node.kind == FUNCTION and node is not function:
             return INNER
-    return None
-
-
-def _strange_in_cpp(function: Node) -> str | None:
-    """The same for C++."""
-    if (reason := cpp.strange(function)) is not None:
-        return reason
-    if function.child("body") is None or cpp.head_of(function) is None:
-        return NO_PARAMETERS
-    return _strange_inside(function)
+    taken = [one for one in function.walk() if one.kind == "pointer_expression" and one.operator == "&"]
+    return LABEL_VALUE if any(one.parent in taken for one in taken) else None

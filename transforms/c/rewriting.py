@@ -25,7 +25,7 @@ from codeaudit.transforms.c.dialect import (
     WHOLE,
 )
 from codeaudit.transforms.c.identifiers.rename import doubt
-from codeaudit.transforms.c.macros import NOWHERE, Surroundings, macros_of
+from codeaudit.transforms.c.macros import NOWHERE, InFile, Surroundings, macros_of
 from codeaudit.transforms.c.parsing import C, CText, named, read_unit
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.interface import Refused, Rewritten
@@ -125,9 +125,12 @@ class CSource(CodeText):
         called = inner.children[0] if inner is not None and inner.kind == "method_invocation" else None
         if called is None or called.kind != "parenthesized_expression":
             return False
-        word = called.unparenthesized
-        binding = self.binding(word) if word.kind == "identifier" else None
-        return word.kind == "identifier" and (binding is None or binding.view == "outer")
+        return self._is_foreign(called)
+
+    def _is_foreign(self, node: Node) -> bool:
+        """Whether it is a name of something outside of the function, which may be a type."""
+        binding = self.binding(node.unparenthesized)
+        return node.unparenthesized.kind == "identifier" and (binding is None or binding.view == "outer")
 
     @cached_property
     def obstacle_to_layout(self) -> str | None:
@@ -158,7 +161,7 @@ class CSource(CodeText):
             node
             for node in super().nodes
             if not any(start <= node.start and node.end <= end for start, end in hidden)
-            and not self._may_be_cast(node)
+            and not (node.kind == "parenthesized_expression" and self._is_foreign(node))  # `(t) - 1`
             and not (node.kind == "identifier" and is_declared_here(node))
         )
 
@@ -188,14 +191,6 @@ class CSource(CodeText):
     def may_assign(self, name: str) -> bool:
         """Whether a name is such a macro, and an argument may get a value."""
         return self.is_macro(name) and not self.macros.only_reads(name)
-
-    def _may_be_cast(self, node: Node) -> bool:
-        """Whether a name in parentheses may be a type: `(t) - 1`."""
-        if node.kind != "parenthesized_expression":
-            return False
-        inner = node.unparenthesized
-        binding = self.binding(inner)
-        return inner.kind == "identifier" and (binding is None or binding.view == "outer")
 
     def fresh(self, *stems: str) -> Iterator[str]:
         """As in all languages, and no word of a macro of the file, and no name that one makes."""
@@ -267,16 +262,15 @@ class CSource(CodeText):
 
     def may_be_unset(self, declaration: Node) -> bool:
         """Whether all variables are numbers or pointers that live as long as the block."""
-        found = [self.binding(self.name_of(one)) for one in declaration.all("declarator")]
-        return all(one is not None and self.type_of_variable(one) is not None for one in found)
+        return self._are_typed(declaration.all("declarator"))
 
     def is_final(self, declaration: Node | None) -> bool:
         """Whether a variable itself is `const`."""
-        found = [] if declaration is None else declaration.all("declarator")
-        if declaration is not None and not found:
-            found = [declaration]
-        bindings = [self.binding(self.name_of(one)) for one in found]
-        return not bindings or any(one is None or self.type_of_variable(one) is None for one in bindings)
+        return declaration is None or not self._are_typed(declaration.all("declarator") or [declaration])
+
+    def _are_typed(self, declarators: Iterable[Node]) -> bool:
+        found = [self.binding(self.name_of(one)) for one in declarators]
+        return all(one is not None and self.type_of_variable(one) is not None for one in found)
 
     def is_typed_by_value(self, declaration: Node) -> bool:
         """Whether it has no type that is written down."""
@@ -325,21 +319,25 @@ class CSource(CodeText):
             return None if behind.split() else POINTER
         return number_type(before or behind)
 
+    def value_type(self, binding: Binding) -> str | None:
+        """The type of the value of a variable, which `type` gives for its name."""
+        return self.type_of_variable(binding)
+
     def type(self, node: Node) -> str | None:
         """The type of an expression: that of a number, or `pointer`."""
         node = node.unparenthesized
         match node.kind:
             case "identifier":
                 binding = self.binding(node)
-                return None if binding is None or is_declared_here(node) else self.type_of_variable(binding)
+                return None if binding is None or is_declared_here(node) else self.value_type(binding)
             case "decimal_integer_literal":
                 return self._type_of_number(node)
             case "character_literal":
                 return "int" if self.source[node.start : node.start + 1] == b"'" else None
+            case "unary_expression" if node.operator in ("-", "+", "~"):
+                return promoted(self.type(node.children[0]))
             case "unary_expression":
-                if node.operator == "!":
-                    return "int"
-                return promoted(self.type(node.children[0])) if node.operator in ("-", "+", "~") else None
+                return "int" if node.operator == "!" else None
             case "binary_expression":
                 return self._type_of_operation(node)
             case "sizeof_expression":
@@ -481,19 +479,24 @@ class CSource(CodeText):
 
     def has_opposite(self, node: Node) -> bool:
         """`!=` is the opposite of `==`; `>=` that of `<` where no operand can be a NaN."""
-        return node.operator in DIALECT.opposites or all(map(self.is_whole, node.children))
+        is_equality = node.operator in DIALECT.opposites
+        return self.are_known(node) and (is_equality or all(map(self.is_whole, node.children)))
+
+    def are_known(self, node: Node) -> bool:
+        """Whether an operation is built in, as all of C are."""
+        return True
 
     def commutes(self, node: Node) -> str | None:
         """Sums and products of fractions keep the bits of one NaN."""
-        if node.operator not in ("+", "*") or all(map(self.is_whole, node.children)):
-            return None
-        return UNKNOWN
+        keeps_bits = node.operator not in ("+", "*") or all(map(self.is_whole, node.children))
+        return None if self.are_known(node) and keeps_bits else UNKNOWN
 
     def is_unordered(self, node: Node) -> bool:
         """Whether one operand is made of numbers and locals that nobody else sees, and the other one does not
         assign them."""
         left, right = node.children
-        return any(self._is_quiet(one, beside) for one, beside in ((left, right), (right, left)))
+        is_quiet = self._is_quiet(left, right) or self._is_quiet(right, left)
+        return is_quiet and self.are_known(node)
 
     def _is_quiet(self, node: Node, beside: Node) -> bool:
         """Whether nobody sees when an expression is evaluated, before or after another one."""
@@ -548,12 +551,10 @@ class CSource(CodeText):
         """Whether a name or number may become an operand: no declarator, and its address is not taken."""
         if is_declared_here(node):
             return False
-        here, parent = node, node.parent
-        while parent is not None and parent.kind == "parenthesized_expression":
-            here, parent = parent, parent.parent
+        parent = node.parenthesized.parent
         if parent is None or parent.kind == "pointer_expression":
             return False
-        return not (parent.kind == "method_invocation" and here is parent.children[0])
+        return not (parent.kind == "method_invocation" and node.parenthesized is parent.children[0])
 
     def writes_out(self, target: Node, operator: str, value: Node) -> bool:
         """`x += y` is `x = x + (y)` for a private variable (6.5.16.2) that the value does not assign."""
@@ -566,7 +567,7 @@ class CSource(CodeText):
         statement = target.parent
         if binding is None or statement is None or operator in _TRUTHS or self.type(target) not in SCALAR:
             return False
-        return self.is_private(binding) and binding.number not in self.assigned(statement.children[1])
+        return self.writes_out(target, operator, statement.children[1])
 
     def steps_by_one(self, node: Node) -> bool:
         """`x++` and `++x` are `x += 1` (6.5.2.4, 6.5.3.1)."""
@@ -621,12 +622,8 @@ class CSource(CodeText):
 
 def is_declared_here(node: Node) -> bool:
     """Whether a name is the one that a declaration declares."""
-    parent = node.parent
-    if parent is None:
-        return False
-    if node.field == "declarator":
-        return True
-    return parent.kind in ("parenthesized_declarator", "attributed_declarator")
+    kinds = ("parenthesized_declarator", "attributed_declarator")
+    return node.parent is not None and (node.field == "declarator" or node.parent.kind in kinds)
 
 
 def _leaves_expression(node: Node) -> bool:
@@ -667,19 +664,12 @@ def study(source: str, around: Surroundings = NOWHERE) -> CSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CRewriting(TextRule):
+class CRewriting(InFile, TextRule):
     """A rule about one C function."""
 
-    languages: frozenset[str] = field(default=frozenset({C}))
     language: str = C
     around: str = field(default="", repr=False)
-    """The text of the file around the function, as far as it is known."""
     macros: MacroLevel = "known"
-    """What is assumed of macros."""
-
-    def within(self, text: str) -> Self:
-        """The same rule for the functions of this text, whose macros are known."""
-        return replace(self, around=text)
 
     def study(self, source: str) -> CSource:
         """A function as a `CSource`.
@@ -687,9 +677,7 @@ class CRewriting(TextRule):
         Raises:
             SourceError: the text does not parse, or is not exactly one function.
         """
-        # A control keeps no meaning that an unseen macro could change.
-        level = "hygienic" if self.kind == "control" else self.macros
-        return study(source, Surroundings.of(self.around, level, self.language))
+        return study(source, self.surroundings)
 
     def sites(self, source: str) -> Iterable[Site | Refused]:
         """As of any rule; what only moves blanks and comments asks for less.

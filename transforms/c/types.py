@@ -21,15 +21,9 @@ _NUMBERS: Final = {
 """The types of numbers by their words in alphabetical order (6.7.2)."""
 _SPECIFIERS: Final = frozenset({"type_qualifier", "storage_class_specifier"})
 _TYPES: Final = frozenset(
-    {
-        "primitive_type",
-        "sized_type_specifier",
-        "type_identifier",
-        "struct_specifier",
-        "union_specifier",
-        "qualified_identifier",
-    }
-)
+    {"primitive_type", "sized_type_specifier", "type_identifier", "struct_specifier", "union_specifier",
+     "qualified_identifier"}
+)  # fmt: skip
 
 
 def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | None:
@@ -65,11 +59,8 @@ def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | 
         if here.kind not in ("pointer_declarator", "parenthesized_declarator", through):
             return None
         if here.kind == "pointer_declarator":
-            stars = [
-                "*",
-                *(scopes.text(one) for one in here.children if one.kind == "type_qualifier"),
-                *stars,
-            ]
+            qualifiers = (scopes.text(one) for one in here.children if one.kind == "type_qualifier")
+            stars = ["*", *qualifiers, *stars]
         here = here.child("declarator") or here.first(
             "identifier", "pointer_declarator", "parenthesized_declarator", "reference_declarator"
         )

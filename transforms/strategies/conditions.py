@@ -35,9 +35,7 @@ def _is_name(node: Node) -> bool:
 @each("ternary_expression")
 def _to_if(code: CodeText, node: Node) -> Site | Refused:
     """`x = c ? a : b;` as `if (c) { x = a; } else { x = b; }`."""
-    whole = node
-    while whole.parent is not None and whole.parent.kind == "parenthesized_expression":
-        whole = whole.parent
+    whole = node.parenthesized
     found = _statement(code, whole)
     if isinstance(found, Refused):
         return found

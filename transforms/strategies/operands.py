@@ -97,13 +97,11 @@ def _is_signed(node: Node) -> bool:
 
 def is_target(node: Node) -> bool:
     """Whether an expression is assigned to; `(n) = 1` is allowed, too."""
-    here, parent = node, node.parent
-    while parent is not None and parent.kind == "parenthesized_expression":
-        here, parent = parent, parent.parent
-    if parent is None:
+    whole = node.parenthesized
+    if whole.parent is None:
         return False
-    is_left = parent.kind == "assignment_expression" and here.field == "left"
-    return is_left or parent.kind == "update_expression"
+    is_left = whole.parent.kind == "assignment_expression" and whole.field == "left"
+    return is_left or whole.parent.kind == "update_expression"
 
 
 def _of_numbers(rewrite: Callable[[CodeText, Node], Site | Refused | None]) -> Find[CodeText]:

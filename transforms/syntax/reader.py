@@ -97,6 +97,14 @@ class Node:
             node = node.children[0]
         return node
 
+    @property
+    def parenthesized(self) -> "Node":
+        """The expression with the parentheses around it."""
+        node = self
+        while node.parent is not None and node.parent.kind == "parenthesized_expression":
+            node = node.parent
+        return node
+
     def ancestors(self) -> Iterator["Node"]:
         """The nodes around it, from the inside out."""
         above = self.parent

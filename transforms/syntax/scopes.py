@@ -166,13 +166,15 @@ class ScopeWalk:
 
     # Names
 
-    def declare(self, name: Node, view: View, node: Node, *, known: bool = True) -> Binding | None:
+    def declare(
+        self, name: Node, view: View, node: Node, *, known: bool = True, doubt: str | None = None
+    ) -> Binding | None:
         """Make a new variable. Without `known` the caller opens its scope."""
         text = self.text(name)
         if self.nameless(name, text):
             return None
         frame = self.frames[-1]
-        binding = Binding(len(self.bindings), text, view, self.depth, node, name.start, frame.until)
+        binding = Binding(len(self.bindings), text, view, self.depth, node, name.start, frame.until, doubt)
         self.bindings.append(binding)
         self.note(binding, name, "declare")
         if known:

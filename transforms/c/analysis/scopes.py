@@ -75,34 +75,22 @@ class CScopes(ScopeWalk):
     def declarator(self, node: Node, view: View, whole: Node, doubt: str | None = None) -> None:
         """Visit what a declarator declares: sizes of arrays first, then the name. The declarator of the
         function itself declares its parameters."""
-        own = whole is self.unit
         function = node
         while function.kind != "function_declarator" and (inner := _inner(function)) is not None:
             self.parts(function, inner)
             function = inner
         if function.kind == "function_declarator":
             inner = _inner(function)
-            if own and inner is not None and _direct(inner):
-                self.use(inner if inner.kind == "identifier" else _name(inner), "read")
-                for one in function.children:
-                    if one is not inner:
-                        self.parameters(one, view)
-                return
-            if own and inner is not None:  # `int (*f(int a))(void)`
-                self.declarator(inner, view, whole)
-                return
-            if inner is not None and _direct(inner):
-                doubt = doubt or A_FUNCTION
-            for one in function.children:
+            is_own, is_direct = whole is self.unit and inner is not None, _is_direct(inner)
+            if is_own and is_direct:
+                self.use(named(function) or function, "read")
+            for one in function.children if is_direct or not is_own else ():  # not so: `int (*f(int))(void)`
                 if one is not inner:
-                    self.parameters(one, None)
-            if inner is not None:
-                self.declarator(inner, view, whole, doubt)
-            return
-        if function.kind in ("identifier", "type_identifier"):
-            found = self.declare(function, view, node)
-            if found is not None and found.doubt is None:
-                found.doubt = doubt
+                    self.parameters(one, view if is_own else None)
+            if inner is not None and not (is_own and is_direct):
+                self.declarator(inner, view, whole, doubt or (A_FUNCTION if is_direct else None))
+        elif function.kind in ("identifier", "type_identifier"):
+            self.declare(function, view, node, doubt=doubt)
 
     def parts(self, node: Node, inner: Node) -> None:
         """Visit the sizes and qualifiers of a declarator."""
@@ -165,9 +153,7 @@ class CScopes(ScopeWalk):
         value = node.child("value")
         if value is not None:
             self.visit(value)
-        found = self.declare(node.part("name"), "local", node)
-        if found is not None:
-            found.doubt = ENUMERATOR
+        self.declare(node.part("name"), "local", node, doubt=ENUMERATOR)
 
     # Names that are no variables
 
@@ -236,20 +222,11 @@ def _inner(node: Node) -> Node | None:
     return found if found is not None else node.first(*_DECLARATORS)
 
 
-def _direct(node: Node) -> bool:
+def _is_direct(node: Node | None) -> bool:
     """Whether a declarator is a name alone, perhaps in parentheses: then `name(…)` is a function."""
-    while (
-        node.kind in ("parenthesized_declarator", "attributed_declarator")
-        and (found := _inner(node)) is not None
-    ):
-        node = found
-    return node.kind == "identifier"
-
-
-def _name(node: Node) -> Node:
-    found = named(node)
-    assert found is not None
-    return found
+    while node is not None and node.kind in ("parenthesized_declarator", "attributed_declarator"):
+        node = _inner(node)
+    return node is not None and node.kind == "identifier"
 
 
 @lru_cache(maxsize=8)

@@ -61,5 +61,5 @@ def __getattr__(name: str) -> Any:
     for module in (rules, rename, merging, reorder):
         found: Any = getattr(module, name, None)
         if hasattr(found, "languages"):
-            return replace(found, language=CPP, languages=frozenset({CPP}))
+            return replace(found, language=CPP)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

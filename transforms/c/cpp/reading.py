@@ -59,6 +59,10 @@ _AROUND_A_NAME: Final = frozenset(
 )  # fmt: skip
 
 
+_ARGUMENTS: Final = re.compile(r"<[^<>]*>")
+"""Arguments of a template, without others in them."""
+
+
 def prepare(root: Node, source: bytes) -> None:
     """Give nodes of C++ the kinds under which they are looked at."""
     for node in list(root.walk()):
@@ -105,17 +109,11 @@ def head_of(function: Node) -> Node | None:
     return found
 
 
-def name_node(function: Node) -> Node | None:
-    """The whole name of a function, as in `T::f`, `operator==` or `operator int`."""
-    node: Node | None = function.child("declarator")
-    while node is not None and node.kind in _AROUND_A_NAME:
-        node = node.child("declarator") or next(iter(node.children), None)
-    return node
-
-
 def name_of(source: bytes, function: Node) -> str:
     """The name of a function in one spelling: `T::f`, `~T`, `operator==`; `operator int` for a conversion."""
-    node = name_node(function)
+    node = function.child("declarator")
+    while node is not None and node.kind in _AROUND_A_NAME:
+        node = node.child("declarator") or next(iter(node.children), None)
     if node is None:
         return ""
     end, inner = node.end, node
@@ -123,39 +121,24 @@ def name_of(source: bytes, function: Node) -> str:
         inner = name
     if inner.kind == "operator_cast" and (head := inner.child("declarator")) is not None:
         end = head.start
-    return "".join(_words(source[node.start : end].decode()))
+    return _tight(source[node.start : end])
 
 
-def _words(text: str) -> list[str]:
-    """The words of a name, with blanks only where two words would run together."""
-    words: list[str] = []
-    for word in text.split():
-        joins = (
-            words
-            and (words[-1][-1].isalnum() or words[-1][-1] == "_")
-            and (word[0].isalnum() or word[0] == "_")
-        )
-        words.append(f" {word}" if joins else word)
-    return words
+def _tight(name: bytes) -> str:
+    """A name with blanks only where two words would run together."""
+    return re.sub(r"(?<!\w) | (?!\w)", "", " ".join(name.decode().split()))
 
 
 def own_name(name: str) -> str | None:
     """The name of a plain function without the classes around it; `None` for constructors, destructors and
     operators, whose names people do not choose."""
-    *around, own = _outside_of_brackets(name).split("::")
+    inner = ""
+    while inner != name:
+        name, inner = _ARGUMENTS.sub("", name), name
+    *around, own = name.split("::")
     if not own.isidentifier() or own == "operator" or (around and around[-1] == own):
         return None
     return own
-
-
-def _outside_of_brackets(name: str) -> str:
-    found, depth = [], 0
-    for sign in name:
-        depth += sign == "<"
-        if not depth:
-            found.append(sign)
-        depth -= sign == ">"
-    return "".join(found)
 
 
 def strange(function: Node) -> str | None:
@@ -207,4 +190,4 @@ def tree_name(node: "TreeNode", source: bytes, keywords: frozenset[str]) -> str 
     if last.type == "operator_cast":
         head = last.child_by_field_name("declarator")
         end = end if head is None else head.start_byte
-    return "".join(_words(source[here.start_byte : end].decode()))
+    return _tight(source[here.start_byte : end])

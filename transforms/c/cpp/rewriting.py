@@ -19,9 +19,8 @@ from typing import Final, Self
 from codeaudit.transforms.c.cpp.reading import CASTS, CONSTEXPR_IF, DECLARING
 from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTER, WHOLE
 from codeaudit.transforms.c.macros import Surroundings
-from codeaudit.transforms.c.rewriting import CSource, is_declared_here, promoted
+from codeaudit.transforms.c.rewriting import CSource, promoted
 from codeaudit.transforms.c.types import declared_type, number_type
-from codeaudit.transforms.strategies.dialect import UNKNOWN
 from codeaudit.transforms.syntax.flow import LOOPS
 from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
 from codeaudit.transforms.syntax.scopes import Binding
@@ -138,15 +137,11 @@ class CppSource(CSource):
 
     def is_typed_by_value(self, declaration: Node) -> bool:
         """Whether its type is `auto`."""
-        kind = declaration.child("type")
-        return kind is None or kind.kind in ("placeholder_type_specifier", "decltype")
+        return _is_deduced(declaration)
 
     def in_nameless_function(self, node: Node) -> bool:
         """Whether it stands in a lambda, or the type of the result is not written down."""
-        if any(one.kind == "lambda_expression" for one in node.ancestors()):
-            return True
-        kind = self.unit.child("type")
-        return kind is None or kind.kind in ("placeholder_type_specifier", "decltype")
+        return _is_deduced(self.unit) or any(one.kind == "lambda_expression" for one in node.ancestors())
 
     @property
     def gives_number(self) -> bool:
@@ -203,11 +198,6 @@ class CppSource(CSource):
         node = node.unparenthesized
         parts = node.children
         match node.kind:
-            case "identifier":
-                binding = self.binding(node)
-                if binding is None or is_declared_here(node):
-                    return None
-                return self.value_type(binding)
             case "decimal_integer_literal":
                 return self._type_of_number(node) or NUMBER
             case "string_literal" | "raw_string_literal":
@@ -220,13 +210,13 @@ class CppSource(CSource):
                 return "bool"
             case "null" | "this":
                 return POINTER
-            case "sizeof_expression" | "alignof_expression":
+            case "alignof_expression":
                 return "size_t"
+            case "unary_expression" if node.operator in ("-", "+", "~"):
+                return _in_operation(self.type(parts[0]))
             case "unary_expression":
-                inner = self.type(parts[0])
-                if inner is None or node.operator not in ("!", "-", "+", "~"):
-                    return None
-                return "bool" if node.operator == "!" else _in_operation(inner)
+                is_known = node.operator == "!" and self.type(parts[0]) is not None
+                return "bool" if is_known else None
             case "update_expression":
                 return self.type(parts[0])
             case "assignment_expression":
@@ -249,10 +239,8 @@ class CppSource(CSource):
                 return self._named_type(kinds[0]) if len(kinds) == 1 else None
             case "functional_cast":
                 return number_type(self.text(parts[0]))
-            case "binary_expression":
-                return self._type_of_operation(node)
             case _:
-                return None
+                return super().type(node)
 
     def _named_type(self, node: Node) -> str | None:
         """The type that a cast names."""
@@ -292,18 +280,6 @@ class CppSource(CSource):
         """Whether `&&`, `||`, `!` or a comparison is built in."""
         return self.type(node) is not None
 
-    def has_opposite(self, node: Node) -> bool:
-        """As in C, for what is built in."""
-        return self.are_known(node) and super().has_opposite(node)
-
-    def commutes(self, node: Node) -> str | None:
-        """As in C, for what is built in."""
-        return super().commutes(node) if self.are_known(node) else UNKNOWN
-
-    def is_unordered(self, node: Node) -> bool:
-        """As in C, for what is built in."""
-        return self.are_known(node) and super().is_unordered(node)
-
     def is_value(self, node: Node) -> bool:
         """As in C; a function that is called could take a variable by reference, and a 0 may be a pointer."""
         return super().is_value(node) and self.is_used_by_value(node, literal=True)
@@ -311,13 +287,6 @@ class CppSource(CSource):
     def writes_out(self, target: Node, operator: str, value: Node) -> bool:
         """As in C, for what is built in."""
         return self.type(value) is not None and super().writes_out(target, operator, value)
-
-    def contracts(self, target: Node, operator: str) -> bool:
-        """As in C, for what is built in."""
-        whole = target.parent
-        if whole is None or self.type(whole.children[-1]) is None:
-            return False
-        return super().contracts(target, operator)
 
     def steps_by_one(self, node: Node) -> bool:
         """Whether the variable is a number or a pointer."""
@@ -415,6 +384,12 @@ def _in_operation(kind: str | None) -> str | None:
     return NUMBER if kind in _SMALL else promoted(kind)
 
 
+def _is_deduced(declaration: Node) -> bool:
+    """Whether the type of a declaration is not written down."""
+    kind = declaration.child("type")
+    return kind is None or kind.kind in ("placeholder_type_specifier", "decltype")
+
+
 def is_evaluated(reading: ParsedText, function: Node) -> bool:
     """Whether a compiler may evaluate a function, as far as the text before its body says so."""
     return _CONSTEXPR.search(reading.source[: function.part("body").start].decode()) is not None
@@ -465,14 +440,11 @@ def _sum(code: CppSource, node: Node) -> bool:
 
 def _plain_target(code: CppSource, node: Node) -> bool:
     """What takes the value of a `?:` takes a number or a pointer, by value."""
-    parent = node.parent
-    while parent is not None and parent.kind == "parenthesized_expression":
-        parent = parent.parent
+    parent = node.parenthesized.parent
     if parent is not None and parent.kind == "return_statement":
         return code.gives_number
-    return (
-        parent is None or parent.kind != "assignment_expression" or code.type(parent.children[0]) is not None
-    )
+    is_assigned = parent is not None and parent.kind == "assignment_expression"
+    return not is_assigned or parent is None or code.type(parent.children[0]) is not None
 
 
 def _plain_return(code: CppSource, node: Node) -> bool:

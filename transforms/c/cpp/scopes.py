@@ -42,10 +42,7 @@ class CppScopes(CScopes):
         """Visit the declarator of the function."""
         for child in node.children:
             if node is not head:
-                if child.kind.endswith("declarator") or child.kind in (
-                    "qualified_identifier",
-                    "operator_cast",
-                ):
+                if child.kind.endswith(("declarator", "qualified_identifier", "operator_cast")):
                     self._head(child, head)
                 else:
                     self.visit(child)
@@ -67,9 +64,7 @@ class CppScopes(CScopes):
             super().declarator(node, view, whole, doubt)
             return
         for child in binding.children:
-            found = self.declare(child, view, binding)
-            if found is not None and found.doubt is None:
-                found.doubt = doubt
+            self.declare(child, view, binding, doubt=doubt)
 
     def visit_field_initializer(self, node: Node) -> None:
         """Visit `m(x)` of a constructor: the name is that of a member or a base."""
@@ -166,9 +161,7 @@ class CppScopes(CScopes):
         for child in node.children:
             if child is not name:
                 self.visit(child)
-        found = self.declare(name, "local", node)
-        if found is not None:
-            found.doubt = IS_A_TYPE
+        self.declare(name, "local", node, doubt=IS_A_TYPE)
 
     def visit_using_declaration(self, node: Node) -> None:
         """Visit `using a::b;`, which makes `b` known; of `using namespace a;` nothing is visited."""
@@ -176,9 +169,7 @@ class CppScopes(CScopes):
         while name is not None and name.kind == "qualified_identifier":
             name = name.child("name")
         if name is not None and name.kind == "identifier" and not node.has("namespace"):
-            found = self.declare(name, "local", node)
-            if found is not None:
-                found.doubt = BY_USING
+            self.declare(name, "local", node, doubt=BY_USING)
 
     def visit_namespace_alias_definition(self, node: Node) -> None:
         """Visit another name for a namespace."""

@@ -1,11 +1,11 @@
 """`rename-merging` for C: the control of renaming. Two variables become one."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, Self
+from typing import Final
 
 from codeaudit.transforms.c.identifiers.rename import NOT_A_MOVE, CVariables, variables
-from codeaudit.transforms.c.macros import Surroundings
+from codeaudit.transforms.c.macros import InFile, Surroundings
 from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.c.types import declared_type
 from codeaudit.transforms.renaming import Merging
@@ -25,23 +25,17 @@ class _Merges(CodeMerges):
 
 
 @lru_cache(maxsize=8)
-def _merges(source: str, around: str, language: str) -> _Merges:
-    return _Merges(variables(source, Surroundings.of(around, "hygienic", language)))
+def _merges(source: str, around: Surroundings) -> _Merges:
+    return _Merges(variables(source, around))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CMerging(Merging):
+class CMerging(InFile, Merging):
     """Makes one variable of a C function another one. One merge is one move."""
 
-    languages: frozenset[str] = field(default=frozenset({C}))
-    language: str = C
     foreign: str = NOT_A_MOVE
+    language: str = C
     around: str = field(default="", repr=False)
-    """The text of the file around the function, as far as it is known."""
-
-    def within(self, text: str) -> Self:
-        """The same control for the functions of this text."""
-        return replace(self, around=text)
 
     def merges(self, source: str) -> _Merges:
         """The merges of a function, computed once for all of its variants.
@@ -49,7 +43,7 @@ class CMerging(Merging):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return _merges(source, self.around, self.language)
+        return _merges(source, self.surroundings)
 
 
 RENAME_MERGING: Final = CMerging()

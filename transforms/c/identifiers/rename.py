@@ -18,15 +18,15 @@ level says what is assumed of macros that the file does not define (`c.macros`).
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Final, Self
+from typing import Final
 
 from codeaudit.transforms.c.analysis.scopes import resolve
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp import reading as cpp
 from codeaudit.transforms.c.cpp.reading import name_of
-from codeaudit.transforms.c.macros import NOWHERE, Macros, Surroundings, macros_of
+from codeaudit.transforms.c.macros import NOWHERE, InFile, Macros, Surroundings, macros_of
 from codeaudit.transforms.c.parsing import KEYWORDS, CText
 from codeaudit.transforms.c.parsing import C as OF_C
 from codeaudit.transforms.levels import MacroLevel
@@ -34,7 +34,6 @@ from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import RenameVariables
 from codeaudit.transforms.strategies.rename import CodeVariables
-from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding, Scopes
 
 _FREQUENT: Final = """
@@ -136,14 +135,11 @@ class CVariables(CodeVariables):
             found.update(dict.fromkeys(self.macros.named_by(word), IN_MACRO))
             found[word] = IS_MACRO
         for node in self.scopes.unit.walk():
-            if node.kind == "method_invocation" and self.macros.keeps_text(
-                self.scopes.text(node.children[0])
-            ):
-                found.update(dict.fromkeys(self._names(node.children[-1]), IN_ARGUMENT))
+            called = node.children[0] if node.kind == "method_invocation" else None
+            if called is not None and self.macros.keeps_text(self.scopes.text(called)):
+                words = (one for one in node.children[-1].walk() if one.kind.endswith("identifier"))
+                found.update(dict.fromkeys(map(self.scopes.text, words), IN_ARGUMENT))
         return found
-
-    def _names(self, node: Node) -> frozenset[str]:
-        return frozenset(self.scopes.text(one) for one in node.walk() if one.kind.endswith("identifier"))
 
     def keeps_name(self, binding: Binding) -> str | None:
         """Because of a doubt, or because a macro may need the name."""
@@ -186,20 +182,13 @@ def variables(source: str, around: Surroundings = NOWHERE) -> CVariables:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CRename(RenameVariables):
+class CRename(InFile, RenameVariables):
     """Gives other names to the variables of a C function. One variable is one move."""
 
     foreign: str = NOT_A_MOVE
-    languages: frozenset[str] = field(default=frozenset({OF_C}))
     language: str = OF_C
     around: str = field(default="", repr=False)
-    """The text of the file around the function, as far as it is known."""
     macros: MacroLevel = "known"
-    """What is assumed of macros."""
-
-    def within(self, text: str) -> Self:
-        """The same transform for the functions of this text, whose macros are known."""
-        return replace(self, around=text)
 
     def variables(self, source: str) -> CVariables:
         """The variables of the function.
@@ -207,7 +196,7 @@ class CRename(RenameVariables):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return variables(source, Surroundings.of(self.around, self.macros, self.language))
+        return variables(source, self.surroundings)
 
 
 RENAME: Final = CRename()

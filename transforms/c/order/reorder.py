@@ -1,13 +1,13 @@
 """`reorder` for C (`strategies.reorder`). The assumptions are those of `analysis.effects`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from codeaudit.transforms.c.analysis.program import CProgram, analyse
 from codeaudit.transforms.c.analysis.scopes import IS_A_TYPE, TYPE_OR_VARIABLE
 from codeaudit.transforms.c.identifiers.rename import doubt
-from codeaudit.transforms.c.macros import HYGIENIC, Surroundings
+from codeaudit.transforms.c.macros import HYGIENIC, InFile, Surroundings
 from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.c.rewriting import LABEL_INSIDE, CSource
 from codeaudit.transforms.dependence.relations import Dependence
@@ -86,13 +86,11 @@ def _is_value(code: CSource, node: Node) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CReorder(CodeReorder):
+class CReorder(InFile, CodeReorder):
     """Puts the statements of a C function into another legal order."""
 
-    languages: frozenset[str] = field(default=frozenset({C}))
     language: str = C
     macros: MacroLevel = "known"
-    """What is assumed of macros."""
 
     def ordering(self, source: str) -> COrdering:
         """The blocks of the function.
@@ -100,26 +98,21 @@ class CReorder(CodeReorder):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return _ordering(source, self._surroundings, self.dependence)
-
-    @property
-    def _surroundings(self) -> Surroundings:
-        return Surroundings.of(self.around, self.macros, self.language)
+        return _ordering(source, self.surroundings, self.dependence)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """As in all languages, with an evidence that says what is assumed of macros."""
         found = CodeReorder.apply(self, source, moves)
         if isinstance(found, Refused):
             return found
-        own = analyse(source, dependence=self.dependence, around=self._surroundings).code.evidence
+        own = self.ordering(source).program.code.evidence
         return replace(found, evidence=_TOGETHER.get((found.evidence, own), found.evidence))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CReorderBreaking(CodeReorderBreaking):
+class CReorderBreaking(InFile, CodeReorderBreaking):
     """Puts one statement directly before another that it depends on."""
 
-    languages: frozenset[str] = field(default=frozenset({C}))
     language: str = C
 
     def ordering(self, source: str) -> COrdering:
@@ -128,7 +121,7 @@ class CReorderBreaking(CodeReorderBreaking):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return _ordering(source, Surroundings.of(self.around, "hygienic", self.language))
+        return _ordering(source, self.surroundings)
 
 
 REORDER: Final = CReorder()
