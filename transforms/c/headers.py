@@ -40,18 +40,15 @@ _ABSENT: Final = 24
 """The most headers that may be missing until nothing of the file counts as known."""
 _SEARCHES: Final = 3
 """How often missing headers are looked for in the project: those that are found may include others."""
+_SYSTEM: Final = re.compile(r"<\.\.\.> search starts here:\n((?: .*\n)*)")
+"""The folders of the system's headers, as a compiler tells them for -v."""
+_TESTED: Final = re.compile(r"__has_include(?:_next)?[ \t]*\([ \t]*[\"<]([^\">\n]+)")
+"""A header of which a text asks whether there is one."""
 _FILES: Final = 100_000
 """The most files of a project in which headers are looked for."""
 _ENDINGS: Final = (".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".def")
-_OF_A_PROJECT: Final = (
-    ".git",
-    "configure",
-    "configure.ac",
-    "CMakeLists.txt",
-    "meson.build",
-    "Makefile",
-    "BUILD.bazel",
-)
+_OF_A_PROJECT: Final = (".git", "configure", "configure.ac", "CMakeLists.txt", "meson.build", "Makefile",
+                        "BUILD.bazel")  # fmt: skip
 """What lies in the top folder of a project."""
 _COMMANDS: Final = 3
 """The most commands of one file that are looked at."""
@@ -63,16 +60,14 @@ _MARKER: Final = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"((?: \d)*)$')
 _INCLUDED: Final = re.compile(
     r'^[ \t]*#[ \t]*(?:include|import)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)?', re.MULTILINE
 )
-_LISTED: Final = re.compile(r"(?<=\s)(?:[^\s\\$:]|\\\S)+(?=\s)")
-"""A file in the answer to -M, unless its name has blanks."""
 _ERROR: Final = re.compile(r"\berror: (.*)")
 _STANDARD: Final = re.compile(r"-std=[A-Za-z0-9+:]{1,20}")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\([^()\n]*\))?(?:=[^\n\0]*)?")
 _TAKES_A_WORD: Final = ("-I", "-D", "-U", "-include")
 
 
-Folders: TypeAlias = tuple[str, ...]
-"""Of headers, in the order in which they are searched."""
+Near: TypeAlias = Sequence[tuple[str, str | None]]
+"""Headers with their texts, as of `headers_near`."""
 Answered: TypeAlias = tuple[str, tuple[str, ...], bool]
 """What a compiler says, the headers that are missing, and whether it stops for another reason."""
 
@@ -116,21 +111,16 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
 
 
 def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
-    compiler = compiler_of(tongue)
-    answered: Answered | None = None
-    folders: Folders = ()
-    if compiler is not None:
-        answered, folders = _searched(compiler, text, file, tongue, flags, "-dD")
-    near = tuple(headers_near(text, file, (*flags, *(f"-I{one}" for one in folders))))
-    defined = list(defined_by(flags))
+    answered, near = _searched(text, file, tongue, flags, "-dD")
     beside = [found for _, found in near if found is not None]
-    if answered is None:
-        missing = tuple(name for name, found in near if found is None)
-        return Seen(
-            definitions="\n".join([*defined, *beside]), declarations="\n".join(beside), missing=missing
-        )
-    asked = _read(*answered)
-    return replace(asked, definitions="\n".join([asked.definitions, *beside]))
+    if answered is not None:
+        asked = _read(*answered)
+        return replace(asked, definitions="\n".join([asked.definitions, *beside]))
+    return Seen(
+        definitions="\n".join([*defined_by(flags), *beside]),
+        declarations="\n".join(beside),
+        missing=tuple(name for name, found in near if found is None),
+    )
 
 
 # ── a compiler ───────────────────────────────────────────────────────────────────────────────────────────
@@ -142,41 +132,61 @@ def compiler_of(tongue: str) -> str | None:
     return next((found for name in COMPILERS[tongue] if (found := shutil.which(name))), None)
 
 
-def _searched(
-    compiler: str, text: str, file: str, tongue: str, flags: tuple[str, ...], kept: str
-) -> "tuple[Answered | None, Folders]":
-    """As `_preprocessed`, and the folders of the project in which missing headers were found.
+@lru_cache(maxsize=2)
+def _folders_of_system(compiler: str, tongue: str) -> Sequence[Path]:
+    """The folders in which a compiler looks for headers last."""
+    with TemporaryDirectory(prefix="codeaudit-headers-") as scratch:
+        words = [compiler, "-E", "-v", "-x", tongue, "-"]
+        found = _SYSTEM.search(answer(words, "", Path(scratch), Path(scratch))[2])
+    return [Path(one.strip()) for one in found[1].splitlines()] if found is not None else []
 
-    They are looked for where no file of commands says where headers lie: behind all other folders, so that no
-    header of the system is hidden.
+
+def _searched(
+    text: str, file: str, tongue: str, flags: tuple[str, ...], kept: str
+) -> "tuple[Answered | None, Near]":
+    """As `_preprocessed`, and as `headers_near`; `kept` says which directives stay.
+
+    Missing headers are looked for in the project where no file of commands says where headers lie: behind all
+    other folders, so that no header of the system is hidden. What a compiler will miss is foreseen from the
+    texts, so that it is asked once; it is asked again where it does not read a header that was looked for.
     """
-    folders: Folders = ()
-    answered = _preprocessed(compiler, text, file, tongue, flags, kept)
-    for _ in range(_SEARCHES):
-        if flags or answered is None or not answered[1]:
-            break
-        more = tuple(one for one in _in_project(file, answered[1]) if one not in folders)
+    compiler, found = compiler_of(tongue), dict[str, str]()
+    system = _folders_of_system(compiler, tongue) if compiler is not None else []
+    for _ in range(_SEARCHES + 1):
+        near = list(headers_near(text, file, (*flags, *(f"-I{one}" for one in found.values()))))
+        unseen = [name for name, own in near if own is None]
+        missing = [name for name in unseen if not any((one / name).is_file() for one in system)]
+        more = _in_project(file, missing) if system and not flags else {}
         if not more:
             break
-        folders = (*folders, *more)
-        after = [word for one in folders for word in ("-idirafter", one)]
-        answered = _preprocessed(compiler, text, file, tongue, after, kept)
-    return answered, folders
+        found |= more
+    tested = {one for piece in (text, *(own or "" for _, own in near)) for one in _TESTED.findall(piece)}
+    missing = [one for one in missing if one not in tested]
+    while compiler is not None:
+        after = [word for one in dict.fromkeys(found.values()) for word in ("-idirafter", one)]
+        # Without -E it would write a file; -w because warnings are no answer.
+        words = [compiler, "-E", kept, "-w", "-x", tongue, *flags, *after]
+        answered = _preprocessed(words, text, file, missing)
+        read = {} if answered is None else {a: b for a, b in found.items() if f'"{b}/{a}"' in answered[0]}
+        if answered is None or {*read.values()} == {*found.values()}:
+            return answered, near
+        found = read
+        near = list(headers_near(text, file, [f"-I{one}" for one in found.values()]))
+    return None, near
 
 
-def _in_project(file: str, missing: Iterable[str]) -> Folders:
+def _in_project(file: str, missing: Iterable[str]) -> dict[str, str]:
     """The folders of the project around a file in which these headers lie, by the names that `#include` gives
     them. A header counts if the project has exactly one that may be meant."""
     root = _project(file)
-    if root is None:
-        return ()
-    known, found = _project_headers(root), dict[str, None]()
+    known = {} if root is None else _project_headers(root)
+    found: dict[str, str] = {}
     for name in missing:
         parts = PurePosixPath(name).parts
         places = [one for one in known.get(parts[-1], ()) if one.endswith(f"/{name}")] if parts else []
         if len(places) == 1 and ".." not in parts:
-            found[places[0].removesuffix(f"/{name}")] = None
-    return tuple(found)
+            found[name] = places[0].removesuffix(f"/{name}")
+    return found
 
 
 def _project(file: str) -> str | None:
@@ -208,42 +218,43 @@ def _project_headers(root: str) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _preprocessed(
-    compiler: str, text: str, file: str, tongue: str, flags: Sequence[str], kept: str
-) -> "Answered | None":
+def _preprocessed(words: Sequence[str], text: str, file: str, expected: Iterable[str]) -> "Answered | None":
     """What a compiler makes of a text, the headers that are missing, and whether it stops for another reason;
-    `None` where it gives no answer in time. A header that is missing is put in its place as an empty one, and
-    the compiler is asked again. `kept` says which directives stay."""
+    `None` where it gives no answer in time. An empty header stands in the place of each that is `expected` to
+    be missing; where another one is, the compiler is asked again."""
     with TemporaryDirectory(prefix="codeaudit-headers-") as scratch:
         empty = Path(scratch, "absent")
         empty.mkdir()
         folder = Path(file).parent if file else Path(scratch)
-        # Without -E it would write a file; -w because warnings are no answer; the empty headers come last.
-        words = [compiler, "-E", kept, "-w", "-x", tongue, *flags, "-idirafter", str(empty), "-"]
-        missing: list[str] = []
+        words = [*words, "-idirafter", str(empty), "-"]
+        placed = [name for name in dict.fromkeys(expected) if _is_placed(empty, name)]
         while True:
             code, out, told = answer(words, text, folder, Path(scratch))
             if code is None:
                 return None
+            missing = tuple(name for name in placed if f'"{empty}/{name}"' in out)
             absent = _NOT_FOUND.search(told)
             if not code:
-                return out, tuple(missing), False
+                return out, missing, len(missing) > _ABSENT
             if absent is None:
                 # The project asks for something that a command would define. All else is read.
                 asks = [one.startswith("#error") for one in _ERROR.findall(told)]
                 return out, (*missing, *(["#error"] if any(asks) else [])), not asks or not all(asks)
-            names = [absent[1] or absent[2]]
-            if not missing:  # all at once: each further call would find one
-                listing = [compiler, "-M", "-MG", "-w", "-x", tongue, *flags, "-"]
-                listed = _LISTED.findall(answer(listing, text, folder, Path(scratch))[1])
-                names += (one for one in listed if one != names[0] and not (folder / one).exists())
-            for name in names:
-                parts = PurePosixPath(name).parts
-                missing.append(name)
-                if len(missing) > _ABSENT or ".." in parts or name.startswith("/") or (empty / name).exists():
-                    return "", tuple(missing), True
-                (empty / name).parent.mkdir(parents=True, exist_ok=True)
-                (empty / name).touch()
+            placed.append(absent[1] or absent[2])
+            if len(missing) >= _ABSENT or not _is_placed(empty, placed[-1]):
+                return "", (*missing, placed[-1]), True
+
+
+def _is_placed(folder: Path, name: str) -> bool:
+    """Whether an empty header could be made in a folder."""
+    if ".." in PurePosixPath(name).parts or name.startswith("/") or (folder / name).exists():
+        return False
+    try:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    except OSError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=8)
@@ -251,10 +262,7 @@ def written_out(text: str, file: str, tongue: str = "c") -> str | None:
     """The text of a file with the headers of its project in their places. A compiler has chosen among the
     branches of `#if` and has replaced macros; their definitions and `#include <…>` stay. `None` where no
     compiler answers."""
-    compiler = compiler_of(tongue)
-    if compiler is None:
-        return None
-    found, _ = _searched(compiler, text, file, tongue, flags_of(file)[0], "-dDI")
+    found, _ = _searched(text, file, tongue, flags_of(file)[0], "-dDI")
     if found is None or not found[0]:
         return None
     own, is_own, of_system = list[str](), False, set[str]()
