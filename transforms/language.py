@@ -159,6 +159,26 @@ def renamings(total: str, clamp: str) -> tuple[TransformEntry, ...]:
     return tuple(keeps(f"rename:{name}", summary, program, MERGING) for name, summary, program in rows)
 
 
+def layouts(program: str, of_comments: tuple[str, ...] = ()) -> tuple[TransformEntry, ...]:
+    """The rows of the transforms of a module `rules` that change comments, lines and blanks. The example is a
+    program of the language; `of_comments` is what new comments rest on, if that is more."""
+    rows = (
+        ("REMOVE_COMMENTS", "comments go, except those for tools"),
+        ("INSERT_BLANK_LINES", "blank lines between statements"),
+        ("REMOVE_BLANK_LINES", "blank lines go"),
+        ("SPLIT_LINES", "lists on several lines"),
+        ("JOIN_LINES", "lists on one line"),
+        ("INDENTATION", "blocks indented by 2, 3, 4 or 8 blanks or a tab"),
+        ("BRACE_LINES", "opening braces on a line of their own, or behind their head"),
+        ("SPACING", "blanks around operators come or go"),
+    )
+    comments = "comments that say nothing of the code"
+    return (
+        keeps("rules:INSERT_COMMENTS", comments, program, rests_on=of_comments),
+        *(keeps(f"rules:{name}", summary, program) for name, summary in rows),
+    )
+
+
 def changes(target: str, summary: str, example: str) -> TransformEntry:
     """The row of a control; `target` is `module:ATTRIBUTE` inside the family's package."""
     return TransformEntry(target, f"control: {summary}", kind="control", example=example)

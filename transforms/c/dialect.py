@@ -73,6 +73,7 @@ DIALECT: Final = Dialect(
     ),
     numbers=frozenset({"decimal_integer_literal"}),
     truth=("1", "0"),
+    for_a_tool=FOR_A_TOOL,
     targets=SCALAR,
     wide=SCALAR,
     numeric=SCALAR,

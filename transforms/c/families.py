@@ -3,7 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.c.ledger import CODE, LAYOUT
-from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.language import TransformFamily, changes, keeps, layouts
 
 _GRADE: Final = """\
 int grade(int value, int limit)
@@ -134,20 +134,6 @@ int note(int value, int limit)
 }
 """
 
-_TELL: Final = """\
-void tell(int value, int limit)
-{
-    int twice = value & 255;
-    for (int i = 0; i < limit; i++) {
-        twice ^= i;
-    }
-    if (twice > 9) {
-        printf("%d,", twice);
-    }
-    printf("%d;", twice + 1);
-}
-"""
-
 CONTROL_FLOW: Final = TransformFamily.of(
     __package__,
     "control-flow",
@@ -227,33 +213,23 @@ DEAD_CODE: Final = TransformFamily.of(
     __package__,
     "dead-code",
     "Statements of C that never run or that nothing depends on.",
-    keeps("rules:UNUSED_LOCALS", "variables that nobody reads", _TELL, "live-assignment"),
-    keeps(
-        "rules:DEAD_STORES", "variables that hold something computed and never read", _TELL, "live-assignment"
-    ),
-    keeps("rules:UNREACHABLE_BRANCHES", "branches that are never taken", _TELL, "reachable-branch"),
-    keeps("rules:NO_OP_STATEMENTS", "`;` and `{ }`", _TELL),
-    keeps("rules:ELSE_PASS", "an `else` that does nothing", _TELL),
-    keeps("rules:REDUNDANT_JUMPS", "`return;` and `continue;` at an end", _TELL, "reachable-branch"),
-    changes("rules:LIVE_ASSIGNMENT", "a variable gets another value before it is read", _TELL),
-    changes("rules:REACHABLE_BRANCH", "a `return` before something", _TELL),
+    keeps("rules:UNUSED_LOCALS", "variables that nobody reads", _SUM, "live-assignment"),
+    keeps("rules:DEAD_STORES", "variables with something computed that nobody reads", _SUM,
+        "live-assignment"),
+    keeps("rules:UNREACHABLE_BRANCHES", "branches that are never taken", _SUM, "reachable-branch"),
+    keeps("rules:NO_OP_STATEMENTS", "`;` and `{ }`", _SUM),
+    keeps("rules:ELSE_PASS", "an `else` that does nothing", _SUM),
+    keeps("rules:REDUNDANT_JUMPS", "`return;` and `continue;` at an end", _SUM, "reachable-branch"),
+    changes("rules:LIVE_ASSIGNMENT", "a variable gets another value before it is read", _SUM),
+    changes("rules:REACHABLE_BRANCH", "a `return` before something", _SUM),
     rests_on=CODE,
-)
+)  # fmt: skip
 
 LAYOUT_OF_TEXT: Final = TransformFamily.of(
     __package__,
     "layout",
     "Comments, lines, blanks, parentheses and literals of C: what a text looks like.",
-    keeps("rules:INSERT_COMMENTS", "comments that say nothing of the code", _NOTE,
-        rests_on=(*LAYOUT, "line-comments")),
-    keeps("rules:REMOVE_COMMENTS", "comments go, except those for tools", _NOTE),
-    keeps("rules:INSERT_BLANK_LINES", "blank lines between statements", _NOTE),
-    keeps("rules:REMOVE_BLANK_LINES", "blank lines go", _NOTE),
-    keeps("rules:SPLIT_LINES", "arguments on a line each", _NOTE),
-    keeps("rules:JOIN_LINES", "arguments on one line", _NOTE),
-    keeps("rules:INDENTATION", "blocks indented by 2, 3, 4 or 8 blanks or a tab", _NOTE),
-    keeps("rules:BRACE_LINES", "opening braces on a line of their own, or behind their head", _NOTE),
-    keeps("rules:SPACING", "blanks around operators come or go", _NOTE),
+    *layouts(_NOTE, (*LAYOUT, "line-comments")),
     keeps("rules:INSERT_PARENTHESES", "parentheses that change nothing", _NOTE),
     keeps("rules:REMOVE_PARENTHESES", "parentheses that change nothing go", _NOTE),
     keeps("rules:LITERAL_BASES", "numbers in another base", _NOTE, "literal-changed"),

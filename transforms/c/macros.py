@@ -9,6 +9,7 @@ anything, unless its text explains it.
 """
 
 import re
+from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -116,7 +117,7 @@ class InFile(BaseTransform):
         return Surroundings(*of_place(self.around), level, self.language)
 
 
-class _Definitions(Mapping[str, tuple[Macro, ...]]):
+class _Definitions(UserDict[str, tuple[Any, ...]]):
     """The definitions of some texts by name. A name is read when it is first asked for: headers have many.
 
     The files of a project share most of theirs, so equal ones are one object in memory.
@@ -125,31 +126,22 @@ class _Definitions(Mapping[str, tuple[Macro, ...]]):
     _all: ClassVar[dict[object, Any]] = {}
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._found: dict[str, tuple[tuple[str | None, str], ...]] = {}
+        super().__init__()
         self._read: dict[str, tuple[Macro, ...]] = {}
         once: Callable[[Any, Any], Any] = self._all.setdefault
         for text in texts:
             for match in _DEFINE.finditer(_uncommented(text)):
                 name, one = match["name"], (match["parameters"], match["body"])
-                known = self._found.get(name, ())
+                known = self.data.get(name, ())
                 if one not in known:
                     both = (*known, one)
-                    self._found[once(name, name)] = once(both, both)
+                    self.data[once(name, name)] = once(both, both)
 
     def __getitem__(self, name: str) -> tuple[Macro, ...]:
         found = self._read.get(name)
         if found is None:
-            found = self._read[name] = tuple(_macro(*one) for one in self._found[name])
+            found = self._read[name] = tuple(_macro(*one) for one in self.data[name])
         return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._found
 
 
 def _uncommented(text: str) -> str:

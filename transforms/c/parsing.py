@@ -13,12 +13,23 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp import reading as cpp
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
-from codeaudit.transforms.syntax.reader import EMPTY, Extent, Grammar, Node, ParsedText, TreeReader, blanked
+from codeaudit.transforms.syntax.reader import (
+    EMPTY,
+    Extent,
+    Grammar,
+    Node,
+    ParsedText,
+    TreeReader,
+    blanked,
+    encoded,
+    fault,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node as TreeNode
@@ -65,20 +76,12 @@ _DIRECTIVES: Final = ("preproc_", "directive")
 _TRIGRAPH: Final = re.compile(rb"\\[ \t]*\r?\n|\?\?[=/'()!<>-]")
 
 
-def _load() -> object:
-    import tree_sitter_c
-
-    return tree_sitter_c.language()
-
-
-def _load_cpp() -> object:
-    import tree_sitter_cpp
-
-    return tree_sitter_cpp.language()
+def _load(package: str) -> object:
+    return import_module(package).language()
 
 
 _GRAMMAR: Final = Grammar(
-    load=_load,
+    load=partial(_load, "tree_sitter_c"),
     aliases={
         "call_expression": "method_invocation",
         "char_literal": "character_literal",
@@ -100,7 +103,7 @@ _GRAMMAR: Final = Grammar(
 )
 _GRAMMAR_OF_CPP: Final = replace(
     _GRAMMAR,
-    load=_load_cpp,
+    load=partial(_load, "tree_sitter_cpp"),
     aliases={**_GRAMMAR.aliases, **cpp.ALIASES},
     fields={**_GRAMMAR.fields, "indices": "index"},
     dropped=_GRAMMAR.dropped | {"subscript_argument_list"},
@@ -128,7 +131,9 @@ def read(text: str, language: str = C) -> CText:
     Raises:
         SourceError: the text is not in the language, as far as it can be read here.
     """
-    source = _encoded(text, language)
+    source = encoded(text, TITLES[language])
+    if b"\0" in source:
+        raise SourceError(f"not valid {TITLES[language]}: a zero character")
     if language == C and (headless := _headless(source)) is not None:
         return headless
     tree, hidden = _parsed(source, language)
@@ -250,35 +255,25 @@ def _parsed(source: bytes, language: str = C) -> tuple["Tree", tuple[Extent, ...
 
 def _first_fault(root: "TreeNode") -> int:
     """The first byte of the first error; behind the text without one."""
-    node = _fault(root)
+    node = fault(root)
     return root.end_byte + 1 if node is None else node.start_byte
-
-
-def _fault(root: "TreeNode") -> "TreeNode | None":
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if node.is_error or node.is_missing:
-            return node
-        pending += [child for child in reversed(node.children) if child.has_error or child.is_missing]
-    return None
 
 
 def _candidates(seen: bytes, root: "TreeNode", keywords: frozenset[str]) -> Iterator[Extent]:
     """What may be overwritten at and before the first error, the likeliest first: a word that a header may
     define to be nothing, in the head of a function with what stands in parentheses behind it, and the stars
     of a type that is an argument, as in `va_arg(list, char *)`."""
-    fault = _fault(root)
-    if fault is None:
+    found_fault = fault(root)
+    if found_fault is None:
         return
-    at = fault.start_byte
+    at = found_fault.start_byte
     begin = max(seen.rfind(sign, 0, at) for sign in (b"{", b"}", b";")) + 1
-    stop = min(len(seen), max(fault.end_byte, at + 1) + 200)
+    stop = min(len(seen), max(found_fault.end_byte, at + 1) + 200)
     for stars in _STARS.finditer(seen, begin, stop):
         yield stars.span(1)
     for value in _EMPTY_VALUE.finditer(seen, begin, stop):
         yield value.span()
-    in_head = _is_in_head(fault)
+    in_head = _is_in_head(found_fault)
     head = seen.find(b"{", begin)
     words = []
     for found in _WORD.finditer(seen, begin, stop):
@@ -293,9 +288,7 @@ def _candidates(seen: bytes, root: "TreeNode", keywords: frozenset[str]) -> Iter
         rest = seen[found.end() :]
         if rest.lstrip()[:1] != b"(":
             yield found.span()
-        elif (
-            in_head or found.group() in _ATTRIBUTES
-        ):  # among statements `CHECK(x)` is code, whatever it expands to
+        elif in_head or found.group() in _ATTRIBUTES:  # a statement `CHECK(x)` is code, whatever it becomes
             end = _closing(seen, found.end() + len(rest) - len(rest.lstrip()))
             if end >= 0:
                 end += 1
@@ -327,16 +320,6 @@ _closing: Final = partial(closing, begin=ord("("), end=ord(")"))
 
 
 # ── trees ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _encoded(text: str, language: str) -> bytes:
-    try:
-        source = text.encode()
-    except UnicodeEncodeError as error:
-        raise SourceError(f"not valid {TITLES[language]}: a character without an encoding") from error
-    if b"\0" in source:
-        raise SourceError(f"not valid {TITLES[language]}: a zero character")
-    return source
 
 
 def _headless(source: bytes) -> CText | None:
@@ -388,7 +371,10 @@ def _reading(
         source=source,
         root=walked.root,
         shape=tuple(walked.shape),
-        comments=tuple(_comment(source, *one) for one in walked.comments),
+        comments=tuple(
+            ("line_comment" if source.startswith(b"//", start) else "block_comment", start, end)
+            for _, start, end in walked.comments
+        ),
         hidden=hidden,
     )
 
@@ -423,11 +409,6 @@ def _bind(node: Node) -> None:
         inner.field, operand.field = operand.field, inner.field
         for one in node.children:
             one.parent = node
-
-
-def _comment(source: bytes, kind: str, start: int, end: int) -> tuple[str, int, int]:
-    """A comment under the name of its form, as grammars of other languages tell them apart."""
-    return ("line_comment" if source.startswith(b"//", start) else "block_comment"), start, end
 
 
 def _group(switch: Node) -> None:

@@ -17,7 +17,6 @@ from codeaudit.transforms.c.declared import NO_FRACTION, OBJECT
 from codeaudit.transforms.c.dialect import (
     ARITHMETIC,
     DIALECT,
-    FOR_A_TOOL,
     INTEGRAL,
     POINTER,
     PROMOTED,
@@ -76,9 +75,10 @@ class CSource(CodeText):
 
     edits_head: ClassVar[bool] = False
     """Whether rules edit what stands before the body: a constructor of C++ gives values there."""
+    spelling: ClassVar[Dialect] = DIALECT
 
-    def __init__(self, source: str, around: Surroundings, dialect: Dialect = DIALECT) -> None:
-        super().__init__(resolve(source, around.language), dialect)
+    def __init__(self, source: str, around: Surroundings) -> None:
+        super().__init__(resolve(source, around.language), self.spelling)
         self.macros = macros_of(source, around)
         self.evidence = self.macros.evidence
 
@@ -98,11 +98,6 @@ class CSource(CodeText):
         if any(node.kind == "case_statement" for node in self.unit.walk()):
             return LABEL_INSIDE
         return self.unusual
-
-    @property
-    def obstacle_of_nodes(self) -> str | None:
-        """Why a statement of the function stops it from being understood; C has none."""
-        return None
 
     @cached_property
     def unusual(self) -> str | None:
@@ -200,10 +195,6 @@ class CSource(CodeText):
             for name in super().fresh(*stems)
             if name not in self.macros.words and not self.macros.is_pasted(name, source)
         )
-
-    def is_for_tool(self, comment: str) -> bool:
-        """Whether it may be an order to a tool."""
-        return FOR_A_TOOL.search(comment) is not None
 
     # ── names and declarations ───────────────────────────────────────────────────────────────────────────
 
@@ -331,7 +322,8 @@ class CSource(CodeText):
                 binding = self.binding(node)
                 return None if binding is None or is_declared_here(node) else self.value_type(binding)
             case "decimal_integer_literal":
-                return self._type_of_number(node)
+                found = self._number(node)
+                return None if found is None else _SUFFIXES.get(found[1].lower())
             case "character_literal":
                 return "int" if self.source[node.start : node.start + 1] == b"'" else None
             case "unary_expression" if node.operator in ("-", "+", "~"):
@@ -354,10 +346,6 @@ class CSource(CodeText):
         if node.operator in ("<<", ">>"):
             return left if left in WHOLE else None
         return left if left == right and left in WHOLE | {"double"} else None
-
-    def _type_of_number(self, node: Node) -> str | None:
-        found = self._number(node)
-        return None if found is None else _SUFFIXES.get(found[1].lower())
 
     def _number(self, node: Node) -> tuple[int, str] | None:
         """The value of a whole number that is an `int` on every machine, or what its suffix says."""
@@ -500,12 +488,11 @@ class CSource(CodeText):
 
     def _is_quiet(self, node: Node, beside: Node) -> bool:
         """Whether nobody sees when an expression is evaluated, before or after another one."""
+        assigned = self.assigned(beside)
         for one in node.walk():
             if one.kind == "identifier":
                 binding = self.binding(one)
-                if binding is None or not self.is_private(binding):
-                    return False
-                if binding.number in self.assigned(beside):
+                if binding is None or not self.is_private(binding) or binding.number in assigned:
                     return False
             elif one.kind == "binary_expression" and one.operator in ("/", "%", "<<", ">>"):
                 return False  # may trap

@@ -3,7 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.java.ledger import LAYOUT, VALUES
-from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.language import TransformFamily, changes, keeps, layouts
 
 _GRADE: Final = """\
 static String grade(int points, int limit) {
@@ -391,15 +391,7 @@ LAYOUT_OF_TEXT: Final = TransformFamily.of(
     __package__,
     "layout",
     "Comments, lines, blanks, parentheses and literals of Java: what a text looks like.",
-    keeps("rules:INSERT_COMMENTS", "comments that say nothing of the code", _MEDIAN),
-    keeps("rules:REMOVE_COMMENTS", "comments go, except those for tools", _MEDIAN),
-    keeps("rules:INSERT_BLANK_LINES", "blank lines between statements", _MEDIAN),
-    keeps("rules:REMOVE_BLANK_LINES", "blank lines go", _MEDIAN),
-    keeps("rules:JOIN_LINES", "lines inside brackets are joined", _MEDIAN),
-    keeps("rules:SPLIT_LINES", "lines inside brackets are broken behind commas", _MEDIAN),
-    keeps("rules:INDENTATION", "blocks indented by 2, 3, 4 or 8 blanks or a tab", _MEDIAN),
-    keeps("rules:BRACE_LINES", "an opening brace on a line of its own, or behind its head", _MEDIAN),
-    keeps("rules:SPACING", "blanks around operators", _MEDIAN),
+    *layouts(_MEDIAN),
     keeps("rules:SPLIT_STRINGS", "one string written as a constant sum of two", _MEDIAN, "string-changed"),
     keeps("rules:JOIN_STRINGS", "strings in a row written as one", _MEDIAN, "string-changed"),
     keeps(

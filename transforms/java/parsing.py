@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from codeaudit.transforms.errors import NoFunctionError, SourceError
 from codeaudit.transforms.java.second_reader import CHECKED, bodies, disputed
 from codeaudit.transforms.syntax.flow import Flow
-from codeaudit.transforms.syntax.reader import Grammar, Node, ParsedText, TreeReader, blanked
+from codeaudit.transforms.syntax.reader import Grammar, Node, ParsedText, TreeReader, blanked, encoded
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
@@ -83,10 +83,7 @@ def read(text: str) -> ParsedText:
     Raises:
         SourceError: the text is not Java.
     """
-    try:
-        source = text.encode()
-    except UnicodeEncodeError as error:
-        raise SourceError("not valid Java: a character without an encoding") from error
+    source = encoded(text, "Java")
     found = _read(text, source, source)
     # Only where the grammar fails, so that text that parses is parsed as it stands.
     if found is None and (bridged := _bridged(source)) != source:

@@ -39,6 +39,7 @@ EXPRESSIONS: Final = {
 """The precedence of each other kind of expression; what is missing is a primary one."""
 
 DIALECT: Final = Dialect(
+    for_a_tool=FOR_A_TOOL,
     precedence=Precedence(
         operators=OPERATORS, expressions=EXPRESSIONS, primary=16, grouping_right=frozenset({"**"})
     ),

@@ -3,7 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.javascript.ledger import LAYOUT
-from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.language import TransformFamily, changes, keeps, layouts
 from codeaudit.transforms.prose import EVERY, SUMMARY, rephrases
 
 _GRADE: Final = """\
@@ -240,15 +240,7 @@ LAYOUT_OF_TEXT: Final = TransformFamily.of(
     __package__,
     "layout",
     "Comments, lines and blanks of JavaScript: what a text looks like.",
-    keeps("rules:INSERT_COMMENTS", "comments that say nothing of the code", _MIDDLE),
-    keeps("rules:REMOVE_COMMENTS", "comments go, except those for tools", _MIDDLE),
-    keeps("rules:INSERT_BLANK_LINES", "blank lines between statements", _MIDDLE),
-    keeps("rules:REMOVE_BLANK_LINES", "blank lines go", _MIDDLE),
-    keeps("rules:INDENTATION", "blocks indented by 2, 3, 4 or 8 blanks or a tab", _MIDDLE),
-    keeps("rules:SPLIT_LINES", "lists over several lines", _MIDDLE),
-    keeps("rules:JOIN_LINES", "lists on one line", _MIDDLE),
-    keeps("rules:BRACE_LINES", "opening braces on lines of their own, or behind their head", _MIDDLE),
-    keeps("rules:SPACING", "blanks around operators come or go", _MIDDLE),
+    *layouts(_MIDDLE),
     keeps("rules:INSERT_PARENTHESES", "parentheses around operations", _MIDDLE),
     rests_on=LAYOUT,
 )

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from codeaudit.transforms.errors import NoFunctionError, SourceError
 from codeaudit.transforms.javascript.non_null import put_back, settled
-from codeaudit.transforms.syntax.reader import EMPTY, Extent, Grammar, Node, ParsedText, TreeReader, blanked
+from codeaudit.transforms.syntax.reader import (
+    EMPTY,
+    Extent,
+    Grammar,
+    Node,
+    ParsedText,
+    TreeReader,
+    blanked,
+    encoded,
+)
 
 JAVASCRIPT: Final = "javascript"
 TYPESCRIPT: Final = "typescript"
@@ -141,7 +150,7 @@ def read(text: str, language: str = JAVASCRIPT) -> ParsedText:
     """
     for reading in _readings(text, language):
         return reading
-    source = _encoded(text, language)
+    source = encoded(text, TITLES[language])
     raise SourceError(f"not valid {TITLES[language]}: {READERS[language][0].first_error(source)}")
 
 
@@ -268,7 +277,7 @@ def outline(text: str, language: str, *, whole: bool) -> Outline | None:
 
     `whole`: it is read as a file, else as members of a class. It costs a fraction of `read_unit`.
     """
-    source, readers = _encoded(text, language), READERS[language]
+    source, readers = encoded(text, TITLES[language]), READERS[language]
     for is_file in (False,) if _METHOD.match(source) else (True, False):
         for number, reader in enumerate(readers):
             tree = _tree(reader, source, is_file=is_file)
@@ -319,13 +328,6 @@ def statements_of_typescript(source: str) -> int | None:
     return statements(source, TYPESCRIPT)
 
 
-def _encoded(text: str, language: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise SourceError(f"not valid {TITLES[language]}: a character without an encoding") from error
-
-
 def _named(reading: ParsedText, node: Node, name: Node | None, value: Node | None) -> FunctionText | None:
     if name is None or value is None or value.kind not in VALUES or name.kind not in _NAMED:
         return None
@@ -344,7 +346,7 @@ def _readings(text: str, language: str) -> Iterator[ParsedText]:
     Raises:
         SourceError: two grammars of the language read different things.
     """
-    source, readers = _encoded(text, language), READERS[language]
+    source, readers = encoded(text, TITLES[language]), READERS[language]
     for parse in (_members,) if _METHOD.match(source) else (_file, _members):
         for number, reader in enumerate(readers):
             reading = parse(reader, source)

@@ -140,10 +140,6 @@ class JavaScriptSource(CodeText):
         """Whether it is a template, a string or markup with line breaks."""
         return node.kind in _LINED and b"\n" in self.source[node.start : node.end]
 
-    def is_for_tool(self, comment: str) -> bool:
-        """Whether it may be an order to a tool."""
-        return FOR_A_TOOL.search(comment) is not None
-
     def varies(self, node: Node) -> bool:
         """No compiler evaluates a condition. But a name of it may mean another variable inside of the body of
         its loop."""

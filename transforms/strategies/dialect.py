@@ -6,6 +6,7 @@ of a question that a language does not answer is the one that forbids an edit, s
 none. `lacking` says which questions of a strategy a language leaves open; such a strategy is not offered.
 """
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -72,6 +73,8 @@ class Dialect:
     in parentheses."""
     targets: frozenset[str] = frozenset()
     """Types of variables of which an assignment with an operator may be written out."""
+    for_a_tool: re.Pattern[str] = re.compile("")
+    """A comment that a tool may read."""
     texts: frozenset[str] = frozenset({"string_literal"})
     """Kinds of nodes that are strings."""
     fractions: frozenset[str] = frozenset()
@@ -303,8 +306,8 @@ class CodeText:
         return None
 
     def is_for_tool(self, comment: str) -> bool:
-        """Whether a tool reads a comment, so that it must stay."""
-        return True
+        """Whether a tool may read a comment, so that it must stay."""
+        return self.dialect.for_a_tool.search(comment) is not None
 
     def spellings(self, node: Node) -> list[str]:
         """Other spellings of a number, of the same type and value."""

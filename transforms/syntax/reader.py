@@ -15,7 +15,10 @@ from functools import cached_property, lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from tree_sitter import Language as TreeSitterLanguage
+from tree_sitter import Node as TreeNode
 from tree_sitter import Parser, Tree
+
+from codeaudit.transforms.errors import SourceError
 
 Token: TypeAlias = tuple[str, int, int]
 """A token without a node of its own, such as `final`, `++` or `;`: (text, first byte, byte behind it)."""
@@ -255,13 +258,8 @@ class TreeReader:
 
     def first_error(self, source: bytes) -> str:
         """The line of the first error of a text that is parsed as a file, for messages."""
-        pending = [self.parse(source).root_node]
-        while pending:
-            node = pending.pop()
-            if node.is_error or node.is_missing:
-                return f"line {node.start_point[0] + 1}"
-            pending += [child for child in reversed(node.children) if child.has_error]
-        return "line 1"
+        found = fault(self.parse(source).root_node)
+        return "line 1" if found is None else f"line {found.start_point[0] + 1}"
 
     def walk(self, tree: Tree, shift: int = 0, *, leaves: bool = False) -> WalkedTree:
         """Convert a whole tree in one pass of the parser's cursor; `shift` is the length of the wrapper
@@ -340,6 +338,29 @@ def _end(node: Node) -> int:
     """The end of the last part of a node."""
     ends = [node.children[-1].end] if node.children else []
     return max(ends + [end for _, _, end in node.tokens[-1:]], default=node.end)
+
+
+def fault(root: TreeNode) -> TreeNode | None:
+    """The first error of a tree of the parser."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.is_error or node.is_missing:
+            return node
+        pending += [child for child in reversed(node.children) if child.has_error or child.is_missing]
+    return None
+
+
+def encoded(text: str, title: str) -> bytes:
+    """A text in UTF-8.
+
+    Raises:
+        SourceError: a character has no encoding; `title` is the name of the language.
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError(f"not valid {title}: a character without an encoding") from error
 
 
 def blanked(text: bytes) -> bytes:

@@ -67,7 +67,6 @@ def test_the_questions_are_those_that_are_answered() -> None:
         "is_inferred",
         "is_boolean",
         "has_opposite",
-        "is_for_tool",
         "is_multiline",
     ):
         assert getattr(JavaScriptSource, name) is not getattr(CodeText, name)

@@ -12,8 +12,8 @@ it may not end. Two uses of one pointer are one event. The assumptions are `macr
 """
 
 import re
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.c.analysis.scopes import OF_THE_LINKER
@@ -46,7 +46,8 @@ class CFacts(ScopeFacts):
     def __init__(self, code: CSource) -> None:
         super().__init__(code.scopes)
         self.code = code
-        self._private: dict[int, bool] = {}
+        self.is_private: Callable[[Binding], bool] = cache(self._find_private)
+        """Whether nobody but this function can reach a variable."""
         self._assigned = code.assigned(code.unit)
         self._holds_parts = frozenset(self._parted(code))
         """The variables of which a part is named: a part may be an array, whose name is its address."""
@@ -82,13 +83,6 @@ class CFacts(ScopeFacts):
         is_object = declared is not None and declared.may_be_object(binding.name, is_field=False)
         may_be_field = self.code.evidence == HYGIENIC and binding.name.isupper()
         return binding.view == "outer" and binding.number not in others and not is_object and not may_be_field
-
-    def is_private(self, binding: Binding) -> bool:
-        """Whether nobody but this function can reach a variable."""
-        found = self._private.get(binding.number)
-        if found is None:
-            found = self._private[binding.number] = self._find_private(binding)
-        return found
 
     def _find_private(self, binding: Binding) -> bool:
         node = binding.node
@@ -327,11 +321,8 @@ class CEffectCollector(EffectCollector):
             return
         inner = node.children[0].unparenthesized
         binding = self.names.binding(inner) if inner.kind == "identifier" else None
-        if (
-            binding is not None
-            and self.disjoint
-            and self.facts.text(inner) not in self.facts.code.macros.defined
-        ):
+        is_macro = self.facts.text(inner) in self.facts.code.macros.defined
+        if binding is not None and self.disjoint and not is_macro:
             self.named(binding)
             self.reads.add(self.names.place(binding))
             self.flags |= LOOKS_UP

@@ -64,11 +64,9 @@ class CScopes(ScopeWalk):
         """Visit the function. Its parameters and the statements of its body are in one block."""
         body = node.part("body")
         for child in node.children:
-            if child is body:
-                continue
             if child.field == "declarator":
                 self.declarator(child, "parameter", node)
-            else:
+            elif child is not body:
                 self.visit(child)
         self.visit_all(body.children)
 
@@ -97,7 +95,8 @@ class CScopes(ScopeWalk):
         self.visit_all(one for one in node.children if one is not inner and one.field != "value")
 
     def parameters(self, node: Node, view: View | None) -> None:
-        """Visit a list of parameters; those of a prototype are known only there, and keep their names."""
+        """Visit parameters, or what stands beside them; those of a prototype are known only there, and keep
+        their names."""
         if node.kind != "formal_parameters":
             self.visit(node)
             return

@@ -109,10 +109,7 @@ class CppEffectCollector(CEffectCollector):
             if node.start <= binding.start < node.end:
                 self.declare(binding, inner=True)
 
-    def _this(self, node: Node) -> None:
-        """Collect a constant."""
-
-    _raw_string_literal = _this
+    _this = _raw_string_literal = CEffectCollector.nothing
 
     def _qualified_identifier(self, node: Node) -> None:
         self.flags |= OBSERVES

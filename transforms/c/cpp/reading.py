@@ -84,10 +84,9 @@ def prepare(root: Node, source: bytes) -> None:
 
 def function_in(node: Node) -> Node | None:
     """The function of a declaration, which templates and `extern "C"` may stand around."""
-    while node.kind in ("template_declaration", "linkage_specification", "friend_declaration"):
-        inner = node.first(
-            "template_declaration", "linkage_specification", "friend_declaration", "function_definition"
-        )
+    around = ("template_declaration", "linkage_specification", "friend_declaration")
+    while node.kind in around:
+        inner = node.first(*around, "function_definition")
         if inner is None:
             return None
         node = inner

@@ -18,7 +18,6 @@ from typing import Final, Self
 
 from codeaudit.transforms.c.cpp.reading import CASTS, CONSTEXPR_IF, DECLARING
 from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTER, WHOLE
-from codeaudit.transforms.c.macros import Surroundings
 from codeaudit.transforms.c.rewriting import CSource, promoted
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.syntax.flow import LOOPS
@@ -73,29 +72,24 @@ class CppSource(CSource):
     """A function with the facts that rules ask for. It does not change after its creation."""
 
     edits_head = True
-
-    def __init__(self, source: str, around: Surroundings) -> None:
-        super().__init__(source, around, DIALECT_OF_CPP)
+    spelling = DIALECT_OF_CPP
 
     # ── what may be edited at all ────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def obstacle(self) -> str | None:
         """As in C. What a compiler may evaluate has a form of its own in each version of C++."""
-        found = super().obstacle
-        if found is not None:
-            return found
-        return CONSTANT if is_evaluated(self.reading, self.unit) else self.obstacle_of_nodes
+        return super().obstacle or (CONSTANT if is_evaluated(self.reading, self.unit) else None)
 
-    @property
-    def obstacle_of_nodes(self) -> str | None:
-        """Coroutines give control away; a statement with an attribute is not looked into."""
+    @cached_property
+    def unusual(self) -> str | None:
+        """As in C; coroutines give control away, and a statement with an attribute is not looked into."""
         for node in self.unit.walk():
             if node.kind in _COROUTINE:
                 return COROUTINE
             if node.kind == "attributed_statement" and any(one.kind != EMPTY for one in node.children[1:]):
                 return ATTRIBUTED
-        return None
+        return super().unusual
 
     @cached_property
     def obstacle_to_layout(self) -> str | None:
@@ -199,7 +193,7 @@ class CppSource(CSource):
         parts = node.children
         match node.kind:
             case "decimal_integer_literal":
-                return self._type_of_number(node) or NUMBER
+                return super().type(node) or NUMBER
             case "string_literal" | "raw_string_literal":
                 return POINTER
             case "concatenated_string":
@@ -363,14 +357,11 @@ class CppSource(CSource):
                 return above.kind in CASTS and self.type(above) is not None and not literal
             case "array_access":
                 return None not in kinds and not literal
-            case "pointer_expression":
-                return parent.operator == "*"
-            case "field_access":
-                return parent.operator == "->"
+            case "pointer_expression" | "field_access":
+                return parent.operator in ("*", "->")
             case "cast_expression":
-                return (
-                    self.type(parent) is not None or self.text(parent.part("type")) == "void"
-                ) and not literal
+                is_void = self.text(parent.part("type")) == "void"
+                return (is_void or self.type(parent) is not None) and not literal
             case "ternary_expression":
                 return here.field == "condition"
             case kind if kind in _HEADS:

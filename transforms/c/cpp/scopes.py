@@ -46,12 +46,8 @@ class CppScopes(CScopes):
                     self._head(child, head)
                 else:
                     self.visit(child)
-            elif child.kind == "formal_parameters":
-                self.parameters(child, "parameter")
-            elif child.kind != "identifier":
-                self.visit(child)
             else:
-                self.use(child, "read")
+                self.parameters(child, "parameter")
 
     def visit_parameter_declaration(self, node: Node) -> None:
         """Visit a parameter that stands elsewhere."""
@@ -88,10 +84,7 @@ class CppScopes(CScopes):
         for name in new:
             self.declare(name, "lambda", node)
         for child in declarator.children if declarator is not None else ():
-            if child.kind == "formal_parameters":
-                self.parameters(child, "lambda")
-            else:
-                self.visit(child)
+            self.parameters(child, "lambda")
         for child in node.children:
             if child is not declarator and child is not captures:
                 self.visit(child)
@@ -149,10 +142,7 @@ class CppScopes(CScopes):
         """Visit a handler."""
         self.frames.append(ScopeFrame(node.end))
         for child in node.children:
-            if child.kind == "formal_parameters":
-                self.parameters(child, "catch")
-            else:
-                self.visit(child)
+            self.parameters(child, "catch")
         self.frames.pop()
 
     def visit_alias_declaration(self, node: Node) -> None:

@@ -27,8 +27,7 @@ from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp import reading as cpp
 from codeaudit.transforms.c.cpp.reading import name_of
 from codeaudit.transforms.c.macros import NOWHERE, InFile, Macros, Surroundings, macros_of
-from codeaudit.transforms.c.parsing import KEYWORDS, CText
-from codeaudit.transforms.c.parsing import C as OF_C
+from codeaudit.transforms.c.parsing import KEYWORDS, C, CText
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.records import Evidence
@@ -82,10 +81,8 @@ def reserved(name: str) -> bool:
     )
 
 
-C: Final = Lexicon(NATURAL, reserved, capitals=False)
-"""The form of new names for the variables of C."""
 LEXICONS: Final = {
-    OF_C: C,
+    C: Lexicon(NATURAL, reserved, capitals=False),
     CPP: Lexicon(NATURAL, lambda name: reserved(name) or name in cpp.KEYWORDS, capitals=False),
 }
 """The form of new names, by language."""
@@ -186,7 +183,7 @@ class CRename(InFile, RenameVariables):
     """Gives other names to the variables of a C function. One variable is one move."""
 
     foreign: str = NOT_A_MOVE
-    language: str = OF_C
+    language: str = C
     around: str = field(default="", repr=False)
     macros: MacroLevel = "known"
 

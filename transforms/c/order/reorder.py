@@ -49,8 +49,6 @@ def _obstacle(program: CProgram) -> str | None:
     code = program.code
     if (reason := doubt(code.macros, code.scopes)) is not None:
         return reason
-    if code.obstacle_of_nodes is not None:
-        return code.obstacle_of_nodes
     if any(node.kind == "case_statement" for node in code.unit.walk()):
         return LABEL_INSIDE
     source = code.source.decode()
