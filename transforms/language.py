@@ -159,6 +159,33 @@ def renamings(total: str, clamp: str) -> tuple[TransformEntry, ...]:
     return tuple(keeps(f"rename:{name}", summary, program, MERGING) for name, summary, program in rows)
 
 
+def conditionals(program: str) -> tuple[TransformEntry, ...]:
+    """The rows of the transforms of a module `rules` that write an `if` in another form."""
+    return (
+        keeps("rules:INVERT_IF", "condition negated, branches exchanged", program, "if-inverted-wrong"),
+        keeps("rules:NEST_ELIF", "`else if` becomes an `if` in an `else`", program),
+        keeps("rules:FLATTEN_ELIF", "an `if` alone in an `else` becomes `else if`", program),
+        keeps("rules:INSERT_BRACES", "braces around a body of one statement", program),
+        keeps("rules:REMOVE_BRACES", "no braces around a body of one statement", program),
+        keeps("rules:SPLIT_CONDITIONS", "`if (a && b)` becomes two", program, "condition-dropped"),
+        keeps(
+            "rules:MERGE_CONDITIONS", "an `if` alone in an `if` becomes `&&`", program, "condition-dropped"
+        ),
+    )
+
+
+def loops(program: str, forever: str, of_for: str = "for-off-by-one") -> tuple[TransformEntry, ...]:
+    """The rows of the transforms of a module `rules` that write a loop in another form. `forever` is the head
+    of a loop that only a jump leaves, and `of_for` the control of the loop `for`."""
+    rows = (
+        ("FOR_TO_WHILE", "a `for` becomes a `while`", of_for),
+        ("WHILE_TO_FOR", "a `while` becomes a `for`", "loop-left-early"),
+        ("WHILE_TO_WHILE_TRUE", f"a `while` becomes `{forever}` with `break`", "loop-left-early"),
+        ("DO_TO_WHILE_TRUE", f"a `do` becomes `{forever}` with `break`", "loop-left-early"),
+    )
+    return tuple(keeps(f"rules:{name}", summary, program, twin) for name, summary, twin in rows)
+
+
 def layouts(program: str, of_comments: tuple[str, ...] = ()) -> tuple[TransformEntry, ...]:
     """The rows of the transforms of a module `rules` that change comments, lines and blanks. The example is a
     program of the language; `of_comments` is what new comments rest on, if that is more."""

@@ -29,7 +29,6 @@ EXPRESSIONS: Final = {
     "unary_expression": UNARY, "pointer_expression": UNARY, "cast_expression": UNARY,
     "sizeof_expression": UNARY, "alignof_expression": UNARY, "update_expression": UNARY,
     "extension_expression": UNARY,
-    "instanceof_expression": 9,
 }  # fmt: skip
 """The precedence of each other kind of expression; what is missing is a primary one."""
 

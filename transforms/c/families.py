@@ -3,7 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.c.ledger import CODE, LAYOUT
-from codeaudit.transforms.language import TransformFamily, changes, keeps, layouts
+from codeaudit.transforms.language import TransformFamily, changes, conditionals, keeps, layouts, loops
 
 _GRADE: Final = """\
 int grade(int value, int limit)
@@ -138,24 +138,15 @@ CONTROL_FLOW: Final = TransformFamily.of(
     __package__,
     "control-flow",
     "Branches, conditions and loops of C in another form.",
-    keeps("rules:INVERT_IF", "condition negated, branches exchanged", _GRADE, "if-inverted-wrong"),
-    keeps("rules:NEST_ELIF", "`else if` becomes an `if` in an `else`", _GRADE),
-    keeps("rules:FLATTEN_ELIF", "an `if` alone in an `else` becomes `else if`", _GRADE),
+    *conditionals(_GRADE),
     keeps("rules:RETURN_TO_ELSE", "what follows a branch that leaves goes into an `else`", _SUM),
     keeps("rules:ELSE_TO_RETURN", "an `else` behind a branch that leaves goes", _GRADE, "branch-dropped"),
-    keeps("rules:INSERT_BRACES", "braces around a body of one statement", _GRADE),
-    keeps("rules:REMOVE_BRACES", "no braces around a body of one statement", _GRADE),
-    keeps("rules:SPLIT_CONDITIONS", "`if (a && b)` becomes two", _GRADE, "condition-dropped"),
-    keeps("rules:MERGE_CONDITIONS", "an `if` alone in an `if` becomes `&&`", _GRADE, "condition-dropped"),
     keeps("rules:TERNARY_TO_IF", "`?:` becomes an `if`", _CHOICE, "if-inverted-wrong"),
     keeps("rules:IF_TO_TERNARY", "an `if` that assigns or returns becomes `?:`", _CHOICE,
         "if-inverted-wrong"),
     keeps("rules:SWITCH_TO_IF", "a `switch` becomes a chain of `if`", _CHOICE, "branch-dropped"),
     keeps("rules:IF_TO_SWITCH", "a chain of `if` becomes a `switch`", _CHOICE, "branch-dropped"),
-    keeps("rules:FOR_TO_WHILE", "a `for` becomes a `while`", _SUM, "for-off-by-one"),
-    keeps("rules:WHILE_TO_FOR", "a `while` becomes a `for`", _SUM, "loop-left-early"),
-    keeps("rules:WHILE_TO_WHILE_TRUE", "a `while` becomes `while (1)` with `break`", _SUM, "loop-left-early"),
-    keeps("rules:DO_TO_WHILE_TRUE", "a `do` becomes `while (1)` with `break`", _SUM, "loop-left-early"),
+    *loops(_SUM, "while (1)"),
     changes("rules:IF_INVERTED_WRONG", "a condition is negated, the branches stay", _GRADE),
     changes("rules:BRANCH_DROPPED", "an `else` goes with its branch", _GRADE),
     changes("rules:CONDITION_DROPPED", "one of two conditions goes", _GRADE),
@@ -229,7 +220,7 @@ LAYOUT_OF_TEXT: Final = TransformFamily.of(
     __package__,
     "layout",
     "Comments, lines, blanks, parentheses and literals of C: what a text looks like.",
-    *layouts(_NOTE, (*LAYOUT, "line-comments")),
+    *layouts(_NOTE, (*LAYOUT, "later-than-c89")),
     keeps("rules:INSERT_PARENTHESES", "parentheses that change nothing", _NOTE),
     keeps("rules:REMOVE_PARENTHESES", "parentheses that change nothing go", _NOTE),
     keeps("rules:LITERAL_BASES", "numbers in another base", _NOTE, "literal-changed"),

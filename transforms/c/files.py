@@ -118,9 +118,8 @@ def function_context(source: str, language: str = C) -> FunctionContext:
     if not found:
         return FunctionContext("", source, "", NO_FUNCTION)
     one, text = found[-1], source.encode()
-    before, own, after = (
-        piece.decode() for piece in (text[: one.start], text[one.start : one.end], text[one.end :])
-    )
+    pieces = (text[: one.start], text[one.start : one.end], text[one.end :])
+    before, own, after = (piece.decode() for piece in pieces)
     return FunctionContext(before, own, after, _obstacle(own, one.name, language))
 
 

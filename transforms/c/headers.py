@@ -1,10 +1,10 @@
 """What the headers of a file define, as a compiler of this machine sees it, or as they stand beside the file.
 
 A compiler is asked for the directives that remain (`gcc -E -dD`). It gets the file's text on its standard
-input and our own words: of a project's `compile_commands.json` or `compile_flags.txt` only -I, -D, -U, -std
-and -include are used. No word of a project names a program, and no file is written but in a folder of ours.
-Where there is no compiler, headers are looked for beside the file and in the folders of -I, and are read as
-texts: then the headers of the system are not found.
+input and our own words: of a project's `compile_commands.json` or `compile_flags.txt` only -I, -D, -U, -std,
+-ansi and -include are used. No word of a project names a program, and no file is written but in a folder of
+ours. Where there is no compiler, headers are looked for beside the file and in the folders of -I, and are
+read as texts: then the headers of the system are not found.
 
 The headers of the project are read as texts in both cases, because a compiler sees one branch of an `#if`.
 """
@@ -61,7 +61,9 @@ _INCLUDED: Final = re.compile(
     r'^[ \t]*#[ \t]*(?:include|import)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)?', re.MULTILINE
 )
 _ERROR: Final = re.compile(r"\berror: (.*)")
-_STANDARD: Final = re.compile(r"-std=[A-Za-z0-9+:]{1,20}")
+_STANDARD: Final = re.compile(r"-std=[A-Za-z0-9+:]{1,20}|-ansi")
+_C89: Final = re.compile(r"-ansi|-std=(?:(?:c|gnu)(?:89|90)|iso9899:199\w+)")
+"""The names of the first standard of C."""
 _NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\([^()\n]*\))?(?:=[^\n\0]*)?")
 _TAKES_A_WORD: Final = ("-I", "-D", "-U", "-include")
 
@@ -98,8 +100,6 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
         tongue: the language, as of `gcc -x`.
     """
     found = [_seen(text, file, tongue, flags) for flags in flags_of(file)]
-    if len(found) == 1:
-        return found[0]
     read = [one.read for one in found if one.read is not None]
     return Seen(
         definitions="\n".join(one.definitions for one in found),
@@ -418,6 +418,13 @@ def flags_of(file: str) -> tuple[tuple[str, ...], ...]:
     return ((),)
 
 
+def is_c89(file: str) -> bool:
+    """Whether a command of the project compiles a file by the first standard of C, which has no comments `//`
+    and no declarations behind a statement. The last name of a standard in a command counts."""
+    named = [[one for one in flags if _STANDARD.fullmatch(one)] for flags in flags_of(file)]
+    return any(_C89.fullmatch(one[-1]) for one in named if one)
+
+
 @lru_cache(maxsize=4)
 def _commands(path: str, changed: int, size: int) -> dict[str, tuple[tuple[str, ...], ...]]:
     """The flags of each file that a `compile_commands.json` names."""
@@ -443,7 +450,7 @@ def _commands(path: str, changed: int, size: int) -> dict[str, tuple[tuple[str, 
 
 
 def kept_flags(words: Sequence[str], folder: Path) -> tuple[str, ...]:
-    """Of the words of a command only -I, -D, -U, -std and -include, with whole paths."""
+    """Of the words of a command only -I, -D, -U, -std, -ansi and -include, with whole paths."""
     found: list[str] = []
     rest = iter(one.strip() for one in words)
     for word in rest:

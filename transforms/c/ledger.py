@@ -65,9 +65,12 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             example="`a+b` becomes `a + b` in an argument, and a macro of a header prints its argument",
         ),
         Assumption(
-            id="line-comments",
-            assumed="The compiler knows comments that begin with `//`, as C99 and GNU C do.",
-            refused="",
+            id="later-than-c89",
+            assumed="The compiler knows declarations behind statements and comments that begin with `//`, as "
+            "C99 and GNU C do.",
+            shown="A command of the project names C89 for the file, as `-std=c89` and `-ansi` do.",
+            refused="Declarations stay before statements, and no such comment is inserted.",
+            reach="place",
             of_text=True,
             example="the file is compiled with `-std=c89`, and a comment `// next part` is inserted",
         ),
@@ -92,7 +95,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
 
 NAMES: Final = ("macros-hygienic",)
 """Of edits that change what variables are called."""
-CODE: Final = ("macros-hygienic", "positions-unread", "text-unread", "warnings-allowed")
+CODE: Final = ("macros-hygienic", "positions-unread", "text-unread", "later-than-c89", "warnings-allowed")
 """Of edits that change the code."""
 EFFECTS: Final = (*CODE, "fields-disjoint", "nobody-between")
 """Of edits that change the order of statements."""

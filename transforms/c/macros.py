@@ -12,7 +12,7 @@ import re
 from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, ClassVar, Final, NamedTuple, Self, cast
 
 from codeaudit.transforms.c import headers
@@ -113,8 +113,12 @@ class InFile(BaseTransform):
     @property
     def surroundings(self) -> Surroundings:
         """What it has been given (`within`). A control keeps no meaning that an unseen macro could change."""
-        level = "hygienic" if self.macros is None or self.kind == "control" else self.macros
-        return Surroundings(*of_place(self.around), level, self.language)
+        found = Surroundings(*of_place(self.around), self.macros or "known", self.language)
+        if self.kind == "control" and not (
+            found.level == "known" and found.text and macros_of("", found).is_known
+        ):
+            return found._replace(level="hygienic")
+        return found
 
 
 class _Definitions(UserDict[str, tuple[Any, ...]]):
@@ -168,8 +172,10 @@ class Macros:
         self._language = around.language
         self.complete: Final = _INCLUDE.search(text) is None
         """Whether the text includes no other file."""
-        self._named_by: dict[str, frozenset[str]] = {}
-        self._last: tuple[str, tuple[frozenset[str], frozenset[str]]] | None = None
+        self.named_by: Final[Callable[[str], frozenset[str]]] = cache(self._named_by)
+        """Gives the words that may stand in what a macro becomes, other macros in it included; none for a
+        name that the file does not define."""
+        self._used: Final = lru_cache(maxsize=1)(self._find_used)
         self._is_file = is_file
         """Whether the text is more than a function."""
         asked = around.level == "known" and (around.file or is_file)
@@ -221,9 +227,14 @@ class Macros:
     def declared(self) -> DeclaredNames | None:
         """The types of what is declared around; `None` unless everything is seen."""
         seen = self.seen
-        if self._language == CPP or seen is None or seen.missing or seen.failed or seen.read is None:
+        if self._language == CPP or seen is None or seen.read is None or not self.is_known:
             return None
         return DeclaredNames(f"{self._text}\n{seen.declarations}")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all of the file is seen: its headers are found, and the compiler reads them."""
+        return self.complete if self.seen is None else not (self.seen.missing or self.seen.failed)
 
     # ── what is not seen ─────────────────────────────────────────────────────────────────────────────────
 
@@ -290,19 +301,15 @@ class Macros:
 
     # ── what a macro does ────────────────────────────────────────────────────────────────────────────────
 
-    def named_by(self, name: str) -> frozenset[str]:
-        """The words that may stand in what a macro becomes, other macros in it included; empty for a name
-        that the file does not define."""
-        if name not in self._named_by:
-            found: set[str] = set()
-            pending = [name]
-            while pending:
-                for macro in self.defined.get(pending.pop(), ()):
-                    words = {one for one in macro.body if _WORD.fullmatch(one)}
-                    pending += words - found - {*(macro.parameters or ())}
-                    found |= words - {*(macro.parameters or ())}
-            self._named_by[name] = frozenset(found)
-        return self._named_by[name]
+    def _named_by(self, name: str) -> frozenset[str]:
+        found: set[str] = set()
+        pending = [name]
+        while pending:
+            for macro in self.defined.get(pending.pop(), ()):
+                words = {one for one in macro.body if _WORD.fullmatch(one)} - {*(macro.parameters or ())}
+                pending += words - found
+                found |= words
+        return frozenset(found)
 
     def _reached(self, name: str) -> list[Macro]:
         """The definitions of a macro of the file, and of all other macros of it that stand in them."""
@@ -321,13 +328,8 @@ class Macros:
         pieces = self._used(source)[1]
         return bool(pieces) and _is_made_of(name, pieces)
 
-    def _used(self, source: str) -> tuple[frozenset[str], frozenset[str]]:
+    def _find_used(self, source: str) -> tuple[frozenset[str], frozenset[str]]:
         """The macros of a text, and the parts of which they make names; none if they make none."""
-        if self._last is None or self._last[0] != source:
-            self._last = (source, self._used_anew(source))
-        return self._last[1]
-
-    def _used_anew(self, source: str) -> tuple[frozenset[str], frozenset[str]]:
         tokens = frozenset(_TOKEN.findall(_STRING.sub('""', _uncommented(source))))
         used = tokens & self.defined.keys()
         while True:

@@ -14,15 +14,8 @@ from codeaudit.transforms.c.analysis.scopes import resolve
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import head_of
 from codeaudit.transforms.c.declared import NO_FRACTION, OBJECT
-from codeaudit.transforms.c.dialect import (
-    ARITHMETIC,
-    DIALECT,
-    INTEGRAL,
-    POINTER,
-    PROMOTED,
-    SCALAR,
-    WHOLE,
-)
+from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTER, PROMOTED, SCALAR, WHOLE
+from codeaudit.transforms.c.headers import is_c89
 from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import NOWHERE, InFile, Surroundings, macros_of
 from codeaudit.transforms.c.parsing import C, CText, named, read_unit
@@ -31,6 +24,7 @@ from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 from codeaudit.transforms.strategies.dialect import UNKNOWN, CodeText, Dialect, TextRule
+from codeaudit.transforms.syntax.flow import LISTS
 from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
 from codeaudit.transforms.syntax.scopes import Binding
 from codeaudit.transforms.syntax.text import span
@@ -39,6 +33,7 @@ LABEL_INSIDE: Final = "case label inside of another statement"
 ELVIS: Final = "?: without its middle"
 JUMPS_OUT: Final = "jump in an expression"
 CLEANS_UP: Final = "variable with a function for its end"
+LATER: Final = "text that C89 does not have"
 UNREAD_WORDS: Final = "words that were not read would be lost"
 _CLEANUP: Final = re.compile(r"\b__attribute(?:__)?\b[^;]*\b(?:__)?cleanup(?:__)?\b")
 _CLEANING: Final = frozenset({"cleanup", "__cleanup__"})
@@ -81,6 +76,8 @@ class CSource(CodeText):
         super().__init__(resolve(source, around.language), self.spelling)
         self.macros = macros_of(source, around)
         self.evidence = self.macros.evidence
+        self.is_c89: Final = around.language == C and is_c89(around.file)
+        """Whether the file is known to be compiled by the first standard of C."""
 
     # ── what may be edited at all ────────────────────────────────────────────────────────────────────────
 
@@ -210,11 +207,8 @@ class CSource(CodeText):
 
     def declares(self, statements: Sequence[Node]) -> frozenset[str]:
         """The names that declarations among these statements make known behind themselves."""
-        found: set[str] = set()
-        for node in statements:
-            if node.kind == "local_variable_declaration" or node.kind in self.dialect.types:
-                found |= self.declared_in(node)
-        return frozenset(found)
+        kinds = {"local_variable_declaration", *self.dialect.types}
+        return frozenset().union(*(self.declared_in(one) for one in statements if one.kind in kinds))
 
     def patterns(self, node: Node) -> list[str]:
         """None: no variable is known only where a condition holds."""
@@ -633,6 +627,19 @@ def promoted(kind: str | None) -> str | None:
     return "int" if kind in PROMOTED else kind
 
 
+def _later(reading: ParsedText) -> set[str]:
+    """What a text has that C89 does not have: comments `//`, and declarations behind a statement."""
+    lists = (node.children for node in reading.root.walk() if node.kind in LISTS)
+    declared = ([is_declaration(one) for one in nodes] for nodes in lists)
+    behind = {"declaration" for one in declared if one != sorted(one, reverse=True)}
+    return behind | {kind for kind, _, _ in reading.comments if kind == "line_comment"}
+
+
+def is_declaration(node: Node) -> bool:
+    """Whether a statement declares variables or types."""
+    return node.kind == "local_variable_declaration" or node.kind in DIALECT.types
+
+
 # ── rules ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -678,14 +685,26 @@ class CRewriting(InFile, TextRule):
         if obstacle is not None:
             return (Refused(obstacle),)
         found = self.find(code.seen_by(self.name))
-        return (Refused(UNREAD_WORDS) if isinstance(one, Site) and code.loses(one) else one for one in found)
+        return (one if isinstance(one, Refused) else self._fitting(code, one) for one in found)
+
+    def _fitting(self, code: CSource, site: Site) -> Site | Refused:
+        """A site without the options that C89 does not have, where a file is known to be C89."""
+        if code.loses(site):
+            return Refused(UNREAD_WORDS)
+        if not code.is_c89:
+            return site
+        made = [(one, self.rewritten(code.source.decode(), one)) for one in site.options]
+        options = tuple(option for option, one in made if one != Refused(LATER))
+        return replace(site, options=options) if options else Refused(LATER)
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
         """As of any rule, with an evidence that says what is assumed of macros."""
-        made = TextRule.rewritten(self, source, patches)
-        if isinstance(made, Refused) or made.evidence != "analysis":
+        made, code = TextRule.rewritten(self, source, patches), self.study(source)
+        if isinstance(made, Refused):
             return made
-        return replace(made, evidence=self.study(source).evidence)
+        if code.is_c89 and not _later(self.reread(made.source)) <= _later(code.reading):
+            return Refused(LATER)
+        return replace(made, evidence=code.evidence) if made.evidence == "analysis" else made
 
     def reread(self, text: str) -> ParsedText:
         """A result, which has to be one function whose names are certain.

@@ -3,7 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.java.ledger import LAYOUT, VALUES
-from codeaudit.transforms.language import TransformFamily, changes, keeps, layouts
+from codeaudit.transforms.language import TransformFamily, changes, keeps, layouts, loops
 
 _GRADE: Final = """\
 static String grade(int points, int limit) {
@@ -150,15 +150,7 @@ CONTROL_FLOW: Final = TransformFamily.of(
     keeps("rules:IF_TO_TERNARY", "if and else as x = c ? a : b", _SIGN, "if-inverted-wrong"),
     keeps("rules:SPLIT_CONDITIONS", "if (a && b) as if (a) { if (b) }", _GRADE, "condition-dropped"),
     keeps("rules:MERGE_CONDITIONS", "if (a) { if (b) } as if (a && b)", _WITHIN, "if-inverted-wrong"),
-    keeps(
-        "rules:FOR_TO_WHILE",
-        "for as while in a block, with the update at each way back",
-        _SUM,
-        "for-off-by-one",
-    ),
-    keeps("rules:WHILE_TO_FOR", "while (c) as for (; c; )", _SUM, "loop-left-early"),
-    keeps("rules:WHILE_TO_WHILE_TRUE", "while (c) as while (true) with a break", _SUM, "loop-left-early"),
-    keeps("rules:DO_TO_WHILE_TRUE", "do as while (true) with a break at its end", _SUM, "loop-left-early"),
+    *loops(_SUM, "while (true)"),
     keeps(
         "arrays:FOR_EACH_TO_FOR",
         "for over an array by index, as the language defines it",

@@ -3,7 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.javascript.ledger import LAYOUT
-from codeaudit.transforms.language import TransformFamily, changes, keeps, layouts
+from codeaudit.transforms.language import TransformFamily, changes, conditionals, keeps, layouts, loops
 from codeaudit.transforms.prose import EVERY, SUMMARY, rephrases
 
 _GRADE: Final = """\
@@ -72,22 +72,11 @@ CONTROL_FLOW: Final = TransformFamily.of(
     __package__,
     "control-flow",
     "Branches, conditions and loops of JavaScript in another form.",
-    keeps("rules:INVERT_IF", "condition negated, branches exchanged", _GRADE, "if-inverted-wrong"),
-    keeps("rules:NEST_ELIF", "`else if` becomes an `if` in an `else`", _GRADE),
-    keeps("rules:FLATTEN_ELIF", "an `if` alone in an `else` becomes `else if`", _GRADE),
-    keeps("rules:INSERT_BRACES", "braces around a body of one statement", _GRADE),
-    keeps("rules:REMOVE_BRACES", "no braces around a body of one statement", _GRADE),
-    keeps("rules:SPLIT_CONDITIONS", "`if (a && b)` becomes two", _GRADE, "condition-dropped"),
-    keeps("rules:MERGE_CONDITIONS", "an `if` alone in an `if` becomes `&&`", _GRADE, "condition-dropped"),
+    *conditionals(_GRADE),
     keeps("rules:DE_MORGAN", "`a && b` in a condition becomes `!(!a || !b)`", _GRADE, "de-morgan-wrong"),
     keeps("rules:DOUBLE_NEGATION", "`!!` before a condition", _GRADE, "negation-dropped"),
     keeps("rules:NEGATE_COMPARISONS", "`a === b` becomes `!(a !== b)`", _GRADE, "if-inverted-wrong"),
-    keeps("rules:FOR_TO_WHILE", "a `for` becomes a `while`", _SUM, "loop-left-early"),
-    keeps("rules:WHILE_TO_FOR", "a `while` becomes a `for`", _SUM, "loop-left-early"),
-    keeps(
-        "rules:WHILE_TO_WHILE_TRUE", "a `while` becomes `while (true)` with `break`", _SUM, "loop-left-early"
-    ),
-    keeps("rules:DO_TO_WHILE_TRUE", "a `do` becomes `while (true)` with `break`", _SUM, "loop-left-early"),
+    *loops(_SUM, "while (true)", "loop-left-early"),
     keeps("rules:RETURN_TO_ELSE", "what follows a branch that leaves goes into its `else`", _REST),
     keeps("rules:ELSE_TO_RETURN", "no `else` behind a branch that leaves", _REST),
     keeps("rules:TERNARY_TO_IF", "`?:` becomes an `if`", _REST, "arms-swapped-wrong"),

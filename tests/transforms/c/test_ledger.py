@@ -43,7 +43,7 @@ BROKEN: Final = {
     "positions-unread": Program("insert-blank-lines", SUM, "#define ADD(n) (sum += __LINE__)\n"),
     "text-unread": Program("flip-comparisons", SUM.replace("(n > 1)", "SIZE(n > 1 + 1)"),
                            "#define ADD(n) sum\n#define SIZE(n) ((int)sizeof(#n) + #n[0])\n"),
-    "line-comments": Program("insert-comments", SUM, "#define ADD(n) sum\n", ("-std=c89",)),
+    "later-than-c89": Program("insert-comments", SUM, "#define ADD(n) sum\n", ("-std=c89",)),
     "nobody-between": Program(
         "reorder",
         "int f(int n)\n{\n    int a = !NOW;\n    int b = !NOW;\n    return a * 10 + b;\n}\n",

@@ -1,18 +1,22 @@
 """What is known of macros at each level, with headers of a small project."""
 
 import json
+import re
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from typing import Any, Final
 
 import pytest
 
 from codeaudit.transforms.c import headers
 from codeaudit.transforms.c.identifiers.rename import IN_ARGUMENT, IN_MACRO
-from codeaudit.transforms.c.macros import NOT_COMPILED, NOT_FOUND, NOT_READ, UNSEEN
+from codeaudit.transforms.c.macros import HYGIENIC, NOT_COMPILED, NOT_FOUND, NOT_READ, UNSEEN
 from codeaudit.transforms.c.order.reorder import JUMPS_BACK
 from codeaudit.transforms.c.rewriting import CAST_OR_CALL, LOOSE_MACRO, NAMED_AS_A_MACRO
 from codeaudit.transforms.interface import Refused, Rewritten, placed
-from codeaudit.transforms.registry import transform_for
+from codeaudit.transforms.registry import expand, transform_for
 from tests.support.c_running import GCC, needs_gcc, object_code
 from tests.transforms.c.random_programs import PRELUDE, program
 from tests.transforms.c.test_object_code import rewritten
@@ -310,3 +314,129 @@ def test_what_binds_to_a_call_and_not_to_a_cast_leaves_the_function(tmp_path: Pa
     for name in ("arrow-to-star", "insert-braces"):
         assert made(name, function, tmp_path) == Refused(CAST_OR_CALL)
     assert isinstance(made("insert-braces", function.replace("->first", " + 1"), tmp_path), Rewritten)
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", ["comparison-flipped-wrong", "rename-merging"])
+def test_a_control_assumes_nothing_of_macros_where_all_headers_are_found(name: str, tmp_path: Path) -> None:
+    function = PLAIN.replace("g();", "high = high > low;")
+    known = made(name, function, tmp_path)
+    assert isinstance(known, Rewritten)
+    assert known.evidence != HYGIENIC
+    unknown = made(name, function, tmp_path, before="#include <absent/own.h>\n")
+    assert isinstance(unknown, Rewritten), "and what is not found keeps no meaning"
+    if name == "comparison-flipped-wrong":
+        assert (known.evidence, unknown.evidence) == ("analysis", HYGIENIC)
+
+
+@needs_gcc
+def test_a_compiler_is_asked_once_about_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    answer = headers.answer
+
+    def counted(words: Sequence[str], *rest: Any) -> Any:
+        asked.extend(["-v"] if "-v" in words else ["-E"])
+        return answer(words, *rest)
+
+    monkeypatch.setattr(headers, "answer", counted)
+    for folder in ("src", "include/lib", "windows"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "CMakeLists.txt").touch()
+    (tmp_path / "include/lib/own.h").write_text('#include "lib/late.h"\n#include <absent/late.h>\n', "utf-8")
+    (tmp_path / "include/lib/late.h").write_text("#define LATE(n) (n)\n", "utf-8")
+    (tmp_path / "windows/other.h").write_text("#define LATE(n) (-n)\n", "utf-8")
+    file = str(tmp_path / "src" / "a.c")
+    before = "#include <stdio.h>\n#include <lib/own.h>\n#include <absent/first.h>\n"
+    found = headers.seen(before, file)
+    assert set(found.missing) == {"absent/first.h", "absent/late.h"}
+    assert "#define LATE(n) (n)" in found.definitions
+    assert asked.count("-E") == 1
+    headers.seen(f"{before}#ifdef _WIN32\n#include <absent/windows.h>\n#endif\n", file)
+    assert asked.count("-E") == 2, "a header that is not read is not missing"
+    found = headers.seen(f"{before}#ifdef _WIN32\n#include <other.h>\n#endif\n", file)
+    assert asked.count("-E") == 4, "a folder counts only if the compiler reads a header of it"
+    assert set(found.missing) == {"absent/first.h", "absent/late.h"}
+    found = headers.seen("#if __has_include(<absent/a.h>)\n#include <absent/a.h>\n#endif\n", file)
+    assert not found.missing, "an empty header is no answer to the question if there is one"
+    found = headers.seen("#define NAME <absent/named.h>\n#include NAME\n", file)
+    assert found.missing == ("absent/named.h",)
+
+
+OF_C89: Final = """\
+int f(int n, int limit)
+{
+    int total = n ? limit : 3;
+    int low = 1, high;
+    high = n + 2;
+    if (n > limit && n < 9) {
+        int inner = low;
+        total += inner;
+        return total;
+    } else {
+        int other = n;
+        int more = 4;
+        total -= other + more;
+    }
+    while (low < high) {
+        int step = 2;
+        low += step;
+        limit ^= low;
+    }
+    return total + high;
+}
+"""
+
+
+SWITCH: Final = """\
+    switch (n) {
+    case 1:
+        high = 2;
+        break;
+    case 2:
+        high = 7;
+        break;
+    default:
+        high = limit > 3 ? 1 : 2;
+    }
+"""
+
+
+def _made_of_c89(folder: Path, flags: str, function: str, *names: str) -> list[str]:
+    """What transforms make of a function that is compiled with these flags."""
+    (folder / "compile_flags.txt").write_text(flags, "utf-8")
+    around = placed(f"{function}/* {flags} */", str(folder / "a.c"))
+    found = []
+    for transform in (transform_for(name, "c").within(around) for name in names):
+        for seed in range(3 if transform.kind == "preserving" else 0):
+            moves = transform.propose(function, Random(seed))
+            made = moves if isinstance(moves, Refused) else transform.apply(function, moves)
+            if isinstance(made, Rewritten):
+                found.append(made.source)
+    return found
+
+
+def _is_c89(functions: Sequence[str]) -> bool:
+    call = [str(GCC), "-std=c89", "-pedantic-errors", "-fsyntax-only", "-x", "c", "-"]
+    named = (re.sub(r"\bint f\b", f"int f{number}", one, count=1) for number, one in enumerate(functions))
+    text = "\n".join(["int none;", *named])
+    return not subprocess.run(call, input=text.encode(), capture_output=True, check=False).returncode
+
+
+NEWER: Final = ("reorder", "unused-locals", "split-initialisers", "else-to-return")
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", NEWER)
+def test_what_c89_does_not_have_is_not_written_where_a_command_names_it(name: str, tmp_path: Path) -> None:
+    assert _is_c89(_made_of_c89(tmp_path, "-ansi", OF_C89, name))
+    assert not _is_c89(_made_of_c89(tmp_path, "-std=c89\n-std=c99", OF_C89, name))
+
+
+@needs_gcc
+@pytest.mark.slow
+def test_no_transform_writes_what_c89_does_not_have_where_a_command_names_it(tmp_path: Path) -> None:
+    function = OF_C89.replace("    return total + high", f"{SWITCH}    return total + high")
+    names = expand(["all"], languages=("c",))
+    made = [one for text in (function, OF_C89) for one in _made_of_c89(tmp_path, "-std=c89", text, *names)]
+    assert len(made) > 60
+    assert _is_c89(made)

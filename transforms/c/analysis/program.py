@@ -8,7 +8,7 @@ from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts, Po
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.dialect import DIALECT
 from codeaudit.transforms.c.macros import NOWHERE, Surroundings
-from codeaudit.transforms.c.rewriting import CSource, study
+from codeaudit.transforms.c.rewriting import CSource, is_declaration, study
 from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.effects import (
     ACTS,
@@ -76,6 +76,9 @@ class CProgramBuilder(ProgramBuilder):
                     for less, more, seen in ((other, own, pair[0]), (own, other, pair[1]))
                 ):
                     kept[later] ^= (conflicts(pair)[1] ^ 1) << earlier
+        if self.facts.code.is_c89:  # declarations stay before statements
+            declared = [is_declaration(node) << place for place, node in enumerate(nodes)]
+            kept = [one if declared[at] else one | sum(declared[:at]) for at, one in enumerate(kept)]
         return tuple(kept)
 
     def statement(self, node: Node, place: NestingPlace) -> tuple[tuple[int | StatementBlock, ...], Effects]:

@@ -113,11 +113,6 @@ class CScopes(ScopeWalk):
         if view is None:
             self.frames.pop()
 
-    def visit_abstract_function_declarator(self, node: Node) -> None:
-        """Visit the type of a function without a name."""
-        for one in node.children:
-            self.parameters(one, None)
-
     def visit_formal_parameters(self, node: Node) -> None:
         """Visit the parameters of a type."""
         self.parameters(node, None)
@@ -205,14 +200,9 @@ class CScopes(ScopeWalk):
 
     # Blocks
 
-    def frame(self, node: Node) -> None:
-        """Visit the parts of a statement that is a block by itself (6.8.5)."""
-        self.frames.append(ScopeFrame(node.end))
-        self.visit_all(node.children)
-        self.frames.pop()
-
-    visit_for_statement = visit_while_statement = visit_do_statement = frame
-    visit_if_statement = visit_switch_expression = visit_switch_block = frame
+    # A statement may be a block by itself (6.8.5).
+    visit_for_statement = visit_while_statement = visit_do_statement = ScopeWalk.visit_block
+    visit_if_statement = visit_switch_expression = visit_switch_block = ScopeWalk.visit_block
 
 
 def _inner(node: Node) -> Node | None:

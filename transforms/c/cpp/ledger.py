@@ -22,7 +22,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         *(
             replace(row, sign=_THREADS, words=(*row.words, "std::")) if id == "nobody-between" else row
             for id, row in of_c.LEDGER.items()
-            if id not in ("line-comments", "fields-disjoint")
+            if id not in ("later-than-c89", "fields-disjoint")
         ),
         Assumption(
             id="names-of-code-unread",
@@ -39,7 +39,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
 
 RESTS_ON: Final[Mapping[str, tuple[str, ...]]] = {
     "fields-disjoint": (),
-    "line-comments": (),
+    "later-than-c89": (),
     "nobody-between": ("nobody-between", "names-of-code-unread"),
 }
 """The entries on which a transform of C++ rests in place of one of C."""

@@ -6,12 +6,7 @@ argument of a template, as in `array<int, n>`, may be a variable. A name behind 
 
 from typing import Final
 
-from codeaudit.transforms.c.analysis.scopes import (
-    A_FUNCTION,
-    IS_A_TYPE,
-    TYPE_OR_VARIABLE,
-    CScopes,
-)
+from codeaudit.transforms.c.analysis.scopes import A_FUNCTION, IS_A_TYPE, TYPE_OR_VARIABLE, CScopes
 from codeaudit.transforms.c.cpp.reading import head_of
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import ScopeFrame, View
@@ -49,9 +44,11 @@ class CppScopes(CScopes):
             else:
                 self.parameters(child, "parameter")
 
-    def visit_parameter_declaration(self, node: Node) -> None:
-        """Visit a parameter that stands elsewhere."""
+    def visit_requires_expression(self, node: Node) -> None:
+        """Visit a requirement, which may not even be an expression, or a parameter of one."""
         self.strange = self.strange or IN_REQUIREMENT
+
+    visit_parameter_declaration = visit_requires_expression
 
     def declarator(self, node: Node, view: View, whole: Node, doubt: str | None = None) -> None:
         """As in C; a structured binding declares all of its names."""
@@ -90,10 +87,6 @@ class CppScopes(CScopes):
                 self.visit(child)
         self.frames.pop()
         self.depth = before
-
-    def visit_requires_expression(self, node: Node) -> None:
-        """Visit a requirement, which may not even be an expression."""
-        self.strange = self.strange or IN_REQUIREMENT
 
     # Declarations
 
@@ -161,9 +154,6 @@ class CppScopes(CScopes):
         if name is not None and name.kind == "identifier" and not node.has("namespace"):
             self.declare(name, "local", node, doubt=BY_USING)
 
-    def visit_namespace_alias_definition(self, node: Node) -> None:
-        """Visit another name for a namespace."""
-
     visit_class_specifier = CScopes.visit_struct_specifier
 
     # Names that are no variables
@@ -209,6 +199,7 @@ class CppScopes(CScopes):
             super().visit_type_identifier(node)
 
     def visit_destructor_name(self, node: Node) -> None:
-        """Visit `~T`."""
+        """Visit `~T`, and what else names no variable."""
 
     visit_attribute_declaration = visit_operator_name = visit_destructor_name
+    visit_namespace_alias_definition = visit_destructor_name

@@ -71,11 +71,9 @@ def _obstacle(program: CProgram) -> str | None:
 
 def _is_type(node: Node) -> bool:
     """Whether it is a name of a type, and no tag behind `struct`."""
-    return node.kind == "type_identifier" and (
-        node.parent is None
-        or node.parent.kind == "macro_type_specifier"
-        or not node.parent.kind.endswith("_specifier")
-    )
+    above = "" if node.parent is None else node.parent.kind
+    is_tag = above.endswith("_specifier") and above != "macro_type_specifier"
+    return node.kind == "type_identifier" and not is_tag
 
 
 def _is_value(code: CSource, node: Node) -> bool:
