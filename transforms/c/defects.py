@@ -139,8 +139,7 @@ def _before(node: Node) -> Node | None:
     block = node.parent
     if block is None or block.kind not in BLOCKS:
         return None
-    place = next(number for number, one in enumerate(block.children) if one is node)
-    return block.children[place - 1] if place else None
+    return next((one for one in reversed(block.children) if one.end <= node.start), None)
 
 
 @each("expression_statement")

@@ -7,6 +7,7 @@ function is read alone. What the file says of its macros is asked by the transfo
 import re
 from bisect import bisect_right
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import ClassVar, Final
@@ -124,11 +125,9 @@ def function_context(source: str, language: str = C) -> FunctionContext:
 
 
 def _is_one(text: str, wrapper: str, language: str = C) -> bool:
-    try:
-        read_unit.__wrapped__(text, language)
-    except SourceError:
-        return False
-    return True
+    with suppress(SourceError):
+        return bool(read_unit.__wrapped__(text, language))
+    return False
 
 
 function_context_of_cpp = partial(function_context, language=CPP)

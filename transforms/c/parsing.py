@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp import reading as cpp
@@ -182,8 +182,7 @@ def named(node: Node) -> Node | None:
     return node
 
 
-@dataclass(frozen=True, slots=True)
-class CFunction:
+class CFunction(NamedTuple):
     """A function of a file, by its bytes, with its name."""
 
     start: int

@@ -693,9 +693,19 @@ class CRewriting(InFile, TextRule):
             return Refused(UNREAD_WORDS)
         if not code.is_c89:
             return site
-        made = [(one, self.rewritten(code.source.decode(), one)) for one in site.options]
-        options = tuple(option for option, one in made if one != Refused(LATER))
+        options = tuple(one for one in site.options if self._is_c89(code, one))
         return replace(site, options=options) if options else Refused(LATER)
+
+    def _is_c89(self, code: CSource, option: Sequence[Patch]) -> bool:
+        """Whether C89 has what these patches write. Most of them can write no statement and no comment."""
+        source = code.source.decode()
+        parts = [part for patch in option for part in (*patch.parts, Span(patch.start, patch.end))]
+        spans = (one if isinstance(one, str) else code.source[one.start : one.end].decode() for one in parts)
+        text = "".join(spans)
+        if "//" in text and "//" not in source:
+            return False
+        changes = "//" in text or not {";", "{", "}"}.isdisjoint(text)
+        return not changes or self.rewritten(source, option) != Refused(LATER)
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
         """As of any rule, with an evidence that says what is assumed of macros."""

@@ -34,7 +34,6 @@ ALIASES: Final = {
     "condition_clause": "parenthesized_expression",
     "for_range_loop": "enhanced_for_statement",
     "optional_parameter_declaration": "parameter_declaration",
-    "raw_string_literal": "raw_string_literal",
     "variadic_parameter_declaration": "parameter_declaration",
 }
 """Our names of kinds, beyond those of C."""
