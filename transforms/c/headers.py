@@ -61,6 +61,7 @@ _INCLUDED: Final = re.compile(
     r'^[ \t]*#[ \t]*(?:include|import)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)?', re.MULTILINE
 )
 _ERROR: Final = re.compile(r"\berror: (.*)")
+_PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
 _STANDARD: Final = re.compile(r"-std=[A-Za-z0-9+:]{1,20}|-ansi")
 _C89: Final = re.compile(r"-ansi|-std=(?:(?:c|gnu)(?:89|90)|iso9899:199\w+)")
 """The names of the first standard of C."""
@@ -68,8 +69,6 @@ _NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\([^()\n]*\))?(?:=[^\n\0]*)?")
 _TAKES_A_WORD: Final = ("-I", "-D", "-U", "-include")
 
 
-Near: TypeAlias = Sequence[tuple[str, str | None]]
-"""Headers with their texts, as of `headers_near`."""
 Answered: TypeAlias = tuple[str, tuple[str, ...], bool]
 """What a compiler says, the headers that are missing, and whether it stops for another reason."""
 
@@ -143,7 +142,7 @@ def _folders_of_system(compiler: str, tongue: str) -> Sequence[Path]:
 
 def _searched(
     text: str, file: str, tongue: str, flags: tuple[str, ...], kept: str
-) -> "tuple[Answered | None, Near]":
+) -> "tuple[Answered | None, Sequence[tuple[str, str | None]]]":
     """As `_preprocessed`, and as `headers_near`; `kept` says which directives stay.
 
     Missing headers are looked for in the project where no file of commands says where headers lie: behind all
@@ -161,13 +160,13 @@ def _searched(
             break
         found |= more
     tested = {one for piece in (text, *(own or "" for _, own in near)) for one in _TESTED.findall(piece)}
-    missing = [one for one in missing if one not in tested]
     while compiler is not None:
         after = [word for one in dict.fromkeys(found.values()) for word in ("-idirafter", one)]
         # Without -E it would write a file; -w because warnings are no answer.
         words = [compiler, "-E", kept, "-w", "-x", tongue, *flags, *after]
-        answered = _preprocessed(words, text, file, missing)
-        read = {} if answered is None else {a: b for a, b in found.items() if f'"{b}/{a}"' in answered[0]}
+        answered = _preprocessed(words, text, file, [one for one in missing if one not in tested])
+        out = "" if answered is None else answered[0]
+        read = {name: place for name, place in found.items() if _is_read(f"{place}/{name}", out)}
         if answered is None or {*read.values()} == {*found.values()}:
             return answered, near
         found = read
@@ -232,7 +231,7 @@ def _preprocessed(words: Sequence[str], text: str, file: str, expected: Iterable
             code, out, told = answer(words, text, folder, Path(scratch))
             if code is None:
                 return None
-            missing = tuple(name for name in placed if f'"{empty}/{name}"' in out)
+            missing = tuple(name for name in placed if _is_read(f"{empty}/{name}", out))
             absent = _NOT_FOUND.search(told)
             if not code:
                 return out, missing, len(missing) > _ABSENT
@@ -243,6 +242,11 @@ def _preprocessed(words: Sequence[str], text: str, file: str, expected: Iterable
             placed.append(absent[1] or absent[2])
             if len(missing) >= _ABSENT or not _is_placed(empty, placed[-1]):
                 return "", (*missing, placed[-1]), True
+
+
+def _is_read(path: str, out: str) -> bool:
+    """Whether a compiler has read a file, by its answer; in doubt it has: some signs get another spelling."""
+    return f'"{path}"' in out or _PLAIN.fullmatch(path) is None
 
 
 def _is_placed(folder: Path, name: str) -> bool:

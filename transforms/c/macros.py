@@ -114,11 +114,8 @@ class InFile(BaseTransform):
     def surroundings(self) -> Surroundings:
         """What it has been given (`within`). A control keeps no meaning that an unseen macro could change."""
         found = Surroundings(*of_place(self.around), self.macros or "known", self.language)
-        if self.kind == "control" and not (
-            found.level == "known" and found.text and macros_of("", found).is_known
-        ):
-            return found._replace(level="hygienic")
-        return found
+        is_known = found.level == "known" and bool(found.text) and macros_of("", found).is_known
+        return found if self.kind != "control" or is_known else found._replace(level="hygienic")
 
 
 class _Definitions(UserDict[str, tuple[Any, ...]]):

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -360,6 +361,10 @@ def test_a_compiler_is_asked_once_about_a_file(tmp_path: Path, monkeypatch: pyte
     assert not found.missing, "an empty header is no answer to the question if there is one"
     found = headers.seen("#define NAME <absent/named.h>\n#include NAME\n", file)
     assert found.missing == ("absent/named.h",)
+    (tmp_path / "odd").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "odd" / "ü"))
+    (tmp_path / "odd" / "ü").mkdir()
+    assert headers.seen("#include <absent/there.h>\n", file).missing == ("absent/there.h",)
 
 
 OF_C89: Final = """\

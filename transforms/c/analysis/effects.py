@@ -378,8 +378,7 @@ class CEffectCollector(EffectCollector):
         return all(kind in PROMOTED for kind in kinds)
 
     def _is_safe(self, node: Node) -> bool:
-        kind = self.facts.code.kind(node)
-        return kind in _UNSIGNED | FRACTIONS | PROMOTED
+        return self.facts.code.kind(node) in _UNSIGNED | FRACTIONS | PROMOTED
 
     def _update_expression(self, node: Node) -> None:
         self._stored(node.children[0], also_read=True)

@@ -388,9 +388,8 @@ def is_evaluated(reading: ParsedText, function: Node) -> bool:
 
 def _is_special(node: Node) -> bool:
     """Whether a statement or a condition is one that rules do not know."""
-    if node.kind in (DECLARING, CONSTEXPR_IF):
-        return True
-    return node.kind in _HEADS and any(one.kind == DECLARING for one in node.children)
+    declares = node.kind in _HEADS and any(one.kind == DECLARING for one in node.children)
+    return declares or node.kind in (DECLARING, CONSTEXPR_IF)
 
 
 # ── what rules need to know at a node ────────────────────────────────────────────────────────────────────
