@@ -114,8 +114,10 @@ class InFile(BaseTransform):
     def surroundings(self) -> Surroundings:
         """What it has been given (`within`). A control keeps no meaning that an unseen macro could change."""
         found = Surroundings(*of_place(self.around), self.macros or "known", self.language)
-        is_known = found.level == "known" and bool(found.text) and macros_of("", found).is_known
-        return found if self.kind != "control" or is_known else found._replace(level="hygienic")
+        if self.kind != "control":
+            return found
+        is_known = found.level == "known" and found.text and _macros(found, is_file=True).is_known
+        return found if is_known else found._replace(level="hygienic")
 
 
 class _Definitions(UserDict[str, tuple[Any, ...]]):
@@ -175,6 +177,8 @@ class Macros:
         self._used: Final = lru_cache(maxsize=1)(self._find_used)
         self._is_file = is_file
         """Whether the text is more than a function."""
+        self.is_c89: Final = around.language == C and headers.is_c89(around.file)
+        """Whether the file is known to be compiled by the first standard of C."""
         asked = around.level == "known" and (around.file or is_file)
         tongue = headers.TONGUES[around.language]
         seen = headers.seen(text, around.file, tongue) if asked else None
@@ -343,9 +347,9 @@ class Macros:
     def keeps_text(self, name: str) -> bool:
         """Whether a call of this macro may do more with an argument than to evaluate it: make a string or a
         part of a name of it, or take it for a member, a tag or a label."""
-        if name in TEXT_OF_ARGUMENT or name in MEMBER_ARGUMENT:
-            return True
-        named = self.named_by(name) & (TEXT_OF_ARGUMENT | MEMBER_ARGUMENT | {"__builtin_offsetof"})
+        if name not in self.defined:
+            return name in TEXT_OF_ARGUMENT or name in MEMBER_ARGUMENT
+        named = {name, *self.named_by(name)} & (TEXT_OF_ARGUMENT | MEMBER_ARGUMENT | {"__builtin_offsetof"})
         return bool(named) or any(map(_is_special, self._reached(name)))
 
     def only_reads(self, name: str) -> bool:

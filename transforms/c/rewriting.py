@@ -15,7 +15,6 @@ from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import head_of
 from codeaudit.transforms.c.declared import NO_FRACTION, OBJECT
 from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTER, PROMOTED, SCALAR, WHOLE
-from codeaudit.transforms.c.headers import is_c89
 from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import NOWHERE, InFile, Surroundings, macros_of
 from codeaudit.transforms.c.parsing import C, CText, named, read_unit
@@ -76,8 +75,6 @@ class CSource(CodeText):
         super().__init__(resolve(source, around.language), self.spelling)
         self.macros = macros_of(source, around)
         self.evidence = self.macros.evidence
-        self.is_c89: Final = around.language == C and is_c89(around.file)
-        """Whether the file is known to be compiled by the first standard of C."""
 
     # ── what may be edited at all ────────────────────────────────────────────────────────────────────────
 
@@ -691,7 +688,7 @@ class CRewriting(InFile, TextRule):
         """A site without the options that C89 does not have, where a file is known to be C89."""
         if code.loses(site):
             return Refused(UNREAD_WORDS)
-        if not code.is_c89:
+        if not code.macros.is_c89:
             return site
         options = tuple(one for one in site.options if self._is_c89(code, one))
         return replace(site, options=options) if options else Refused(LATER)
@@ -712,7 +709,7 @@ class CRewriting(InFile, TextRule):
         made, code = TextRule.rewritten(self, source, patches), self.study(source)
         if isinstance(made, Refused):
             return made
-        if code.is_c89 and not _later(self.reread(made.source)) <= _later(code.reading):
+        if code.macros.is_c89 and not _later(self.reread(made.source)) <= _later(code.reading):
             return Refused(LATER)
         return replace(made, evidence=code.evidence) if made.evidence == "analysis" else made
 

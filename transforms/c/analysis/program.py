@@ -76,7 +76,7 @@ class CProgramBuilder(ProgramBuilder):
                     for less, more, seen in ((other, own, pair[0]), (own, other, pair[1]))
                 ):
                     kept[later] ^= (conflicts(pair)[1] ^ 1) << earlier
-        if self.facts.code.is_c89:  # declarations stay before statements
+        if self.facts.code.macros.is_c89:  # declarations stay before statements
             declared = [is_declaration(node) << place for place, node in enumerate(nodes)]
             kept = [one if declared[at] else one | sum(declared[:at]) for at, one in enumerate(kept)]
         return tuple(kept)

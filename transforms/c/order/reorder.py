@@ -101,7 +101,7 @@ class CReorder(InFile, CodeReorder):
         found = CodeReorder.apply(self, source, moves)
         if isinstance(found, Refused):
             return found
-        own = self.ordering(source).program.code.evidence
+        own = analyse(source, dependence=self.dependence, around=self.surroundings).code.evidence
         return replace(found, evidence=_TOGETHER.get((found.evidence, own), found.evidence))
 
 
