@@ -24,6 +24,8 @@ _INTEL: Final = re.compile(r"^\s*\.intel_syntax\b", re.MULTILINE)
 # A label is a place that other blocks jump to, and a directive changes what follows, so both end a block.
 _NOT_CODE: Final = re.compile(r"\s*(?:\.|[\w.$]+:)")
 """A directive or a label."""
+_LISTING: Final = re.compile(r"^\s*[0-9a-f]+:\t", re.MULTILINE)
+"""An address before an instruction, as of objdump. Where it jumps to is an address, too, and no label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ class ProgramBlocks(BaseCorpus):
 class AssemblyBlocks(BaseCorpus):
     """A file of assembly text: AT&T syntax, or Intel if it has `.intel_syntax`.
 
-    Blocks end at empty lines, labels and directives.
+    Blocks end at empty lines, labels and directives, and before every transfer of control, which is in none.
     """
 
     spec: str
@@ -76,6 +78,8 @@ class AssemblyBlocks(BaseCorpus):
             raise CorpusError(f"cannot read {str(self.path)!r}: {error.strerror}") from error
         except SourceError as error:
             raise CorpusError(f"cannot read {str(self.path)!r}: {error}") from error
+        if _LISTING.search(text):
+            raise CorpusError(f"{str(self.path)!r} is a listing of a disassembler: name the program itself")
         convert = from_intel if _INTEL.search(text) else read
         for line, block in _paragraphs(text):
             try:
@@ -108,9 +112,14 @@ def is_program(path: Path) -> bool:
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
     """Runs of lines with code, each with the number of its first line, from 1."""
+    from codeaudit.transforms.x86.catalogue import transfers
+    from codeaudit.transforms.x86.statements import PREFIXES
+
     begin, lines = 0, list[str]()
     for number, line in enumerate([*text.split("\n"), ""], start=1):
-        if line.partition("#")[0].strip() and not _NOT_CODE.match(line):
+        words = line.partition("#")[0].lower().split()
+        mnemonic = next((word for word in words if word not in PREFIXES), "")
+        if words and mnemonic not in transfers() and not _NOT_CODE.match(line):
             begin = begin or number
             lines.append(line)
         elif lines and not line.lstrip().startswith("#"):  # a comment alone on its line does not end a block

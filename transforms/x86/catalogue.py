@@ -9,7 +9,7 @@ only saves time: `encoding` checks every candidate by decoding.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
@@ -289,14 +289,33 @@ _CONDITIONS: Final = {
 """Other names of conditions, with the name that iced's printer uses."""
 _COMMON: Final = {"wait": "fwait", "fucompi": "fucomip", "fcompi": "fcomip", "sal": "shl"} | {
     f"{stem}{name}": f"{stem}{condition}"
-    for stem in ("cmov", "set")
+    for stem in ("cmov", "set", "j", "loop")
     for name, condition in _CONDITIONS.items()
 }
-_ALIASES: Final[Mapping[Syntax, Mapping[str, str]]] = {
-    "att": _COMMON | {f"{word}{size}": f"{name}{size}" for word, name in _COMMON.items() for size in "bwlq"},
-    "intel": _COMMON | {"movabs": "mov"},
+_ALIASES: Final[Mapping[Syntax, Mapping[str, Sequence[str]]]] = {
+    "att": {word: (name,) for word, name in _COMMON.items()}
+    | {f"{word}{size}": (f"{name}{size}",) for word, name in _COMMON.items() for size in "bwlq"},
+    "intel": {word: (name,) for word, name in _COMMON.items()}
+    | {"movabs": ("mov",)}
+    # iced writes `pushf` for 16 bits. Other assemblers mean 64 bits by it, and write `pushfw` for 16.
+    | {word + width: (word + name,) for word in ("pushf", "popf") for width, name in (("", "q"), ("w", ""))}
+    # `stos byte ptr es:[rdi], al` is `stosb`.
+    | {word: tuple(word + size for size in "bwdq") for word in ("movs", "cmps", "stos", "lods", "scas")},
 }
-"""Mnemonics of other assemblers, with the mnemonic that iced's printer writes."""
+"""Mnemonics of other assemblers, each with those that iced's printer writes for it."""
+
+
+@cache
+def transfers() -> frozenset[str]:
+    """The mnemonics of both syntaxes, without prefixes, that may pass control elsewhere."""
+    found = set[str]()
+    made = iced.Instruction()
+    made.code_size = iced.CodeSize.CODE64
+    for code in (one for one in vars(iced.Code).values() if isinstance(one, int)):
+        made.code = untyped(code)
+        if made.flow_control != iced.FlowControl.NEXT:
+            found |= {str(_mnemonic(one, made)) for one in (*_printers("att"), *_printers("intel"))}
+    return frozenset(found | {word for word, name in _COMMON.items() if name in found})
 
 
 def fitting(statement: AssemblyStatement, syntax: Syntax) -> tuple[Candidate, ...]:
@@ -313,7 +332,7 @@ def fitting(statement: AssemblyStatement, syntax: Syntax) -> tuple[Candidate, ..
 def _fitting(word: str, tags: tuple[str, ...], syntax: Syntax) -> tuple[Candidate, ...]:
     # iced prints each instruction under one name; other assemblers have more (`jz`, `je`), which come second.
     table = candidates(syntax)
-    known = table.get(word) or table.get(_ALIASES[syntax].get(word, ""))
+    known = [one for name in (word, *_ALIASES[syntax].get(word, ())) for one in table.get(name, ())]
     if not known:
         raise SourceError(f"unknown mnemonic {word!r}")
     return tuple(candidate for candidate in known if _may_take(candidate, tags))

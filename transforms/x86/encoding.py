@@ -48,7 +48,7 @@ def encode(text: str, syntax: Syntax) -> tuple[iced.Instruction, bytes]:
             if made is None or (read := _confirmed(made)) is None:
                 continue
             # Another arrangement of these operands would be an instruction as well: the printer decides.
-            if _is_doubtful(candidate) and not _printed_alike(read[0], statement, syntax):
+            if _is_doubtful(candidate) and not _printed_alike(read[0], candidate, statement, syntax):
                 continue
             # `add $1, (%rax)` fits encodings of four sizes. They mean different things, so none is preferred.
             key = read[0].memory_size if _unsized(statement.operands) and not candidate.wide else None
@@ -121,10 +121,18 @@ def _confirmed(made: iced.Instruction) -> tuple[iced.Instruction, bytes] | None:
     return (read, code) if same else None
 
 
-def _printed_alike(instruction: iced.Instruction, statement: AssemblyStatement, syntax: Syntax) -> bool:
-    """Whether the operands of the text equal those that the printer writes, implied ones included."""
-    printed = split(formatter(syntax).format(instruction), syntax)
-    return tuple(map(_plain, statement.operands)) == tuple(map(_plain, printed.operands))
+def _printed_alike(
+    instruction: iced.Instruction, candidate: Candidate, statement: AssemblyStatement, syntax: Syntax
+) -> bool:
+    """Whether the operands of the text equal those that the printer writes, with the implied ones or without
+    (iced's `fld st, dword ptr [rax]` is `fld dword ptr [rax]` elsewhere).
+    """
+    told, printed = (
+        [_plain(one) for one in each.operands]
+        for each in (statement, split(formatter(syntax).format(instruction), syntax))
+    )
+    named = [one for place, one in zip(candidate.places, printed, strict=False) if place >= 0]
+    return told == printed or (bool(named) and told == named)
 
 
 def _plain(operand: Operand) -> Operand:
@@ -342,6 +350,10 @@ def _put_address(made: iced.Instruction, number: int, operand: MemoryOperand) ->
     if operand.broadcast:
         made.is_broadcast = True
     _put_mask(made, operand)
+    _require_size(made, operand)
+
+
+def _require_size(made: iced.Instruction, operand: MemoryOperand) -> None:
     # Of an operand of unknown size iced gives 0, and any size of the text fits.
     if operand.size is not None and made.memory_size:
         _require(iced.MemorySizeExt.size(made.memory_size) in (0, operand.size))
@@ -358,6 +370,8 @@ def _put_string(made: iced.Instruction, slot: Slot, number: int, operand: Operan
     else:
         _require(operand is None)
     made.set_op_kind(number, untyped(slot.kind))
+    if isinstance(operand, MemoryOperand):
+        _require_size(made, operand)
 
 
 def _number(name: str) -> int:

@@ -95,8 +95,9 @@ class AssemblyStatement:
 
 _WORDS: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9_.]*)(?:\s+|$)")
 _NUMBER: Final = re.compile(
-    r"([+-]?)\s*(?:(0[xX][0-9a-fA-F]+)|([0-9][0-9a-fA-F]*)[hH]|(0[bB][01]+)|([0-9]+))"
+    r"([+-]?)\s*(?:(0[xX][0-9a-fA-F]+)|([0-9][0-9a-fA-F]*)[hH]|(0[bB][01]+)|(0|[1-9][0-9]*))"
 )
+"""No `010`: GNU's and LLVM's assemblers read it as octal, others as decimal."""
 _REGISTER: Final = re.compile(r"%?(st\([0-7]\)|[a-z][a-z0-9]*)", re.IGNORECASE)
 _BRACES: Final = re.compile(r"\{\s*([^{}]*?)\s*\}")
 _SIZES: Final = {
@@ -114,7 +115,7 @@ _SIZES: Final = {
     "zmmword": 64,
 }
 _SIZE: Final = re.compile(rf"({'|'.join(_SIZES)})\s+(?:(?:ptr|bcst)\b\s*)?(?=.*\[|.*:)", re.IGNORECASE)
-_INTEL_PLACE: Final = re.compile(r"(?:([a-z]s)\s*:\s*)?\[(.*)\]", re.IGNORECASE)
+_INTEL_PLACE: Final = re.compile(r"(?:([a-z]s)\s*:\s*)?([^\[\]:]*)\[(.*)\]", re.IGNORECASE)
 _INTEL_ABSOLUTE: Final = re.compile(r"([a-z]s)\s*:\s*([^\[\]]+)", re.IGNORECASE)
 _TERM: Final = re.compile(r"\s*([+-]?)\s*([^+\-\s][^+\-]*)")
 
@@ -258,7 +259,9 @@ def _intel(piece: str) -> Operand:
     if found := _SIZE.match(text):
         size, text = _SIZES[found[1].lower()], text[found.end() :].strip()
     if found := _INTEL_PLACE.fullmatch(text):
-        address = _sum(found[2], (found[1] or "").lower())
+        address = _sum(found[3], (found[1] or "").lower())
+        if found[2].strip():  # GCC writes `8[rsp]` for `[rsp+8]`
+            address = replace(address, displacement=address.displacement + number(found[2]))
     elif (found := _INTEL_ABSOLUTE.fullmatch(text)) is not None:
         address = MemoryOperand(found[1].lower(), number(found[2]))
     elif _NUMBER.fullmatch(text):

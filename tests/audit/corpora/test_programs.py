@@ -15,6 +15,7 @@ from codeaudit.audit.tasks.throughput import THROUGHPUT
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.x86.blocks import running_program
+from codeaudit.transforms.x86.catalogue import transfers
 from codeaudit.transforms.x86.reading import read
 from tests.support.blocks import FIGURE_A
 from tests.support.data import data_set
@@ -87,6 +88,43 @@ def test_intel_text_is_read_where_it_says_so(tmp_path: Path) -> None:
     path = tmp_path / "blocks.s"
     path.write_text(INTEL)
     assert "\n".join(sources(corpus(str(path)))) == FIGURE_A
+
+
+COMPILED = """
+f:
+\ttestl\t%esi, %esi
+\tjle\t.L4
+\tmovq\t%rdi, %rax
+\taddq\t%rsi, %rax
+\tcall\tg@PLT
+\tnegq\t%rax
+\tnotrack jmp\t*%rdx
+\tincq\t%rax
+\trep ret
+"""
+
+
+def test_assembly_is_cut_before_every_transfer_of_control(tmp_path: Path) -> None:
+    path = tmp_path / "compiled.s"
+    path.write_text(COMPILED)
+    skipped: Counter[str] = Counter()
+    found = [" ".join(one.source.split()) for one in corpus(str(path)).read(skipped)]
+    whole = "testl %esi, %esi | movq %rdi, %rax addq %rsi, %rax | negq %rax | incq %rax"
+    assert found == whole.split(" | ")
+    assert not skipped
+
+
+def test_every_mnemonic_that_passes_control_elsewhere_is_known() -> None:
+    words = "jmp jmpq je jz jnbe jrcxz loop loopz call callq ret retq syscall int3 ud2 iretq xbegin"
+    assert set(words.split()) <= transfers()
+    assert not {"movq", "addl", "nop", "leave", "pushq", "cmovz", "setz", "lea"} & transfers()
+
+
+def test_a_listing_of_a_disassembler_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "listing.s"
+    path.write_text("0000000000004000 <main>:\n    4000:\t55                   \tpush   %rbp\n")
+    with pytest.raises(CorpusError, match="listing of a disassembler: name the program itself"):
+        list(corpus(str(path)).read(Counter()))
 
 
 def test_a_table_of_machine_code_is_a_corpus(tmp_path: Path) -> None:

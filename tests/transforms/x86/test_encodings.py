@@ -1,16 +1,21 @@
 """Every encoding that iced-x86 knows, with random operands: its text is read back as the same instruction."""
 
 import re
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
+from shutil import which
 
 import iced_x86 as iced
+import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.x86 import catalogue
 from codeaudit.transforms.x86.encoding import decode, encode, encoded
 from codeaudit.transforms.x86.reading import att_text
 from codeaudit.transforms.x86.shapes import mentioned, shape
+from codeaudit.transforms.x86.statements import Syntax
 
 UNREADABLE = tuple(
     "CALL JMP IRET ENTER BND LLDT LTR VERR VERW LMSW LKGS TPAUSE UMWAIT GETSECQ EVEX_VMOVW".split()  # noqa: SIM905
@@ -67,6 +72,52 @@ def test_the_text_of_every_encoding_reads_back() -> None:
     ]
     assert [one for one in wrong if one not in known] == []
     assert read > 4000
+
+
+SILENT = re.compile(
+    "R32M16$|V?P(INSR|EXTR)[BW]_.*R64|EXTRACTPS_R64|EVEX_VMOVW|EVEX_VPCLMULQDQ|PREFETCH(RESERVED|IT)"
+)
+"""Encodings of which GNU's text does not tell an ignored width, an ignored bit or a reserved hint."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(which("objdump") is None, reason="needs objdump")
+@pytest.mark.parametrize(("syntax", "least"), [("att", 5900), ("intel", 5900)])
+def test_what_another_disassembler_prints_is_read_as_the_same_instruction(
+    syntax: Syntax, least: int, tmp_path: Path
+) -> None:
+    known: dict[int, tuple[str, iced.Instruction]] = {}
+    code = b""
+    for name, instruction in specimens(Random(5)):
+        own = None if instruction.is_invalid else encoded(instruction)
+        if own is not None:
+            known[len(code)] = name, instruction
+            code += own
+    (tmp_path / "code.bin").write_bytes(code)
+    options = ["-D", "-b", "binary", "-m", "i386:x86-64", "-M", syntax, "--no-show-raw-insn"]
+    done = subprocess.run(
+        ["objdump", *options, "code.bin"], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    right, wrong = 0, []
+    lines = re.findall(r"^ *([0-9a-f]+):\t([^#\n]*)", done.stdout, re.MULTILINE)
+    places = [int(place, 16) for place, _ in lines]
+    for (_, text), place, end in zip(lines, places, [*places[1:], len(code)], strict=True):
+        if place not in known:
+            continue
+        name, instruction = known[place]
+        # GNU joins `fwait` to the instruction behind it.
+        if instruction.len != end - place or SILENT.search(name):
+            continue
+        try:
+            found, _ = encode(text.strip(), syntax)
+        except SourceError:
+            continue
+        if (shape(found), mentioned(found)) == (shape(instruction), mentioned(instruction)):
+            right += 1
+        else:
+            wrong.append((name, text))
+    assert wrong == []
+    assert right > least
 
 
 def test_encoding_what_was_decoded_changes_nothing() -> None:
