@@ -14,6 +14,7 @@ from codeaudit.reports import wording
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.registry import rests_on
+from codeaudit.transforms.x86 import X86
 
 KEYWORDS: Final = re.compile(
     r"@?(assert|async|await|break|case|catch|class|continue|def|default|del|do|elif|else|except|finally|for|from"
@@ -191,26 +192,42 @@ def tally(explained: Iterable[Explained]) -> Sheet:
         ),
         rows=tuple(_row(name, found) for name, found in ordered),
         legend=(
-            "construct: the statement that moves, or where a renamed variable stands first; "
-            "an edit with several counts for each.",
+            "construct: the statement (of x86 the instruction) that moves, or where a renamed variable or "
+            "register stands first; an edit with several counts for each.",
         ),
     )
 
 
 def constructs(explained: Explained) -> list[str]:
     """Return the construct at each move of the smallest edit."""
-    source = explained.minimal.perturbed.sample.source
-    lines = source.splitlines()
+    sample = explained.minimal.perturbed.sample
+    lines = sample.source.splitlines()
+    kind = _instruction if sample.language == X86.name else construct
     changed = _changed(lines, explained.minimal.perturbed.source.splitlines())
     found = []
     for move in explained.minimal.perturbed.moves:
         old = move.note.split(" -> ")[0]
         if move.kind == "rename" and re.fullmatch(r"[\w%$]+", old):
-            first = next((line for line in lines if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", line)), "")
-            found.append(f"name first in {construct(first)}")
+            first = next((line for line in lines if _stands_in(old, line, sample.language)), "")
+            found.append(f"name first in {kind(first)}")
         else:
-            found.append(" and ".join(sorted({construct(line) for line in changed})) or "layout")
+            found.append(" and ".join(sorted({kind(line) for line in changed})) or "layout")
     return found
+
+
+def _stands_in(name: str, line: str, language: str) -> bool:
+    """Whether a line has a name; one of x86 has `rax` also where it has a part of it, such as `%al`."""
+    if language != X86.name:
+        return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line) is not None
+    from codeaudit.transforms.x86.registers import registers
+
+    known = registers()
+    return any(known[one].base == name for one in re.findall(r"%(\w+)", line) if one in known)
+
+
+def _instruction(line: str) -> str:
+    """The mnemonic of a line of x86."""
+    return next(iter(line.partition("#")[0].split()), "other")
 
 
 def construct(line: str) -> str:

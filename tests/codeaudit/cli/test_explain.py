@@ -368,3 +368,22 @@ def test_violations_of_steady_samples_come_first(
     )
     assert steadiness(Asked(4, 0)) == "steady: all 4 repeats of the unchanged input got the first answer"
     assert steadiness(Asked()) == ""
+
+
+READS_A_REGISTER = """
+def predict(queries):
+    return [2.0 if "%r14" in q.source else 1.0 for q in queries]
+"""
+
+
+def test_a_construct_of_assembly_is_the_instruction(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("reads_register.py").write_text(READS_A_REGISTER, "utf-8")
+    # The register stands first in a part of it, and beside brackets that are no call.
+    Path("block.s").write_text("\tmovl %r14d, 8(%rbx)  # first\n\taddq %r14, (%rbx)\n", "utf-8")
+    model = "py/reads_register:predict"
+    words = ["--task", "throughput", "--corpus", "block.s", "--labels", "none", "--transform", "rename"]
+    assert main(["run", "--model", model, *words, "--no-controls", "--out", "blocks"]) == 0
+    assert main(["explain", "blocks", "--model", model]) == 0
+    told = capsys.readouterr().out
+    assert "name first in movl" in told
+    assert "call" not in told.partition("What flips")[2].replace("median calls", "").replace("calls", "")
