@@ -103,6 +103,19 @@ def recipe_of(kind: type[R], **settings: Any) -> R:
     return recipe
 
 
+def demand_fitting(make: Callable[[], nn.Module]) -> None:
+    """Make a network without memory: reading a corpus takes long, and sizes decide more than their widths.
+
+    Raises:
+        UsageError: no network has these sizes.
+    """
+    try:
+        with torch.device("meta"):
+            make()
+    except ValueError as error:
+        raise UsageError(f"these sizes do not fit together: {error}") from error
+
+
 STATE_FILE: Final = "training.safetensors"
 
 

@@ -27,9 +27,18 @@ from codeaudit.audit.papers.dependency_encoding.material import (
 )
 from codeaudit.audit.papers.dependency_encoding.model import LONGEST, TASKS, DecoderConfig
 from codeaudit.audit.papers.dependency_encoding.networks import DECODERS, build, sparsity
-from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, TokenPlaces
+from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, DecoderSizes, TokenPlaces
 from codeaudit.audit.papers.registry import TrainingRequest, entry_of, split_structure
-from codeaudit.audit.training.trainer import Integers, Learner, Trained, Validation, adamw, cosine, recipe_of
+from codeaudit.audit.training.trainer import (
+    Integers,
+    Learner,
+    Trained,
+    Validation,
+    adamw,
+    cosine,
+    demand_fitting,
+    recipe_of,
+)
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.grammar import counted
 
@@ -189,6 +198,8 @@ def prepared(request: TrainingRequest) -> StreamLearner:
         raise UsageError("--vocabulary must be 300 or more: the bytes alone are 256 tokens")
     if recipe.window < 8:
         raise UsageError("--window must be 8 or more")
+    sizes = recipe.sized(DecoderSizes, vocabulary=recipe.vocabulary, newline=0, start=0)
+    demand_fitting(lambda: build(recipe.network, sizes, recipe.options))
     material = read(request.task, recipe, *request.corpora(), note=request.note)
     return StreamLearner(recipe, material, device=device)
 

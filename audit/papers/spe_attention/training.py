@@ -46,6 +46,7 @@ from codeaudit.audit.training.trainer import (
     adamw,
     bucketed,
     cosine,
+    demand_fitting,
     recipe_of,
     short_warm_up,
 )
@@ -390,6 +391,9 @@ def prepared(request: TrainingRequest) -> LineLearner:
     recipe = recipe_of(LineRecipe, network=request.network, options=options, **settings)
     if recipe.locate and recipe.orders:
         raise UsageError("--locate needs the order of the text; leave out --augment")
+    task = TASKS[request.task.name]
+    shape = recipe.shape(vocabulary=recipe.vocabulary, labels=1, task=task)
+    demand_fitting(lambda: build(recipe.network, shape, recipe.options))
     splits = read(request.task, *request.corpora())
     material = prepare(
         splits,
@@ -397,7 +401,7 @@ def prepared(request: TrainingRequest) -> LineLearner:
         cache=request.cache / "features",
         workers=request.workers,
         note=request.note,
-        task=TASKS[request.task.name],
+        task=task,
         speaking=None if start is None else start.speaking,
     )
     return LineLearner(recipe, material, device=device, encoder=start)

@@ -40,6 +40,7 @@ from codeaudit.audit.training.trainer import (
     adamw,
     bucketed,
     cosine,
+    demand_fitting,
     recipe_of,
     short_warm_up,
 )
@@ -210,6 +211,8 @@ def prepared(request: TrainingRequest) -> NameLearner:
     own, options = split_structure(TreeRecipe, request.structure)
     entry_of("network", TREE_NETWORKS, request.network, options)
     recipe = recipe_of(TreeRecipe, network=request.network, options=options, **settings, **own)
+    shape = recipe.shape(types=1, values=recipe.vocabulary, names=1)
+    demand_fitting(lambda: namer(recipe.network, shape, recipe.options))
     material = prepare(read(request.task, *request.corpora()), recipe, note=request.note)
     return NameLearner(recipe, material, device=device)
 
