@@ -71,11 +71,11 @@ class ClassificationHead:
 
     @property
     def tasks(self) -> frozenset[str]:
-        """With labels, every task of labels or words, too: `--label-map` may say what the labels mean."""
+        """Also every task of labels or words. `--label-map` may say what labels mean; of one output without
+        labels the first question tells that it needs two."""
         own = frozenset() if self.task is None else frozenset({self.task})
-        if not self._labels:
-            return own | frozenset(tasks_answered_by(Ranking))
-        return own | frozenset(tasks_answered_by(OneLabel)) | frozenset(tasks_answered_by(OneWordOf))
+        ranks = frozenset() if self._labels else frozenset(tasks_answered_by(Ranking))
+        return own | ranks | frozenset(tasks_answered_by(OneLabel)) | frozenset(tasks_answered_by(OneWordOf))
 
     @property
     def scale(self) -> Scale:
@@ -167,9 +167,11 @@ class ClassificationHead:
         name = self._engine.name
         if not self._labels:
             if not isinstance(answer_kind(task), OneNumber):
+                example = ",".join(_numbered(task, 2)) or "…,…"
                 raise ModelError(
                     f"model {name!r} has one output, a number; for the task {task!r} name the two labels "
-                    f"that it decides between, as -M labels=clean,buggy"
+                    f"that it decides between, as -M labels={example}; the second one is that of a positive "
+                    "output"
                 )
             return ()
         about = TASKS.get(task).mapped(words).fitted(labels) if labels else TASKS.get(task).mapped(words)
@@ -188,7 +190,8 @@ class ClassificationHead:
         if len(known) < len(found) or foreign:
             taken = f", which takes {kind.accepted}" if isinstance(kind, CLOSED) else ""
             words_of = kind.labels if isinstance(kind, OneLabel) else getattr(kind, "words", ())
-            example = ",".join(words_of) if len(words_of) == len(self._labels) else "…"
+            numbered = _numbered(task, len(self._labels))
+            example = ",".join(numbered or (words_of if len(words_of) == len(self._labels) else "…"))
             raise ModelError(
                 f"the labels of {name!r} are {_list(self._labels)}, no answers to the task {task!r}{taken}; "
                 f"name what they mean in this order, as -M labels={example}, or say what each means with "
@@ -199,6 +202,16 @@ class ClassificationHead:
         if len(set(known)) < 2:
             raise ModelError(f"the labels of {name!r} are one answer to the task {task!r}, whatever it reads")
         return tuple(known)
+
+
+def _numbered(task: str, count: int) -> tuple[str, ...]:
+    """What the first numbers from 0 mean to a task, which most detectors have as their outputs; empty if they
+    are not all of its words."""
+    kind = answer_kind(task)
+    if not isinstance(kind, OneWordOf):
+        return ()
+    found = [str(kind.read(number)) for number in range(count)]
+    return tuple(found) if sorted(found) == sorted(kind.words) else ()
 
 
 def _counted(outputs: int) -> str:

@@ -130,6 +130,24 @@ def test_a_number_is_computed_so_that_equal_inputs_have_equal_ones(
         model.predict(asked("error-detection"))
 
 
+@pytest.mark.parametrize(
+    ("task", "labels"),
+    [
+        ("error-detection", "clean,buggy"),
+        ("vulnerability-detection", "safe,vulnerable"),
+        ("clone-detection", "different,clone"),
+    ],
+)
+def test_the_labels_that_a_message_proposes_are_in_the_order_of_0_and_1(
+    task: str, labels: str, folders: dict[str, Path], load: Load, tmp_path: Path
+) -> None:
+    names = {"id2label": {0: "LABEL_0", 1: "LABEL_1"}, "label2id": {"LABEL_0": 0, "LABEL_1": 1}}
+    for model in (load("number"), load(relabelled(folders["bert"], tmp_path / "two", **names))):
+        assert task in model.tasks
+        with pytest.raises(ModelError, match=f"-M labels={labels}[,;]"):
+            model.predict(asked(task))
+
+
 def test_any_number_of_labels_is_a_set_of_subtokens(
     folders: dict[str, Path], load: Load, tmp_path: Path
 ) -> None:
