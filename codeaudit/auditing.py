@@ -291,6 +291,8 @@ def demand_verdicts(summary: Summary, options: RunOptions) -> None:
             # A checkpoint skips what its language is not: `not Python`.
             if all(reason.startswith("not ") for reason in model.unjudged_reasons):
                 why += "; codeaudit list models names the models of each language"
+            elif {*model.unjudged_reasons} == {"input too long"} and "hf/" in model.model:
+                why += "; -M truncate=true cuts the end of the code"
         else:
             reasons = Counter[str]()
             for row in rows:

@@ -5,7 +5,7 @@ A new family of networks adds its folder and one row of `FAMILIES`.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -60,13 +60,18 @@ class TrainingRequest:
         Raises:
             CorpusError: there is no such corpus or column.
         """
+        from codeaudit.audit.corpora.algebra import GeneratedPairs
         from codeaudit.audit.corpora.records import CorpusResources, NotingCorpus, SpreadCorpus
         from codeaudit.audit.corpora.specs import corpus  # the readers of tables are heavy
 
         resources = CorpusResources(cache=self.cache, note=self.note, columns=self.columns)
 
         def opened(spec: str) -> "Corpus":
-            whole = NotingCorpus(corpus(spec, column, resources), self.note)
+            found = corpus(spec, column, resources)
+            if self.limit is not None and isinstance(found, GeneratedPairs):
+                # Drawn one by one, so the first ones are as good as any; to generate all takes minutes.
+                return replace(found, size=min(self.limit, found.size))
+            whole = NotingCorpus(found, self.note)
             return whole if self.limit is None else SpreadCorpus(whole, self.limit)
 
         valid, test = (None if spec is None else opened(spec) for spec in (self.valid, self.test))

@@ -20,6 +20,7 @@ SCHEMES: Final = ("columns", "cipher")
 """Repeated here so that the help imports no framework; a test compares them with those of `sealing`."""
 Command = TypeVar("Command", bound=Callable[..., object])
 
+CIPHER: Final = "use --scheme cipher"
 READABLE: Final = 0o077
 """The bits of a file's mode that let other users read it."""
 
@@ -66,10 +67,12 @@ def seal(checkpoint: str, key_file: Path, out: Path, scheme: str, inner: bool) -
       codeaudit seal spe-checkpoint --key my.key --out sealed/
       codeaudit seal ./my-model --key my.key --out sealed/ --scheme cipher
     """
-    from codeaudit.transforms.columns import sealing
+    from codeaudit.transforms.columns import SEAL, sealing
 
     folder = _checkpoint(checkpoint)
     _check_places(folder, key_file, out)
+    if (folder / SEAL).exists():  # before minutes of tracing
+        raise ModelError(f"{str(folder)!r} is sealed already")
     layout, outside = sealing.EMPTY, frozenset[str]()
     if scheme == "columns":
         layout, outside = _planned(str(folder), inner)
@@ -141,7 +144,12 @@ def _planned(place: str, inner: bool) -> "tuple[Layout, frozenset[str]]":
     from codeaudit.audit.papers.permutation_equivariance.sealing import open_checkpoint, plan
 
     note("tracing the model, and proving that it computes the same when permuted")
-    found = plan(open_checkpoint(place), inner=inner)
+    opened = open_checkpoint(place)
+    try:
+        found = plan(opened, inner=inner)
+    except ModelError as error:
+        told = str(error)
+        raise ModelError(told if CIPHER in told else f"{told}; {CIPHER}") from error
     moved = len(found.layout.tensors) - len(found.outside)
     note(
         f"permuted: {len(found.layout.sizes)} groups in {moved} tensors, {found.layout.bits:,.0f} bits; "

@@ -7,8 +7,9 @@ ties together. What remains free at the end may be permuted, each group by any p
 import operator
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, fields, is_dataclass, replace
+from io import StringIO
 from typing import Any, Final, Self
 
 import torch
@@ -178,7 +179,8 @@ class _Walk:
             ModelError: the call cannot be traced.
         """
         try:
-            with torch.no_grad():
+            # The tracer prints hundreds of lines of the graph before it raises.
+            with torch.no_grad(), redirect_stderr(StringIO()):
                 program = torch.export.export(_Outputs(module, call), tuple(call.tensors), strict=False)
         except Exception as error:  # whatever the module or the tracer raises
             told = " ".join(str(error).split())[:200]

@@ -8,6 +8,8 @@ import pytest
 
 from codeaudit.audit.corpora.algebra import GeneratedPairs
 from codeaudit.audit.corpora.specs import corpus, forms
+from codeaudit.audit.papers.registry import TrainingRequest
+from codeaudit.audit.tasks.derivative import DERIVATIVE
 from codeaudit.cli.main import main
 from codeaudit.transforms.algebra.calculus import holds
 from codeaudit.transforms.algebra.expressions import parse_pair
@@ -91,3 +93,22 @@ def test_the_default_transforms_of_the_language(tmp_path: Path) -> None:
     found = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     names = {row["transform"] for row in found["models"][0]["by_transform"]}
     assert names == {"identity", "rename", "rename-merging", "rename-views"}
+
+
+def test_a_limit_of_a_training_generates_no_more(tmp_path: Path) -> None:
+    request = TrainingRequest(
+        network="renamer",
+        task=DERIVATIVE,
+        options={},
+        train="algebra:train",
+        valid="algebra:valid:3",
+        test=None,
+        cache=tmp_path,
+        workers=1,
+        note=print,
+        limit=5,
+    )
+    train, valid, test = request.corpora()
+    assert train == GeneratedPairs(spec="algebra:train", split="train", size=5)
+    assert valid == corpus("algebra:valid:3")
+    assert test is None

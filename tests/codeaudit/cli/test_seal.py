@@ -50,6 +50,24 @@ def test_there_and_back(plain: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "never").exists()
 
 
+def test_a_sealed_checkpoint_is_told_before_it_is_traced(plain: Path, tmp_path: Path) -> None:
+    (plain / "seal.json").write_text("{}")
+    done = called("seal", "plain", "--key", "key", "--out", "sealed", cwd=tmp_path)
+    assert done.returncode == 3
+    assert done.stderr == "codeaudit: 'plain' is sealed already\n"
+
+
+def test_a_checkpoint_that_cannot_be_traced_is_told_the_other_scheme(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*words: object, **options: object) -> None:
+        raise ModelError("cannot trace Network")
+
+    monkeypatch.setattr("codeaudit.audit.papers.permutation_equivariance.sealing.plan", fails)
+    done = called("seal", "plain", "--key", "key", "--out", "sealed", cwd=tmp_path)
+    assert done.stderr.endswith("codeaudit: cannot trace Network; use --scheme cipher\n")
+
+
 @pytest.mark.slow
 def test_a_sealed_checkpoint_that_is_loaded_says_so(
     plain: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture

@@ -182,6 +182,15 @@ def test_a_module_that_cannot_be_traced_is_refused_in_one_line() -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_module_that_cannot_be_traced_leaves_stderr_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    def guard(w: dict[str, Tensor], x: Tensor) -> Tensor:
+        return x[: int(x.detach().abs().sum().long())].view(-1, 3).squeeze(0)
+
+    with pytest.raises(ModelError, match="cannot trace Operation"):
+        infer(Operation(guard, 12), Call((torch.randn(2, 5, 3),), {}))
+    assert capsys.readouterr().err == ""
+
+
 def test_a_deviation_shows_when_a_weight_is_left_out() -> None:
     """The prover is proved: a layout that lacks one weight does not pass."""
     module = nn.Sequential(nn.Linear(3, 12), nn.ReLU(), nn.Linear(12, 4))

@@ -9,6 +9,7 @@ import transformers
 from codeaudit.audit.models.hf.heads import quiet
 from codeaudit.audit.models.text_models import built_in
 from codeaudit.audit.records import Failed, Predicted
+from codeaudit.cli.main import main
 from codeaudit.transforms.errors import ModelError
 from tests.audit.models.hf import networks as made
 from tests.audit.models.hf.conftest import LONG, SHORT, SOURCES, Load, asked
@@ -93,3 +94,22 @@ def test_a_tokenizer_without_a_mask(load: Load, tmp_path: Path) -> None:
     place = made.save(tmp_path / "m", made.bert("BertForMaskedLM", words), words)
     with pytest.raises(ModelError, match="its tokenizer has no mask token"):
         load(place)
+
+
+def test_a_window_that_no_input_fits_into_is_told_the_remedy(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "".join(f"    value_{number} = rows[{number}] + total * total - total\n" for number in range(50))
+    (tmp_path / "long.py").write_text(f"def summed(rows, total):\n{lines}    return value_0\n")
+    words = [
+        "--corpus",
+        str(tmp_path / "long.py"),
+        "--transform",
+        "rename",
+        "--no-controls",
+        "--variants",
+        "1",
+    ]
+    model = ["--model", f"hf/{folders['roberta']}", "--task", "function-name", "--workers", "1"]
+    assert main(["run", *model, *words, "--out", str(tmp_path / "run")]) == 3
+    assert "× input too long); -M truncate=true cuts the end of the code" in capsys.readouterr().err
