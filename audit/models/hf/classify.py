@@ -174,6 +174,11 @@ class ClassificationHead:
                     "output"
                 )
             return ()
+        if isinstance(answer_kind(task), OneNumber):
+            raise ModelError(
+                f"model {name!r} has {_counted(self._outputs)} with labels, {_list(self._labels)}; the task "
+                f"{task!r} asks for a number, which a head with one output and no labels gives"
+            )
         about = TASKS.get(task).mapped(words).fitted(labels) if labels else TASKS.get(task).mapped(words)
         found = [about.normalise(about.meant(label)) for label in self._labels]
         kind = about.answers

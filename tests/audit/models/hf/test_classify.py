@@ -130,6 +130,12 @@ def test_a_number_is_computed_so_that_equal_inputs_have_equal_ones(
         model.predict(asked("error-detection"))
 
 
+def test_labels_are_no_numbers(load: Load) -> None:
+    for model in (load("unnamed"), load("number", labels="clean,buggy")):
+        with pytest.raises(ModelError, match="'throughput' asks for a number, which a head with one output"):
+            model.predict(asked("throughput", *BLOCKS, language="x86"))
+
+
 @pytest.mark.parametrize(
     ("task", "labels"),
     [
