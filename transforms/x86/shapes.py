@@ -61,16 +61,16 @@ def shape(instruction: iced.Instruction) -> Shape:
             parts.append(instruction.immediate(number) % (1 << _WIDTHS[kind]))
         else:
             parts.append(("branch", instruction.near_branch_target))
-    if instruction.encoding == iced.EncodingKind.EVEX:
-        decorations = (
-            bool(instruction.op_mask),
-            instruction.zeroing_masking,
-            instruction.is_broadcast,
-            instruction.rounding_control,
-            instruction.suppress_all_exceptions,
-        )
-        if any(decorations):  # Without decorations it does the same as the VEX form.
-            parts.append(decorations)
+    # Also of the VEX form, which cannot have them: a built one with a mask must differ from its own bytes.
+    decorations = (
+        bool(instruction.op_mask),
+        instruction.zeroing_masking,
+        instruction.is_broadcast,
+        instruction.rounding_control,
+        instruction.suppress_all_exceptions,
+    )
+    if any(decorations):  # Without decorations the EVEX form does the same as the VEX form.
+        parts.append(decorations)
     return tuple(parts)
 
 

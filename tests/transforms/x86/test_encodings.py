@@ -74,6 +74,48 @@ def test_the_text_of_every_encoding_reads_back() -> None:
     assert read > 4000
 
 
+def decorated(instruction: iced.Instruction) -> Iterator[iced.Instruction]:
+    """The instruction with each kind of decoration that its encoding may have, decoded from its bytes."""
+    info = iced.OpCodeInfo(instruction.code)
+    memory = iced.OpKind.MEMORY in [instruction.op_kind(number) for number in range(instruction.op_count)]
+    mask, zeros = info.can_use_op_mask_register, info.can_use_zeroing_masking
+    settings: list[dict[str, object]] = [{"op_mask": iced.Register.K3}] if mask else []
+    if mask and zeros:
+        settings.append({"op_mask": iced.Register.K5, "zeroing_masking": True})
+    if memory and info.can_broadcast:
+        settings += [{"is_broadcast": True, **one} for one in ({}, *settings)]
+    if not memory and info.can_use_rounding_control:
+        settings.append({"rounding_control": iced.RoundingControl.ROUND_DOWN})
+    if not memory and info.can_suppress_all_exceptions:
+        settings.append({"suppress_all_exceptions": True})
+    for one in settings:
+        made = instruction.copy()
+        for name, value in one.items():
+            setattr(made, name, value)
+        own = encoded(made)
+        if own is not None:
+            yield iced.Decoder(64, own).decode()
+
+
+def test_no_decoration_gets_lost() -> None:
+    """Many EVEX instructions have a shorter VEX form, which has no mask, broadcast or rounding."""
+    wrong, read = [], 0
+    for name, plain in specimens(Random(5)):
+        for instruction in () if plain.is_invalid else decorated(plain):
+            if instruction.is_invalid:
+                continue
+            text = att_text(instruction)
+            try:
+                found, _ = encode(text, "att")
+            except SourceError:
+                continue
+            read += 1
+            if (shape(found), mentioned(found)) != (shape(instruction), mentioned(instruction)):
+                wrong.append((name, text, str(found)))
+    assert wrong == []
+    assert read > 4000
+
+
 SILENT = re.compile(
     "R32M16$|V?P(INSR|EXTR)[BW]_.*R64|EXTRACTPS_R64|EVEX_VMOVW|EVEX_VPCLMULQDQ|PREFETCH(RESERVED|IT)"
 )

@@ -47,6 +47,8 @@ def test_independent(source: str) -> None:
         "movq %rbx, %rax\nmovq %rcx, %rbx",  # write after read
         "movq %rax, %rbx\nmovq %rcx, %rbx",  # write after write
         "movb %al, %bl\nmovq %rbx, %rcx",  # a part of a register
+        "kmovw %eax, %k1\nvpaddd %xmm3, %xmm1, %xmm4 {%k1}",  # a mask of a text that has a VEX form, too
+        "vmovaps %ymm5, %ymm4\nvmovups (%rcx), %ymm4 {%k1}",  # what the mask leaves
         "movb %ah, %cl\nmovb $1, %al",
         "movb $1, %ah\nmovb $1, %al",
         "movq 8(%rbx), %rax\naddq $8, %rbx",  # the base of an address
