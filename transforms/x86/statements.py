@@ -99,6 +99,8 @@ _NUMBER: Final = re.compile(
 )
 """No `010`: GNU's and LLVM's assemblers read it as octal, others as decimal."""
 _REGISTER: Final = re.compile(r"%?(st\([0-7]\)|[a-z][a-z0-9]*)", re.IGNORECASE)
+_CONTROL: Final = re.compile(r"(?<=\w)\s*(\{(?:sae|r[nduz]-sae)\})")
+"""A rounding or exception control behind a register of Intel text, as objdump has it."""
 _BRACES: Final = re.compile(r"\{\s*([^{}]*?)\s*\}")
 _SIZES: Final = {
     "byte": 1,
@@ -141,9 +143,8 @@ def split(text: str, syntax: Syntax) -> AssemblyStatement:
         if place >= len(text):
             return AssemblyStatement(tuple(prefixes), "", ())
     read = _att if syntax == "att" else _intel
-    return AssemblyStatement(
-        tuple(prefixes), word[1].lower(), tuple(read(piece) for piece in _pieces(text[place:]))
-    )
+    rest = text[place:] if syntax == "att" else _CONTROL.sub(r", \1", text[place:])
+    return AssemblyStatement(tuple(prefixes), word[1].lower(), tuple(read(piece) for piece in _pieces(rest)))
 
 
 def number(text: str) -> int:
