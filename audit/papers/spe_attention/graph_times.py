@@ -94,20 +94,20 @@ def programs(path: Path) -> Iterator[PythonProgram]:
 
 
 def measure(path: Path) -> GraphTimes:
-    """Time all three graphs of all functions of a file."""
+    """Time all three graphs of all functions of a file, in seconds of the processor."""
     read = list(programs(path))
     capped = 0
     seconds = dict.fromkeys(("dlg", "pdg", "pig"), 0.0)
     for program in read:
-        begin = time.perf_counter()
+        begin = time.process_time()
         build_dlg(program)
-        seconds["dlg"] += time.perf_counter() - begin
-        begin = time.perf_counter()
+        seconds["dlg"] += time.process_time() - begin
+        begin = time.process_time()
         build_pdg(program)
-        seconds["pdg"] += time.perf_counter() - begin
-        begin = time.perf_counter()
+        seconds["pdg"] += time.process_time() - begin
+        begin = time.process_time()
         capped += not build_pig(program)
-        seconds["pig"] += time.perf_counter() - begin
+        seconds["pig"] += time.process_time() - begin
     return GraphTimes(**seconds, functions=len(read), capped=capped)
 
 

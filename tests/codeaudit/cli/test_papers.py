@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,14 @@ def test_the_graphs_are_timed_and_stand_beside_the_paper(
     monkeypatch.setattr(graph_times, "measure", lambda _: pytest.fail("a file is timed again"))
     assert main(["papers", "run", "spe/table-2", "--out", str(out)]) == 0
     assert capsys.readouterr().out == table
+
+
+def test_time_that_others_take_from_the_processor_is_not_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "one.py").write_text("def one():\n    return 1\n")
+    monkeypatch.setattr(graph_times, "build_dlg", lambda program: time.sleep(0.3))
+    assert graph_times.measure(tmp_path / "one.py").dlg < 0.15
 
 
 def test_a_dry_run_prints_the_commands_and_writes_nothing(
