@@ -86,6 +86,8 @@ def draw(
         prefix, look = _look(old)
         for proposal in _proposals(strategy, old, position, lexicon, pool or lexicon.natural, rng):
             name = prefix + _styled(proposal, look, lexicon)
+            if lexicon.reserved(name):  # perhaps by its look alone: `V0` is in capitals, as a macro is
+                name = proposal
             if name not in taken and name not in used and not lexicon.reserved(name):
                 break
         used.add(name)

@@ -83,7 +83,7 @@ def reserved_in_typescript(name: str) -> bool:
     return name in _OF_TYPES or reserved(name)
 
 
-_LEXICONS: Final = {
+LEXICONS: Final = {
     JAVASCRIPT: Lexicon(NATURAL, reserved, camel=True),
     TYPESCRIPT: Lexicon(NATURAL, reserved_in_typescript, camel=True),
 }
@@ -101,7 +101,7 @@ class JavaScriptVariables(CodeVariables):
 
     def __init__(self, source: str, language: str) -> None:
         self.language: Final = language
-        self.lexicon = _LEXICONS[language]
+        self.lexicon = LEXICONS[language]
         super().__init__(source, resolve(source, language))
 
     @cached_property
