@@ -1,12 +1,15 @@
 """The types that the declarations outside of functions give to names, where all headers of a file are found.
 
 A name has one type for each of its declarations: two structures may have fields of one name. What is asked is
-therefore what all of them have in common.
+therefore what all of them have in common. In C++ the type of a function, of an enumeration, of a reference,
+of an array, of what is `volatile`, and of what a template leaves open is not known.
 """
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.dialect import FRACTIONS, INTEGRAL, POINTER
 from codeaudit.transforms.c.parsing import READERS, C
 from codeaudit.transforms.c.types import number_type
@@ -16,34 +19,77 @@ if TYPE_CHECKING:
 
 OBJECT: Final = "object"
 """A structure or union."""
+NUMBER: Final = "number"
+"""A number of which no more is known."""
 NO_FRACTION: Final = "no fraction"
 """What is now a number and now a pointer or an object."""
-_STRUCTURED: Final = frozenset({"struct_specifier", "union_specifier"})
-_WRAPPING: Final = ("pointer_declarator", "array_declarator", "function_declarator")
+_STRUCTURED: Final = frozenset({"struct_specifier", "union_specifier", "class_specifier"})
+_WRAPPING: Final = ("pointer_declarator", "array_declarator", "function_declarator", "reference_declarator")
+_NAMES: Final = frozenset({"identifier", "field_identifier", "type_identifier"})
+Found: TypeAlias = dict[str, set[str | None]]
+"""The types of each name: words in alphabetical order with `*` behind them, or `OBJECT`; `None` if not known."""
+
+
+class _Tables(NamedTuple):
+    """What one text declares. Texts of headers are read once, because many files include them."""
+
+    types: Found
+    fields: Found
+    others: Found
+    """Variables, constants, and what functions return."""
 
 
 class DeclaredNames:
-    """The fields, variables, constants and functions of a text, with their types."""
+    """The fields, variables, constants and functions of some texts, with their types."""
 
-    def __init__(self, text: str) -> None:
-        self._types: dict[str, set[str | None]] = {}
-        self._fields: dict[str, set[str | None]] = {}
-        self._others: dict[str, set[str | None]] = {}
-        self._read(text)
+    def __init__(self, texts: Iterable[str], language: str = C) -> None:
+        self._tables = [_tables(text, language) for text in texts]
+
+    def _found(self, table: str, name: str) -> set[str | None]:
+        return set[str | None]().union(*(getattr(one, table).get(name, ()) for one in self._tables))
 
     def field(self, name: str) -> str | None:
         """The type of all fields of a name; `None` where it is not known or may be a fraction."""
-        return self._common(self._fields.get(name))
+        return self._common(self._found("fields", name))
 
     def value(self, name: str) -> str | None:
         """The same for a variable or constant, and for what a function returns."""
-        return self._common(self._others.get(name))
+        return self._common(self._found("others", name))
+
+    def scalar(self, name: str, of: str = "") -> str | None:
+        """The type of everything that a plain name of C++ may be, or a field of a class: a number or a
+        pointer."""
+        kinds = {self._resolved(one) for one in self._declarations(name, of) or (None,)}
+        if len(kinds) > 1:
+            return NUMBER if kinds <= INTEGRAL else None
+        return next(iter(kinds - {OBJECT}), None)
 
     def named_type(self, words: str) -> str | None:
-        """The same for the words of a type."""
+        """The same as `value` for the words of a type."""
         return self._resolved(" ".join(sorted(one for one in words.split() if one != "const")))
 
-    def _common(self, found: set[str | None] | None) -> str | None:
+    def _declarations(self, name: str, of: str) -> set[str | None]:
+        """What a class itself declares hides what it inherits."""
+        found = self._found("fields", f"{of}::{name}") or self._found("fields", name)
+        return found if of else found | self._found("others", name)
+
+    def class_of(self, name: str, of: str = "") -> str | None:
+        """The class of which a plain name of C++, or a field of a class, is an object or to which it points."""
+        found = {self.class_named(one) for one in self._declarations(name, of)}
+        return found.pop() if len(found) == 1 else None
+
+    def class_named(self, words: str | None) -> str | None:
+        """The class that a type means, or to which it points; `None` if a template leaves it open."""
+        here = " ".join(one for one in (words or "").split() if one != "const").removesuffix("*").strip()
+        for _ in range(20):
+            found = self._found("types", here)
+            if found == {OBJECT}:
+                return here
+            here = next(iter(found)) or "" if len(found) == 1 else ""
+            here = here.removesuffix("*").strip()
+        return None
+
+    def _common(self, found: set[str | None]) -> str | None:
         kinds = {self._resolved(one) for one in found or (None,)}
         if len(kinds) == 1:
             return kinds.pop()
@@ -53,61 +99,127 @@ class DeclaredNames:
 
     def may_be_object(self, name: str, *, is_field: bool) -> bool:
         """Whether a field or a variable of a name is a structure."""
-        table = self._fields if is_field else self._others
-        return OBJECT in map(self._resolved, table.get(name, ()))
+        return OBJECT in map(self._resolved, self._found("fields" if is_field else "others", name))
 
     def _resolved(self, words: str | None) -> str | None:
         """The type of a number for words, behind all `typedef`s."""
         for _ in range(20):
-            if words is None or words in (POINTER, OBJECT):
+            if words is None or words == OBJECT:
                 return words
+            if words.endswith("*"):
+                return POINTER
             if (number := number_type(words)) is not None:
                 return number
-            found = self._types.get(words, set())
+            found = self._found("types", words)
             words = next(iter(found)) if len(found) == 1 else None
         return None
 
-    def _read(self, text: str) -> None:
-        pending = [READERS[C].parse(text.encode()).root_node]
-        while pending:
-            node = pending.pop()
-            match node.type:
-                case "type_definition":
-                    self._note(self._types, node)
-                case "field_declaration":
-                    self._note(self._fields, node)
-                case "declaration" | "function_definition":
-                    self._note(self._others, node)
-                case "enumerator":
-                    if (name := node.child_by_field_name("name")) is not None:
-                        self._others.setdefault(_text(name), set()).add("int")
-            pending += (one for one in node.named_children if one.type != "compound_statement")
 
-    def _note(self, table: dict[str, set[str | None]], node: "TreeNode") -> None:
-        kind = node.child_by_field_name("type")
-        base = None if kind is None else _base(kind)
-        if any(one.type == "bitfield_clause" for one in node.children):
-            base = "int"  # as in operations
-        for declarator in node.children_by_field_name("declarator"):
-            name, wrapping = _unwrapped(declarator)
-            if name is None:
-                continue
-            own = wrapping[-1] if wrapping else ""
-            if own == "function_declarator":  # what it returns
-                own = wrapping[-2] if len(wrapping) > 1 else ""
-            found = POINTER if own else base  # the name of an array is a pointer
-            table.setdefault(name, set()).add(found)
+@lru_cache(maxsize=512)
+def _tables(text: str, language: str) -> _Tables:
+    tables = _Tables({}, {}, {})
+    is_cpp = language == CPP
+    pending = [READERS[language].parse(text.encode()).root_node]
+    while pending:
+        node = pending.pop()
+        if is_cpp and node.is_error:
+            _open(tables, node)
+            continue
+        match node.type:
+            case "type_definition":
+                _note(tables, tables.types, node, is_cpp=is_cpp)
+            case "field_declaration":
+                _note(tables, tables.fields, node, is_cpp=is_cpp)
+            case "declaration" | "function_definition":
+                _note(tables, tables.others, node, is_cpp=is_cpp)
+            case "enumerator":
+                if (name := node.child_by_field_name("name")) is not None:
+                    tables.others.setdefault(_text(name), set()).add(None if is_cpp else "int")
+            case "alias_declaration":
+                _note_alias(tables, node)
+            case "template_parameter_list":
+                for one in node.named_children:
+                    _open(tables, one.child_by_field_name("declarator") or next(iter(one.named_children), one))
+            case "structured_binding_declarator":
+                _open(tables, node)
+            case "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier" if is_cpp:
+                name, above = node.child_by_field_name("name"), node.parent
+                is_open = node.type == "enum_specifier" or (
+                    above is not None and above.type == "template_declaration"
+                )
+                if name is not None:
+                    tables.types.setdefault(_text(name), set()).add(None if is_open else OBJECT)
+        pending += (one for one in node.named_children if one.type != "compound_statement")
+    return tables
 
 
-def _base(node: "TreeNode") -> str | None:
+def _open(tables: _Tables, node: "TreeNode") -> None:
+    """Record that nothing is known of the names in a node."""
+    pending = [node]
+    while pending:
+        one = pending.pop()
+        pending += one.named_children
+        if one.type in _NAMES:
+            for table in tables:
+                table.setdefault(_text(one), set()).add(None)
+
+
+def _note(tables: _Tables, table: Found, node: "TreeNode", *, is_cpp: bool) -> None:
+    kind = node.child_by_field_name("type")
+    base = None if kind is None else _base(kind, is_cpp=is_cpp)
+    if not is_cpp and any(one.type == "bitfield_clause" for one in node.children):
+        base = "int"  # as in operations
+    strange = is_cpp and (node.has_error or any(_text(one) == "volatile" for one in node.children))
+    for declarator in node.children_by_field_name("declarator"):
+        name, wrapping = _unwrapped(declarator)
+        if name is None:
+            continue
+        own = wrapping[-1] if wrapping else ""
+        # A function has the type of its result; the name of an array is a pointer.
+        stars = wrapping[:-1] if own == "function_declarator" else wrapping
+        found = f"{base or ''} {'*' * len(stars)}" if stars else base
+        if is_cpp and own == "function_declarator":
+            continue  # a function is called, and what it gives is not asked
+        if is_cpp and (strange or own == "array_declarator" or "reference_declarator" in wrapping):
+            found = None
+        for one in (name, f"{_class_around(node)}::{name}") if is_cpp else (name,):
+            table.setdefault(one, set()).add(found)
+
+
+def _class_around(node: "TreeNode") -> str:
+    """The name of the class that declares a field; empty if it has none."""
+    above = node.parent.parent if node.parent is not None else None
+    name = above.child_by_field_name("name") if above is not None and above.type in _STRUCTURED else None
+    return _text(name) if name is not None else ""
+
+
+def _note_alias(tables: _Tables, node: "TreeNode") -> None:
+    """Record `using name = type;`."""
+    name, kind, above = node.child_by_field_name("name"), node.child_by_field_name("type"), node.parent
+    if name is None or kind is None:
+        return
+    base, outer = kind.child_by_field_name("type"), kind.child_by_field_name("declarator")
+    found = None if base is None else _base(base, is_cpp=True)
+    if outer is not None:
+        is_pointer = outer.type == "abstract_pointer_declarator" and not outer.child_by_field_name("declarator")
+        found = f"{found or ''} *" if is_pointer else None
+    is_open = above is not None and above.type == "template_declaration"
+    is_open = is_open or any(_text(one) == "volatile" for one in kind.children)
+    tables.types.setdefault(_text(name), set()).add(None if is_open else found)
+
+
+def _base(node: "TreeNode", *, is_cpp: bool) -> str | None:
     """The words of a type, in alphabetical order."""
     if node.type in _STRUCTURED:
         return OBJECT
     if node.type == "enum_specifier":
-        return "int"
+        return None if is_cpp else "int"
+    text = _text(node)
+    if is_cpp and node.type == "qualified_identifier" and number_type(text.removeprefix("std::")):
+        return text.removeprefix("std::")
     if node.type not in ("primitive_type", "sized_type_specifier", "type_identifier"):
         return None
-    return " ".join(sorted(_text(node).split()))
+    return " ".join(sorted(text.split()))
 
 
 def _unwrapped(node: "TreeNode") -> tuple[str | None, list[str]]:

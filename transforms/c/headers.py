@@ -79,8 +79,10 @@ class Seen:
 
     definitions: str = ""
     """The lines with `#define` of headers, of the command and of the compiler."""
-    declarations: str = ""
-    """The text of headers, without directives."""
+    declarations: tuple[str, ...] = ()
+    """The texts of headers, without directives. Two files that include a header may have one text of it."""
+    own: str = ""
+    """The text of the file as the compiler reads it, without directives; empty where none was asked."""
     missing: tuple[str, ...] = ()
     """Headers that are not found, and `#error` if a directive says that something else is missing."""
     read: frozenset[int] | None = None
@@ -102,7 +104,8 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
     read = [one.read for one in found if one.read is not None]
     return Seen(
         definitions="\n".join(one.definitions for one in found),
-        declarations="\n".join(one.declarations for one in found),
+        declarations=tuple(text for one in found for text in one.declarations),
+        own="\n".join(one.own for one in found),
         missing=tuple(dict.fromkeys(name for one in found for name in one.missing)),
         read=frozenset().union(*read) if read else None,
         failed=any(one.failed for one in found),
@@ -117,7 +120,7 @@ def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
         return replace(asked, definitions="\n".join([asked.definitions, *beside]))
     return Seen(
         definitions="\n".join([*defined_by(flags), *beside]),
-        declarations="\n".join(beside),
+        declarations=tuple(beside),
         missing=tuple(name for name, found in near if found is None),
     )
 
@@ -338,22 +341,26 @@ def _ended(words: Sequence[str], **streams: Any) -> int | None:
 
 def _read(out: str, missing: tuple[str, ...], failed: bool) -> Seen:
     """Sort the lines of an answer."""
-    definitions, declarations, read = [], [], set[int]()
-    number, own = 0, False
+    definitions, read = list[str](), set[int]()
+    texts: dict[str, list[str]] = {}
+    number, file = 0, ""
     for line in out.split("\n"):
         if (marker := _MARKER.match(line)) is not None:
-            number, own = int(marker[1]), marker[2] == "<stdin>"
+            number, file = int(marker[1]), marker[2]
             continue
+        is_own = file == "<stdin>"
         if line.startswith(("#define ", "#undef ")):
             # Those of the file itself are looked up in its text, where no branch is left out.
-            if not own:
+            if not is_own:
                 definitions.append(line)
-        elif not own:
-            declarations.append(line)
         elif line.strip():
-            read.add(number)
+            texts.setdefault(file, []).append(line)
+            if is_own:
+                read.add(number)
         number += 1
-    return Seen("\n".join(definitions), "\n".join(declarations), missing, frozenset(read), failed)
+    own = "\n".join(texts.pop("<stdin>", ()))
+    declarations = tuple("\n".join(lines) for lines in texts.values())
+    return Seen("\n".join(definitions), declarations, own, missing, frozenset(read), failed)
 
 
 # ── texts of headers ─────────────────────────────────────────────────────────────────────────────────────

@@ -209,8 +209,8 @@ class Macros:
     def shared_fields(self) -> frozenset[str]:
         """The words that stand in a union, as far as one is known, and the names of macros: fields of such
         names may share their memory."""
-        known = self._text if self.seen is None else f"{self._text}\n{self.seen.declarations}"
-        text = _STRING.sub('""', _uncommented(known))
+        known = self.seen.declarations if self.seen is not None else ()
+        text = _STRING.sub('""', _uncommented("\n".join([self._text, *known])))
         found: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
             found.update(_WORD.findall(text[match.end() : closing(text, match.end() - 1, "{", "}")]))
@@ -228,9 +228,11 @@ class Macros:
     def declared(self) -> DeclaredNames | None:
         """The types of what is declared around; `None` unless everything is seen."""
         seen = self.seen
-        if self._language == CPP or seen is None or seen.read is None or not self.is_known:
+        if seen is None or seen.read is None or not self.is_known:
             return None
-        return DeclaredNames(f"{self._text}\n{seen.declarations}")
+        # In C++ a macro of the file could declare a member of another type.
+        own = seen.own if self._language == CPP else self._text
+        return DeclaredNames((own, *seen.declarations), self._language)
 
     @property
     def is_known(self) -> bool:
@@ -277,7 +279,7 @@ class Macros:
         """The words that are declared where no unseen macro could have them as its name: a macro of this name
         would have changed the declaration."""
         texts = [self._text] if self.seen is not None or (self.complete and self._is_file) else []
-        texts += [self.seen.declarations] if self.seen is not None else []
+        texts += self.seen.declarations if self.seen is not None else ()
         return frozenset(one for text in texts for one in _declared(text, self._language))
 
     @cached_property
@@ -470,6 +472,7 @@ _NAMED_BY: Final = frozenset({"identifier", "type_identifier", "field_identifier
 _OUTSIDE: Final = frozenset({"compound_statement", "parameter_list", "preproc_def", "preproc_function_def"})
 
 
+@lru_cache(maxsize=512)
 def _declared(text: str, language: str) -> frozenset[str]:
     """The names that a text declares outside of functions: of variables, types, members, and so on."""
     found: set[str] = set()

@@ -39,7 +39,7 @@ Under `confirmed` a transform only gives candidates: `executed` is for those tha
 
 
 SPOKEN: Final[Mapping[Dependence, frozenset[str]]] = {
-    "disjoint": frozenset({"c"}),
+    "disjoint": frozenset({"c", "cpp"}),
     "types": frozenset({"typescript"}),
 }
 """The languages of a relation that only some languages have."""

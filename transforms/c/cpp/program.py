@@ -10,12 +10,13 @@ import re
 from functools import partial
 from typing import Final
 
-from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts, PointerPath
+from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts
 from codeaudit.transforms.c.analysis.program import CProgramBuilder
 from codeaudit.transforms.c.analysis.program import analyse as analyse_c
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import CONSTEXPR_IF, DECLARING
 from codeaudit.transforms.c.cpp.rewriting import DIALECT_OF_CPP, CppSource
+from codeaudit.transforms.c.dialect import POINTER
 from codeaudit.transforms.c.macros import Surroundings
 from codeaudit.transforms.c.types import number_type
 from codeaudit.transforms.dependence.blocks import StatementBlock
@@ -25,8 +26,10 @@ from codeaudit.transforms.dependence.effects import (
     BARRIER,
     ENDS_CALL,
     LEAVES_LOOP,
+    LOOKS_UP,
     OBSERVES,
     RAISES,
+    STORES,
     Effects,
 )
 from codeaudit.transforms.syntax.effects import EffectCollector, StatePlace
@@ -64,6 +67,13 @@ class CppFacts(CFacts):
             and binding.number not in self.code.addressed
         )
 
+    def is_apart(self, binding: Binding) -> bool:
+        """Whether a name means a global variable, or a member of the object itself, that shares its memory
+        with none of another name: it is a number or a pointer, and no reference or part of a union."""
+        is_outer, code = binding.view == "outer" and binding.doubt is None, self.code
+        is_known = is_outer and code.outer_type(binding.name) is not None
+        return is_known and binding.name not in code.macros.shared_fields
+
 
 class CppEffectCollector(CEffectCollector):
     """Collects the effects of the expressions of one statement."""
@@ -71,12 +81,22 @@ class CppEffectCollector(CEffectCollector):
     __slots__ = ()
     facts: CppFacts
 
-    def trap(self, *paths: PointerPath | None) -> None:
-        """An event that may be undefined keeps its order to all others."""
-        self.flags |= RAISES
+    def read(self, binding: Binding) -> None:
+        """As in C; what is apart is a place of its own, under all relations."""
+        if not self.facts.is_apart(binding):
+            super().read(binding)
+            return
+        self.named(binding)
+        self.reads.add(StatePlace("field", f".{binding.name}"))
+        self.flags |= LOOKS_UP
 
     def write(self, binding: Binding) -> None:
         """As in C; a handler sees how far the body of its `try` came."""
+        if self.facts.is_apart(binding):
+            self.named(binding)
+            self.writes.add(StatePlace("field", f".{binding.name}"))
+            self.flags |= STORES
+            return
         super().write(binding)
         if binding.start < self.guard:
             self.flags |= ACTS
@@ -90,6 +110,13 @@ class CppEffectCollector(CEffectCollector):
                 self.assigned(node)
             return
         super().visit(node)
+
+    def _is_apart(self, node: Node) -> bool:
+        """As in C, for a number or a pointer."""
+        code = self.facts.code
+        is_pointer = code.type(node.children[0]) == POINTER
+        known = code.type(node) is not None and (is_pointer or node.operator == ".")
+        return known and super()._is_apart(node)
 
     def _is_built_in(self, node: Node) -> bool:
         if node.kind == "cast_expression":
@@ -142,6 +169,10 @@ class CppEffectCollector(CEffectCollector):
 
     def _field_access(self, node: Node) -> None:
         object_, member = node.children
+        is_pointer = self.facts.code.type(object_) == POINTER
+        if self.facts.code.type(node) is not None and (is_pointer or node.operator == "."):
+            super()._field_access(node)
+            return
         self.visit(object_)
         self.flags |= OBSERVES | RAISES
         if member.kind != "field_identifier" or (
@@ -171,7 +202,7 @@ class CppProgramBuilder(CProgramBuilder):
 
     def collector(self, guard: int) -> CppEffectCollector:
         """A new collector."""
-        return CppEffectCollector(self.facts, guard)
+        return CppEffectCollector(self.facts, guard, disjoint=self.dependence == "disjoint")
 
     def simple(self, node: Node, place: NestingPlace) -> Effects:
         """The effects of a simple statement."""

@@ -17,8 +17,9 @@ from functools import cached_property
 from typing import Final, Self
 
 from codeaudit.transforms.c.cpp.reading import CASTS, CONSTEXPR_IF, DECLARING
+from codeaudit.transforms.c.declared import NO_FRACTION, NUMBER, OBJECT
 from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTER, WHOLE
-from codeaudit.transforms.c.rewriting import CSource, promoted
+from codeaudit.transforms.c.rewriting import CSource, is_declared_here, promoted
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.syntax.flow import LOOPS
 from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
@@ -30,8 +31,6 @@ COROUTINE: Final = "coroutine"
 ATTRIBUTED: Final = "attribute of a statement"
 _CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b|CONSTEXPR|CONSTEVAL")
 _COROUTINE: Final = frozenset({"co_await_expression", "co_yield_statement", "co_return_statement"})
-NUMBER: Final = "number"
-"""The type of a number of which no more is known."""
 _SMALL: Final = frozenset({"int8_t", "int16_t", "uint8_t", "uint16_t", "unsigned short"})
 """Types that may become `int` in an operation."""
 _COMPARING: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})
@@ -172,7 +171,20 @@ class CppSource(CSource):
         before, star, behind = text.rpartition("*")
         if star:
             return POINTER
-        return number_type(" ".join(one for one in behind.split() if one != "const") or before)
+        words = " ".join(one for one in behind.split() if one != "const")
+        found, declared = number_type(words), self.macros.declared
+        if found is None and declared is not None:
+            found = declared.named_type(self._unqualified(words) or "")
+        return None if found in (OBJECT, NO_FRACTION) else found
+
+    def _unqualified(self, words: str | None) -> str | None:
+        """The words of a type without the class before `::`; `None` if it is a type of the function itself."""
+        of, colons, name = (words or "").rpartition("::")
+        if colons and (self.macros.declared is None or self.macros.declared.class_named(of) is None):
+            return None
+        plain = name.replace("*", " ").split()
+        own = {one.name for one in self.scopes.bindings if one.view != "outer"}
+        return None if own.intersection(plain) else name
 
     def pointee(self, node: Node) -> str | None:
         """The type of the number to which an expression points."""
@@ -192,6 +204,11 @@ class CppSource(CSource):
         node = node.unparenthesized
         parts = node.children
         match node.kind:
+            case "identifier" if (binding := self.binding(node)) is not None and binding.view == "outer":
+                return None if is_declared_here(node) else self.outer_type(binding.name)
+            case "field_access" if parts[1].kind == "field_identifier":
+                of = self._class_of(parts[0])
+                return None if of is None else self.outer_type(self.text(parts[1]), of)
             case "decimal_integer_literal":
                 return super().type(node) or NUMBER
             case "string_literal" | "raw_string_literal":
@@ -235,6 +252,34 @@ class CppSource(CSource):
                 return number_type(self.text(parts[0]))
             case _:
                 return super().type(node)
+
+    def kind(self, node: Node) -> str | None:
+        """The same: what is not certain may be a function."""
+        return self.type(node)
+
+    def outer_type(self, name: str, of: str = "") -> str | None:
+        """The type that the declarations around the function give to a plain name, or to a field of a class, if
+        it is a number or a pointer."""
+        declared = self.macros.declared
+        return None if declared is None or name in self.macros.defined else declared.scalar(name, of)
+
+    def _class_of(self, node: Node) -> str | None:
+        """The class of an object, or of what a pointer points to, if no template leaves it open: then its
+        fields are among those that are declared."""
+        node, declared = node.unparenthesized, self.macros.declared
+        is_field = node.kind == "field_access"
+        name = self.text(node.children[1] if is_field else node)
+        if declared is None or name in self.macros.defined:
+            return None
+        if is_field:
+            of = self._class_of(node.children[0])
+            return None if of is None else declared.class_of(name, of)
+        binding = self.binding(node) if node.kind == "identifier" else None
+        if binding is None:
+            return None
+        if binding.view == "outer":
+            return declared.class_of(name)
+        return declared.class_named(self._unqualified(declared_type(self.scopes, binding, _REFERENCE)))
 
     def _named_type(self, node: Node) -> str | None:
         """The type that a cast names."""
