@@ -69,9 +69,10 @@ class DeclaredNames:
         return self._resolved(" ".join(sorted(one for one in words.split() if one != "const")))
 
     def _declarations(self, name: str, of: str) -> set[str | None]:
-        """What a class itself declares hides what it inherits."""
-        found = self._found("fields", f"{of}::{name}") or self._found("fields", name)
-        return found if of else found | self._found("others", name)
+        """What a class itself declares hides what it inherits. A header that stands in a class declares fields
+        that look like variables."""
+        own = self._found("fields", f"{of}::{name}") if of else None
+        return own or self._found("fields", name) | self._found("others", name)
 
     def class_of(self, name: str, of: str = "") -> str | None:
         """The class of which a plain name of C++, or a field of a class, is an object or to which it points."""
@@ -182,8 +183,9 @@ def _note(tables: _Tables, table: Found, node: "TreeNode", *, is_cpp: bool) -> N
             continue  # a function is called, and what it gives is not asked
         if is_cpp and (strange or own == "array_declarator" or "reference_declarator" in wrapping):
             found = None
-        for one in (name, f"{_class_around(node)}::{name}") if is_cpp else (name,):
-            table.setdefault(one, set()).add(found)
+        table.setdefault(name, set()).add(found)
+        if is_cpp and (around := _class_around(node)):
+            table.setdefault(f"{around}::{name}", set()).add(found)
 
 
 def _class_around(node: "TreeNode") -> str:
