@@ -83,7 +83,7 @@ class SharedOptions:
              f"{', '.join(OWN)}. If all rows are of one language: language=java.")
     dependence: Dependence = option("strict", "Edits", draws=True,
         help="Which statements `reorder` may let change places. strict: same result and same exception; "
-             "disjoint (C): same behaviour if fields of other names are different memory; "
+             "disjoint (C, C++): same behaviour if fields of other names are different memory; "
              "returning: same behaviour whenever the original raises nothing; paper: by names only, as "
              "published, which may change the meaning; confirmed: own tests pass in the new order "
              "(`transform` of a project with --test-command, which asks for the moved lines to run; `run "

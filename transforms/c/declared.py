@@ -71,7 +71,8 @@ class DeclaredNames:
     def _declarations(self, name: str, of: str) -> set[str | None]:
         """What a class itself declares hides what it inherits. A header that stands in a class declares fields
         that look like variables."""
-        own = self._found("fields", f"{of}::{name}") if of else None
+        is_one = len(self._found("fields", f"{of}::")) == 1
+        own = self._found("fields", f"{of}::{name}") if is_one else None
         return own or self._found("fields", name) | self._found("others", name)
 
     def class_of(self, name: str, of: str = "") -> str | None:
@@ -140,7 +141,9 @@ def _tables(text: str, language: str) -> _Tables:
                 _note_alias(tables, node)
             case "template_parameter_list":
                 for one in node.named_children:
-                    _open(tables, one.child_by_field_name("declarator") or next(iter(one.named_children), one))
+                    _open(
+                        tables, one.child_by_field_name("declarator") or next(iter(one.named_children), one)
+                    )
             case "structured_binding_declarator":
                 _open(tables, node)
             case "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier" if is_cpp:
@@ -150,6 +153,9 @@ def _tables(text: str, language: str) -> _Tables:
                 )
                 if name is not None:
                     tables.types.setdefault(_text(name), set()).add(None if is_open else OBJECT)
+                    if node.child_by_field_name("body") is not None:  # each definition is one of its own
+                        place = f"{hash(text)} {node.start_byte}"
+                        tables.fields.setdefault(f"{_text(name)}::", set()).add(place)
         pending += (one for one in node.named_children if one.type != "compound_statement")
     return tables
 
@@ -203,7 +209,9 @@ def _note_alias(tables: _Tables, node: "TreeNode") -> None:
     base, outer = kind.child_by_field_name("type"), kind.child_by_field_name("declarator")
     found = None if base is None else _base(base, is_cpp=True)
     if outer is not None:
-        is_pointer = outer.type == "abstract_pointer_declarator" and not outer.child_by_field_name("declarator")
+        is_pointer = outer.type == "abstract_pointer_declarator" and not outer.child_by_field_name(
+            "declarator"
+        )
         found = f"{found or ''} *" if is_pointer else None
     is_open = above is not None and above.type == "template_declaration"
     is_open = is_open or any(_text(one) == "volatile" for one in kind.children)

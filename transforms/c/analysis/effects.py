@@ -203,12 +203,17 @@ class CEffectCollector(EffectCollector):
             if is_field and node.kind == "field_access":
                 yield self.facts.text(node.children[1])
 
+    def may_be_object(self, node: Node) -> bool:
+        """Whether a field is a structure."""
+        declared = self.facts.code.macros.declared
+        return declared is not None and declared.may_be_object(
+            self.facts.text(node.children[1]), is_field=True
+        )
+
     def _is_apart(self, node: Node) -> bool:
         """Whether a field is no structure or array, and neither it nor what it is a part of is in a union or
         a macro, as far as is known."""
-        declared = self.facts.code.macros.declared
-        name = self.facts.text(node.children[1])
-        if declared is not None and declared.may_be_object(name, is_field=True):
+        if self.may_be_object(node):
             return False
         while node.kind == "field_access":
             if self.facts.text(node.children[1]) in self.facts.code.macros.shared_fields:

@@ -1,12 +1,13 @@
 """What the transforms of C++ assume of code that they cannot see: the ledger of C, and what C++ adds.
 
-Nothing is assumed of operators and conversions: what is not certainly built in may be a function.
+Nothing is assumed of operators and conversions: what is not certainly built in may be a function. Where a
+compiler of this machine reads the file and all its headers, their declarations say what is built in.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Final
+from typing import Any, Final
 
 from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
 from codeaudit.transforms.c import ledger as of_c
@@ -17,13 +18,22 @@ _THREADS: Final = (
     r"\bstd::(?:atomic|thread|jthread|mutex|shared_mutex|condition_variable)\b"
 )
 
+_OWN: Final[Mapping[str, Mapping[str, Any]]] = {
+    "nobody-between": {
+        "sign": _THREADS,
+        "words": (*of_c.LEDGER["nobody-between"].words, "std::"),
+    },
+    "fields-disjoint": {
+        "assumed": "Under `--dependence disjoint` members of other names are different memory.",
+        "shown": "A union with a member of this name is found, or no declaration says that the member is a "
+        "number or a pointer.",
+    },
+}
+"""What differs in entries of C."""
+
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
-        *(
-            replace(row, sign=_THREADS, words=(*row.words, "std::")) if id == "nobody-between" else row
-            for id, row in of_c.LEDGER.items()
-            if id not in ("later-than-c89", "fields-disjoint")
-        ),
+        *(replace(row, **_OWN.get(id, {})) for id, row in of_c.LEDGER.items() if id != "later-than-c89"),
         Assumption(
             id="names-of-code-unread",
             assumed="No program acts on the names that compilers give to lambdas and local classes.",
@@ -38,7 +48,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
 )
 
 RESTS_ON: Final[Mapping[str, tuple[str, ...]]] = {
-    "fields-disjoint": (),
     "later-than-c89": (),
     "nobody-between": ("nobody-between", "names-of-code-unread"),
 }

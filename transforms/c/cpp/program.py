@@ -111,12 +111,10 @@ class CppEffectCollector(CEffectCollector):
             return
         super().visit(node)
 
-    def _is_apart(self, node: Node) -> bool:
-        """As in C, for a number or a pointer."""
-        code = self.facts.code
-        is_pointer = code.type(node.children[0]) == POINTER
-        known = code.type(node) is not None and (is_pointer or node.operator == ".")
-        return known and super()._is_apart(node)
+    def may_be_object(self, node: Node) -> bool:
+        """Whether a field is anything but a number or a pointer, or may be reached by a function."""
+        type_ = self.facts.code.type
+        return type_(node) is None or (node.operator == "->" and type_(node.children[0]) != POINTER)
 
     def _is_built_in(self, node: Node) -> bool:
         if node.kind == "cast_expression":
@@ -169,8 +167,7 @@ class CppEffectCollector(CEffectCollector):
 
     def _field_access(self, node: Node) -> None:
         object_, member = node.children
-        is_pointer = self.facts.code.type(object_) == POINTER
-        if self.facts.code.type(node) is not None and (is_pointer or node.operator == "."):
+        if not self.may_be_object(node):
             super()._field_access(node)
             return
         self.visit(object_)

@@ -40,6 +40,7 @@ _VALUE_OF: Final = frozenset(
 )  # fmt: skip
 """Kinds of nodes that use a number or a pointer in them as a value, or not at all."""
 _REFERENCE: Final = "reference_declarator"
+_MEMBER: Final = re.compile(r"(\w+)::~?\w+\s*$")
 _HEADS: Final = LOOPS | {"if_statement", "switch_expression"}
 
 DIALECT_OF_CPP: Final = replace(
@@ -261,7 +262,17 @@ class CppSource(CSource):
         """The type that the declarations around the function give to a plain name, or to a field of a class, if
         it is a number or a pointer."""
         declared = self.macros.declared
-        return None if declared is None or name in self.macros.defined else declared.scalar(name, of)
+        if declared is None or name in self.macros.defined:
+            return None
+        return declared.scalar(name, of or self._own_class)
+
+    @cached_property
+    def _own_class(self) -> str:
+        """The class of which the function is a member, if its head says so: its members go before other
+        names."""
+        head = self.source[: self.unit.part("body").start].decode()
+        found = _MEMBER.search(head.partition("(")[0])
+        return found[1] if found is not None else ""
 
     def _class_of(self, node: Node) -> str | None:
         """The class of an object, or of what a pointer points to, if no template leaves it open: then its
@@ -278,7 +289,7 @@ class CppSource(CSource):
         if binding is None:
             return None
         if binding.view == "outer":
-            return declared.class_of(name)
+            return declared.class_of(name, self._own_class)
         return declared.class_named(self._unqualified(declared_type(self.scopes, binding, _REFERENCE)))
 
     def _named_type(self, node: Node) -> str | None:
