@@ -17,7 +17,21 @@ from codeaudit.transforms.python.identifiers.names import PYTHON
 LEXICONS = {"python": PYTHON, "java": JAVA, "c": OF_C[C], "c++": OF_C[CPP], **OF_JAVASCRIPT}
 LOOKS = (
     *("total", "dictEnd", "HashTable", "TABLE_SIZE", "N", "T1", "x", "_total", "_HashTable", "_N", "__x"),
-    *("__HashTable", "_", "__", "$", "$el", "größe", "Größe", "变量", "a_", "A_", "_1", "is_valid", "IS_VALID"),
+    *(
+        "__HashTable",
+        "_",
+        "__",
+        "$",
+        "$el",
+        "größe",
+        "Größe",
+        "变量",
+        "a_",
+        "A_",
+        "_1",
+        "is_valid",
+        "IS_VALID",
+    ),
 )
 MOST = 2_000
 """Proposals until it counts as endless."""

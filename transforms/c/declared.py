@@ -27,7 +27,7 @@ _STRUCTURED: Final = frozenset({"struct_specifier", "union_specifier", "class_sp
 _WRAPPING: Final = ("pointer_declarator", "array_declarator", "function_declarator", "reference_declarator")
 _NAMES: Final = frozenset({"identifier", "field_identifier", "type_identifier"})
 Found: TypeAlias = dict[str, set[str | None]]
-"""The types of each name: words in alphabetical order with `*` behind them, or `OBJECT`; `None` if not known."""
+"""The types of each name: words in order with `*` behind them, or `OBJECT`; `None` if not known."""
 
 
 class _Tables(NamedTuple):
@@ -69,14 +69,14 @@ class DeclaredNames:
         return self._resolved(" ".join(sorted(one for one in words.split() if one != "const")))
 
     def _declarations(self, name: str, of: str) -> set[str | None]:
-        """What a class itself declares hides what it inherits. A header that stands in a class declares fields
-        that look like variables."""
+        """What a class itself declares hides what it inherits. Fields of a header that stands in a class look
+        like variables."""
         is_one = len(self._found("fields", f"{of}::")) == 1
         own = self._found("fields", f"{of}::{name}") if is_one else None
         return own or self._found("fields", name) | self._found("others", name)
 
     def class_of(self, name: str, of: str = "") -> str | None:
-        """The class of which a plain name of C++, or a field of a class, is an object or to which it points."""
+        """The class of an object that a plain name of C++ or a field of a class means or points to."""
         found = {self.class_named(one) for one in self._declarations(name, of)}
         return found.pop() if len(found) == 1 else None
 

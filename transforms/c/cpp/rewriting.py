@@ -169,7 +169,7 @@ class CppSource(CSource):
         text = declared_type(self.scopes, binding, through)
         if text is None or "volatile" in text.split():
             return None
-        before, star, behind = text.rpartition("*")
+        _, star, behind = text.rpartition("*")
         if star:
             return POINTER
         words = " ".join(one for one in behind.split() if one != "const")
@@ -179,7 +179,7 @@ class CppSource(CSource):
         return None if found in (OBJECT, NO_FRACTION) else found
 
     def _unqualified(self, words: str | None) -> str | None:
-        """The words of a type without the class before `::`; `None` if it is a type of the function itself."""
+        """The words of a type without the class before `::`; `None` for a type of the function itself."""
         of, colons, name = (words or "").rpartition("::")
         if colons and (self.macros.declared is None or self.macros.declared.class_named(of) is None):
             return None
@@ -259,8 +259,8 @@ class CppSource(CSource):
         return self.type(node)
 
     def outer_type(self, name: str, of: str = "") -> str | None:
-        """The type that the declarations around the function give to a plain name, or to a field of a class, if
-        it is a number or a pointer."""
+        """The type that the declarations around the function give to a plain name or to a field of a class,
+        if it is a number or a pointer."""
         declared = self.macros.declared
         if declared is None or name in self.macros.defined:
             return None
