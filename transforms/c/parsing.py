@@ -44,6 +44,9 @@ NO_PARAMETERS: Final = "text that looks like a function and has no parameters"
 DIRECTIVE: Final = "directive inside the function"
 SPLICED: Final = "line joined by a backslash or a trigraph"
 INNER: Final = "function inside a function"
+SIGNED: Final = "number that a sign behind it belongs to"
+"""`0x1E+1` is one number that does not exist (6.4.8), though the grammar reads a sum."""
+_SIGNED: Final = re.compile(rb"\b0[xX][\da-fA-F']*[eE][+-]")
 LABEL_VALUE: Final = "address of a label, or label of a block"
 
 _KEYWORDS: Final = """
@@ -139,6 +142,10 @@ def read(text: str, language: str = C) -> CText:
     tree, hidden = _parsed(source, language)
     if tree.root_node.has_error:
         raise SourceError(f"not valid {TITLES[language]}: {READERS[language].first_error(source)}")
+    for found in _SIGNED.finditer(source):
+        node = tree.root_node.descendant_for_byte_range(found.start(), found.start() + 1)
+        if node is not None and node.type == "number_literal":
+            raise UnknownSyntaxError(SIGNED)
     return _reading(source, tree, hidden, language=language)
 
 

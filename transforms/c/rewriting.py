@@ -450,7 +450,8 @@ class CSource(CodeText):
             options.append(f"0{value:o}{suffix}")
         if suffix:
             options.append(text.replace(suffix, suffix.swapcase()))
-        return [one for one in dict.fromkeys(options) if one != text]
+        # A sign behind `0x1E` would belong to it.
+        return [one for one in dict.fromkeys(options) if one != text and one[-1] not in "eE"]
 
     def is_boolean(self, node: Node) -> bool:
         """`&&`, `||`, `!` and comparisons give 0 or 1 (6.5.13, 6.5.3.3)."""

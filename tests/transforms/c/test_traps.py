@@ -10,7 +10,7 @@ import pytest
 
 from codeaudit.transforms.c.analysis.scopes import TYPE_OR_VARIABLE, UNREAD_MACRO
 from codeaudit.transforms.c.language import C
-from codeaudit.transforms.c.parsing import DIRECTIVE, INNER, LABEL_VALUE, OLD_HEAD, SPLICED, read_unit
+from codeaudit.transforms.c.parsing import DIRECTIVE, INNER, LABEL_VALUE, OLD_HEAD, SIGNED, SPLICED, read_unit
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
 from codeaudit.transforms.interface import Refused, Rewritten, is_surrounded
 from codeaudit.transforms.registry import transform_for
@@ -29,6 +29,10 @@ class Trap(NamedTuple):
 
 P: Final = 'printf("%d ", '
 TRAPS: Final = {
+    "0 sign behind a number that ends with E": Trap(
+        "int f(int a) { int e = a+0x1E; e += 0xFE + 1; if (a+0xE > 0x2e - a) e++; return e*(0xE)-0x1e + 14; }",
+        P + "f(3));",
+    ),
     "1 macro captures a local": Trap(
         "int f(const char *p) { int sum = 0; int other = 1; DO(p); DO(p); return sum + other; }",
         P + 'f("ab"));',
@@ -362,6 +366,7 @@ def test_most_traps_are_renamed() -> None:
         ("int f(int n) { int g(int m) { return m; } return g(n); }", INNER),
         ("int f(int n) { void *p = &&l; l: return p != 0; }", LABEL_VALUE),
         ("int f(int n) { __label__ l; if (n) goto l; n = 2; l: return n; }", LABEL_VALUE),
+        ("int f(int a) { return 0x1E+a; }", SIGNED),
     ],
 )  # fmt: skip
 def test_what_is_not_read(source: str, reason: str | None) -> None:

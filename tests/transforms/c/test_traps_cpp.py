@@ -44,6 +44,11 @@ LOUD: Final = (
 SAY: Final = 'static int say(int n) { printf("<%d>", n); return n; }\n'
 FAIL: Final = "static int fail(int n) { if (n > 2) throw n; return n; }\n"
 TRAPS: Final = {
+    "0 sign behind a number that ends with E": Trap(
+        "int f(int a) { int e = a+0x1E; e += 0xFE + 1; if (a+0xE > 0x2e - a) e++; return e*(0xE)-0x1e + 14; }",
+        P + "f(3)));",
+        ("a+0x1E", "0x1E+a"),
+    ),
     "1 operators are functions": Trap(
         "int f(Num a, Num b) { int r = 0; if (a == b) r = 1; if (a != b) r += 2; if (!(a && b)) r += 4; a++; ++b; a += b; "
         "b = a; r += a.v; a = a + b; return r * 10 + (a < b); }",
