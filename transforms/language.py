@@ -274,7 +274,8 @@ class Language:
     endings: tuple[str, ...] = ()
     """Endings of its source files, with the dot. Files in folders are found by them."""
     named_endings: tuple[str, ...] = ()
-    """Further endings of files that are read only where the user names the file."""
+    """Further endings of files that are read only where the user names the file, or where the reader of the
+    language that has this ending says that a file is in this one (`FileFormat.other`)."""
     column: str = ""
     """The column of a table whose texts are in this language, whatever else the row says."""
     machine_code: str = ""
@@ -377,6 +378,19 @@ def by_ending(ending: str) -> Language | None:
             if ending in one.endings or ending in one.named_endings:
                 return one
     return None
+
+
+def written_in(language: Language, ending: str, data: bytes) -> Language:
+    """The language of a file whose ending two languages share: C++ has headers that end as those of C."""
+    if not language.files or not any(ending in one.named_endings for one in every_language()):
+        return language
+    form = load_target(language.files)
+    try:
+        name = form.other(form.decode(data).text) if form.other is not None else None
+    except SourceError:
+        return language
+    other = LANGUAGES.get(name) if name is not None else language
+    return other if ending in other.named_endings else language
 
 
 def warn_of_broken_languages() -> None:

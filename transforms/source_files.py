@@ -250,6 +250,9 @@ class FileFormat:
     """A file's bytes -> its encoding, as in `DecodedFile`."""
     supertypes: Callable[[bytes], frozenset[str]] | None = None
     """A file's bytes -> the names of files, without ending, whose types its own types may inherit."""
+    other: Callable[[str], str | None] | None = None
+    """Text -> the name of the language of a text that is in another one, which has files of this ending, too
+    (`Language.named_endings`)."""
 
 
 def perturb_file(

@@ -29,6 +29,7 @@ from codeaudit.transforms.language import (
     every_language,
     rewritten_today,
     without_engine,
+    written_in,
 )
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Sample
@@ -112,9 +113,10 @@ class SourceFiles(BaseCorpus):
 
     def _file(self, path: Path, skipped: Counter[str]) -> Iterator[Sample]:
         try:
-            language = _language(path)
+            data = read_bytes(path)
+            language = written_in(_language(path), path.suffix, data)
             units: Units = load_target(audit_of(language.name).reader)
-            found_here = units(_text(read_bytes(path), language), self._origin(path), skipped)
+            found_here = units(_text(data, language), self._origin(path), skipped)
             if language.has_macros:  # its headers may be asked
                 place = str(path.absolute())
                 found_here = (replace(one, file=place) for one in found_here)

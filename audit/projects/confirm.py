@@ -159,7 +159,7 @@ def _candidates(
     found: dict[str, list[OrderCandidate]] = {}
     declined: dict[str, list[UnitRecord]] = {path: [] for path in files}
     for path, data in files.items():
-        form = file_format(path)
+        form = file_format(path, data)
         try:
             text = form.decode(data).text
             places = form.places(text)
@@ -239,7 +239,7 @@ def _rewritten(path: str, data: bytes, changed: Sequence[tuple[OrderCandidate, s
     """A file with these functions in their new text."""
     if not changed:
         return data
-    decoded = file_format(path).decode(data)
+    decoded = file_format(path, data).decode(data)
     edits = [
         Edit(one.place.start, one.place.end, text.removeprefix(one.place.wrapper)) for one, text in changed
     ]
@@ -382,7 +382,7 @@ def _tried(
     constant, factor = PATIENCE
     for number, one in tried.items():
         path, place = one.candidate.unit.path, one.candidate.place
-        text = file_format(path).decode(before[path]).text
+        text = file_format(path, before[path]).decode(before[path]).text
         applied = _transform(text, package, dependence).apply(_source(text, place), one.moves)
         if isinstance(applied, Refused):
             continue  # never: the moves are a part of a proposal

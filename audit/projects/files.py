@@ -22,7 +22,7 @@ from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.grammar import counted_reasons, first_of, with_reasons
 from codeaudit.transforms.interface import Transform
-from codeaudit.transforms.language import NO_ENGINE, Language, every_language, without_engine
+from codeaudit.transforms.language import NO_ENGINE, Language, every_language, without_engine, written_in
 from codeaudit.transforms.mixing import Mixed
 from codeaudit.transforms.perturb import shown_at
 from codeaudit.transforms.records import Kind, NotApplied, Outcome, Perturbed, Sites
@@ -68,15 +68,21 @@ def source_languages() -> Mapping[str, Language]:
     }
 
 
-def file_format(path: str) -> FileFormat:
+def file_language(path: str, data: bytes) -> Language:
+    """The language of a file, by its ending and where two languages share that by what is in it."""
+    ending = PurePath(path).suffix
+    return written_in(source_languages()[ending], ending, data)
+
+
+def file_format(path: str, data: bytes) -> FileFormat:
     """How a file is read and written. Its reader is imported at the first call."""
-    found: FileFormat = load_target(source_languages()[PurePath(path).suffix].files)
+    found: FileFormat = load_target(file_language(path, data).files)
     return found
 
 
-def probes(path: str) -> Probes:
+def probes(path: str, data: bytes) -> Probes:
     """The probes for a file."""
-    found: Probes = load_target(audit_of(source_languages()[PurePath(path).suffix].name).probes)
+    found: Probes = load_target(audit_of(file_language(path, data).name).probes)
     return found
 
 
@@ -274,7 +280,7 @@ def _perturbed(
 ) -> FileResult:
     path, only, place = item
     before = read_file(root / path)
-    known = file_format(path)
+    known = file_format(path, before)
     around = _around(known, root, folders, root / path, before)
     found = perturb_file(
         known, before[: LARGEST + 1], path, plan.series(known), only=only, around=around, place=place
@@ -352,17 +358,19 @@ def _named(root: Path) -> Mapping[str, tuple[Path, ...]]:
 def _supertypes(path: Path, modified: int) -> frozenset[str]:
     """The supertypes that a file declares (`FileFormat.supertypes`). The time of its last change only keeps
     apart its versions."""
-    known = file_format(path.name)
+    data = read_file(path)
+    known = file_format(path.name, data)
     assert known.supertypes is not None
-    return known.supertypes(read_file(path))
+    return known.supertypes(data)
 
 
 @lru_cache(maxsize=20_000)
 def _types(language: str, path: Path, modified: int) -> frozenset[str]:
     """The names of types that a file declares. The time of its last change only keeps apart its versions."""
-    known = file_format(path.name)
+    data = read_file(path)
+    known = file_format(path.name, data)
     assert known.types is not None
-    return known.types(read_file(path))
+    return known.types(data)
 
 
 def read_file(path: Path) -> bytes:
@@ -441,16 +449,16 @@ def _lines(text: str) -> list[str]:
 
 def _text(path: str, data: bytes) -> str:
     try:
-        decoded = file_format(path).decode(data)
+        decoded = file_format(path, data).decode(data)
     except SourceError:  # the diff of a file that cannot be read is shown as well as it can be
         return data.decode("utf-8", "backslashreplace")
     return decoded.text.replace("\n", decoded.newline)
 
 
 def _unit_text(path: str, data: bytes, name: str) -> str:
-    text = file_format(path).decode(data).text
-    source = text.encode()
-    found = file_format(path).places(text)
+    known = file_format(path, data)
+    text = known.decode(data).text
+    source, found = text.encode(), known.places(text)
     return next((source[p.start : p.end].decode() + "\n" for p in found if p.name == name), "")
 
 

@@ -224,7 +224,7 @@ def _counted(
 def units_of(files: Mapping[str, ChangedFile]) -> Iterator[tuple[tuple[str, str], bytes]]:
     """The units that differ in these files, as (path, unit name), each with its file before."""
     for path, one in files.items():
-        for name in changed_units(file_format(path), one.before, one.after):
+        for name in changed_units(file_format(path, one.before), one.before, one.after):
             yield (path, name), one.before
 
 
@@ -235,7 +235,7 @@ def executed_units(copy: WorkingCopy, units: Mapping[tuple[str, str], bytes]) ->
         RunError: the command cannot be started.
     """
     every = list(units)
-    noted = {unit: probes(unit[0]).noting(number) for number, unit in enumerate(every)}
+    noted = {unit: probes(unit[0], units[unit]).noting(number) for number, unit in enumerate(every)}
     return frozenset(every[number] for number in copy.run(_with_first(units, noted)).hits)
 
 
@@ -259,7 +259,8 @@ def _power(
     executed = len(executed_units(copy, changed))
     # A module that raises on import says nothing about the tests of its functions.
     functions = [unit for unit in changed if unit[1] != MODULE]
-    run = copy.run(_with_first(changed, {unit: probes(unit[0]).raising for unit in functions or changed}))
+    raising = {unit: probes(unit[0], changed[unit]).raising for unit in functions or changed}
+    run = copy.run(_with_first(changed, raising))
     # If pytest reports files that it cannot import, their tests have failed and it has not stopped.
     stopped = not run.timed_out and before.passed.isdisjoint(run.results) and not run.reported
     # A build of several modules may end in a later one.
@@ -287,7 +288,8 @@ def _power(
             "another copy that is installed; uninstall that copy, or name the tested code with --source"
         )
     copy.put({})
-    units = sum(len(function_names(file_format(path), read_file(copy.folder / path))) for path in copy.paths)
+    texts = {path: read_file(copy.folder / path) for path in copy.paths}
+    units = sum(len(function_names(file_format(path, data), data)) for path, data in texts.items())
     return PowerCheck(units=units, changed=len(changed), executed=executed, caught=caught, stopped=stopped)
 
 
@@ -312,7 +314,7 @@ def _with_first(
     for (path, name), statement in statements.items():
         by_file.setdefault(path, {})[name] = statement
     data = {path: before for (path, _), before in originals.items()}
-    return {path: probes(path).with_first(data[path], wanted) for path, wanted in by_file.items()}
+    return {path: probes(path, data[path]).with_first(data[path], wanted) for path, wanted in by_file.items()}
 
 
 def perturbed_tests(
@@ -453,7 +455,7 @@ def _relative(name: str, folder: Path) -> str:
 
 def _unit(path: str, data: bytes, line: int) -> str:
     try:
-        known = file_format(path)
+        known = file_format(path, data)
         found = known.places(known.decode(data).text)
     except SourceError:
         return MODULE

@@ -53,6 +53,11 @@ class DecodedCpp(DecodedC):
     language: ClassVar[str] = CPP
 
 
+def _other(text: str) -> str | None:
+    """C++ for a header that is one of C++."""
+    return CPP if _CPP.search(_TEXTS.sub(" ", text)) is not None else None
+
+
 @lru_cache(maxsize=8)
 def _names(text: str, language: str) -> tuple[str, ...]:
     return tuple(one.name for one in functions(text.encode(), language))
@@ -67,7 +72,7 @@ def places(
     Raises:
         SourceError: the text is one of C++, and the language C; or none of its functions can be found.
     """
-    if language == C and _CPP.search(_TEXTS.sub(" ", text)) is not None:
+    if language == C and _other(text) is not None:
         raise SourceError(OF_CPP)
     source = text.encode()
     starts = line_starts(source)
@@ -132,7 +137,7 @@ def _is_one(text: str, wrapper: str, language: str = C) -> bool:
 
 function_context_of_cpp = partial(function_context, language=CPP)
 
-C_FILES: Final = FileFormat(language=C, decode=DecodedC.read, places=places, is_one=_is_one)
+C_FILES: Final = FileFormat(language=C, decode=DecodedC.read, places=places, is_one=_is_one, other=_other)
 """Files that end with `.c` or `.h`."""
 CPP_FILES: Final = FileFormat(
     language=CPP,
@@ -140,4 +145,4 @@ CPP_FILES: Final = FileFormat(
     places=partial(places, language=CPP),
     is_one=partial(_is_one, language=CPP),
 )
-"""Files that end with `.cc`, `.cpp`, `.hpp` and the like."""
+"""Files that end with `.cc`, `.cpp`, `.hpp` and the like, and headers of C++ that end with `.h`."""

@@ -1,10 +1,13 @@
 """Files of a project that give well-known names another meaning in other files of it."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.projects.files import ProjectPlan, perturb_files, source_files
+from codeaudit.audit.corpora.records import CorpusResources
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.projects.files import ProjectPlan, file_format, perturb_files, source_files
 from codeaudit.transforms.java.files import REBOUND
 from codeaudit.transforms.source_files import Declined
 
@@ -87,3 +90,33 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
         (tmp_path / "B.java").write_text(text)
         (found,) = perturb_files(tmp_path, ["A.java"], plan, workers=1)
         assert isinstance(found.records[0], Declined) is refused
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "language"),
+    [
+        (
+            "a.h",
+            "class A {\npublic:\n    int f(int a) {\n    int b = a;\n    b += 2;\n    return b;\n}\n};\n",
+            "cpp",
+        ),
+        (
+            "a.h",
+            "namespace n {\ninline int f(int a) {\n    int b = a;\n    b += 2;\n    return b;\n}\n}\n",
+            "cpp",
+        ),
+        ("a.h", "template <class T>\nint f(T a) {\n    int b = a;\n    b += 2;\n    return b;\n}\n", "cpp"),
+        ("a.h", "static int f(int a) {\n    int b = a;\n    b += 2;\n    return b;\n} // as std::abs\n", "c"),
+        ("a.hpp", "static int f(int a) {\n    int b = a;\n    b += 2;\n    return b;\n}\n", "cpp"),
+        ("a.c", "static int f(int a) {\n    int b = a;\n    b += 2;\n    return b;\n}\n", "c"),
+    ],
+)
+def test_a_header_is_read_in_its_own_language(name: str, text: str, language: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    for place in (tmp_path, tmp_path / name):
+        resources = CorpusResources(cache=None, note=lambda message: None)
+        (sample,) = corpus(str(place), None, resources).read(Counter())
+        assert sample.language == language
+    (changed,) = perturb_files(tmp_path, [name], ProjectPlan(transforms=("rename",), seed=0), workers=1)
+    assert b"int b = a" not in changed.after
+    assert file_format(name, text.encode()).language == language

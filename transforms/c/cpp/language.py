@@ -42,6 +42,7 @@ RECORD: Final[Language] = replace(
     parse="codeaudit.transforms.c.parsing:read_cpp",
     function_context="codeaudit.transforms.c.files:function_context_of_cpp",
     endings=(".cc", ".cpp", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++"),
+    named_endings=(".h",),
     files="codeaudit.transforms.c.files:CPP_FILES",
 )
 """C++: what an operator or a call may do is asked before each edit."""
