@@ -13,8 +13,9 @@ from codeaudit.audit.records import Answer, Explained, Predicted
 from codeaudit.reports import wording
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
 from codeaudit.transforms.grammar import counted
+from codeaudit.transforms.language import find_language
+from codeaudit.transforms.registration import load_target
 from codeaudit.transforms.registry import rests_on
-from codeaudit.transforms.x86 import X86
 
 KEYWORDS: Final = re.compile(
     r"@?(assert|async|await|break|case|catch|class|continue|def|default|del|do|elif|else|except|finally|for|from"
@@ -202,32 +203,23 @@ def constructs(explained: Explained) -> list[str]:
     """Return the construct at each move of the smallest edit."""
     sample = explained.minimal.perturbed.sample
     lines = sample.source.splitlines()
-    kind = _instruction if sample.language == X86.name else construct
+    record = find_language(sample.language)
+    read = load_target(record.constructs) if record is not None and record.constructs else _read
     changed = _changed(lines, explained.minimal.perturbed.source.splitlines())
     found = []
     for move in explained.minimal.perturbed.moves:
         old = move.note.split(" -> ")[0]
         if move.kind == "rename" and re.fullmatch(r"[\w%$]+", old):
-            first = next((line for line in lines if _stands_in(old, line, sample.language)), "")
-            found.append(f"name first in {kind(first)}")
+            first = next((kind for kind, names in map(read, lines) if old in names), "other")
+            found.append(f"name first in {first}")
         else:
-            found.append(" and ".join(sorted({kind(line) for line in changed})) or "layout")
+            found.append(" and ".join(sorted({read(line)[0] for line in changed})) or "layout")
     return found
 
 
-def _stands_in(name: str, line: str, language: str) -> bool:
-    """Whether a line has a name; one of x86 has `rax` also where it has a part of it, such as `%al`."""
-    if language != X86.name:
-        return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line) is not None
-    from codeaudit.transforms.x86.registers import registers
-
-    known = registers()
-    return any(known[one].base == name for one in re.findall(r"%(\w+)", line) if one in known)
-
-
-def _instruction(line: str) -> str:
-    """The mnemonic of a line of x86."""
-    return next(iter(line.partition("#")[0].split()), "other")
+def _read(line: str) -> tuple[str, frozenset[str]]:
+    """The construct of a line, and its words, with and without the sign before a name."""
+    return construct(line), frozenset((*re.findall(r"[\w%$]+", line), *re.findall(r"\w+", line)))
 
 
 def construct(line: str) -> str:

@@ -269,6 +269,9 @@ class Language:
     a text that does not parse."""
     canonical: str = ""
     """`str -> str`, as `module:attribute`: the canonical form of a unit."""
+    constructs: str = ""
+    """`str -> (construct, names)`, as `module:attribute`: what the statement on a line is, and the names in
+    it. Without it, keywords and signs tell."""
 
     # ── files ──
     endings: tuple[str, ...] = ()

@@ -90,6 +90,7 @@ X86: Final = Language(
     controls=("reorder-breaking", "rename-merging"),
     ledger=LEDGER,
     canonical="codeaudit.transforms.x86.canonical:canonicalise",
+    constructs="codeaudit.transforms.x86.registers:construct",
     named_endings=(".s", ".asm"),
     column="asm",
     machine_code="codeaudit.transforms.x86.reading:from_hex",

@@ -5,6 +5,7 @@ The *view* of a register is its class and bit width. Two registers are coreferen
 register, the MMX or the mask register.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -138,3 +139,10 @@ def base_of(number: int) -> str:
     """The base of a register, given by iced's number; empty for a register that cannot be renamed."""
     found = registers().get(register_names().get(number, ""))
     return found.base if found else ""
+
+
+def construct(line: str) -> tuple[str, frozenset[str]]:
+    """The mnemonic of a line, and the registers of which it names any part: `rax` for `%al`."""
+    known = registers()
+    named = frozenset(known[one].base for one in re.findall(r"%(\w+)", line) if one in known)
+    return next(iter(line.partition("#")[0].split()), "other"), named
