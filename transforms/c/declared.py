@@ -2,9 +2,10 @@
 
 A name has one type for each of its declarations: two structures may have fields of one name. What is asked is
 therefore what all of them have in common. In C++ the type of a function, of an enumeration, of a reference,
-of an array, of what is `volatile`, and of what a template leaves open is not known.
+of an array, of what is `volatile` or `thread_local`, and of what a template leaves open is not known.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -24,6 +25,14 @@ NUMBER: Final = "number"
 NO_FRACTION: Final = "no fraction"
 """What is now a number and now a pointer or an object."""
 _STRUCTURED: Final = frozenset({"struct_specifier", "union_specifier", "class_specifier"})
+_FIELDS: Final = "field_declaration_list"
+_BODIES: Final = frozenset({"compound_statement", *_STRUCTURED})
+_DECLARING_TYPES: Final = _STRUCTURED | {"enum_specifier", "type_definition", "alias_declaration"}
+_TYPE: Final = re.compile(rb"\b(?:struct|class|union|enum|typedef|using)\b")
+_STRANGE: Final = re.compile(
+    rb"\b(?:volatile|thread_local|asm|__asm__|(?:__)?(?:vector_size|mode)(?:__)?\s*\()"
+)
+"""Words in a declaration of what others change, what code begins, what has another name, or another type."""
 _WRAPPING: Final = ("pointer_declarator", "array_declarator", "function_declarator", "reference_declarator")
 _NAMES: Final = frozenset({"identifier", "field_identifier", "type_identifier"})
 Found: TypeAlias = dict[str, set[str | None]]
@@ -43,7 +52,7 @@ class DeclaredNames:
     """The fields, variables, constants and functions of some texts, with their types."""
 
     def __init__(self, texts: Iterable[str], language: str = C) -> None:
-        self._tables = [_tables(text, language) for text in texts]
+        self._tables = [_tables(text, language) for text in dict.fromkeys(texts)]
 
     def _found(self, table: str, name: str) -> set[str | None]:
         return set[str | None]().union(*(getattr(one, table).get(name, ()) for one in self._tables))
@@ -61,7 +70,7 @@ class DeclaredNames:
         pointer."""
         kinds = {self._resolved(one) for one in self._declarations(name, of) or (None,)}
         if len(kinds) > 1:
-            return NUMBER if kinds <= INTEGRAL else None
+            return NUMBER if kinds <= INTEGRAL - {"bool"} else None
         return next(iter(kinds - {OBJECT}), None)
 
     def named_type(self, words: str) -> str | None:
@@ -69,9 +78,9 @@ class DeclaredNames:
         return self._resolved(" ".join(sorted(one for one in words.split() if one != "const")))
 
     def _declarations(self, name: str, of: str) -> set[str | None]:
-        """What a class itself declares hides what it inherits. Fields of a header that stands in a class look
-        like variables."""
-        is_one = len(self._found("fields", f"{of}::")) == 1
+        """What a class itself declares hides what it inherits, if no other class has its name. A header that
+        stands in a class declares fields that look like variables."""
+        is_one = sum(len(one.fields.get(f"{of}::", ())) for one in self._tables) == 1
         own = self._found("fields", f"{of}::{name}") if is_one else None
         return own or self._found("fields", name) | self._found("others", name)
 
@@ -146,6 +155,11 @@ def _tables(text: str, language: str) -> _Tables:
                     )
             case "structured_binding_declarator":
                 _open(tables, node)
+            case "expression_statement" if is_cpp:
+                _open(tables, node)  # outside of functions it is a declaration that was misread
+                continue
+            case "using_declaration" if node.parent is not None and node.parent.type == _FIELDS:
+                _open(tables, node)  # of a class that a template may leave open
             case "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier" if is_cpp:
                 name, above = node.child_by_field_name("name"), node.parent
                 is_open = node.type == "enum_specifier" or (
@@ -153,11 +167,31 @@ def _tables(text: str, language: str) -> _Tables:
                 )
                 if name is not None:
                     tables.types.setdefault(_text(name), set()).add(None if is_open else OBJECT)
-                    if node.child_by_field_name("body") is not None:  # each definition is one of its own
-                        place = f"{hash(text)} {node.start_byte}"
-                        tables.fields.setdefault(f"{_text(name)}::", set()).add(place)
-        pending += (one for one in node.named_children if one.type != "compound_statement")
+                    if node.child_by_field_name("body") is not None:
+                        _count(tables, _text(name), node)
+            case "namespace_definition" if (name := node.child_by_field_name("name")) is not None:
+                _count(tables, _text(name), node)
+            case "compound_statement":
+                pending += _types_inside(node) if is_cpp else ()
+                continue
+        pending += node.named_children
     return tables
+
+
+def _types_inside(body: "TreeNode") -> Iterator["TreeNode"]:
+    """The types that a function declares: a class outside may inherit from them."""
+    pending = [body] if _TYPE.search(body.text or b"") else []
+    while pending:
+        node = pending.pop()
+        if node.type in _DECLARING_TYPES:
+            yield node
+        else:
+            pending += node.named_children
+
+
+def _count(tables: _Tables, name: str, node: "TreeNode") -> None:
+    """Record that a class or a namespace has a name."""
+    tables.fields.setdefault(f"{name.rpartition('::')[2]}::", set()).add(str(node.start_byte))
 
 
 def _open(tables: _Tables, node: "TreeNode") -> None:
@@ -176,22 +210,54 @@ def _note(tables: _Tables, table: Found, node: "TreeNode", *, is_cpp: bool) -> N
     base = None if kind is None else _base(kind, is_cpp=is_cpp)
     if not is_cpp and any(one.type == "bitfield_clause" for one in node.children):
         base = "int"  # as in operations
-    strange = is_cpp and (node.has_error or any(_text(one) == "volatile" for one in node.children))
+    parts = [one for one in node.children if is_cpp and one.type not in _BODIES]
+    strange = _STRANGE.search(b" ".join(one.text or b"" for one in parts)) is not None
+    if any(one.has_error for one in parts):
+        for one in parts:
+            if one != kind:
+                _open(tables, one)
+        if node.type == "type_definition" and (behind := node.next_named_sibling) is not None:
+            _open(tables, behind)  # it may be the end of this one
     for declarator in node.children_by_field_name("declarator"):
         name, wrapping = _unwrapped(declarator)
+        if is_cpp and "::*" in (name or ""):
+            _open(tables, declarator)
         if name is None:
             continue
         own = wrapping[-1] if wrapping else ""
         # A function has the type of its result; the name of an array is a pointer.
         stars = wrapping[:-1] if own == "function_declarator" else wrapping
         found = f"{base or ''} {'*' * len(stars)}" if stars else base
-        if is_cpp and own == "function_declarator":
+        is_function = is_cpp and own == "function_declarator"
+        may_be_object = is_function and node.type == "declaration" and _may_be_object(declarator)
+        if may_be_object and kind is None and name != _class_around(node):
+            _open(tables, declarator)  # no constructor, but `T (name);`
+        if is_function and not may_be_object:
             continue  # a function is called, and what it gives is not asked
-        if is_cpp and (strange or own == "array_declarator" or "reference_declarator" in wrapping):
+        if is_cpp and (
+            strange or is_function or own == "array_declarator" or "reference_declarator" in wrapping
+        ):
             found = None
+        if is_cpp and found == OBJECT and node.type == "type_definition":
+            _count(tables, name, declarator)
         table.setdefault(name, set()).add(found)
         if is_cpp and (around := _class_around(node)):
             table.setdefault(f"{around}::{name}", set()).add(found)
+
+
+def _may_be_object(declarator: "TreeNode") -> bool:
+    """Whether what looks like a function may be an object, and its parameters values, as in `T a(b);`."""
+    here: TreeNode | None = declarator
+    while here is not None and here.type != "function_declarator":
+        here = here.child_by_field_name("declarator") or next(_declarators(here), None)
+    given = here.child_by_field_name("parameters") if here is not None else None
+    parameters = given.named_children if given is not None else []
+    return bool(parameters) and all(
+        (kind := one.child_by_field_name("type")) is not None
+        and kind.type in ("type_identifier", "qualified_identifier", "template_type")
+        and ((inner := one.child_by_field_name("declarator")) is None or inner.type != "identifier")
+        for one in parameters
+    )
 
 
 def _class_around(node: "TreeNode") -> str:
@@ -214,8 +280,10 @@ def _note_alias(tables: _Tables, node: "TreeNode") -> None:
         )
         found = f"{found or ''} *" if is_pointer else None
     is_open = above is not None and above.type == "template_declaration"
-    is_open = is_open or any(_text(one) == "volatile" for one in kind.children)
+    is_open = is_open or node.has_error or _STRANGE.search(node.text or b"") is not None
     tables.types.setdefault(_text(name), set()).add(None if is_open else found)
+    if found == OBJECT:
+        _count(tables, _text(name), node)
 
 
 def _base(node: "TreeNode", *, is_cpp: bool) -> str | None:

@@ -62,7 +62,9 @@ _TYPES: Final = frozenset({"void", "char", "short", "int", "long", "signed", "un
 """Words of types, which do nothing in a number."""
 _TEMPLATE: Final = re.compile(r"\btemplate\s*<([^;{]*)")
 """The head of a template, with what it declares."""
-_UNION: Final = re.compile(r"\bunion\b[^{};()=]*\{")
+_UNION: Final = re.compile(
+    r"\bunion\b(?:[^{};()=]|\b(?:__attribute(?:__)?|alignas|_Alignas)\s*\([^{};]*\))*\{"
+)
 _MAKES_UNION: Final = re.compile(r"\bunion\b[\w ]*(?:\{|$)")
 """Tokens that begin a union."""
 _BEFORE_NO_OPERAND: Final = frozenset({".", "->", "#", "##", "struct", "union", "enum", "goto"})
@@ -209,7 +211,7 @@ class Macros:
     def shared_fields(self) -> frozenset[str]:
         """The words that stand in a union, as far as one is known, and the names of macros: fields of such
         names may share their memory."""
-        known = self.seen.declarations if self.seen is not None else ()
+        known = (self.seen.own, *self.seen.declarations) if self.seen is not None else ()
         text = _STRING.sub('""', _uncommented("\n".join([self._text, *known])))
         found: set[str] = set(self.defined)
         for match in _UNION.finditer(text):

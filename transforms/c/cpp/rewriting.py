@@ -41,6 +41,7 @@ _VALUE_OF: Final = frozenset(
 """Kinds of nodes that use a number or a pointer in them as a value, or not at all."""
 _REFERENCE: Final = "reference_declarator"
 _MEMBER: Final = re.compile(r"(\w+)::~?\w+\s*$")
+_TAGGED: Final = frozenset({"struct_specifier", "class_specifier", "union_specifier", "enum_specifier"})
 _HEADS: Final = LOOPS | {"if_statement", "switch_expression"}
 
 DIALECT_OF_CPP: Final = replace(
@@ -179,13 +180,28 @@ class CppSource(CSource):
         return None if found in (OBJECT, NO_FRACTION) else found
 
     def _unqualified(self, words: str | None) -> str | None:
-        """The words of a type without the class before `::`; `None` for a type of the function itself."""
+        """The words of a type without the class before `::`; `None` for those of the function or a macro."""
         of, colons, name = (words or "").rpartition("::")
         if colons and (self.macros.declared is None or self.macros.declared.class_named(of) is None):
             return None
         plain = name.replace("*", " ").split()
-        own = {one.name for one in self.scopes.bindings if one.view != "outer"}
-        return None if own.intersection(plain) else name
+        is_other = any(one in self._own_names or one in self.macros.defined for one in plain)
+        return None if is_other else name
+
+    @cached_property
+    def _own_names(self) -> frozenset[str]:
+        """The names of what the function declares, and all in the types that it declares."""
+        types = (one for one in self.unit.walk() if one.kind in self.spelling.types)
+        return frozenset[str]().union(
+            (one.name for one in self.scopes.bindings if one.view != "outer"),
+            (
+                self.text(one)
+                for kind in types
+                if kind.kind not in _TAGGED or kind.child("body") is not None
+                for one in kind.walk()
+                if one.kind.endswith("identifier")
+            ),
+        )
 
     def pointee(self, node: Node) -> str | None:
         """The type of the number to which an expression points."""
@@ -208,7 +224,7 @@ class CppSource(CSource):
             case "identifier" if (binding := self.binding(node)) is not None and binding.view == "outer":
                 return None if is_declared_here(node) else self.outer_type(binding.name)
             case "field_access" if parts[1].kind == "field_identifier":
-                of = self._class_of(parts[0])
+                of = self._class_before(node)
                 return None if of is None else self.outer_type(self.text(parts[1]), of)
             case "decimal_integer_literal":
                 return super().type(node) or NUMBER
@@ -274,6 +290,12 @@ class CppSource(CSource):
         found = _MEMBER.search(head.partition("(")[0])
         return found[1] if found is not None else ""
 
+    def _class_before(self, access: Node) -> str | None:
+        """The class to which a field belongs; an object may have an `->` of its own."""
+        object_ = access.children[0]
+        is_known = access.operator == "." or self.type(object_) == POINTER
+        return self._class_of(object_) if is_known else None
+
     def _class_of(self, node: Node) -> str | None:
         """The class of an object, or of what a pointer points to, if no template leaves it open: then its
         fields are among those that are declared."""
@@ -283,7 +305,7 @@ class CppSource(CSource):
         if declared is None or name in self.macros.defined:
             return None
         if is_field:
-            of = self._class_of(node.children[0])
+            of = self._class_before(node)
             return None if of is None else declared.class_of(name, of)
         binding = self.binding(node) if node.kind == "identifier" else None
         if binding is None:

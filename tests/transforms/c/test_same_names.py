@@ -1,0 +1,176 @@
+"""What a name of C++ is, where several declarations have it: no edit takes an operator of a class for a built-in one.
+
+Every row is a file in which a function names something that is no plain number, while something else of the
+same name is one. Transforms rewrite the file, and what it prints must stay.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from codeaudit.audit.projects.files import ProjectPlan, perturb_files
+from tests.support.cpp_running import NO_CODE, Program, needs_gpp, outputs
+
+TRANSFORMS: Final = (
+    "contract-increments", "disjoint/reorder", "flip-comparisons", "identity-arithmetic", "negate-comparisons",
+    "not-to-zero", "reorder",
+)  # fmt: skip
+LOUD: Final = """#include <cstdio>
+#define SHOW(x) std::printf("%d ", int(x))
+struct Loud {
+    int v;
+    Loud(int v = 0) : v(v) {}
+    Loud &operator=(int x) { SHOW(x); v = x; return *this; }
+    Loud &operator+=(int x) { v += 10 * x; return *this; }
+    bool operator!() const { SHOW(-1); return v > 2; }
+    bool operator<(int x) const { SHOW(-2); return v > x; }
+    bool operator>=(int x) const { SHOW(-3); return v > x; }
+};
+int n = 0;
+"""
+DO: Final = "{0} = 3; n = {0}.v; if (!{0}) n += 2; if ({0} < 2) n += 4; {0} += 1; return n + {0}.v;"
+LOW: Final = "struct Low {{ int {0}; }};\n"
+WORD: Final = "w = 300; b = 7; w = w + 1; b = 9; n = w; b = 1; return w + n;"
+UNION: Final = "{{ int w; unsigned char b; int m() {{ " + WORD + " }} }};\n"
+
+
+def _do(name: str) -> str:
+    return DO.format(name)
+
+
+RIGHT: Final = "struct Plain { int p, q; int m() { p = 3; q = 4; if (!p) q += 2; if (p < 2) q += 4; p += 1; return p; } };\n"
+"""What is to be edited."""
+ROWS: Final = {
+    "plain members": (RIGHT, "SHOW(Plain().m());"),
+    "a class of the same name inherits": (
+        "struct T { int a; };\nstruct Base { Loud a; };\nnamespace inner { struct T : Base {};\n"
+        f"int f(T *t) {{ {_do('t->a')} }} }}\n",
+        "inner::T t; SHOW(inner::f(&t));",
+    ),
+    "a class of the same name in a class": (
+        "struct T { int a; };\nstruct Base { Loud a; };\nstruct Outer { struct T; };\nstruct Outer::T : Base {};\n"
+        f"int f(Outer::T *t) {{ {_do('t->a')} }}\n",
+        "Outer::T t; SHOW(f(&t));",
+    ),
+    "a namespace has the name of a class": (
+        "struct Outer { struct T { int a; }; };\nnamespace T { Loud a; int f(); }\n"
+        f"int T::f() {{ {_do('a')} }}\n",
+        "SHOW(T::f());",
+    ),
+    "a typedef has the name of a class": (
+        "struct Base { Loud a; };\nstruct Other : Base {};\nstruct T { int a; };\nnamespace inner {\n"
+        f"typedef struct Other T;\nint f(T *t) {{ {_do('t->a')} }} }}\n",
+        "inner::T t; SHOW(inner::f(&t));",
+    ),
+    "an object that looks like a function": (
+        LOW.format("a") + f"int seed = 2;\nLoud a(seed);\nint f() {{ {_do('a')} }}\n",
+        "SHOW(f());",
+    ),
+    "an object that looks like a function of a pointer": (
+        LOW.format("a") + f"int seed = 2, two = 2;\nLoud a(seed * two);\nint f() {{ {_do('a')} }}\n",
+        "SHOW(f());",
+    ),
+    "an object in parentheses": (
+        LOW.format("a") + f"Loud (a);\nint f() {{ {_do('a')} }}\n",
+        "SHOW(f());",
+    ),
+    "a member in parentheses": (
+        LOW.format("a") + f"struct T {{ Loud (a); int m() {{ {_do('a')} }} }};\n",
+        "SHOW(T().m());",
+    ),
+    "an arrow of a class": (
+        "struct Odd { Loud a; };\nstruct Ptr { Odd *p; int a; Odd *operator->() { return p; } };\n"
+        f"int f(Ptr t) {{ {_do('t->a')} }}\n",
+        "Odd odd; SHOW(f(Ptr{&odd, 1}));",
+    ),
+    "an arrow of a class in a class": (
+        "struct Odd { Loud a; };\nstruct Ptr { Odd *p; int a; Odd *operator->() { return p; } };\n"
+        f"struct Has {{ Ptr ptr; }};\nint f(Has &t) {{ {_do('t.ptr->a')} }}\n",
+        "Odd odd; Has has{{&odd, 1}}; SHOW(f(has));",
+    ),
+    "truth and number": (
+        "struct Flag { bool a; };\nstruct Low { int a; };\n"
+        "struct T : Flag { int m() { a = n > 1; a += 1; n += a; a += 1; return n + a; } };\n",
+        "SHOW(T().m());",
+    ),
+    "a class of the function": (
+        f"struct T {{ int a; }};\nint f() {{ struct T {{ Loud a; }} t, *p = &t; {_do('p->a')} }}\n",
+        "SHOW(f());",
+    ),
+    "a type of the function": (
+        "struct Odd { Loud a; };\nstruct T { int a; };\n"
+        f"int f() {{ using T = Odd; T t, *p = &t; {_do('p->a')} }}\n",
+        "SHOW(f());",
+    ),
+    "a number of the function": (
+        f"typedef int T;\nint f() {{ typedef Loud T; T t(1); {_do('t')} }}\n",
+        "SHOW(f());",
+    ),
+    "a macro has the name of a type": (
+        "struct Odd { Loud a; };\nstruct T { int a; };\n#define T Odd\n" + f"int f(T *t) {{ {_do('t->a')} }}\n",
+        "Odd odd; SHOW(f(&odd));",
+    ),
+    "inherits from a class of a function": (
+        LOW.format("a") + "auto make() { struct Hidden { Loud a; }; return Hidden(); }\n"
+        f"struct T : decltype(make()) {{ int m() {{ {_do('a')} }} }};\n",
+        "SHOW(T().m());",
+    ),
+    "inherits from what is not known yet": (
+        LOW.format("a") + f"template <class B> struct T : B {{ using B::a; int m() {{ {_do('a')} }} }};\n",
+        "struct Mine { Loud a; }; SHOW(T<Mine>().m());",
+    ),
+    "a reference in parentheses": (
+        "struct Low { int b; };\nint w;\nint (&b) = w;\nint f() { " + WORD + " }\n",
+        "SHOW(f());",
+    ),
+    "a union with an attribute": (
+        "union __attribute__((packed)) U" + UNION.format() + "union alignas(8) V" + UNION.format(),
+        "U u; SHOW(u.m()); V v; SHOW(v.m());",
+    ),
+    "a union by a macro with an argument": (
+        "#define MADE(kind, name) kind name\nMADE(union, U) " + UNION.format(),
+        "U u; SHOW(u.m());",
+    ),
+}  # fmt: skip
+
+
+LATE: Final = """int g = 1;
+int begin() { return g; }
+thread_local int late = begin();
+int f() { g = 5; late = 6; return g + late; }
+"""
+
+
+def _made(folder: Path, files: dict[str, str], transform: str, seed: int) -> dict[str, str]:
+    """The texts that a transform makes of files."""
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    plan = ProjectPlan(transforms=(transform,), seed=seed)
+    return {one.path: one.after.decode() for one in perturb_files(folder, list(files), plan, workers=1)}
+
+
+@needs_gpp
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 12), marks=pytest.mark.slow)])
+def test_an_operator_of_a_class_is_not_taken_for_a_built_in_one(tmp_path: Path, seeds: range) -> None:
+    files = {f"{place}.cpp": LOUD + row[0] for place, row in enumerate(ROWS.values())}
+    found = {name: {text: "itself"} for name, text in files.items()}
+    for transform in TRANSFORMS:
+        for seed in seeds:
+            for name, text in _made(tmp_path, files, transform, seed).items():
+                found[name].setdefault(text, transform)
+    rows = list(zip(ROWS, ROWS.values(), found.values(), strict=True))
+    programs = [Program(text, calls) for _, (_, calls), texts in rows for text in texts]
+    told = iter(outputs(programs, "-std=c++20"))
+    wrong: dict[str, list[str]] = {}
+    for name, _, texts in rows:
+        before, *after = [(next(told), transform) for transform in texts.values()]
+        assert before[0] != NO_CODE, name
+        wrong[name] = [transform for printed, transform in after if printed != before[0]]
+    assert {name: some for name, some in wrong.items() if some} == {}
+    assert set(TRANSFORMS) - {"reorder"} <= set(rows[0][2].values())
+
+
+@needs_gpp
+def test_a_variable_of_a_thread_keeps_its_place(tmp_path: Path) -> None:
+    assert all(_made(tmp_path, {"a.cpp": LATE}, "reorder", seed)["a.cpp"] == LATE for seed in range(3))
