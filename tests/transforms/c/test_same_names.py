@@ -94,6 +94,16 @@ ROWS: Final = {
         "struct T : Flag { int m() { a = n > 1; a += 1; n += a; a += 1; return n + a; } };\n",
         "SHOW(T().m());",
     ),
+    "a parameter of a template has the name of a member": (
+        "enum class E { one };\nbool operator!(E) { return true; }\nstruct T { int a; template <E a> int m(); };\n"
+        "template <E a> int T::m() { if (!a) n += 2; return n; }\n",
+        "SHOW(T().m<E::one>());",
+    ),
+    "a class before the name of a function is of its result": (
+        "struct T { using Number = int; int a; };\nLoud a;\nint two(int) { return 2; }\n"
+        f"T::Number (*f())(int) {{ {_do('a').rpartition('return')[0]} return two; }}\n",
+        "f(); SHOW(n);",
+    ),
     "a class of the function": (
         f"struct T {{ int a; }};\nint f() {{ struct T {{ Loud a; }} t, *p = &t; {_do('p->a')} }}\n",
         "SHOW(f());",

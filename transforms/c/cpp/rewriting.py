@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final, Self
 
-from codeaudit.transforms.c.cpp.reading import CASTS, CONSTEXPR_IF, DECLARING
+from codeaudit.transforms.c.cpp.reading import CASTS, CONSTEXPR_IF, DECLARING, name_of
 from codeaudit.transforms.c.declared import NO_FRACTION, NUMBER, OBJECT
 from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTER, WHOLE
 from codeaudit.transforms.c.rewriting import CSource, is_declared_here, promoted
@@ -40,7 +40,6 @@ _VALUE_OF: Final = frozenset(
 )  # fmt: skip
 """Kinds of nodes that use a number or a pointer in them as a value, or not at all."""
 _REFERENCE: Final = "reference_declarator"
-_MEMBER: Final = re.compile(r"(\w+)::~?\w+\s*$")
 _TAGGED: Final = frozenset({"struct_specifier", "class_specifier", "union_specifier", "enum_specifier"})
 _HEADS: Final = LOOPS | {"if_statement", "switch_expression"}
 
@@ -278,17 +277,22 @@ class CppSource(CSource):
         """The type that the declarations around the function give to a plain name or to a field of a class,
         if it is a number or a pointer."""
         declared = self.macros.declared
-        if declared is None or name in self.macros.defined:
+        # In a function that is `volatile`, its object is.
+        if declared is None or name in self.macros.defined or "volatile" in self._head:
             return None
         return declared.scalar(name, of or self._own_class)
 
     @cached_property
+    def _head(self) -> str:
+        """The text before the body of the function."""
+        return self.source[: self.unit.part("body").start].decode()
+
+    @cached_property
     def _own_class(self) -> str:
-        """The class of which the function is a member, if its head says so: its members go before other
-        names."""
-        head = self.source[: self.unit.part("body").start].decode()
-        found = _MEMBER.search(head.partition("(")[0])
-        return found[1] if found is not None else ""
+        """The class of which the function is a member, if its name says so: its members go before other
+        names, but for the parameters of a template."""
+        around = name_of(self.source, self.unit).split("::")[:-1]
+        return around[-1] if around and "template" not in self._head else ""
 
     def _class_before(self, access: Node) -> str | None:
         """The class to which a field belongs; an object may have an `->` of its own."""
