@@ -138,6 +138,11 @@ ROWS: Final = {
         "union __attribute__((packed)) U" + UNION.format() + "union alignas(8) V" + UNION.format(),
         "U u; SHOW(u.m()); V v; SHOW(v.m());",
     ),
+    "structures in a union of the object": (
+        "struct First { int first; };\nstruct Second { int second; };\nstruct T { union { First p; Second q; };\n"
+        "int m() { p.first = 1; n = p.first; q.second = 2; n += q.second; p.first = 3; q.second = 4; return n + q.second; } };\n",
+        "SHOW(T().m());",
+    ),
     "a union by a macro with an argument": (
         "#define MADE(kind, name) kind name\nMADE(union, U) " + UNION.format(),
         "U u; SHOW(u.m());",

@@ -215,12 +215,16 @@ class CEffectCollector(EffectCollector):
         a macro, as far as is known."""
         if self.may_be_object(node):
             return False
+        shared = self.facts.code.macros.shared_fields
         while node.kind == "field_access":
-            if self.facts.text(node.children[1]) in self.facts.code.macros.shared_fields:
+            if self.facts.text(node.children[1]) in shared:
                 return False
             is_arrow, node = node.operator == "->", node.children[0].unparenthesized
             if is_arrow:
                 break
+        else:
+            if self.facts.text(node) in shared:  # in C++ a field of the object itself
+                return False
         binding = self.names.binding(node)
         words = None if binding is None else self.facts.code.declared(binding)
         return _UNION.search(words or self.facts.text(node)) is None
