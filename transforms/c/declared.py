@@ -18,8 +18,8 @@ from codeaudit.transforms.c.types import number_type
 if TYPE_CHECKING:
     from tree_sitter import Node as TreeNode
 
-OBJECT: Final = "object"
-"""A structure or union."""
+OBJECT: Final = "(object)"
+"""A structure or union; no type has this name."""
 NUMBER: Final = "number"
 """A number of which no more is known."""
 NO_FRACTION: Final = "no fraction"

@@ -104,6 +104,11 @@ ROWS: Final = {
         f"T::Number (*f())(int) {{ {_do('a').rpartition('return')[0]} return two; }}\n",
         "f(); SHOW(n);",
     ),
+    "a class has the name of a word of the tables": (
+        "struct object { int a; };\nstruct number { int a; };\nstruct Odd { Loud a; } odd;\nstruct Odd *t = &odd;\n"
+        f"int f() {{ {_do('t->a')} }}\n",
+        "SHOW(f());",
+    ),
     "a class of the function": (
         f"struct T {{ int a; }};\nint f() {{ struct T {{ Loud a; }} t, *p = &t; {_do('p->a')} }}\n",
         "SHOW(f());",
