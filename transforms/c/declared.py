@@ -119,6 +119,9 @@ class DeclaredNames:
                 return words
             if words.endswith("*"):
                 return POINTER
+            if words.endswith(":"):
+                whole = self._resolved(words.removesuffix(":").strip())
+                return NUMBER if whole in INTEGRAL - {"bool"} else whole if whole == "bool" else None
             if (number := number_type(words)) is not None:
                 return number
             found = self._found("types", words)
@@ -208,8 +211,9 @@ def _open(tables: _Tables, node: "TreeNode") -> None:
 def _note(tables: _Tables, table: Found, node: "TreeNode", *, is_cpp: bool) -> None:
     kind = node.child_by_field_name("type")
     base = None if kind is None else _base(kind, is_cpp=is_cpp)
-    if not is_cpp and any(one.type == "bitfield_clause" for one in node.children):
-        base = "int"  # as in operations
+    if any(one.type == "bitfield_clause" for one in node.children):
+        # In an operation it is an `int`, if its values fit. In C++ it may be an enumeration.
+        base = f"{base or ''} :" if is_cpp else "int"
     parts = [one for one in node.children if is_cpp and one.type not in _BODIES]
     strange = _STRANGE.search(b" ".join(one.text or b"" for one in parts)) is not None
     if any(one.has_error for one in parts):

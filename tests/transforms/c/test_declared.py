@@ -15,7 +15,7 @@ from tests.support.cpp_running import Program, needs_gpp, outputs
 
 DECLARED = """
 struct Plain {
-    int whole; bool flag : 1; unsigned small, other; Plain *next; const char *text; mutable long seen; static short count;
+    int whole; bool flag : 1; unsigned few : 3; Index many : 5; Mode one_of : 2; unsigned small, other; Plain *next; const char *text; mutable long seen; static short count;
     double ratio = 1.0; int given{3}; std::size_t size; int array[3]; int &alias; volatile int watched; Mode mode;
     Loud loud; int method(); int (*callback)(int); atomic<int> hits; Index index; Name name; union { int a; char b; };
 };
@@ -28,7 +28,7 @@ namespace inner { struct Other : Plain { double small; Plain plain; Plain *to; S
 template <class Element> struct Late { Element element; }; typedef int Element;
 """
 TYPES = {
-    "whole": "int", "flag": "bool", "next": "pointer", "text": "pointer", "seen": "long", "count": "short",
+    "few": "number", "many": "number", "one_of": None, "whole": "int", "flag": "bool", "next": "pointer", "text": "pointer", "seen": "long", "count": "short",
     "ratio": "double", "given": "int", "size": "size_t", "callback": "pointer", "index": "unsigned int",
     "name": "pointer", "a": "int", "known": "int", "global": "int", "pointer": "pointer", "far": "long",
     "other": "unsigned int", "array": None, "alias": None, "watched": None, "mode": None, "loud": None, "hits": None,
