@@ -26,6 +26,7 @@ from codeaudit.transforms.language import (
     without_engine,
 )
 from codeaudit.transforms.registration import Entry, OnBroken, Registry
+from codeaudit.transforms.registry import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +197,11 @@ def _path_and_split(spec: str) -> tuple[Path, str | None]:
 
 
 def _hint(path: Path) -> str:
-    """The nearest file beside the path, or the nearest name of a corpus."""
+    """The nearest file beside the path, or the nearest name of a corpus; or that it names a transform."""
     folder = path.parent
     names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
     known = [*names, *(CORPORA if str(folder) == "." else ())]
     near = get_close_matches(path.name, known, n=1, cutoff=0.6)
+    if not near and str(path) == path.name and kind_of(path.name) is not None:
+        return f"; {path.name!r} is a transform: write --transform {path.name}"
     return f"; did you mean {str(folder / near[0])!r}?" if near else ""

@@ -220,6 +220,7 @@ def test_a_table_that_is_not_utf_8(tmp_path: Path) -> None:
         ("stdlib:", "names no module"),
         ("package:no_such_package", "is not installed"),
         ("nowhere.py", "no such file or folder"),
+        ("de-morgan", "'de-morgan' is a transform: write --transform de-morgan"),
         ("notes.txt", "no known format"),
     ],
 )
