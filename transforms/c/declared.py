@@ -30,9 +30,14 @@ _BODIES: Final = frozenset({"compound_statement", *_STRUCTURED})
 _DECLARING_TYPES: Final = _STRUCTURED | {"enum_specifier", "type_definition", "alias_declaration"}
 _TYPE: Final = re.compile(rb"\b(?:struct|class|union|enum|typedef|using)\b")
 _STRANGE: Final = re.compile(
-    rb"\b(?:volatile|thread_local|asm|__asm__|(?:__)?(?:vector_size|mode)(?:__)?\s*\()"
+    rb"\b(?:volatile|thread_local|__thread|asm|__asm__"
+    rb"|(?:__)?(?:vector_size|mode|alias|weakref|ifunc)(?:__)?\s*\()"
 )
 """Words in a declaration of what others change, what code begins, what has another name, or another type."""
+_OF_NAMESPACE: Final = re.compile(
+    r"(\bnamespace\b[\w\s:]*?)(?:__attribute(?:__)?\s*\(\((?:[^(){};]|\([^(){};]*\))*\)\)\s*)+(?=\{)"
+)
+"""A namespace with attributes, which the grammar does not read."""
 _WRAPPING: Final = ("pointer_declarator", "array_declarator", "function_declarator", "reference_declarator")
 _NAMES: Final = frozenset({"identifier", "field_identifier", "type_identifier"})
 Found: TypeAlias = dict[str, set[str | None]]
@@ -133,6 +138,7 @@ class DeclaredNames:
 def _tables(text: str, language: str) -> _Tables:
     tables = _Tables({}, {}, {})
     is_cpp = language == CPP
+    text = _OF_NAMESPACE.sub(r"\1", text) if is_cpp else text
     pending = [READERS[language].parse(text.encode()).root_node]
     while pending:
         node = pending.pop()
@@ -142,6 +148,8 @@ def _tables(text: str, language: str) -> _Tables:
         match node.type:
             case "type_definition":
                 _note(tables, tables.types, node, is_cpp=is_cpp)
+            case "field_declaration" if [one.type for one in node.named_children] == ["type_identifier"]:
+                _open(tables, node)  # the end of a declaration that a header begins
             case "field_declaration":
                 _note(tables, tables.fields, node, is_cpp=is_cpp)
             case "declaration" | "function_definition":
@@ -172,7 +180,9 @@ def _tables(text: str, language: str) -> _Tables:
                     tables.types.setdefault(_text(name), set()).add(None if is_open else OBJECT)
                     if node.child_by_field_name("body") is not None:
                         _count(tables, _text(name), node)
-            case "namespace_definition" if (name := node.child_by_field_name("name")) is not None:
+            case "namespace_definition" | "namespace_alias_definition" if (
+                name := node.child_by_field_name("name")
+            ) is not None:
                 _count(tables, _text(name), node)
             case "compound_statement":
                 pending += _types_inside(node) if is_cpp else ()
@@ -193,7 +203,7 @@ def _types_inside(body: "TreeNode") -> Iterator["TreeNode"]:
 
 
 def _count(tables: _Tables, name: str, node: "TreeNode") -> None:
-    """Record that a class or a namespace has a name."""
+    """Record that a class, a namespace or another name of one has a name."""
     tables.fields.setdefault(f"{name.rpartition('::')[2]}::", set()).add(str(node.start_byte))
 
 
@@ -242,7 +252,7 @@ def _note(tables: _Tables, table: Found, node: "TreeNode", *, is_cpp: bool) -> N
             strange or is_function or own == "array_declarator" or "reference_declarator" in wrapping
         ):
             found = None
-        if is_cpp and found == OBJECT and node.type == "type_definition":
+        if is_cpp and node.type == "type_definition":
             _count(tables, name, declarator)
         table.setdefault(name, set()).add(found)
         if is_cpp and (around := _class_around(node)):
@@ -286,8 +296,7 @@ def _note_alias(tables: _Tables, node: "TreeNode") -> None:
     is_open = above is not None and above.type == "template_declaration"
     is_open = is_open or node.has_error or _STRANGE.search(node.text or b"") is not None
     tables.types.setdefault(_text(name), set()).add(None if is_open else found)
-    if found == OBJECT:
-        _count(tables, _text(name), node)
+    _count(tables, _text(name), node)
 
 
 def _base(node: "TreeNode", *, is_cpp: bool) -> str | None:

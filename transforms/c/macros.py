@@ -65,6 +65,8 @@ _TEMPLATE: Final = re.compile(r"\btemplate\s*<([^;{]*)")
 _UNION: Final = re.compile(
     r"\bunion\b(?:[^{};()=]|\b(?:__attribute(?:__)?|alignas|_Alignas)\s*\([^{};]*\))*\{"
 )
+_UNFINISHED: Final = re.compile(r"^(?!#).*\w\s*(?:^#.*\s*)*\Z", re.MULTILINE)
+"""The end of a header that begins a declaration, and leaves its end to others."""
 _MAKES_UNION: Final = re.compile(r"\bunion\b[\w ]*(?:\{|$)")
 """Tokens that begin a union."""
 _BEFORE_NO_OPERAND: Final = frozenset({".", "->", "#", "##", "struct", "union", "enum", "goto"})
@@ -231,6 +233,8 @@ class Macros:
         """The types of what is declared around; `None` unless everything is seen."""
         seen = self.seen
         if seen is None or seen.read is None or not self.is_known:
+            return None
+        if any(map(_UNFINISHED.search, seen.declarations)):
             return None
         # In C++ a macro of the file could declare a member of another type.
         own = seen.own if self._language == CPP else self._text

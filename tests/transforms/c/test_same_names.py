@@ -10,10 +10,12 @@ from typing import Final
 import pytest
 
 from codeaudit.audit.projects.files import ProjectPlan, perturb_files
+from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.macros import Surroundings, macros_of
 from tests.support.cpp_running import NO_CODE, Program, needs_gpp, outputs
 
 TRANSFORMS: Final = (
-    "contract-increments", "disjoint/reorder", "flip-comparisons", "identity-arithmetic", "negate-comparisons",
+    "contract-increments", "disjoint/reorder", "expand-increments", "flip-comparisons", "identity-arithmetic", "negate-comparisons",
     "not-to-zero", "reorder",
 )  # fmt: skip
 LOUD: Final = """#include <cstdio>
@@ -39,7 +41,7 @@ def _do(name: str) -> str:
     return DO.format(name)
 
 
-RIGHT: Final = "struct Plain { int p, q; int m() { p = 3; q = 4; if (!p) q += 2; if (p < 2) q += 4; p += 1; return p; } };\n"
+RIGHT: Final = "struct Plain { int p, q; int m() { p = 3; q = 4; if (!p) q += 2; if (p < 2) q += 4; p += 1; q++; return p + q; } };\n"
 """What is to be edited."""
 ROWS: Final = {
     "plain members": (RIGHT, "SHOW(Plain().m());"),
@@ -152,6 +154,46 @@ ROWS: Final = {
         "#define MADE(kind, name) kind name\nMADE(union, U) " + UNION.format(),
         "U u; SHOW(u.m());",
     ),
+    "another name of a namespace": (
+        "struct Outer { struct T { int a; }; };\nnamespace real { Loud a; int f(); }\nnamespace T = real;\n"
+        f"int T::f() {{ {_do('a')} }}\n",
+        "SHOW(T::f());",
+    ),
+    "another name of a class has members": (
+        "struct T { int a; };\nnamespace x { struct Odd { Loud a; int m(); }; }\nnamespace y { using T = x::Odd; }\n"
+        f"int y::T::m() {{ {_do('a')} }}\n",
+        "SHOW(x::Odd().m());",
+    ),
+    "a typedef of a class has members": (
+        "struct T { int a; };\nnamespace x { struct Odd { Loud a; int m(); }; }\nnamespace y { typedef x::Odd T; }\n"
+        f"int y::T::m() {{ {_do('a')} }}\n",
+        "SHOW(x::Odd().m());",
+    ),
+    "a macro has the name of the class of a function": (
+        "struct T { int a; };\nstruct Odd { Loud a; int m(); };\n#define T Odd\n"
+        f"int T::m() {{ {_do('a')} }}\n",
+        "SHOW(Odd().m());",
+    ),
+    "an enumeration that a function uses": (
+        "namespace x { enum E { a, b }; bool operator!(E e) { return e == b; }\n"
+        "bool operator<(E e, int y) { return int(e) > y; } bool operator>=(E e, int y) { return int(e) > y; } }\n"
+        "struct T { int a; int m(); };\n"
+        "int T::m() { using enum x::E; if (!a) n += 2; if (a < 2) n += 4; return n; }\n",
+        "SHOW(T().m());",
+    ),
+    "a namespace with an attribute": (
+        "struct Low { int a; };\nnamespace x __attribute__((visibility(\"default\"))) { Loud a; }\nusing namespace x;\n"
+        f"int f() {{ {_do('a')} }}\n",
+        "SHOW(f());",
+    ),
+    "two names of one variable": (
+        "extern \"C\" int w; int w; [[gnu::alias(\"w\")]] extern int b;\nint f() { " + WORD + " }\n",
+        "SHOW(f());",
+    ),
+    "an assignment to what an increment gives": (
+        "struct T { int a; int m() { ++a = 7; int b = 0; ++b += 2; return a + b; } };\n",
+        "SHOW(T().m());",
+    ),
 }  # fmt: skip
 
 
@@ -194,3 +236,13 @@ def test_an_operator_of_a_class_is_not_taken_for_a_built_in_one(tmp_path: Path, 
 @needs_gpp
 def test_a_variable_of_a_thread_keeps_its_place(tmp_path: Path) -> None:
     assert all(_made(tmp_path, {"a.cpp": LATE}, "reorder", seed)["a.cpp"] == LATE for seed in range(3))
+
+
+@needs_gpp
+@pytest.mark.parametrize("begun", ["Loud", "union", "Loud\n#pragma GCC poison other"])
+def test_nothing_is_known_where_a_header_begins_a_declaration(begun: str, tmp_path: Path) -> None:
+    (tmp_path / "begun.inc").write_text(f"{begun}\n")
+    body = "a;" if begun != "union" else "{ int a; unsigned char b; };"
+    text = f'{LOUD}struct Low {{ int a, b; }};\nstruct T {{\n#include "begun.inc"\n{body} int m() {{ {_do("a")} }} }};\n'
+    around = Surroundings(text, str(tmp_path / "a.cpp"), "known", CPP)
+    assert macros_of("int m() { return 1; }", around).declared is None

@@ -26,10 +26,13 @@ from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
 from codeaudit.transforms.syntax.scopes import Binding
 
 ALTERNATIVE: Final = "operator that is a word or of C++20"
+MISREAD: Final = "assignment to what an operator before it gives"
 CONSTANT: Final = "function that a compiler may evaluate"
 COROUTINE: Final = "coroutine"
 ATTRIBUTED: Final = "attribute of a statement"
 _CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b|CONSTEXPR|CONSTEVAL")
+_USING_ENUM: Final = re.compile(rb"\busing\s+enum\b")
+_PREFIXES: Final = frozenset({"update_expression", "unary_expression", "pointer_expression"})
 _COROUTINE: Final = frozenset({"co_await_expression", "co_yield_statement", "co_return_statement"})
 _SMALL: Final = frozenset({"int8_t", "int16_t", "uint8_t", "uint16_t", "unsigned short"})
 """Types that may become `int` in an operation."""
@@ -93,8 +96,11 @@ class CppSource(CSource):
 
     @cached_property
     def obstacle_to_layout(self) -> str | None:
-        """As in C, and operators whose precedence is not known here."""
+        """As in C, operators whose precedence is not known here, and `++x = 1`, which the grammar reads as
+        `++(x = 1)`."""
         for node in self.unit.walk():
+            if node.kind in _PREFIXES and node.children[0].kind == "assignment_expression":
+                return MISREAD
             if node.kind == "binary_expression" and node.operator not in self.precedence.operators:
                 return ALTERNATIVE
             if node.kind in ("unary_expression", "assignment_expression") and node.operator[:1].isalpha():
@@ -290,9 +296,11 @@ class CppSource(CSource):
     @cached_property
     def _own_class(self) -> str:
         """The class of which the function is a member, if its name says so: its members go before other
-        names, but for the parameters of a template."""
+        names, but for the parameters of a template and what `using enum` makes known."""
         around = name_of(self.source, self.unit).split("::")[:-1]
-        return around[-1] if around and "template" not in self._head else ""
+        if not around or around[-1] in self.macros.defined or _USING_ENUM.search(self.source):
+            return ""
+        return around[-1] if "template" not in self._head else ""
 
     def _class_before(self, access: Node) -> str | None:
         """The class to which a field belongs; an object may have an `->` of its own."""
