@@ -82,6 +82,10 @@ class DeclaredNames:
         """The same as `value` for the words of a type."""
         return self._resolved(" ".join(sorted(one for one in words.split() if one != "const")))
 
+    def is_type(self, name: str) -> bool:
+        """Whether something of a name is a type."""
+        return any(name in one.types for one in self._tables)
+
     def _declarations(self, name: str, of: str) -> set[str | None]:
         """What a class itself declares hides what it inherits, if no other class has its name. A header that
         stands in a class declares fields that look like variables."""
@@ -161,9 +165,8 @@ def _tables(text: str, language: str) -> _Tables:
                 _note_alias(tables, node)
             case "template_parameter_list":
                 for one in node.named_children:
-                    _open(
-                        tables, one.child_by_field_name("declarator") or next(iter(one.named_children), one)
-                    )
+                    inner = [own for own in one.named_children if own.type != node.type]
+                    _open(tables, one.child_by_field_name("declarator") or next(iter(inner), one))
             case "structured_binding_declarator":
                 _open(tables, node)
             case "expression_statement" if is_cpp:

@@ -194,6 +194,21 @@ ROWS: Final = {
         "struct T { int a; int m() { ++a = 7; int b = 0; ++b += 2; return a + b; } };\n",
         "SHOW(T().m());",
     ),
+    "a local in parentheses": (
+        "struct T { int a; int m(); int k(); };\n"
+        f"int T::m() {{ Loud (a); {_do('a')} }}\nint T::k() {{ Loud (a) = 3, b; b = 1; {_do('a')} }}\n",
+        "SHOW(T().m()); SHOW(T().k());",
+    ),
+    "a local in parentheses in a head": (
+        "struct T { int a; int m() { for (Loud (a) = 2; n < 50; n += 20) { a += 1; if (a < 2) n += 5; } return n; } };\n",
+        "SHOW(T().m());",
+    ),
+    "a template as a parameter of a template": (
+        "typedef int T;\ntemplate <class> struct Any : Loud { Any(int x) : Loud(x) {} using Loud::operator=; };\n"
+        "template <class X> Any(X) -> Any<X>;\n"
+        f"template <template <class> class T> int f() {{ T a(2); {_do('a')} }}\n",
+        "SHOW(f<Any>());",
+    ),
 }  # fmt: skip
 
 

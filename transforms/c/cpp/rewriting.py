@@ -208,6 +208,19 @@ class CppSource(CSource):
             ),
         )
 
+    @cached_property
+    def _perhaps_declared(self) -> frozenset[str]:
+        """The names that statements such as `T (name);` declare: the grammar reads a call."""
+        found = set[str]()
+        for node in self.unit.walk():
+            if node.kind not in ("method_invocation", *CASTS) or not _begins_statement(node):
+                continue
+            called = self.text(node.children[0]).partition("<")[0].rpartition("::")[2].strip()
+            declared = self.macros.declared
+            if number_type(called) or called in self._own_names or (declared and declared.is_type(called)):
+                found.update(self.text(one) for one in node.walk() if one.kind == "identifier")
+        return frozenset(found)
+
     def pointee(self, node: Node) -> str | None:
         """The type of the number to which an expression points."""
         node = node.unparenthesized
@@ -286,6 +299,8 @@ class CppSource(CSource):
         # In a function that is `volatile`, its object is.
         if declared is None or name in self.macros.defined or "volatile" in self._head:
             return None
+        if not of and name in self._perhaps_declared:
+            return None
         return declared.scalar(name, of or self._own_class)
 
     @cached_property
@@ -323,6 +338,8 @@ class CppSource(CSource):
         if binding is None:
             return None
         if binding.view == "outer":
+            if name in self._perhaps_declared:
+                return None
             return declared.class_of(name, self._own_class)
         return declared.class_named(self._unqualified(declared_type(self.scopes, binding, _REFERENCE)))
 
@@ -458,6 +475,17 @@ class CppSource(CSource):
                 return here.field in ("condition", "init", "update")
             case kind:
                 return kind in _VALUE_OF and not literal
+
+
+def _begins_statement(node: Node) -> bool:
+    """Whether a statement begins with an expression, or one in the head of another statement does."""
+    around = [one for one in node.ancestors() if one.start == node.start]
+    top = around[-1] if around else node
+    above = top.parent
+    kinds = {one.kind for one in around}
+    return bool(kinds & {"expression_statement", "init_statement"}) or (
+        above is not None and above.kind in _HEADS
+    )
 
 
 def _in_operation(kind: str | None) -> str | None:
