@@ -51,7 +51,7 @@ _OF_A_PROJECT: Final = (".git", "configure", "configure.ac", "CMakeLists.txt", "
                         "BUILD.bazel")  # fmt: skip
 """What lies in the top folder of a project."""
 _COMMANDS: Final = 3
-"""The most commands of one file that are looked at."""
+"""The most commands of one file that are looked at. Nothing is known of a file that has more."""
 
 _NOT_FOUND: Final = re.compile(
     r"fatal error: (?:'([^'\n]+)' file not found|([^\n:]+): No such file or directory)"
@@ -100,7 +100,8 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
         file: where it lies; empty if that is not known. Then only the headers of the system are found.
         tongue: the language, as of `gcc -x`.
     """
-    found = [_seen(text, file, tongue, flags) for flags in flags_of(file)]
+    ways = flags_of(file)
+    found = [_seen(text, file, tongue, flags) for flags in ways[:_COMMANDS]]
     read = [one.read for one in found if one.read is not None]
     return Seen(
         definitions="\n".join(one.definitions for one in found),
@@ -108,7 +109,7 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
         own="\n".join(one.own for one in found),
         missing=tuple(dict.fromkeys(name for one in found for name in one.missing)),
         read=frozenset().union(*read) if read else None,
-        failed=any(one.failed for one in found),
+        failed=len(ways) > _COMMANDS or any(one.failed for one in found),
     )
 
 
@@ -456,7 +457,7 @@ def _commands(path: str, changed: int, size: int) -> dict[str, tuple[tuple[str, 
                 words = []
         file = os.path.realpath(folder / row["file"])
         flags = kept_flags([one for one in words if isinstance(one, str)], folder)
-        found[file] = tuple(dict.fromkeys((*found.get(file, ()), flags)))[:_COMMANDS]
+        found[file] = tuple(dict.fromkeys((*found.get(file, ()), flags)))[: _COMMANDS + 1]
     return found
 
 

@@ -4,6 +4,7 @@ Every row is a file in which a function names something that is no plain number,
 same name is one. Transforms rewrite the file, and what it prints must stay.
 """
 
+import json
 from pathlib import Path
 from typing import Final
 
@@ -261,3 +262,16 @@ def test_nothing_is_known_where_a_header_begins_a_declaration(begun: str, tmp_pa
     text = f'{LOUD}struct Low {{ int a, b; }};\nstruct T {{\n#include "begun.inc"\n{body} int m() {{ {_do("a")} }} }};\n'
     around = Surroundings(text, str(tmp_path / "a.cpp"), "known", CPP)
     assert macros_of("int m() { return 1; }", around).declared is None
+
+
+@needs_gpp
+@pytest.mark.parametrize("count", range(1, 6))
+def test_the_last_command_of_a_file_is_looked_at(count: int, tmp_path: Path) -> None:
+    text = f"{LOUD}#ifdef LAST\ntypedef Loud T;\n#else\ntypedef int T;\n#endif\nT a;\nint f() {{ return a < 2; }}\n"
+    rows = [
+        {"directory": str(tmp_path), "file": "a.cpp", "arguments": ["g++", f"-DX{one}", "a.cpp"]}
+        for one in range(count)
+    ]
+    rows[-1]["arguments"] = ["g++", "-DLAST", "a.cpp"]
+    (tmp_path / "compile_commands.json").write_text(json.dumps(rows))
+    assert _made(tmp_path, {"a.cpp": text}, "flip-comparisons", 0)["a.cpp"].endswith("return a < 2; }\n")
