@@ -200,6 +200,11 @@ ROWS: Final = {
         f"int T::m() {{ Loud (a); {_do('a')} }}\nint T::k() {{ Loud (a) = 3, b; b = 1; {_do('a')} }}\n",
         "SHOW(T().m()); SHOW(T().k());",
     ),
+    "a local in parentheses by a macro": (
+        "#define LOUD_OR Loud\n#define MADE(x) Loud (x)\nstruct T { int a; int m(); int k(); };\n"
+        f"int T::m() {{ LOUD_OR (a); {_do('a')} }}\nint T::k() {{ MADE(a); {_do('a')} }}\n",
+        "SHOW(T().m()); SHOW(T().k());",
+    ),
     "a local in parentheses in a head": (
         "struct T { int a; int m() { for (Loud (a) = 2; n < 50; n += 20) { a += 1; if (a < 2) n += 5; } return n; } };\n",
         "SHOW(T().m());",

@@ -216,10 +216,20 @@ class CppSource(CSource):
             if node.kind not in ("method_invocation", *CASTS) or not _begins_statement(node):
                 continue
             called = self.text(node.children[0]).partition("<")[0].rpartition("::")[2].strip()
-            declared = self.macros.declared
-            if number_type(called) or called in self._own_names or (declared and declared.is_type(called)):
+            if self._may_be_type(called):
                 found.update(self.text(one) for one in node.walk() if one.kind == "identifier")
         return frozenset(found)
+
+    def _may_be_type(self, name: str) -> bool:
+        """Whether a name, or the first word of what a macro of this name becomes, may be a type."""
+        found, defined = self.macros.declared, self.macros.defined
+        reached = [one for word in (name, *self.macros.named_by(name)) for one in defined.get(word, ())]
+        if any(one.parameters is None for one in defined.get(name, ())):
+            return True
+        return any(
+            number_type(one) or one in self._own_names or (found is not None and found.is_type(one))
+            for one in (name, *(macro.body[0] for macro in reached if macro.body))
+        )
 
     def pointee(self, node: Node) -> str | None:
         """The type of the number to which an expression points."""
