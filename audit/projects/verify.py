@@ -288,8 +288,8 @@ def _power(
             "another copy that is installed; uninstall that copy, or name the tested code with --source"
         )
     copy.put({})
-    texts = {path: read_file(copy.folder / path) for path in copy.paths}
-    units = sum(len(function_names(file_format(path, data), data)) for path, data in texts.items())
+    texts = ((path, read_file(copy.folder / path)) for path in copy.paths)
+    units = sum(len(function_names(file_format(path, data), data)) for path, data in texts)
     return PowerCheck(units=units, changed=len(changed), executed=executed, caught=caught, stopped=stopped)
 
 

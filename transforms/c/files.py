@@ -53,6 +53,7 @@ class DecodedCpp(DecodedC):
     language: ClassVar[str] = CPP
 
 
+@lru_cache(maxsize=8)
 def _other(text: str) -> str | None:
     """C++ for a header that is one of C++."""
     return CPP if _CPP.search(_TEXTS.sub(" ", text)) is not None else None
