@@ -6,6 +6,7 @@ of an array, of what is `volatile` or `thread_local`, and of what a template lea
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -40,7 +41,7 @@ _OF_NAMESPACE: Final = re.compile(
 """A namespace with attributes, which the grammar does not read."""
 _WRAPPING: Final = ("pointer_declarator", "array_declarator", "function_declarator", "reference_declarator")
 _NAMES: Final = frozenset({"identifier", "field_identifier", "type_identifier"})
-Found: TypeAlias = dict[str, set[str | None]]
+Found: TypeAlias = defaultdict[str, set[str | None]]
 """The types of each name: words in order with `*` behind them, or `OBJECT`; `None` if not known."""
 
 
@@ -140,7 +141,7 @@ class DeclaredNames:
 
 @lru_cache(maxsize=512)
 def _tables(text: str, language: str) -> _Tables:
-    tables = _Tables({}, {}, {})
+    tables = _Tables(defaultdict(set), defaultdict(set), defaultdict(set))
     is_cpp = language == CPP
     text = _OF_NAMESPACE.sub(r"\1", text) if is_cpp else text
     pending = [READERS[language].parse(text.encode()).root_node]
@@ -160,7 +161,7 @@ def _tables(text: str, language: str) -> _Tables:
                 _note(tables, tables.others, node, is_cpp=is_cpp)
             case "enumerator":
                 if (name := node.child_by_field_name("name")) is not None:
-                    tables.others.setdefault(_text(name), set()).add(None if is_cpp else "int")
+                    tables.others[_text(name)].add(None if is_cpp else "int")
             case "alias_declaration":
                 _note_alias(tables, node)
             case "template_parameter_list":
@@ -180,7 +181,7 @@ def _tables(text: str, language: str) -> _Tables:
                     above is not None and above.type == "template_declaration"
                 )
                 if name is not None:
-                    tables.types.setdefault(_text(name), set()).add(None if is_open else OBJECT)
+                    tables.types[_text(name)].add(None if is_open else OBJECT)
                     if node.child_by_field_name("body") is not None:
                         _count(tables, _text(name), node)
             case "namespace_definition" | "namespace_alias_definition" if (
@@ -207,7 +208,7 @@ def _types_inside(body: "TreeNode") -> Iterator["TreeNode"]:
 
 def _count(tables: _Tables, name: str, node: "TreeNode") -> None:
     """Record that a class, a namespace or another name of one has a name."""
-    tables.fields.setdefault(f"{name.rpartition('::')[2]}::", set()).add(str(node.start_byte))
+    tables.fields[f"{name.rpartition('::')[2]}::"].add(str(node.start_byte))
 
 
 def _open(tables: _Tables, node: "TreeNode") -> None:
@@ -218,7 +219,7 @@ def _open(tables: _Tables, node: "TreeNode") -> None:
         pending += one.named_children
         if one.type in _NAMES:
             for table in tables:
-                table.setdefault(_text(one), set()).add(None)
+                table[_text(one)].add(None)
 
 
 def _note(tables: _Tables, table: Found, node: "TreeNode", *, is_cpp: bool) -> None:
@@ -257,9 +258,9 @@ def _note(tables: _Tables, table: Found, node: "TreeNode", *, is_cpp: bool) -> N
             found = None
         if is_cpp and node.type == "type_definition":
             _count(tables, name, declarator)
-        table.setdefault(name, set()).add(found)
+        table[name].add(found)
         if is_cpp and (around := _class_around(node)):
-            table.setdefault(f"{around}::{name}", set()).add(found)
+            table[f"{around}::{name}"].add(found)
 
 
 def _may_be_object(declarator: "TreeNode") -> bool:
@@ -298,7 +299,7 @@ def _note_alias(tables: _Tables, node: "TreeNode") -> None:
         found = f"{found or ''} *" if is_pointer else None
     is_open = above is not None and above.type == "template_declaration"
     is_open = is_open or node.has_error or _STRANGE.search(node.text or b"") is not None
-    tables.types.setdefault(_text(name), set()).add(None if is_open else found)
+    tables.types[_text(name)].add(None if is_open else found)
     _count(tables, _text(name), node)
 
 
