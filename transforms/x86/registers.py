@@ -142,7 +142,7 @@ def base_of(number: int) -> str:
 
 
 def construct(line: str) -> tuple[str, frozenset[str]]:
-    """The mnemonic of a line, and the registers of which it names any part: `rax` for `%al`."""
+    """The mnemonic of a line and its registers, each by its full name: `rax` for `%al`."""
     known = registers()
     named = frozenset(known[one].base for one in re.findall(r"%(\w+)", line) if one in known)
     return next(iter(line.partition("#")[0].split()), "other"), named

@@ -1,4 +1,4 @@
-"""Sizes that no network has are told before a corpus is read, which may take hours."""
+"""A size that a network cannot have is an error before the corpus is read: reading may take hours."""
 
 from pathlib import Path
 
