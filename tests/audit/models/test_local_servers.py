@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from codeaudit.audit.models.endpoints.session import KNOCKS
+from codeaudit.audit.models.endpoints.throttle import START
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import ModelError
 from tests.audit.models.test_openai import FEW_SECONDS, MEAN, PAIR, load, queries
@@ -186,7 +188,8 @@ def test_what_every_query_would_meet_ends_the_run_soon(mode: str) -> None:
     with serving(lambda asked: act) as endpoint, pytest.raises(ModelError, match=told):
         load(endpoint.url, backoff="0.05").predict(queries(40))
     assert time.monotonic() - began < FEW_SECONDS / 2
-    assert len(endpoint.asked) <= 48
+    # The third failure of one query ends it; until then, each may fail twice, and some are under way.
+    assert len(endpoint.asked) <= (KNOCKS - 1) * 40 + START
 
 
 @dataclass(frozen=True, kw_only=True)
