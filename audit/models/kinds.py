@@ -12,6 +12,7 @@ from codeaudit.audit.interface import (
     OneWordOf,
     Ranking,
     Task,
+    TextLikelihood,
 )
 
 BY_ANSWER: Final[Mapping[str, tuple[type[AnswerKind], ...]]] = {
@@ -19,6 +20,7 @@ BY_ANSWER: Final[Mapping[str, tuple[type[AnswerKind], ...]]] = {
     "mask filler": (OneWordOf, NameOfCode),
     "embeddings": (NameOfCode, Ranking),
     "reranker": (Ranking,),
+    "causal network": (TextLikelihood,),
 }
 """By the kind of model: the kinds of answers that it gives."""
 
@@ -26,7 +28,8 @@ BY_ANSWER: Final[Mapping[str, tuple[type[AnswerKind], ...]]] = {
 def kinds_for(task: Task) -> tuple[str, ...]:
     """The kinds of models that answer a task.
 
-    A program of one's own answers every task, a language model each that has a prompt.
+    A program of one's own answers every task, a language model each that has a prompt. A causal network is a
+    language model here that also shows the probabilities of all tokens.
     """
     found = [name for name, answers in BY_ANSWER.items() if isinstance(task.answers, answers)]
     return ("program", *(("language model",) if task.prompt else ()), *found)

@@ -17,6 +17,7 @@ from random import Random
 from typing import Final
 
 from codeaudit.audit import prompts
+from codeaudit.audit.interface import TextLikelihood
 from codeaudit.audit.prompts import CODE, PLAIN, SOURCE, Prompt
 from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import TASKS
@@ -166,6 +167,11 @@ def _prompt(
         if found is None and fitted.prompt is not None:
             own = ", ".join((PLAIN, *fitted.wordings))
             raise ModelError(f"the task {task!r} has no prompt {name!r}; it has {own}")
+        if isinstance(known.answers, TextLikelihood):
+            raise ModelError(
+                f"the task {task!r} needs the probabilities of all tokens, which no prompt asks for; a "
+                "causal model gives them, as hf/NAME_OR_PATH"
+            )
     except UsageError:
         found = None
     if found is None:

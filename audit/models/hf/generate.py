@@ -1,4 +1,5 @@
-"""Heads of causal and sequence-to-sequence models, which write their answer.
+"""Heads of causal and sequence-to-sequence models, which write their answer. A causal one also says how
+likely a text is.
 
 Decoding is greedy, or draws from a random stream per attempt; so equal inputs have equal answers.
 
@@ -25,12 +26,15 @@ from jinja2.parser import Parser
 from torch.nn.functional import log_softmax
 from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
 
+from codeaudit.audit.interface import TextLikelihood
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import KEPT, NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, in_one_line
+from codeaudit.audit.models.hf.likelihood import TextLikelihoodReader
 from codeaudit.audit.models.text_models import draws
 from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.prompts import ContinuationPrompt, thinks
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.registry import answer_kind
 from codeaudit.audit.replies import THOUGHT_ENDS
 from codeaudit.transforms.errors import ModelError, UsageError
 
@@ -107,6 +111,7 @@ class GenerationHead:
         if arguments.chat_arguments:
             self._check_told(arguments)
         self._encoder = bool(network.config.is_encoder_decoder)
+        self._likelihood = None if self._encoder else TextLikelihoodReader(engine)
         self._longest = arguments.max_new_tokens
         self._bounded = "max_new_tokens" in arguments.given
         self._samples = arguments.samples
@@ -171,6 +176,8 @@ class GenerationHead:
         Raises:
             ModelError: there is no prompt for the query's task.
         """
+        if self._likelihood is not None and _is_measured(query):
+            return self._likelihood.ask(query)
         prompt = self._prompts.of(query)
 
         def rows(source: str) -> tuple[Row, ...]:
@@ -208,7 +215,18 @@ class GenerationHead:
         return str(text)
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
-        """The continuations, read in the format of their prompts."""
+        """The continuations, read in the format of their prompts; of a text that is measured, its bits."""
+        written = iter(self._continuations([one for one in batch if not _is_measured(one.query)]))
+        return [
+            self._likelihood.answer(one)
+            if self._likelihood is not None and _is_measured(one.query)
+            else next(written)
+            for one in batch
+        ]
+
+    def _continuations(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
+        if not batch:
+            return []
         rows = [one.rows[0] for one in batch]
         most = max(self._most(one.query) for one in batch)
         sampled = self._temperature is not None
@@ -291,6 +309,10 @@ class GenerationHead:
         tokens = self._engine.texts.tokenizer.convert_ids_to_tokens(top.indices.tolist())
         scored = zip(tokens, top.values.tolist(), strict=True)
         return tuple(sorted((token, value) for token, value in scored if isfinite(value)))
+
+
+def _is_measured(query: Query) -> bool:
+    return isinstance(answer_kind(query.task), TextLikelihood)
 
 
 class _DecodingWatch:

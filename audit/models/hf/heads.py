@@ -83,6 +83,10 @@ class WindowedTokenizer:
             )
         return tuple(found["input_ids"])
 
+    def bare(self, text: str) -> Row:
+        """The tokens of a text alone; a special token written in it is read as text."""
+        return tuple(self.tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True))
+
     def pair(self, text: str, other: str) -> Row:
         """The tokens of two texts with the special tokens that the model expects around and between them."""
         return tuple(self.tokenizer.encode(text, other, split_special_tokens=True))

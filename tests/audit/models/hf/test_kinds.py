@@ -34,7 +34,8 @@ def test_each_kind_of_network_takes_what_is_claimed(load: Load, tmp_path: Path) 
         "mask filler": load("roberta"),
         "embeddings": load("encoder", names=str(tmp_path / "names.txt")),
         "reranker": load("number"),
-        "language model": load("gpt2", max_new_tokens="1"),
+        "language model": load("t5", max_new_tokens="1"),
+        "causal network": load("gpt2", max_new_tokens="1"),
     }
     assert {"classifier", *made} == {"language model", *BY_ANSWER}
     for name in TASKS.built_in:
@@ -43,11 +44,11 @@ def test_each_kind_of_network_takes_what_is_claimed(load: Load, tmp_path: Path) 
         words = ",".join(getattr(task.answers, "words", own))
         classifier = made["reranker"] if name == "throughput" else load("bert", labels=words)
         for kind, model in {**made, "classifier": classifier}.items():
-            if kind in kinds_for(task):
+            if kind in kinds_for(task) or (kind == "causal network" and task.prompt):
                 try:
                     model.predict([query])
                 except ModelError as error:
                     assert kind == "mask filler" and ONE_TOKEN in str(error), (name, error)  # noqa: PT017, PT018
-            elif kind in ("embeddings", "language model"):
+            elif kind in ("embeddings", "language model", "causal network"):
                 with pytest.raises(ModelError):
                     model.predict([query])
