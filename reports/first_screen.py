@@ -285,10 +285,12 @@ def _strangers(model: ModelSummary, task: str) -> Iterator[str]:
 def _findings(model: ModelSummary) -> Iterator[str]:
     """The flaws that edits hid and the false alarms that they raised, and the score of pairs."""
     name = wording.plain(model.model)
+    # Without labels nobody knows whether what it had found is a flaw.
+    lost = "missed flaws that it had found" if model.score.scored else "took findings back"
     told = [
         f"{what}: {_found_in(part, noisy=wording.is_noisy(model))}"
         for what, part in (
-            ("missed flaws that it had found", model.missed),
+            (lost, model.missed),
             ("raised false alarms", model.raised),
         )
         if part.violations.total
