@@ -162,35 +162,45 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
         cache = Cache()
         row = torch.tensor([[self.streams.start, *ids]], device=self.device)
         hidden, _ = self.module.hidden(row, cache)
-        first = self.module.logits(hidden[0, -1])
+        # All continuations are written side by side: one step of ten costs little more than one of one.
+        cache.keep([0] * self.samples)
+        logits = self.module.logits(hidden[:, -1]).expand(self.samples, -1)
+        streams = [draws(number) for number in range(self.samples)]
+        written: list[list[int]] = [[] for _ in streams]
+        writing = list(range(self.samples))
+        for _ in range(tokens):
+            chosen = self._next(logits, [streams[number] for number in writing])
+            kept: list[int] = []
+            for place, (number, token) in enumerate(zip(writing, chosen, strict=True)):
+                if token == self.streams.start:
+                    continue
+                written[number].append(token)
+                # On the text, not on tokens: the end may begin in one token and finish in the next.
+                text = self.streams.text(written[number])
+                if not any(end in text for end in stop):
+                    kept.append(place)
+            if not kept:
+                break
+            if len(kept) < len(writing):
+                cache.keep(kept)
+                writing = [writing[place] for place in kept]
+            row = torch.tensor([[written[number][-1]] for number in writing], device=self.device)
+            hidden, _ = self.module.hidden(row, cache)
+            logits = self.module.logits(hidden[:, -1])
+        texts = [self.streams.text(one) for one in written]
         return [
-            self._written(first, cache.branched(), draws(number), tokens=tokens, stop=stop)
-            for number in range(self.samples)
+            text[: min((text.find(end) for end in stop if end in text), default=len(text))] for text in texts
         ]
 
-    def _written(self, logits: Tensor, cache: Cache, rng: Random, *, tokens: int, stop: Sequence[str]) -> str:
-        """One continuation behind what the cache has read; `logits` (V,) are those of its first token."""
-        written: list[int] = []
-        for _ in range(tokens):
-            best = self._next(logits, rng)
-            if best == self.streams.start:
-                break
-            written.append(best)
-            text = self.streams.text(written)
-            # On the text, not on tokens: the end may begin in one token and finish in the next.
-            if any(end in text for end in stop):
-                break
-            hidden, _ = self.module.hidden(torch.tensor([[best]], device=self.device), cache)
-            logits = self.module.logits(hidden[0, -1])
-        text = self.streams.text(written)
-        return text[: min((text.find(end) for end in stop if end in text), default=len(text))]
-
-    def _next(self, logits: Tensor, rng: Random) -> int:
-        """The likeliest token; under a temperature one that is drawn, by the inverse of the distribution."""
+    def _next(self, logits: Tensor, streams: Sequence[Random]) -> list[int]:
+        """The likeliest token of each of (B, V) logits; under a temperature one that its stream draws, by the
+        inverse of the distribution."""
         if not self.temperature:
-            return int(logits.argmax())
+            return logits.argmax(-1).tolist()
         sums = (logits.double() / self.temperature).softmax(-1).cumsum(-1).cpu()
-        return min(int(torch.searchsorted(sums, rng.random() * float(sums[-1]))), len(sums) - 1)
+        drawn = torch.tensor([[rng.random()] for rng in streams], dtype=torch.float64)
+        found = torch.searchsorted(sums, drawn * sums[:, -1:])[:, 0]
+        return found.clamp(max=sums.shape[1] - 1).tolist()
 
     def _end_of(self, ids: list[int], most: int) -> list[int]:
         """The last tokens, at most `most`, from the start of a line if they contain one."""

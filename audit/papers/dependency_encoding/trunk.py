@@ -148,11 +148,9 @@ class Memory:
     def __init__(self) -> None:
         self._kept: dict[str, Tensor] = {}
 
-    def branched(self) -> "Memory":
-        """A copy; tensors are never changed in place, so both may hold the same ones."""
-        found = Memory()
-        found._kept = dict(self._kept)
-        return found
+    def keep(self, texts: Tensor) -> None:
+        """Keep of the texts of the batch only these, in this order; one may stand there several times."""
+        self._kept = {name: kept[texts] for name, kept in self._kept.items()}
 
     def extended(self, name: str, new: Tensor) -> Tensor:
         """(…, T, size) appended to the tensor kept under that name: (…, S, size)."""
@@ -175,11 +173,14 @@ class Cache:
         self.ids = ids if self.ids is None else torch.cat((self.ids, ids), 1)
         return self.ids
 
-    def branched(self) -> "Cache":
-        """A copy that reads on by itself; what was read is shared."""
-        found = Cache()
-        found.ids, found._layers = self.ids, [one.branched() for one in self._layers]
-        return found
+    def keep(self, texts: Sequence[int]) -> None:
+        """Keep of the texts of the batch only these, in this order; one may stand there several times."""
+        if self.ids is None:
+            return
+        places = torch.tensor(texts, dtype=torch.long, device=self.ids.device)
+        self.ids = self.ids[places]
+        for one in self._layers:
+            one.keep(places)
 
     def layer(self, number: int) -> Memory:
         """The memory of a layer."""

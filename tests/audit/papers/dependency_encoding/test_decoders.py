@@ -200,13 +200,16 @@ def test_every_weight_learns(variant: str) -> None:
 
 @pytest.mark.parametrize("variant", ["code", "alibi"])
 @torch.no_grad()
-def test_a_branch_reads_on_by_itself(variant: str) -> None:
-    """As if its text had been read alone, whatever other branches read."""
+def test_kept_texts_read_on_by_themselves(variant: str) -> None:
+    """As if each had been read alone, whatever stands beside it, also when one of them ends."""
     net, ids = network(variant), texts(1)
     cache = Cache()
     net.hidden(ids[:, :12], cache)
-    branches = [cache.branched() for _ in range(2)]
-    other = torch.cat((ids[:, :12], ids[:, 12:].flip(1)), 1)
-    for branch, whole in zip(branches, (ids, other), strict=True):
-        hidden, _ = net.hidden(whole[:, 12:], branch)
-        assert torch.allclose(net.logits(hidden), net(whole)[:, 12:], atol=1e-10)
+    cache.keep([0, 0, 0])
+    after = torch.cat((ids[:, 12:], ids[:, 12:].flip(1), ids[:, 12:].roll(1, 1)))
+    wholes = torch.cat((ids[:, :12].expand(3, -1), after), 1)
+    hidden, _ = net.hidden(after[:, :3], cache)
+    assert torch.allclose(net.logits(hidden), net(wholes)[:, 12:15], atol=1e-10)
+    cache.keep([0, 2])
+    hidden, _ = net.hidden(after[[0, 2], 3:], cache)
+    assert torch.allclose(net.logits(hidden), net(wholes)[[0, 2], 15:], atol=1e-10)

@@ -15,6 +15,7 @@ from safetensors.torch import load_file, save_file
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.provider import Settings
+from codeaudit.audit.models.text_models import draws
 from codeaudit.audit.papers import registry
 from codeaudit.audit.papers.dependency_encoding import material
 from codeaudit.audit.papers.dependency_encoding.material import NOTHING, StreamMaterial, StreamRecipe, learn
@@ -454,6 +455,33 @@ def test_train_and_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     capsys.readouterr()
     assert main(["run", "--task", "function-name", "--model", str(out), "--corpus", str(corpus)]) == 3
     assert "made for the task 'code-modelling'" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@torch.no_grad()
+def test_continuations_are_written_side_by_side_as_one_by_one() -> None:
+    """Each one as a loop writes it that reads the whole text again for every token."""
+    given = {"samples": "3", "temperature": "1.2"}
+    model = catalogue.load("code-checkpoint", Settings(device="cpu"), given)
+    assert isinstance(model, DecoderModel)
+    prompt = query("def total(items):\n    result = 0\n    for item in items:\n", "next-line")
+    expected = []
+    for number in range(3):
+        rng = draws(number)
+        ids = [model.streams.start, *model.streams.ids(prompt.source)]
+        read = len(ids)
+        while "\n" not in model.streams.text(ids[read:]) and len(ids) < read + 64:
+            logits = model.module(torch.tensor([ids]))[0, -1].double() / 1.2
+            shares = logits.softmax(-1).cumsum(-1)
+            token = int(torch.searchsorted(shares, rng.random() * float(shares[-1])))
+            if token == model.streams.start:
+                break
+            ids.append(token)
+        expected.append(model.streams.text(ids[read:]).partition("\n")[0])
+    (found,) = model.predict([prompt])
+    assert isinstance(found, Predicted)
+    assert list(found.draws) == expected
+    assert len({len(text) for text in expected}) > 1, "they end at different times"
 
 
 @pytest.mark.slow
