@@ -238,6 +238,7 @@ def write_suite(
     whole = parts[0] if len(parts) == 1 else CombinedCorpus(" ".join(part.spec for part in parts), parts)
     truth = labels(None, task, cache=default_folder() / "labels", note=progress.note)
     inputs = draw(options, task, whole, truth, progress)
+    progress.note(inputs.headline)
     if inputs.labels.follows_variants:
         progress.note(f"labels: {inputs.told_labels}")
     if options.execute:

@@ -250,6 +250,17 @@ def test_a_suite_is_audited_as_it_was_written(
     assert main([*words, "--transform", "rename"]) == 0  # a suite of ours may be replaced
 
 
+def test_a_suite_tells_what_it_leaves_out(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "listing.s").write_text(
+        "f:\n\tmov %rdi, %rax\n\tadd %rsi, %rax\n\tret\ng:\n\tfrobnicate %rax\n\tret\n"
+    )
+    words = ["transform", "listing.s", "--suite", "s.parquet", "--transform", "rename"]
+    assert main(words) == 0
+    assert "left out: × block that cannot be read" in capsys.readouterr().err
+
+
 def test_both_forms_of_a_suite_say_the_same(tree: Path, tmp_path: Path) -> None:
     for ending in ("parquet", "jsonl"):
         words = ["transform", "sources", "--suite", f"s.{ending}", "--no-controls", "--sites", "one"]
