@@ -138,6 +138,7 @@ def robust(
     """Return the results of one model over all trials; those under all transforms together come first.
 
     Each result covers the problems that have a judged variant, so all its numbers are over the same problems.
+    Where no problem has one, several attempts still have their pass@k, over all problems.
     Variants with equal text, for example from two trials, count once. If prompts got different numbers of
     attempts, the first ones count. As many repeats of the prompt as variants show what noise alone loses; the
     noise of a `steady` model counts as zero.
@@ -156,10 +157,35 @@ def robust(
                 tried = attempts(pair.answer)
                 found[""][each.sample.id][pair.input] = tried
                 found[pair.transform][each.sample.id][pair.input] = tried
+    if not found:
+        return _unperturbed(list(own.values()), seed)
     return tuple(
         block
         for transform in ["", *sorted(found.keys() - {""})]
         for block in _blocks(transform, own, found[transform], None if steady else repeats, seed)
+    )
+
+
+def _unperturbed(problems: Sequence[tuple[bool, ...]], seed: int) -> tuple[RobustPass, ...]:
+    """pass@k alone, for each value of k; nothing for single attempts, whose share is the score."""
+    attempts = min(map(len, problems), default=0)
+    if attempts < 2:
+        return ()
+    return tuple(
+        RobustPass(
+            transform="",
+            k=k,
+            attempts=attempts,
+            problems=len(problems),
+            variants=0,
+            most_variants=0,
+            nominal=mean([pass_at(attempts, sum(one[:attempts]), k) for one in problems], seed=seed),
+            robust=UNKNOWN,
+            drop=UNKNOWN,
+            relative=UNKNOWN,
+        )
+        for k in COUNTS
+        if k <= attempts
     )
 
 

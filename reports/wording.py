@@ -370,7 +370,8 @@ def reading(model: ModelSummary, told_as: Phrases = CHANGES) -> str:
     name, movable, sensitivity = plain(model.model), model.violations, model.sensitivity
     # Without a movable sample there is no rate, only the reasons why.
     if movable.total == 0:
-        return f"{name}: nothing could be judged ({reasons(_hindrances(model))})"
+        hindered = _hindrances(model)
+        return f"{name}: nothing could be judged ({reasons(hindered) if hindered else 'no edit was tried'})"
     over = f", counted in each of {len(model.trials)} trials" if len(model.trials) > 1 else ""
     share = f"({percent(movable.rate)}, {interval(movable)}){over}"
     if movable.count == 0:

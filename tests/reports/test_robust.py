@@ -182,9 +182,20 @@ def test_robust_pass_is_held_against_as_many_repeats() -> None:
     assert found.excess.points == pytest.approx(1 - 1 / 4)
 
 
-def test_without_variants_there_is_nothing_to_tell() -> None:
+def test_without_variants_single_attempts_tell_nothing_more() -> None:
     assert blocks([SEEN[2], SEEN[3]]) == {}
     assert blocks([]) == {}
+
+
+def test_without_variants_several_attempts_have_their_pass_at_k() -> None:
+    repeat = pair("identity", "same", "-----", kind="identity")
+    seen = [observation("a", "++---", repeat), observation("b", "+++++"), observation("c", None)]
+    found = blocks([*seen, replace(seen[0], seed=1, answer="-----")])
+    assert list(found) == [("", 1), ("", 5)]
+    assert found["", 1].nominal.value == pytest.approx((2 / 5 + 1) / 2)
+    assert found["", 5].nominal.value == 1.0
+    assert (found["", 5].problems, found["", 5].variants) == (2, 0)
+    assert {found["", 1].robust, found["", 1].drop, found["", 1].relative} == {UNKNOWN}
 
 
 def test_it_is_shown_and_read_back_and_older_summaries_lack_it() -> None:
