@@ -359,11 +359,11 @@ class CSource(CodeText):
             binding = self.binding(name)
             if binding is not None and binding.view != "outer":
                 words = None if call else self.declared(binding)
-                return None if words is None or "*" in words else declared.named_type(words)
+                return None if words is None or "*" in words else declared.type(words)
             is_macro = self.text(name) in self.macros.defined
-            return None if is_macro else declared.value(self.text(name))
+            return None if is_macro else declared.common(self.text(name), is_field=False)
         if node.kind == "field_access" and self.text(node.children[1]) not in self.macros.defined:
-            return declared.field(self.text(node.children[1]))
+            return declared.common(self.text(node.children[1]), is_field=True)
         return None
 
     def sort(self, node: Node) -> TypeSort | None:

@@ -66,7 +66,7 @@ def test_texts_of_headers_are_added_up() -> None:
 
 
 def test_a_type_may_have_any_name() -> None:
-    assert DeclaredNames(["typedef double object; struct A { object first; };"]).field("first") == "double"
+    assert DeclaredNames(["typedef double object; struct A { object first; };"]).common("first", is_field=True) == "double"
 
 
 def test_nothing_is_known_of_what_the_grammar_cannot_read() -> None:

@@ -181,7 +181,7 @@ class CppSource(CSource):
         words = " ".join(one for one in behind.split() if one != "const")
         found, declared = number_type(words), self.macros.declared
         if found is None and declared is not None:
-            found = declared.named_type(self._unqualified(words) or "")
+            found = declared.type(self._unqualified(words))
         return None if found in (OBJECT, NO_FRACTION) else found
 
     def _unqualified(self, words: str | None) -> str | None:
