@@ -14,6 +14,7 @@ from typing import ClassVar, Final
 
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import name_of
+from codeaudit.transforms.c.macros import plain
 from codeaudit.transforms.c.parsing import C, read_unit
 from codeaudit.transforms.c.parsing import places as functions
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
@@ -25,7 +26,6 @@ UNREAD: Final = "function that cannot be read alone"
 NO_FUNCTION: Final = "no function in the text"
 NONE_READ: Final = "no function that can be read"
 OF_CPP: Final = "file of C++"
-_TEXTS: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _CPP: Final = re.compile(
     r"^[ \t]*(?:template[ \t]*<|namespace\b[^;(=]*\{|using[ \t]+\w|class[ \t]+\w[^;()=]*\{|"
     r"(?:public|private|protected)[ \t]*:)|\w[ \t]*::[ \t]*[~\w]",
@@ -56,7 +56,7 @@ class DecodedCpp(DecodedC):
 @lru_cache(maxsize=8)
 def _other(text: str) -> str | None:
     """C++ for a header that is one of C++."""
-    return CPP if _CPP.search(_TEXTS.sub(" ", text)) is not None else None
+    return CPP if _CPP.search(plain(text)) is not None else None
 
 
 @lru_cache(maxsize=8)
@@ -91,7 +91,7 @@ def places(
                 obstacle=_obstacle(source[one.start : one.end].decode(), one.name, language),
             )
         )
-    if not found and _HEAD.search(_TEXTS.sub(" ", text)) is not None:
+    if not found and _HEAD.search(plain(text)) is not None:
         raise SourceError(NONE_READ)
     return tuple(found)
 

@@ -156,6 +156,11 @@ def _uncommented(text: str) -> str:
     return _COMMENT.sub(lambda found: found[1] or " ", text)
 
 
+def plain(text: str) -> str:
+    """A text with blanks in place of its comments, and nothing in its strings."""
+    return _STRING.sub('""', _uncommented(text))
+
+
 def _macro(listed: str | None, text: str) -> Macro:
     body = _STRING.sub('""', text.replace("\\\n", " ").replace("\\\r\n", " "))
     for other in ("%:", "??="):
@@ -214,7 +219,7 @@ class Macros:
         """The words that stand in a union, as far as one is known, and the names of macros: fields of such
         names may share their memory."""
         known = (self.seen.own, *self.seen.declarations) if self.seen is not None else ()
-        text = _STRING.sub('""', _uncommented("\n".join([self._text, *known])))
+        text = plain("\n".join([self._text, *known]))
         found: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
             found.update(_WORD.findall(text[match.end() : closing(text, match.end() - 1, "{", "}")]))
@@ -229,16 +234,16 @@ class Macros:
         return frozenset(found)
 
     @cached_property
-    def declared(self) -> DeclaredNames | None:
-        """The types of what is declared around; `None` unless everything is seen."""
-        seen = self.seen
-        if seen is None or seen.read is None or not self.is_known:
-            return None
-        if any(map(_UNFINISHED.search, seen.declarations)):
-            return None
-        # In C++ a macro of the file could declare a member of another type.
-        own = seen.own if self._language == CPP else self._text
-        return DeclaredNames((own, *seen.declarations), self._language)
+    def declared(self) -> DeclaredNames:
+        """The types of what is declared around; none unless everything is seen."""
+        seen, texts = self.seen, ()
+        if seen is not None and seen.read is not None and self.is_known:
+            # In C++ a macro of the file could declare a member of another type.
+            own = seen.own if self._language == CPP else self._text
+            texts = (own, *seen.declarations)
+            if any(map(_UNFINISHED.search, seen.declarations)):
+                texts = ()
+        return DeclaredNames(texts, self._language)
 
     @property
     def is_known(self) -> bool:
@@ -274,7 +279,7 @@ class Macros:
                 return NOT_COMPILED
             if not seen.missing:
                 return None
-        words = frozenset(_WORD.findall(_STRING.sub('""', _uncommented(source))))
+        words = frozenset(_WORD.findall(plain(source)))
         inside = words.union(*map(self.named_by, words & self.defined.keys()))
         known = own.union(self._parameters(inside & self.defined.keys()), {name})
         strange = inside - known - WORDS_OF[self._language] - self._explained - self.defined.keys()
@@ -339,7 +344,7 @@ class Macros:
 
     def _find_used(self, source: str) -> tuple[frozenset[str], frozenset[str]]:
         """The macros of a text, and the parts of which they make names; none if they make none."""
-        tokens = frozenset(_TOKEN.findall(_STRING.sub('""', _uncommented(source))))
+        tokens = frozenset(_TOKEN.findall(plain(source)))
         used = tokens & self.defined.keys()
         while True:
             reached = [macro for name in used for macro in self._reached(name)]

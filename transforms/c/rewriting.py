@@ -61,7 +61,7 @@ _QUIET: Final = _OPERATIONS | {"decimal_integer_literal", "character_literal", "
 """Kinds of expressions that do nothing but to compute."""
 _OF_OPERANDS: Final = frozenset({"insert-parentheses", "remove-parentheses"})
 """Rules that keep the tree and change where operands end: a macro may be less or more than an operand."""
-_TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
+TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 
 
 class CSource(CodeText):
@@ -70,6 +70,10 @@ class CSource(CodeText):
     edits_head: ClassVar[bool] = False
     """Whether rules edit what stands before the body: a constructor of C++ gives values there."""
     spelling: ClassVar[Dialect] = DIALECT
+    truth: ClassVar[str] = "int"
+    """The type of comparisons, and of `&&`, `||` and `!`."""
+    character: ClassVar[str] = "int"
+    """The type of `'a'`."""
 
     def __init__(self, source: str, around: Surroundings) -> None:
         super().__init__(resolve(source, around.language), self.spelling)
@@ -89,15 +93,15 @@ class CSource(CodeText):
         head = self.macros.used_in(self.source.decode()) - inside
         if not all(map(self.macros.is_whole, inside)) or any(map(self.macros.has_braces, head)):
             return LOOSE_MACRO
-        if any(node.kind == "case_statement" for node in self.unit.walk()):
-            return LABEL_INSIDE
         return self.unusual
 
     @cached_property
     def unusual(self) -> str | None:
-        """Why nothing may change: code runs at the end of a variable, an expression jumps, or a text may mean
-        something else than it is read as."""
+        """Why nothing may change: code runs at the end of a variable, an expression jumps, a label stands
+        inside of a statement, or a text may mean something else than it is read as."""
         source = self.source.decode()
+        if any(node.kind == "case_statement" for node in self.unit.walk()):
+            return LABEL_INSIDE
         # `#define ip (*_ip)` holds in a part of the file.
         if any(one.name in self.macros.defined for one in self.scopes.bindings if one.view != "outer"):
             return NAMED_AS_A_MACRO
@@ -219,9 +223,13 @@ class CSource(CodeText):
         """As in all languages; a label may be jumped to, so nothing is certain behind one."""
         return super().leaves(node) and not any(one.kind == "labeled_statement" for one in node.walk())
 
-    def varies(self, node: Node) -> bool:
-        """No compiler of C rejects what cannot be reached."""
+    def are_known(self, node: Node) -> bool:
+        """Whether an operation is built in, as all of C are. So are `&&`, `||`, `!` and comparisons, which
+        give 0 or 1 (6.5.13, 6.5.3.3), and `x++` and `++x`, which are `x += 1` (6.5.2.4, 6.5.3.1). No compiler
+        rejects what cannot be reached."""
         return True
+
+    is_boolean = steps_by_one = varies = are_known
 
     def is_inferred(self, node: Node) -> bool:
         """Only a condition that is left out is no operand."""
@@ -296,10 +304,10 @@ class CSource(CodeText):
         text = self.declared(binding)
         if text is None:
             return None
-        before, star, behind = text.rpartition("*")
+        _, star, behind = text.rpartition("*")
         if star:
-            return None if behind.split() else POINTER
-        return number_type(before or behind)
+            return None if behind else POINTER
+        return None if "const" in behind.split() else number_type(behind)
 
     def value_type(self, binding: Binding) -> str | None:
         """The type of the value of a variable, which `type` gives for its name."""
@@ -316,11 +324,11 @@ class CSource(CodeText):
                 found = self._number(node)
                 return None if found is None else _SUFFIXES.get(found[1].lower())
             case "character_literal":
-                return "int" if self.source[node.start : node.start + 1] == b"'" else None
+                return self.character if self.source[node.start : node.start + 1] == b"'" else None
             case "unary_expression" if node.operator in ("-", "+", "~"):
-                return promoted(self.type(node.children[0]))
+                return self.promoted(self.type(node.children[0]))
             case "unary_expression":
-                return "int" if node.operator == "!" else None
+                return self.truth if node.operator == "!" and self.are_known(node) else None
             case "binary_expression":
                 return self._type_of_operation(node)
             case "sizeof_expression":
@@ -331,12 +339,16 @@ class CSource(CodeText):
                 return None
 
     def _type_of_operation(self, node: Node) -> str | None:
-        if node.operator in _TRUTHS:
-            return "int"
-        left, right = (promoted(self.type(one)) for one in node.children)
+        if node.operator in TRUTHS:
+            return self.truth
+        left, right = (self.promoted(self.type(one)) for one in node.children)
         if node.operator in ("<<", ">>"):
             return left if left in WHOLE else None
         return left if left == right and left in WHOLE | {"double"} else None
+
+    def promoted(self, kind: str | None) -> str | None:
+        """The type that a value has in an operation."""
+        return "int" if kind in PROMOTED else kind
 
     def _number(self, node: Node) -> tuple[int, str] | None:
         """The value of a whole number that is an `int` on every machine, or what its suffix says."""
@@ -349,22 +361,17 @@ class CSource(CodeText):
 
     def kind(self, node: Node) -> str | None:
         """The type of an expression, as `type` says it or as the declarations around the function do."""
-        found, declared = self.type(node), self.macros.declared
-        if found is not None or declared is None:
+        found, declared, node = self.type(node), self.macros.declared, node.unparenthesized
+        if found is not None or node.kind not in ("identifier", "field_access", "method_invocation"):
             return found
-        node = node.unparenthesized
-        call = node.kind == "method_invocation"
-        name = node.children[0] if call else node
-        if name.kind == "identifier":
-            binding = self.binding(name)
-            if binding is not None and binding.view != "outer":
-                words = None if call else self.declared(binding)
-                return None if words is None or "*" in words else declared.type(words)
-            is_macro = self.text(name) in self.macros.defined
-            return None if is_macro else declared.common(self.text(name), is_field=False)
-        if node.kind == "field_access" and self.text(node.children[1]) not in self.macros.defined:
-            return declared.common(self.text(node.children[1]), is_field=True)
-        return None
+        is_call, is_field = node.kind == "method_invocation", node.kind == "field_access"
+        name = node.children[0] if is_call else node.children[1] if is_field else node
+        binding = self.binding(name)
+        if binding is not None and binding.view != "outer":
+            words = None if is_call else self.declared(binding)
+            return None if words is None or "*" in words else declared.type(words)
+        is_name = name.kind.endswith("identifier") and self.text(name) not in self.macros.defined
+        return declared.common(self.text(name), is_field=is_field) if is_name else None
 
     def sort(self, node: Node) -> TypeSort | None:
         """What two expressions have in common only if they have one type: the words of a declaration, and the
@@ -421,7 +428,7 @@ class CSource(CodeText):
         match node.kind:
             case "decimal_integer_literal":
                 return _WHOLE_NUMBER.fullmatch(self.text(node)) is not None
-            case "binary_expression" if node.operator not in _OF_WHOLE | _TRUTHS:
+            case "binary_expression" if node.operator not in _OF_WHOLE | TRUTHS:
                 return all(map(self.is_whole, node.children))
             case "unary_expression" if node.operator != "!":
                 return self.is_whole(node.children[0])
@@ -453,18 +460,10 @@ class CSource(CodeText):
         # A sign behind `0x1E` would belong to it.
         return [one for one in dict.fromkeys(options) if one != text and one[-1] not in "eE"]
 
-    def is_boolean(self, node: Node) -> bool:
-        """`&&`, `||`, `!` and comparisons give 0 or 1 (6.5.13, 6.5.3.3)."""
-        return True
-
     def has_opposite(self, node: Node) -> bool:
         """`!=` is the opposite of `==`; `>=` that of `<` where no operand can be a NaN."""
         is_equality = node.operator in DIALECT.opposites
         return self.are_known(node) and (is_equality or all(map(self.is_whole, node.children)))
-
-    def are_known(self, node: Node) -> bool:
-        """Whether an operation is built in, as all of C are."""
-        return True
 
     def commutes(self, node: Node) -> str | None:
         """Sums and products of fractions keep the bits of one NaN."""
@@ -544,13 +543,9 @@ class CSource(CodeText):
         """The same, the other way round."""
         binding = self.binding(target)
         statement = target.parent
-        if binding is None or statement is None or operator in _TRUTHS or self.type(target) not in SCALAR:
+        if binding is None or statement is None or operator in TRUTHS or self.type(target) not in SCALAR:
             return False
         return self.writes_out(target, operator, statement.children[1])
-
-    def steps_by_one(self, node: Node) -> bool:
-        """`x++` and `++x` are `x += 1` (6.5.2.4, 6.5.3.1)."""
-        return True
 
     def keep_their_types(self, first: Node, second: Node) -> bool:
         """Whether both have one type that is known; a number of a small type keeps its value."""
@@ -615,14 +610,9 @@ def _leaves_expression(node: Node) -> bool:
 
 def _stays_small(node: Node) -> bool:
     """Whether an operation cannot overflow: it is no sum of signed numbers, but perhaps a negative number."""
-    if node.operator in ("!", "~", "&", "|", "^", *_TRUTHS):
+    if node.operator in ("!", "~", "&", "|", "^", *TRUTHS):
         return True
     return len(node.children) == 1 and node.children[0].kind == "decimal_integer_literal"
-
-
-def promoted(kind: str | None) -> str | None:
-    """The type that a value has in an operation."""
-    return "int" if kind in PROMOTED else kind
 
 
 def _later(reading: ParsedText) -> set[str]:
@@ -664,19 +654,11 @@ class CRewriting(InFile, TextRule):
     macros: MacroLevel = "known"
 
     def study(self, source: str) -> CSource:
-        """A function as a `CSource`.
-
-        Raises:
-            SourceError: the text does not parse, or is not exactly one function.
-        """
+        """As of any rule."""
         return study(source, self.surroundings)
 
     def sites(self, source: str) -> Iterable[Site | Refused]:
-        """As of any rule; what only moves blanks and comments asks for less.
-
-        Raises:
-            SourceError: as in `study`.
-        """
+        """As of any rule; what only moves blanks and comments asks for less."""
         code = self.study(source)
         keeps_ends = self.proof != "analysis" and self.name not in _OF_OPERANDS
         obstacle = code.obstacle_to_layout if keeps_ends else code.obstacle
@@ -715,11 +697,7 @@ class CRewriting(InFile, TextRule):
         return replace(made, evidence=code.evidence) if made.evidence == "analysis" else made
 
     def reread(self, text: str) -> ParsedText:
-        """A result, which has to be one function whose names are certain.
-
-        Raises:
-            SourceError: the text does not parse, or is something else.
-        """
+        """As of any rule: a result has to be one function whose names are certain."""
         resolve.__wrapped__(text, self.language)
         reading, _ = read_unit(text, self.language)
         return reading

@@ -68,6 +68,6 @@ def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | 
 
 
 def number_type(words: str) -> str | None:
-    """One spelling for a type of numbers; `None` for all other types."""
-    text = " ".join(sorted(words.split()))
+    """One spelling for a type of numbers, `const` or not; `None` for all other types."""
+    text = " ".join(sorted(one.removeprefix("std::") for one in words.split() if one != "const"))
     return text if text in FIXED else _NUMBERS.get(text)

@@ -79,8 +79,8 @@ class CFacts(ScopeFacts):
     def is_apart(self, binding: Binding) -> bool:
         """Whether a variable is declared outside, and the function names it as a whole only: then no field
         is part of it."""
-        others, declared = self.code.addressed | self._holds_parts, self.code.macros.declared
-        is_object = declared is not None and declared.may_be_object(binding.name, is_field=False)
+        others = self.code.addressed | self._holds_parts
+        is_object = self.code.macros.declared.may_be_object(binding.name, is_field=False)
         may_be_field = self.code.evidence == HYGIENIC and binding.name.isupper()
         return binding.view == "outer" and binding.number not in others and not is_object and not may_be_field
 
@@ -171,13 +171,11 @@ class CEffectCollector(EffectCollector):
         """Record a use of a field that shares its memory with no field of another name; false if it may."""
         if not self.disjoint or not self._is_apart(node):
             return False
-        name = self.facts.text(node.children[1])
-        (self.writes if stored else self.reads).add(StatePlace("field", f".{name}"))
-        self.flags |= STORES if stored else LOOKS_UP
+        self.part(self.facts.text(node.children[1]), stored=stored)
         for outer in self._around(node):
             # A part of a field changes; who reads the field as a whole sees that.
             if outer in self.facts.whole:
-                (self.writes if stored else self.reads).add(StatePlace("field", f".{outer}"))
+                self.part(outer, stored=stored)
         object_ = node.children[0].unparenthesized
         while node.operator == "." and object_.kind == "field_access":
             node, object_ = object_, object_.children[0].unparenthesized
@@ -195,6 +193,11 @@ class CEffectCollector(EffectCollector):
             self.trap(*map(self.path, object_.children))
         return True
 
+    def part(self, name: str, *, stored: bool) -> None:
+        """Record a use of all fields of a name."""
+        (self.writes if stored else self.reads).add(StatePlace("field", f".{name}"))
+        self.flags |= STORES if stored else LOOKS_UP
+
     def _around(self, node: Node) -> Iterator[str]:
         """The fields of which an expression is a part."""
         while node.kind == "array_access" or (node.kind == "field_access" and node.operator == "."):
@@ -205,10 +208,8 @@ class CEffectCollector(EffectCollector):
 
     def may_be_object(self, node: Node) -> bool:
         """Whether a field is a structure."""
-        declared = self.facts.code.macros.declared
-        return declared is not None and declared.may_be_object(
-            self.facts.text(node.children[1]), is_field=True
-        )
+        name = self.facts.text(node.children[1])
+        return self.facts.code.macros.declared.may_be_object(name, is_field=True)
 
     def _is_apart(self, node: Node) -> bool:
         """Whether a field is no structure or array, and neither it nor what it is a part of is in a union or

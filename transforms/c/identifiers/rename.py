@@ -188,11 +188,7 @@ class CRename(InFile, RenameVariables):
     macros: MacroLevel = "known"
 
     def variables(self, source: str) -> CVariables:
-        """The variables of the function.
-
-        Raises:
-            SourceError: the source does not parse or is not one function.
-        """
+        """As in all languages."""
         return variables(source, self.surroundings)
 
 
