@@ -157,13 +157,9 @@ class _Tables:
                 self._note(getattr(self, _TABLES_OF[kind]), node)
             case "enumerator" if name is not None:
                 self.others[_text(name)].add(self._of_enumeration)
-            case "template_parameter_list":
-                for one in node.named_children:
-                    inner = [own for own in one.named_children if own.type != node.type]
-                    self._open(one.child_by_field_name("declarator") or next(iter(inner), one))
-            case "structured_binding_declarator":
+            case "template_parameter_list" | "structured_binding_declarator":
                 self._open(node)
-            case "using_declaration" if node.parent is not None and node.parent.type == _FIELDS:
+            case "using_declaration":
                 self._open(node)  # of a class that a template may leave open
             case kind if kind in _TAGGED and name is not None and self._is_cpp:
                 self.types[_text(name)].add(None if _is_template(node) else self._base(node))
@@ -196,8 +192,7 @@ class _Tables:
         parts = [one for one in node.children if self._is_cpp and one.type not in _BODIES]
         if any(one.has_error for one in parts):
             for one in parts:
-                if one != kind:
-                    self._open(one)
+                self._open(one)
             if node.type == "type_definition" and (behind := node.next_named_sibling) is not None:
                 self._open(behind)  # it may be the end of this one
         is_strange = _STRANGE.search(b" ".join(one.text or b"" for one in parts)) or _is_template(node)
@@ -212,7 +207,7 @@ class _Tables:
                 if table is self.types:
                     self._count(name, declarator)
                 elif own == "function_declarator":
-                    if node.type != "declaration" or not _may_be_object(declarator):
+                    if node.type != "declaration":
                         continue  # a function is called, and what it gives is not asked
                     if kind is None and name != _class_around(node):
                         self._open(declarator)  # no constructor, but `T (name);`
@@ -289,21 +284,6 @@ def _inner(node: "TreeNode") -> "TreeNode | None":
 def _is_template(node: "TreeNode") -> bool:
     """Whether a declaration is one of a template."""
     return node.parent is not None and node.parent.type == "template_declaration"
-
-
-def _may_be_object(declarator: "TreeNode") -> bool:
-    """Whether what looks like a function may be an object, and its parameters values, as in `T a(b);`."""
-    here: TreeNode | None = declarator
-    while here is not None and here.type != "function_declarator":
-        here = _inner(here)
-    given = here.child_by_field_name("parameters") if here is not None else None
-    parameters = given.named_children if given is not None else []
-    return bool(parameters) and all(
-        (kind := one.child_by_field_name("type")) is not None
-        and kind.type in ("type_identifier", "qualified_identifier", "template_type")
-        and ((inner := one.child_by_field_name("declarator")) is None or inner.type != "identifier")
-        for one in parameters
-    )
 
 
 def _class_around(node: "TreeNode") -> str:

@@ -32,11 +32,6 @@ int grade(int value, int limit)
     } else {
         result += 32;
     }
-    if (value > 3) {
-        result ^= 1;
-    } else {
-        result ^= 64;
-    }
     return result;
 }
 """
@@ -77,14 +72,9 @@ int choice(int value, int limit)
     if (limit == 1) {
         result += 4;
     } else if (limit == 3) {
-        result += 8;
+        result = 8;
     } else {
-        result += 16;
-    }
-    if (value > 7) {
-        result = 5;
-    } else {
-        result = 6;
+        result = 16;
     }
     return value < limit ? result : 9;
 }

@@ -337,6 +337,10 @@ class Macros:
         """The macros whose names a text has, or makes by pasting."""
         return self._used(source)[0]
 
+    def takes(self, name: str, source: str) -> bool:
+        """Whether a name is a word of a macro, or one that a macro in this text may make."""
+        return name in self.words or self.is_pasted(name, source)
+
     def is_pasted(self, name: str, source: str) -> bool:
         """Whether a macro that a text uses may make this name of parts."""
         pieces = self._used(source)[1]

@@ -177,12 +177,7 @@ def named(node: Node) -> Node | None:
     """The name that a declarator declares, inside of its pointers, brackets and parameters; `None` for a
     declarator without a name, as in a prototype."""
     while node.kind not in ("identifier", "type_identifier", "field_identifier"):
-        inner = node.child("declarator")
-        if inner is None:
-            inner = node.first(
-                "identifier", "parenthesized_declarator", "pointer_declarator", "array_declarator",
-                "function_declarator", "reference_declarator", "variadic_declarator",
-            )  # fmt: skip
+        inner = cpp.inner(node)
         if inner is None:
             return None
         node = inner

@@ -188,11 +188,7 @@ class CSource(CodeText):
     def fresh(self, *stems: str) -> Iterator[str]:
         """As in all languages, and no word of a macro of the file, and no name that one makes."""
         source = self.source.decode()
-        return (
-            name
-            for name in super().fresh(*stems)
-            if name not in self.macros.words and not self.macros.is_pasted(name, source)
-        )
+        return (name for name in super().fresh(*stems) if not self.macros.takes(name, source))
 
     # ── names and declarations ───────────────────────────────────────────────────────────────────────────
 

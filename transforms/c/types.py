@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from codeaudit.transforms.c.cpp.reading import inner
 from codeaudit.transforms.c.dialect import FIXED
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding, Scopes
@@ -61,9 +62,7 @@ def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | 
         if here.kind == "pointer_declarator":
             qualifiers = (scopes.text(one) for one in here.children if one.kind == "type_qualifier")
             stars = ["*", *qualifiers, *stars]
-        here = here.child("declarator") or here.first(
-            "identifier", "pointer_declarator", "parenthesized_declarator", "reference_declarator"
-        )
+        here = inner(here)
     return None if here is None else " ".join((*sorted(words), *stars))
 
 

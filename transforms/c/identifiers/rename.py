@@ -23,7 +23,6 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from codeaudit.transforms.c.analysis.scopes import resolve
-from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp import reading as cpp
 from codeaudit.transforms.c.cpp.reading import name_of
 from codeaudit.transforms.c.macros import NOWHERE, InFile, Macros, Surroundings, macros_of
@@ -55,23 +54,21 @@ NATURAL: Final[tuple[str, ...]] = tuple(_FREQUENT.split())
 """Names of local variables that are frequent in C."""
 
 _KNOWN: Final = """
-    NULL EOF BUFSIZ FILE stdin stdout stderr errno assert offsetof va_list va_start va_arg va_end va_copy
-    true false bool complex imaginary I and or not xor bitand bitor compl not_eq and_eq or_eq xor_eq
-    noreturn setjmp jmp_buf signal abs exit free malloc calloc realloc index rindex log exp pow sin cos tan
-    sqrt floor ceil round trunc read write open close printf puts putchar getchar getc putc strlen strcpy
-    strcmp strchr memcpy memset memcmp memmove time clock date linux unix i386 near far huge small pascal
-    cdecl interface min max major minor makedev current environ main j0 j1 jn y0 y1 yn gamma isnan isinf
-    signbit stat link unlink select send recv bind listen accept connect socket pipe dup wait kill sleep
-    this class new delete template typename namespace private public protected virtual operator friend
-    try catch throw using export mutable explicit wchar_t alignas alignof constexpr decltype nullptr
-    in out inout interrupt bit sbit code xdata idata asm fortran vector pixel
+    NULL EOF BUFSIZ FILE stdin stdout stderr errno assert offsetof va_list va_start va_arg va_end
+    va_copy complex imaginary I noreturn setjmp jmp_buf signal abs exit free malloc calloc realloc index
+    rindex log exp pow sin cos tan sqrt floor ceil round trunc read write open close printf puts putchar
+    getchar getc putc strlen strcpy strcmp strchr memcpy memset memcmp memmove time clock date linux
+    unix i386 near far huge small pascal cdecl interface min max major minor makedev current environ
+    main j0 j1 jn y0 y1 yn gamma isnan isinf signbit stat link unlink select send recv bind listen
+    accept connect socket pipe dup wait kill sleep in out inout interrupt bit sbit code xdata idata asm
+    fortran vector pixel
 """
-_RESERVED: Final = frozenset(_KNOWN.split()) - {"bit", "code", "out", "pixel"} | KEYWORDS
+_RESERVED: Final = frozenset(_KNOWN.split()) - {"bit", "code", "out", "pixel"} | KEYWORDS | cpp.KEYWORDS
 
 
 def reserved(name: str) -> bool:
-    """Whether no strategy gives this name: a keyword, a well-known macro or function, or a name that is
-    reserved for compilers (ISO/IEC 9899:2018, 7.1.3)."""
+    """Whether no strategy gives this name: a keyword of C or C++, a well-known macro or function, or a name
+    that is reserved for compilers (ISO/IEC 9899:2018, 7.1.3)."""
     return (
         name in _RESERVED
         or name.startswith("__")
@@ -81,11 +78,8 @@ def reserved(name: str) -> bool:
     )
 
 
-LEXICONS: Final = {
-    C: Lexicon(NATURAL, reserved, capitals=False),
-    CPP: Lexicon(NATURAL, lambda name: reserved(name) or name in cpp.KEYWORDS, capitals=False),
-}
-"""The form of new names, by language."""
+LEXICON: Final = Lexicon(NATURAL, reserved, capitals=False)
+"""The form of new names."""
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
@@ -110,7 +104,7 @@ class CVariables(CodeVariables):
 
     def __init__(self, source: str, around: Surroundings) -> None:
         self.language: Final = around.language
-        self.lexicon = LEXICONS[around.language]
+        self.lexicon = LEXICON
         super().__init__(source, resolve(source, around.language))
         self.macros = macros_of(source, around)
         self.evidence = self.macros.evidence
@@ -155,9 +149,7 @@ class CVariables(CodeVariables):
 
     def usable(self, name: str, own: Collection[str]) -> bool:
         """As in all languages, and no word of a macro of the file unless it is a name of the function."""
-        if name not in own and (name in self.macros.words or self.macros.is_pasted(name, self.source)):
-            return False
-        return super().usable(name, own)
+        return (name in own or not self.macros.takes(name, self.source)) and super().usable(name, own)
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
         """The evidence of the shared proof, under what is assumed of macros."""
