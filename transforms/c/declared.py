@@ -74,6 +74,11 @@ class DeclaredNames:
         """Whether a field or a variable of a name is a structure."""
         return OBJECT in map(self.type, self._found("fields" if is_field else "others", name))
 
+    @property
+    def all(self) -> frozenset[str]:
+        """All names that the texts declare outside of functions."""
+        return frozenset().union(*(one.all for one in self._tables))
+
     def is_type(self, name: str) -> bool:
         """Whether something of a name is a type."""
         return any(name in one.types for one in self._tables)
@@ -138,6 +143,8 @@ class _Tables:
         classes, namespaces and other names of them begin."""
         self.others: Final[Found] = defaultdict(set)
         """Variables, constants, and what functions of C return."""
+        self.all: Final = set[str]()
+        """All names that it declares outside of functions."""
         self._is_cpp = language == CPP
         self._of_enumeration = None if self._is_cpp else "int"
         pending = [READERS[language].parse(_OF_NAMESPACE.sub(r"\1", text).encode()).root_node]
@@ -151,18 +158,19 @@ class _Tables:
             case "ERROR" | "expression_statement" if self._is_cpp:
                 self._open(node)  # outside of functions a statement is a declaration that was misread
                 return ()
-            case "field_declaration" if [one.type for one in node.named_children] == ["type_identifier"]:
-                self._open(node)  # the end of a declaration that a header begins
             case kind if kind in _TABLES_OF:
                 self._note(getattr(self, _TABLES_OF[kind]), node)
             case "enumerator" if name is not None:
+                self.all.add(_text(name))
                 self.others[_text(name)].add(self._of_enumeration)
             case "template_parameter_list" | "structured_binding_declarator":
                 self._open(node)
+                self.all.update(_text(one) for one in _walk(node) if one.type in _NAMES)
             case "using_declaration":
                 self._open(node)  # of a class that a template may leave open
-            case kind if kind in _TAGGED and name is not None and self._is_cpp:
-                self.types[_text(name)].add(None if _is_template(node) else self._base(node))
+            case kind if kind in _TAGGED and name is not None:
+                if self._is_cpp:
+                    self.types[_text(name)].add(None if _is_template(node) else self._base(node))
                 if node.child_by_field_name("body") is not None:
                     self._count(_text(name), node)
             case "namespace_definition" | "namespace_alias_definition" if name is not None:
@@ -173,6 +181,7 @@ class _Tables:
 
     def _count(self, name: str, node: "TreeNode") -> None:
         """Record that a class, a namespace or another name of one has a name."""
+        self.all.add(name)
         self.fields[f"{name.rpartition('::')[2]}::"].add(str(node.start_byte))
 
     def _open(self, node: "TreeNode") -> None:
@@ -200,6 +209,7 @@ class _Tables:
             own = wrapping[-1] if wrapping else ""
             # A function has the type of its result; the name of an array is a pointer.
             stars = wrapping[:-1] if own == "function_declarator" else wrapping
+            self.all.add(name)
             found = f"{base or ''} {'*' * len(stars)}" if stars else base
             if self._is_cpp:
                 if "::*" in name:

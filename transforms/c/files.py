@@ -5,8 +5,6 @@ function is read alone. What the file says of its macros is asked by the transfo
 """
 
 import re
-from bisect import bisect_right
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -18,9 +16,8 @@ from codeaudit.transforms.c.macros import plain
 from codeaudit.transforms.c.parsing import C, read_unit
 from codeaudit.transforms.c.parsing import places as functions
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
-from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
-from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
+from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation, located
 
 UNREAD: Final = "function that cannot be read alone"
 NO_FUNCTION: Final = "no function in the text"
@@ -76,24 +73,16 @@ def places(
     if language == C and _other(text) is not None:
         raise SourceError(OF_CPP)
     source = text.encode()
-    starts = line_starts(source)
-    seen: Counter[str] = Counter()
-    found = []
-    for one in functions(source, language):
-        seen[one.name] += 1  # each branch of an `#if` may have one
-        found.append(
-            FunctionLocation(
-                name=one.name if seen[one.name] == 1 else f"{one.name}#{seen[one.name]}",
-                first=bisect_right(starts, one.start),
-                last=bisect_right(starts, one.end - 1),
-                start=one.start,
-                end=one.end,
-                obstacle=_obstacle(source[one.start : one.end].decode(), one.name, language),
-            )
-        )
+    found = located(
+        source,
+        (
+            (name, start, end, _obstacle(source[start:end].decode(), name, language))
+            for start, end, name in functions(source, language)  # each branch of an `#if` may have one
+        ),
+    )
     if not found and _HEAD.search(plain(text)) is not None:
         raise SourceError(NONE_READ)
-    return tuple(found)
+    return found
 
 
 def _obstacle(own: str, name: str, language: str) -> str | None:

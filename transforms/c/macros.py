@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Self, cast
 from codeaudit.transforms.c import headers
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.declared import DeclaredNames
-from codeaudit.transforms.c.parsing import READERS, WORDS_OF, C, closing, places
+from codeaudit.transforms.c.parsing import WORDS_OF, C, closing, places
 from codeaudit.transforms.interface import BaseTransform, of_place
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.records import Evidence, Kind
@@ -65,7 +65,7 @@ _TEMPLATE: Final = re.compile(r"\btemplate\s*<([^;{]*)")
 _UNION: Final = re.compile(
     r"\bunion\b(?:[^{};()=]|\b(?:__attribute(?:__)?|alignas|_Alignas)\s*\([^{};]*\))*\{"
 )
-_UNFINISHED: Final = re.compile(r"^(?!#).*\w\s*(?:^#.*\s*)*\Z", re.MULTILINE)
+_UNFINISHED: Final = re.compile(r"^(?!#).*[^;}\s]\s*(?:^#.*\s*)*\Z", re.MULTILINE)
 """The end of a header that begins a declaration, and leaves its end to others."""
 _MAKES_UNION: Final = re.compile(r"\bunion\b[\w ]*(?:\{|$)")
 """Tokens that begin a union."""
@@ -291,7 +291,7 @@ class Macros:
         would have changed the declaration."""
         texts = [self._text] if self.seen is not None or (self.complete and self._is_file) else []
         texts += self.seen.declarations if self.seen is not None else ()
-        return frozenset(one for text in texts for one in _declared(text, self._language))
+        return DeclaredNames(texts, self._language).all
 
     @cached_property
     def _places(self) -> tuple[tuple[str, str, bool], ...]:
@@ -481,31 +481,6 @@ def _ends(body: tuple[str, ...]) -> dict[int, int]:
                 break
             found[open_ones.pop()] = place
     return found
-
-
-_NAMED_BY: Final = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier"})
-_OUTSIDE: Final = frozenset({"compound_statement", "parameter_list", "preproc_def", "preproc_function_def"})
-
-
-@lru_cache(maxsize=512)
-def _declared(text: str, language: str) -> frozenset[str]:
-    """The names that a text declares outside of functions: of variables, types, members, and so on."""
-    found: set[str] = set()
-    pending = [READERS[language].parse(text.encode()).root_node]
-    while pending:
-        node = pending.pop()
-        if node.type in _NAMED_BY:
-            above = node.parent
-            if above is None:
-                continue
-            names = above.type.endswith(("declarator", "declaration", "definition", "enumerator"))
-            tagged = above.type.endswith("_specifier") and above.child_by_field_name("body") is not None
-            is_type = node.type == "type_identifier" and above.child_by_field_name("type") == node
-            if node.text is not None and (names or tagged or node.type == "field_identifier") and not is_type:
-                found.add(node.text.decode())
-        elif node.type not in _OUTSIDE and not node.type.startswith("preproc_call"):
-            pending += node.named_children
-    return frozenset(found)
 
 
 def macros_of(source: str, around: Surroundings) -> Macros:

@@ -196,12 +196,6 @@ class CSource(CodeText):
         """The name inside of its pointers and brackets."""
         return named(declarator) or declarator
 
-    def declared_in(self, node: Node) -> frozenset[str]:
-        """Every name that is declared in a part of the text, and every tag."""
-        bindings = self.scopes.bindings
-        tags = {self.text(one) for one in node.walk() if (one.kind, one.field) == ("type_identifier", "name")}
-        return frozenset(tags | {one.name for one in bindings if node.start <= one.start < node.end})
-
     def declares(self, statements: Sequence[Node]) -> frozenset[str]:
         """The names that declarations among these statements make known behind themselves."""
         kinds = {"local_variable_declaration", *self.dialect.types}
@@ -210,10 +204,6 @@ class CSource(CodeText):
     def patterns(self, node: Node) -> list[str]:
         """None: no variable is known only where a condition holds."""
         return []
-
-    def binds(self, node: Node) -> bool:
-        """Whether a condition assigns."""
-        return any(one.kind == "assignment_expression" for one in node.walk())
 
     def leaves(self, node: Node) -> bool:
         """As in all languages; a label may be jumped to, so nothing is certain behind one."""
@@ -260,7 +250,8 @@ class CSource(CodeText):
 
     def is_typed_by_value(self, declaration: Node) -> bool:
         """Whether it has no type that is written down."""
-        return declaration.child("type") is None
+        kind = declaration.child("type")
+        return kind is None or kind.kind in ("placeholder_type_specifier", "decltype")
 
     def is_plain_parameter(self, binding: Binding) -> bool:
         """Every parameter of a known type has a value."""

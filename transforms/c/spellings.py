@@ -12,7 +12,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeText, each
 from codeaudit.transforms.strategies.literals import SHORT
-from codeaudit.transforms.syntax.flow import LOOPS
+from codeaudit.transforms.syntax.flow import is_truth
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.text import replace, span
 
@@ -108,25 +108,9 @@ def _truth(code: CodeText, node: Node) -> Site | Refused | None:
     own = code.precedence.of(left)
     if node.operator == "==":
         parts, own = ("!", *code.operand(left, UNARY)), UNARY
-    elif not is_truth(node):
+    elif not is_truth(node, joined=True):
         return Refused("value is used as a number")
     return _rewritten(code, node, f"{node.operator} 0 as the truth", own, *parts)
-
-
-def is_truth(node: Node) -> bool:
-    """Whether only the truth of an expression is used: it is a condition, or a part of one."""
-    parent = node.parent
-    if parent is None:
-        return False
-    match parent.kind:
-        case "parenthesized_expression":
-            return is_truth(parent)
-        case "unary_expression":
-            return parent.operator == "!"
-        case "binary_expression":
-            return parent.operator in ("&&", "||")
-        case _:
-            return node.field == "condition" and parent.kind in LOOPS | {"if_statement", "ternary_expression"}
 
 
 # ── strings ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -73,7 +73,7 @@ DIALECT_OF_CPP: Final = replace(
 class CppSource(CSource):
     """A function with the facts that rules ask for. It does not change after its creation."""
 
-    edits_head = True
+    edits_head = turns_share_variables = True
     spelling = DIALECT_OF_CPP
     truth, character = "bool", "char"
 
@@ -135,23 +135,11 @@ class CppSource(CSource):
         """Whether a condition may be an object, which a condition converts otherwise than `!` does."""
         return node.kind in (EMPTY, DECLARING) or self.type(node) is None
 
-    def is_typed_by_value(self, declaration: Node) -> bool:
-        """Whether its type is `auto`."""
-        return _is_deduced(declaration)
-
     def in_nameless_function(self, node: Node) -> bool:
         """Whether it stands in a lambda, or the type of the result is not written down."""
-        return _is_deduced(self.unit) or any(one.kind == "lambda_expression" for one in node.ancestors())
-
-    @property
-    def gives_number(self) -> bool:
-        """Whether the result of the function is a number."""
-        return self._result in ARITHMETIC
-
-    @property
-    def turns_share_variables(self) -> bool:
-        """One variable in all turns."""
-        return True
+        return self.is_typed_by_value(self.unit) or any(
+            one.kind == "lambda_expression" for one in node.ancestors()
+        )
 
     def lives(self, node: Node) -> bool:
         """Whether a statement declares what may have a destructor, which runs at the end of the block."""
@@ -368,7 +356,7 @@ class CppSource(CSource):
             return None
         match parent.kind:
             case "return_statement":
-                return self._result if self.gives_number else None
+                return self._result if self._result in ARITHMETIC else None
             case "binary_expression" | "assignment_expression":
                 return next(self.type(one) for one in parent.children if one is not node)
             case "variable_declarator":
@@ -463,12 +451,6 @@ def _begins_statement(node: Node) -> bool:
     return bool(kinds & {"expression_statement", "init_statement"}) or (
         above is not None and above.kind in _HEADS
     )
-
-
-def _is_deduced(declaration: Node) -> bool:
-    """Whether the type of a declaration is not written down."""
-    kind = declaration.child("type")
-    return kind is None or kind.kind in ("placeholder_type_specifier", "decltype")
 
 
 def is_evaluated(reading: ParsedText, function: Node) -> bool:
