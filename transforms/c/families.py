@@ -9,8 +9,21 @@ _GRADE: Final = """\
 int grade(int value, int limit)
 {
     int result = 0;
+    if (value > 3) {
+        result = 5;
+    } else {
+        result = limit;
+    }
+    switch (limit) {
+    case 0:
+        result += 1;
+        break;
+    case 3:
+    case 4:
+        result += value;
+    }
     if (value > limit && limit != 3) {
-        result = 1;
+        result += 64;
     }
     if (value == limit) result += 2;
     if (value < 0) {
@@ -32,7 +45,14 @@ int grade(int value, int limit)
     } else {
         result += 32;
     }
-    return result;
+    if (value == 4) {
+        result += 5;
+    } else if (value == 5) {
+        result += 7;
+    } else {
+        result += 9;
+    }
+    return value < limit ? result : -result;
 }
 """
 
@@ -51,32 +71,6 @@ int sum(int value, int limit)
         total++;
     } while (total < 3);
     return total;
-}
-"""
-
-_CHOICE: Final = """\
-int choice(int value, int limit)
-{
-    int result;
-    switch (value) {
-    case 0:
-        result = 1;
-        break;
-    case 3:
-    case 4:
-        result = limit;
-        break;
-    default:
-        result = 2;
-    }
-    if (limit == 1) {
-        result += 4;
-    } else if (limit == 3) {
-        result = 8;
-    } else {
-        result = 16;
-    }
-    return value < limit ? result : 9;
 }
 """
 
@@ -131,11 +125,11 @@ CONTROL_FLOW: Final = TransformFamily.of(
     *conditionals(_GRADE),
     keeps("rules:RETURN_TO_ELSE", "what follows a branch that leaves goes into an `else`", _SUM),
     keeps("rules:ELSE_TO_RETURN", "an `else` behind a branch that leaves goes", _GRADE, "branch-dropped"),
-    keeps("rules:TERNARY_TO_IF", "`?:` becomes an `if`", _CHOICE, "if-inverted-wrong"),
-    keeps("rules:IF_TO_TERNARY", "an `if` that assigns or returns becomes `?:`", _CHOICE,
+    keeps("rules:TERNARY_TO_IF", "`?:` becomes an `if`", _GRADE, "if-inverted-wrong"),
+    keeps("rules:IF_TO_TERNARY", "an `if` that assigns or returns becomes `?:`", _GRADE,
         "if-inverted-wrong"),
-    keeps("rules:SWITCH_TO_IF", "a `switch` becomes a chain of `if`", _CHOICE, "branch-dropped"),
-    keeps("rules:IF_TO_SWITCH", "a chain of `if` becomes a `switch`", _CHOICE, "branch-dropped"),
+    keeps("rules:SWITCH_TO_IF", "a `switch` becomes a chain of `if`", _GRADE, "branch-dropped"),
+    keeps("rules:IF_TO_SWITCH", "a chain of `if` becomes a `switch`", _GRADE, "branch-dropped"),
     *loops(_SUM, "while (1)"),
     changes("rules:IF_INVERTED_WRONG", "a condition is negated, the branches stay", _GRADE),
     changes("rules:BRANCH_DROPPED", "an `else` goes with its branch", _GRADE),

@@ -18,7 +18,7 @@ from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTE
 from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import NOWHERE, InFile, Surroundings, macros_of
 from codeaudit.transforms.c.parsing import C, CText, named, read_unit
-from codeaudit.transforms.c.types import declared_type, number_type
+from codeaudit.transforms.c.types import SPECIFIERS, declared_type, number_type
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.patches import Part, Patch, Site, Span
@@ -61,6 +61,8 @@ _QUIET: Final = _OPERATIONS | {"decimal_integer_literal", "character_literal", "
 """Kinds of expressions that do nothing but to compute."""
 _OF_OPERANDS: Final = frozenset({"insert-parentheses", "remove-parentheses"})
 """Rules that keep the tree and change where operands end: a macro may be less or more than an operand."""
+_SHARED: Final = SPECIFIERS - {"qualified_identifier"} | {"enum_specifier", "class_specifier"}
+"""Kinds of nodes that hold for all variables of a declaration."""
 TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 
 
@@ -116,9 +118,8 @@ class CSource(CodeText):
         """Whether it is `(word)(a)->b`: what stands behind binds to a call, and not to a cast."""
         inner = node.children[0] if node.kind in _POSTFIX and node.children else None
         called = inner.children[0] if inner is not None and inner.kind == "method_invocation" else None
-        if called is None or called.kind != "parenthesized_expression":
-            return False
-        return self._is_foreign(called)
+        is_inside = called is not None and called.kind == "parenthesized_expression"
+        return is_inside and self._is_foreign(called)
 
     def _is_foreign(self, node: Node) -> bool:
         """Whether it is a name of something outside of the function, which may be a type."""
@@ -224,15 +225,8 @@ class CSource(CodeText):
     def shared_head(self, declaration: Node) -> str | None:
         """The specifiers: stars and brackets belong to each variable by itself."""
         first = declaration.child("declarator")
-        plain = all(
-            one.kind in ("primitive_type", "sized_type_specifier", "type_identifier", "type_qualifier",
-                         "storage_class_specifier", "variable_declarator", "identifier")
-            or one.kind.endswith("_declarator")
-            or (one.kind.endswith("_specifier") and one.child("body") is None and one.child("name"))
-            for one in declaration.children
-        )  # fmt: skip
-        of_macro = any(node.kind == "macro_type_specifier" for node in declaration.children)
-        if first is None or not plain or of_macro:
+        before = [one for one in declaration.children if one.field != "declarator"]
+        if first is None or any(one.kind not in _SHARED or one.child("body") is not None for one in before):
             return None
         return self.source[declaration.start : first.start].decode()
 
@@ -396,17 +390,12 @@ class CSource(CodeText):
         whole = set[TypeSort | None]()
         for node in self.unit.walk():
             kind, operator, parts = node.kind, node.operator, node.children
-            if (kind == "field_access" and operator == "->") or (
-                kind == "pointer_expression" and operator == "*"
-            ):
+            is_pointer = (kind, operator) in (("field_access", "->"), ("pointer_expression", "*"))
+            is_operation = kind in ("binary_expression", "assignment_expression")
+            if is_pointer or (kind in ("switch_expression", "switch_label") and parts):
                 whole.add(self.sort(parts[0]))
-            elif kind == "array_access" or (
-                kind in ("binary_expression", "assignment_expression")
-                and operator.removesuffix("=") in _OF_WHOLE
-            ):
+            elif kind == "array_access" or (is_operation and operator.removesuffix("=") in _OF_WHOLE):
                 whole |= set(map(self.sort, parts))
-            elif kind in ("switch_expression", "switch_label") and parts:
-                whole.add(self.sort(parts[0]))
         return frozenset(whole - {None})
 
     def is_whole(self, node: Node) -> bool:
@@ -469,8 +458,8 @@ class CSource(CodeText):
         assigned = self.assigned(beside)
         for one in node.walk():
             if one.kind == "identifier":
-                binding = self.binding(one)
-                if binding is None or not self.is_private(binding) or binding.number in assigned:
+                binding = self.private(one)
+                if binding is None or binding.number in assigned:
                     return False
             elif one.kind == "binary_expression" and one.operator in ("/", "%", "<<", ">>"):
                 return False  # may trap
@@ -478,9 +467,13 @@ class CSource(CodeText):
                 return False
         return not any(one.kind in _OPERATIONS and not _stays_small(one) for one in node.walk())
 
-    def is_private(self, binding: Binding) -> bool:
-        """Whether a variable of a known type is seen by no other code: nobody takes its address."""
-        return self.type_of_variable(binding) is not None and binding.number not in self.addressed
+    def private(self, node: Node) -> Binding | None:
+        """The variable of a known type that a name means, if nobody takes its address, so no other code sees
+        it."""
+        found = self.binding(node)
+        if found is None or self.type_of_variable(found) is None or found.number in self.addressed:
+            return None
+        return found
 
     @cached_property
     def addressed(self) -> frozenset[int]:
@@ -501,16 +494,10 @@ class CSource(CodeText):
         """The parts of an operand of `&` of which something lies in the memory whose address it is: of
         `&p->x` none, because that is where `p` points to."""
         node = node.unparenthesized
-        match node.kind:
-            case "field_access" if node.operator == "->":
-                return ()
-            case "pointer_expression" if node.operator == "*":
-                return ()
-            case "array_access" if POINTER in map(self.type, node.children):
-                return ()
-            case "field_access":
-                return self._located(node.children[0])
-        return node.walk()
+        is_behind = (node.kind, node.operator) in (("field_access", "->"), ("pointer_expression", "*"))
+        if is_behind or (node.kind == "array_access" and POINTER in map(self.type, node.children)):
+            return ()
+        return self._located(node.children[0]) if node.kind == "field_access" else node.walk()
 
     def is_value(self, node: Node) -> bool:
         """Whether a name or number may become an operand: no declarator, and its address is not taken."""
@@ -523,16 +510,13 @@ class CSource(CodeText):
 
     def writes_out(self, target: Node, operator: str, value: Node) -> bool:
         """`x += y` is `x = x + (y)` for a private variable (6.5.16.2) that the value does not assign."""
-        binding = self.binding(target)
-        return binding is not None and self.is_private(binding) and binding.number not in self.assigned(value)
+        binding = self.private(target)
+        return binding is not None and binding.number not in self.assigned(value)
 
     def contracts(self, target: Node, operator: str) -> bool:
         """The same, the other way round."""
-        binding = self.binding(target)
-        statement = target.parent
-        if binding is None or statement is None or operator in TRUTHS or self.type(target) not in SCALAR:
-            return False
-        return self.writes_out(target, operator, statement.children[1])
+        is_known = target.parent is not None and operator not in TRUTHS and self.type(target) in SCALAR
+        return is_known and self.writes_out(target, operator, target.parent.children[1])
 
     def keep_their_types(self, first: Node, second: Node) -> bool:
         """Whether both have one type that is known; a number of a small type keeps its value."""
@@ -554,8 +538,7 @@ class CSource(CodeText):
 
     def is_selector(self, node: Node) -> bool:
         """Whether it is a private variable of whole numbers."""
-        binding = self.binding(node)
-        return binding is not None and self.is_private(binding) and self.type(node) in INTEGRAL
+        return self.private(node) is not None and self.type(node) in INTEGRAL
 
     def comparison(self, selector: Node, label: Node) -> tuple[Part, ...] | None:
         """`x == 1`, for a number that is an `int` on every machine, or a character."""

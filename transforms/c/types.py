@@ -20,11 +20,11 @@ _NUMBERS: Final = {
     "double long": "long double", "_Bool": "bool", "bool": "bool",
 }  # fmt: skip
 """The types of numbers by their words in alphabetical order (6.7.2)."""
-_SPECIFIERS: Final = frozenset({"type_qualifier", "storage_class_specifier"})
-_TYPES: Final = frozenset(
-    {"primitive_type", "sized_type_specifier", "type_identifier", "struct_specifier", "union_specifier",
-     "qualified_identifier"}
+SPECIFIERS: Final = frozenset(
+    {"type_qualifier", "storage_class_specifier", "primitive_type", "sized_type_specifier", "type_identifier",
+     "struct_specifier", "union_specifier", "qualified_identifier"}
 )  # fmt: skip
+"""Kinds of nodes before the variables of a declaration whose type may be known."""
 
 
 def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | None:
@@ -40,20 +40,11 @@ def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | 
     declaration = node.parent
     if declaration is None or declaration.kind not in ("local_variable_declaration", "parameter_declaration"):
         return None
-    words: list[str] = []
-    for child in declaration.children:
-        if child.field == "declarator":
-            continue
-        if child.kind in _TYPES:
-            if child.child("body") is not None:
-                return None
-            words += scopes.text(child).removeprefix("std::").split()
-        elif child.kind in _SPECIFIERS:
-            text = scopes.text(child)
-            if text not in ("auto", "register", "restrict"):
-                words.append(text)
-        else:
-            return None
+    specifiers = [one for one in declaration.children if one.field != "declarator"]
+    if any(one.kind not in SPECIFIERS or one.child("body") is not None for one in specifiers):
+        return None
+    text = " ".join(scopes.text(one).removeprefix("std::") for one in specifiers)
+    words = sorted(one for one in text.split() if one not in ("auto", "register", "restrict"))
     here: Node | None = node.child("declarator") if node.kind == "variable_declarator" else node
     stars: list[str] = []
     while here is not None and here.kind != "identifier":
@@ -63,7 +54,7 @@ def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | 
             qualifiers = (scopes.text(one) for one in here.children if one.kind == "type_qualifier")
             stars = ["*", *qualifiers, *stars]
         here = inner(here)
-    return None if here is None else " ".join((*sorted(words), *stars))
+    return None if here is None else " ".join((*words, *stars))
 
 
 def number_type(words: str) -> str | None:

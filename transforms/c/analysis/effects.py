@@ -49,8 +49,9 @@ class CFacts(ScopeFacts):
         self.is_private: Callable[[Binding], bool] = cache(self._find_private)
         """Whether nobody but this function can reach a variable."""
         self._assigned = code.assigned(code.unit)
-        self._holds_parts = frozenset(self._parted(code))
-        """The variables of which a part is named: a part may be an array, whose name is its address."""
+        self._reached = code.addressed.union(self._parted(code))
+        """The variables whose address is taken, or of which a part is named: a part may be an array, whose
+        name is its address."""
 
     @staticmethod
     def _parted(code: CSource) -> Iterator[int]:
@@ -63,7 +64,10 @@ class CFacts(ScopeFacts):
                 continue
             for base in bases:
                 binding = code.binding(base.unparenthesized)
-                if binding is not None and not _is_array_parameter(binding):
+                declarator = None if binding is None else binding.node
+                is_array = declarator is not None and declarator.kind == "array_declarator"
+                # A parameter that is declared as an array is a pointer.
+                if binding is not None and not (is_array and binding.view == "parameter"):
                     yield binding.number
 
     @cached_property
@@ -79,16 +83,16 @@ class CFacts(ScopeFacts):
     def is_apart(self, binding: Binding) -> bool:
         """Whether a variable is declared outside, and the function names it as a whole only: then no field
         is part of it."""
-        others = self.code.addressed | self._holds_parts
         is_object = self.code.macros.declared.may_be_object(binding.name, is_field=False)
         may_be_field = self.code.evidence == HYGIENIC and binding.name.isupper()
-        return binding.view == "outer" and binding.number not in others and not is_object and not may_be_field
+        is_whole = binding.view == "outer" and binding.number not in self._reached
+        return is_whole and not is_object and not may_be_field
 
     def _find_private(self, binding: Binding) -> bool:
         node = binding.node
         if binding.view not in ("local", "parameter") or binding.doubt == OF_THE_LINKER or node is None:
             return False
-        if binding.number in self.code.addressed or binding.number in self._holds_parts:
+        if binding.number in self._reached:
             return False
         endings = ("_declaration", "_definition")
         declaration = next((one for one in node.ancestors() if one.kind.endswith(endings)), None)
@@ -111,12 +115,6 @@ class CFacts(ScopeFacts):
         value = node.child("value")
         given = value is not None and value.kind not in ("array_initializer", "string_literal")
         return given or binding.number in self._assigned or self.code.type_of_variable(binding) is not None
-
-
-def _is_array_parameter(binding: Binding) -> bool:
-    """Whether a variable is a parameter that is declared as an array, which is a pointer."""
-    node = binding.node
-    return binding.view == "parameter" and node is not None and node.kind == "array_declarator"
 
 
 class CEffectCollector(EffectCollector):

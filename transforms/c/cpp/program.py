@@ -37,7 +37,7 @@ from codeaudit.transforms.syntax.scopes import Binding
 
 _OUTSIDE: Final = -1
 _JUMPS: Final = frozenset({"break_statement", "continue_statement", "goto_statement", "return_statement"})
-_AS_IN_C: Final = _JUMPS | {"expression_statement", "local_variable_declaration"}
+_AS_IN_C: Final = _JUMPS | {"expression_statement", "local_variable_declaration", EMPTY}
 _DESTRUCTORS: Final = StatePlace("declaration", "~")
 """The order in which objects are destroyed."""
 _EMPTY: Final = re.compile(r"std::(?:\w{0,3}string|vector<((?:std::)?[\w ]+\**)>)")
@@ -144,11 +144,10 @@ class CppEffectCollector(CEffectCollector):
             self.assigned(node)
 
     def _named_cast(self, node: Node) -> None:
-        arguments = node.children[-1].children
-        for one in arguments:
-            self.visit(one)
-        known = self.facts.code.type(node) is not None
-        self.flags |= RAISES if known and all(map(self.facts.code.type, arguments)) else ANYTHING
+        arguments = node.children[-1]
+        self.parts(arguments)
+        known = None not in map(self.facts.code.type, (node, *arguments.children))
+        self.flags |= RAISES if known else ANYTHING
 
     _functional_cast = _named_cast
 
@@ -186,23 +185,17 @@ class CppProgramBuilder(CProgramBuilder):
     flow = DIALECT_OF_CPP.flow
     facts_of = CppFacts
     facts: CppFacts
-
-    def collector(self, guard: int) -> CppEffectCollector:
-        """A new collector."""
-        return CppEffectCollector(self.facts, guard, disjoint=self.dependence == "disjoint")
+    collects = CppEffectCollector
 
     def simple(self, node: Node, place: NestingPlace) -> Effects:
         """The effects of a simple statement."""
         reading = self.collector(place.guard)
         match node.kind:
             case "throw_statement":
-                for child in node.children:
-                    reading.visit(child)
+                reading.parts(node)
                 reading.flags |= ENDS_CALL | ANYTHING
             case kind if kind in _AS_IN_C:
                 return super().simple(node, place)
-            case kind if kind == EMPTY:
-                pass
             case _:  # types, `using`, `if constexpr`, and whatever later versions bring
                 reading.anything(node)
                 reading.flags |= BARRIER

@@ -61,9 +61,7 @@ class CppScopes(CScopes):
 
     def visit_field_initializer(self, node: Node) -> None:
         """Visit `m(x)` of a constructor: the name is that of a member or a base."""
-        for child in node.children:
-            if child.kind != "field_identifier":
-                self.visit(child)
+        self.visit_all(one for one in node.children if one.kind != "field_identifier")
 
     def visit_lambda_expression(self, node: Node) -> None:
         """Visit a lambda: what it captures by a new name, its parameters, its body."""
@@ -82,9 +80,7 @@ class CppScopes(CScopes):
             self.declare(name, "lambda", node)
         for child in declarator.children if declarator is not None else ():
             self.parameters(child, "lambda")
-        for child in node.children:
-            if child is not declarator and child is not captures:
-                self.visit(child)
+        self.visit_all(one for one in node.children if one is not declarator and one is not captures)
         self.frames.pop()
         self.depth = before
 
@@ -123,9 +119,7 @@ class CppScopes(CScopes):
         """Visit a loop over items; they are made before its variable is known."""
         self.frames.append(ScopeFrame(node.end))
         body, declarator = node.part("body"), node.child("declarator")
-        for child in node.children:
-            if child is not body and child is not declarator:
-                self.visit(child)
+        self.visit_all(one for one in node.children if one is not body and one is not declarator)
         if declarator is not None:
             self.declarator(declarator, "loop", node)
         self.visit(body)
@@ -141,9 +135,7 @@ class CppScopes(CScopes):
     def visit_alias_declaration(self, node: Node) -> None:
         """Visit `using T = …;`."""
         name = node.part("name")
-        for child in node.children:
-            if child is not name:
-                self.visit(child)
+        self.visit_all(one for one in node.children if one is not name)
         self.declare(name, "local", node, doubt=IS_A_TYPE)
 
     def visit_using_declaration(self, node: Node) -> None:
@@ -168,9 +160,7 @@ class CppScopes(CScopes):
 
     def _arguments(self, node: Node) -> None:
         """Visit the arguments of a template, whose name is none of a variable."""
-        for child in node.children:
-            if child.kind not in _NAMES and child.kind != "field_identifier":
-                self.visit(child)
+        self.visit_all(one for one in node.children if one.kind not in {*_NAMES, "field_identifier"})
 
     visit_template_type = visit_template_method = _arguments
 
