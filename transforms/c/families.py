@@ -3,7 +3,15 @@
 from typing import Final
 
 from codeaudit.transforms.c.ledger import CODE, LAYOUT
-from codeaudit.transforms.language import TransformFamily, changes, conditionals, keeps, layouts, loops
+from codeaudit.transforms.language import (
+    TransformFamily,
+    changes,
+    conditionals,
+    dead_code,
+    keeps,
+    layouts,
+    loops,
+)
 
 _GRADE: Final = """\
 int grade(int value, int limit)
@@ -77,8 +85,10 @@ int sum(int value, int limit)
 _MIX: Final = """\
 int mix(int value, int limit)
 {
+    /* What is left. */
     int left = value;
     int total;
+
     total = limit;
     int a = 1, b = 2;
     const int *p = &limit;
@@ -87,8 +97,10 @@ int mix(int value, int limit)
     total = total + left;
     total++;
     a += 1;
-    if (!(value && limit) || left > total + 40) {
-        total ^= 8;
+    if (!(value && limit) || left > (total + 40)) {
+        printf("left: " "%d\\n",
+               left);
+        total ^= 'a';
     }
     if (value == 0) {
         total += q[0] + *(p + 0) - limit;
@@ -101,20 +113,6 @@ _MEMBERS: Final = """\
 int norm(const struct point *p)
 {
     return p->x * p->x + (*p).y * (*p).y;
-}
-"""
-
-_NOTE: Final = """\
-int note(int value, int limit)
-{
-    /* The sum. */
-    int sum = value + limit;
-
-    if ((value * 2) > 10 || limit == 'a') {
-        printf("sum " "of %d\\n",
-               sum);
-    }
-    return sum - 10;
 }
 """
 
@@ -188,15 +186,7 @@ DEAD_CODE: Final = TransformFamily.of(
     __package__,
     "dead-code",
     "Statements of C that never run or that nothing depends on.",
-    keeps("rules:UNUSED_LOCALS", "variables that nobody reads", _SUM, "live-assignment"),
-    keeps("rules:DEAD_STORES", "variables with something computed that nobody reads", _SUM,
-        "live-assignment"),
-    keeps("rules:UNREACHABLE_BRANCHES", "branches that are never taken", _SUM, "reachable-branch"),
-    keeps("rules:NO_OP_STATEMENTS", "`;` and `{ }`", _SUM),
-    keeps("rules:ELSE_PASS", "an `else` that does nothing", _SUM),
-    keeps("rules:REDUNDANT_JUMPS", "`return;` and `continue;` at an end", _SUM, "reachable-branch"),
-    changes("rules:LIVE_ASSIGNMENT", "a variable gets another value before it is read", _SUM),
-    changes("rules:REACHABLE_BRANCH", "a `return` before something", _SUM),
+    *dead_code(_SUM, "reachable-branch"),
     rests_on=CODE,
 )  # fmt: skip
 
@@ -204,15 +194,15 @@ LAYOUT_OF_TEXT: Final = TransformFamily.of(
     __package__,
     "layout",
     "Comments, lines, blanks, parentheses and literals of C: what a text looks like.",
-    *layouts(_NOTE, (*LAYOUT, "later-than-c89")),
-    keeps("rules:INSERT_PARENTHESES", "parentheses that change nothing", _NOTE),
-    keeps("rules:REMOVE_PARENTHESES", "parentheses that change nothing go", _NOTE),
-    keeps("rules:LITERAL_BASES", "numbers in another base", _NOTE, "literal-changed"),
-    keeps("rules:CHARACTER_ESCAPES", "characters by their number", _NOTE),
-    keeps("rules:SPLIT_STRINGS", "one string as two side by side", _NOTE, "string-changed"),
-    keeps("rules:JOIN_STRINGS", "two strings side by side as one", _NOTE, "string-changed"),
-    changes("rules:LITERAL_CHANGED", "a number is one larger", _NOTE),
-    changes("rules:STRING_CHANGED", "a string is longer", _NOTE),
+    *layouts(_MIX, (*LAYOUT, "later-than-c89")),
+    keeps("rules:INSERT_PARENTHESES", "parentheses that change nothing", _MIX),
+    keeps("rules:REMOVE_PARENTHESES", "parentheses that change nothing go", _MIX),
+    keeps("rules:LITERAL_BASES", "numbers in another base", _MIX, "literal-changed"),
+    keeps("rules:CHARACTER_ESCAPES", "characters by their number", _MIX),
+    keeps("rules:SPLIT_STRINGS", "one string as two side by side", _MIX, "string-changed"),
+    keeps("rules:JOIN_STRINGS", "two strings side by side as one", _MIX, "string-changed"),
+    changes("rules:LITERAL_CHANGED", "a number is one larger", _MIX),
+    changes("rules:STRING_CHANGED", "a string is longer", _MIX),
     rests_on=LAYOUT,
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ anything, unless its text explains it.
 
 import re
 from collections import UserDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, ClassVar, Final, NamedTuple, Self, cast
@@ -188,14 +188,12 @@ class Macros:
         """Whether the text is more than a function."""
         self.is_c89: Final = around.language == C and headers.is_c89(around.file)
         """Whether the file is known to be compiled by the first standard of C."""
-        asked = around.level == "known" and (around.file or is_file)
+        self._is_asked = around.level == "known" and bool(around.file or is_file)
         tongue = headers.TONGUES[around.language]
-        seen = headers.seen(text, around.file, tongue) if asked else None
-        self.seen: Final = seen and replace(seen, definitions="")
-        """What headers show beside `defined`; `None` where they are not asked."""
-        self.defined: Final[Mapping[str, tuple[Macro, ...]]] = _Definitions(
-            [text, *([seen.definitions] if seen is not None else [])]
-        )
+        seen = headers.seen(text, around.file, tongue) if self._is_asked else headers.Seen()
+        self.seen: Final = replace(seen, definitions="")
+        """What headers show beside `defined`, if they are asked."""
+        self.defined: Final[Mapping[str, tuple[Macro, ...]]] = _Definitions((text, seen.definitions))
         """By name all definitions, of which another one may hold at each place of the file."""
 
     @cached_property
@@ -203,12 +201,11 @@ class Macros:
         """The names of all macros, and every word of those that the file defines or uses, and in C++ those of
         the heads of templates, whose parameters nothing in a template may hide ([temp.local]). No variable
         gets one as a name."""
-        own = frozenset(_WORD.findall(self._text)) if self.seen is not None else frozenset(self.defined)
+        own = frozenset(_WORD.findall(self._text) if self._is_asked else self.defined)
         used = own & self.defined.keys()
         found = set(self.defined).union(*map(self.named_by, used), self._parameters(used))
-        if self._language == CPP:
-            for head in _TEMPLATE.findall(_uncommented(self._text)):
-                found.update(_WORD.findall(head))
+        for head in _TEMPLATE.findall(_uncommented(self._text)):
+            found.update(_WORD.findall(head))
         return frozenset(found)
 
     def _parameters(self, names: Iterable[str]) -> Iterator[str]:
@@ -218,8 +215,7 @@ class Macros:
     def shared_fields(self) -> frozenset[str]:
         """The words that stand in a union, as far as one is known, and the names of macros: fields of such
         names may share their memory."""
-        known = (self.seen.own, *self.seen.declarations) if self.seen is not None else ()
-        text = plain("\n".join([self._text, *known]))
+        text = plain("\n".join([self._text, self.seen.own, *self.seen.declarations]))
         found: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
             found.update(_WORD.findall(text[match.end() : closing(text, match.end() - 1, "{", "}")]))
@@ -236,19 +232,17 @@ class Macros:
     @cached_property
     def declared(self) -> DeclaredNames:
         """The types of what is declared around; none unless everything is seen."""
-        seen, texts = self.seen, ()
-        if seen is not None and seen.read is not None and self.is_known:
-            # In C++ a macro of the file could declare a member of another type.
-            own = seen.own if self._language == CPP else self._text
-            texts = (own, *seen.declarations)
-            if any(map(_UNFINISHED.search, seen.declarations)):
-                texts = ()
+        seen = self.seen
+        is_whole = self.is_known and not any(map(_UNFINISHED.search, seen.declarations))
+        # In C++ a macro of the file could declare a member of another type.
+        own = seen.own if self._language == CPP else self._text
+        texts = (own, *seen.declarations) if is_whole and seen.read is not None else ()
         return DeclaredNames(texts, self._language)
 
     @property
     def is_known(self) -> bool:
         """Whether all of the file is seen: its headers are found, and the compiler reads them."""
-        return self.complete if self.seen is None else not (self.seen.missing or self.seen.failed)
+        return not (self.seen.missing or self.seen.failed) if self._is_asked else self.complete
 
     # ── what is not seen ─────────────────────────────────────────────────────────────────────────────────
 
@@ -256,9 +250,8 @@ class Macros:
     def evidence(self) -> Evidence:
         """What vouches for an edit of a function that is in no doubt: it is assumed that unseen macros are
         hygienic, or nothing is."""
-        if self._level == "unknown" or self.seen is not None or (self._is_file and self.complete):
-            return "analysis"
-        return HYGIENIC
+        is_seen = self._is_asked or (self._is_file and self.complete)
+        return "analysis" if self._level == "unknown" or is_seen else HYGIENIC
 
     def doubt(self, source: str, name: str, own: frozenset[str]) -> str | None:
         """Why a function may contain a macro that is not seen; `None` if it contains none, or if such a macro
@@ -269,49 +262,39 @@ class Macros:
             name: its name.
             own: the names of its variables and labels.
         """
-        seen = self.seen
-        if self._level == "hygienic" or (self._level == "known" and seen is None):
+        if self._level == "hygienic" or (self._level == "known" and not self._is_asked):
             return None
-        if seen is not None:
-            if seen.failed:
-                return NOT_READ
-            if self._is_left_out(source, name):
-                return NOT_COMPILED
-            if not seen.missing:
-                return None
+        if self.seen.failed:
+            return NOT_READ
+        if self.seen.read is not None and self._is_left_out(source, name, self.seen.read):
+            return NOT_COMPILED
+        if self._is_asked and not self.seen.missing:
+            return None
         words = frozenset(_WORD.findall(plain(source)))
         inside = words.union(*map(self.named_by, words & self.defined.keys()))
         known = own.union(self._parameters(inside & self.defined.keys()), {name})
         strange = inside - known - WORDS_OF[self._language] - self._explained - self.defined.keys()
-        return (UNSEEN if seen is None else NOT_FOUND) if strange else None
+        return (NOT_FOUND if self._is_asked else UNSEEN) if strange else None
 
     @cached_property
     def _explained(self) -> frozenset[str]:
         """The words that are declared where no unseen macro could have them as its name: a macro of this name
         would have changed the declaration."""
-        texts = [self._text] if self.seen is not None or (self.complete and self._is_file) else []
-        texts += self.seen.declarations if self.seen is not None else ()
-        return DeclaredNames(texts, self._language).all
+        own = [self._text] if self._is_asked or (self.complete and self._is_file) else []
+        return DeclaredNames([*own, *self.seen.declarations], self._language).all
 
     @cached_property
-    def _places(self) -> tuple[tuple[str, str, bool], ...]:
-        """The name and text of each function of the file, and whether the compiler reads its end."""
+    def _places(self) -> Sequence[tuple[str, str, int]]:
+        """The name and text of each function of the file, and its last line."""
         text = self._text.encode()
-        read = self.seen.read if self.seen is not None else None
-        return tuple(
-            (
-                one.name,
-                text[one.start : one.end].decode(),
-                read is None or text.count(b"\n", 0, one.end) + 1 in read,
-            )
-            for one in places(text, self._language)
-        )
+        found = places(text, self._language)
+        return [(name, text[start:end].decode(), text.count(b"\n", 0, end) + 1) for start, end, name in found]
 
-    def _is_left_out(self, source: str, name: str) -> bool:
+    def _is_left_out(self, source: str, name: str, read: frozenset[int]) -> bool:
         """Whether a function stands in a branch of an `#if` that the compiler leaves out."""
-        named = [(own, read) for one, own, read in self._places if one == name]
-        same = [read for own, read in named if own.strip() == source.strip()]
-        return not any(same or [read for _, read in named] or [True])
+        named = [(own, line) for one, own, line in self._places if one == name]
+        same = [line for own, line in named if own.strip() == source.strip()]
+        return bool(named) and read.isdisjoint(same or [line for _, line in named])
 
     # ── what a macro does ────────────────────────────────────────────────────────────────────────────────
 
