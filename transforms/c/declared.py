@@ -175,8 +175,9 @@ class _Tables:
                     self._count(_text(name), node)
             case "namespace_definition" | "namespace_alias_definition" if name is not None:
                 self._count(_text(name), node)
-            case "compound_statement":
-                return _types_inside(node)
+            case "compound_statement":  # a class outside may inherit from a type that a function declares
+                has_types = _TYPE.search(node.text or b"") is not None
+                return [one for one in _walk(node) if one.type in _DECLARING_TYPES] if has_types else ()
         return node.named_children
 
     def _count(self, name: str, node: "TreeNode") -> None:
@@ -253,12 +254,6 @@ def _walk(node: "TreeNode") -> Iterator["TreeNode"]:
     while pending:
         pending += (one := pending.pop()).named_children
         yield one
-
-
-def _types_inside(body: "TreeNode") -> Iterator["TreeNode"]:
-    """The types that a function declares: a class outside may inherit from them."""
-    is_one = _TYPE.search(body.text or b"") is not None
-    return (one for one in (_walk(body) if is_one else ()) if one.type in _DECLARING_TYPES)
 
 
 def _declared(node: "TreeNode") -> Iterator[tuple["TreeNode", str, list[str]]]:

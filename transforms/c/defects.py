@@ -52,14 +52,10 @@ KINDS: Final = DefectKinds(
 """What people mistake in C."""
 
 
-def _is_count(code: CodeText, node: Node) -> bool:
-    """Whether it is certainly a whole number, and no character, which a text may be added to."""
-    return code.type(node) in INTEGRAL - {"char", "bool"}
-
-
 def _calculates_in_cpp(code: CodeText, node: Node) -> bool:
     """As in C; bits and shifts only of numbers, because `<<` writes to streams."""
-    left, right = (_is_count(code, one) for one in node.children)
+    # A text may be added to a character.
+    left, right = (code.type(one) in INTEGRAL - {"char", "bool"} for one in node.children)
     if node.operator in ("+", "-"):
         return right
     return left or right if node.operator in ("*", "%") else left and right
@@ -162,13 +158,11 @@ def _bounds(code: CodeText, condition: Node) -> bool:
 
 
 def _null(code: CodeText, condition: Node) -> bool:
-    if condition.kind == "unary_expression":
-        return condition.operator == "!" and condition.children[0].kind in ("identifier", "field_access")
-    return (
-        condition.kind == "binary_expression"
-        and condition.operator == "=="
-        and any(one in code.text(condition) for one in ("NULL", "nullptr"))
-    )
+    operation = (condition.kind, condition.operator)
+    if operation == ("unary_expression", "!"):
+        return condition.children[0].kind in ("identifier", "field_access")
+    names_null = any(one in code.text(condition) for one in ("NULL", "nullptr"))
+    return operation == ("binary_expression", "==") and names_null
 
 
 def _all(kinds: DefectKinds) -> tuple[CRewriting, ...]:

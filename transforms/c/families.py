@@ -17,21 +17,8 @@ _GRADE: Final = """\
 int grade(int value, int limit)
 {
     int result = 0;
-    if (value > 3) {
-        result = 5;
-    } else {
-        result = limit;
-    }
-    switch (limit) {
-    case 0:
-        result += 1;
-        break;
-    case 3:
-    case 4:
-        result += value;
-    }
     if (value > limit && limit != 3) {
-        result += 64;
+        result = 1;
     }
     if (value == limit) result += 2;
     if (value < 0) {
@@ -53,14 +40,7 @@ int grade(int value, int limit)
     } else {
         result += 32;
     }
-    if (value == 4) {
-        result += 5;
-    } else if (value == 5) {
-        result += 7;
-    } else {
-        result += 9;
-    }
-    return value < limit ? result : -result;
+    return result;
 }
 """
 
@@ -82,13 +62,37 @@ int sum(int value, int limit)
 }
 """
 
+_CHOICE: Final = """\
+int choice(int value, int limit)
+{
+    int result;
+    switch (value) {
+    case 0:
+        result = 1;
+        break;
+    case 3:
+    case 4:
+        result = limit;
+        break;
+    default:
+        result = 2;
+    }
+    if (limit == 1) {
+        result += 4;
+    } else if (limit == 3) {
+        result = 8;
+    } else {
+        result = 16;
+    }
+    return value < limit ? result : 9;
+}
+"""
+
 _MIX: Final = """\
 int mix(int value, int limit)
 {
-    /* What is left. */
     int left = value;
     int total;
-
     total = limit;
     int a = 1, b = 2;
     const int *p = &limit;
@@ -97,10 +101,8 @@ int mix(int value, int limit)
     total = total + left;
     total++;
     a += 1;
-    if (!(value && limit) || left > (total + 40)) {
-        printf("left: " "%d\\n",
-               left);
-        total ^= 'a';
+    if (!(value && limit) || left > total + 40) {
+        total ^= 8;
     }
     if (value == 0) {
         total += q[0] + *(p + 0) - limit;
@@ -116,6 +118,20 @@ int norm(const struct point *p)
 }
 """
 
+_NOTE: Final = """\
+int note(int value, int limit)
+{
+    /* The sum. */
+    int sum = value + limit;
+
+    if ((value * 2) > 10 || limit == 'a') {
+        printf("sum " "of %d\\n",
+               sum);
+    }
+    return sum - 10;
+}
+"""
+
 CONTROL_FLOW: Final = TransformFamily.of(
     __package__,
     "control-flow",
@@ -123,11 +139,11 @@ CONTROL_FLOW: Final = TransformFamily.of(
     *conditionals(_GRADE),
     keeps("rules:RETURN_TO_ELSE", "what follows a branch that leaves goes into an `else`", _SUM),
     keeps("rules:ELSE_TO_RETURN", "an `else` behind a branch that leaves goes", _GRADE, "branch-dropped"),
-    keeps("rules:TERNARY_TO_IF", "`?:` becomes an `if`", _GRADE, "if-inverted-wrong"),
-    keeps("rules:IF_TO_TERNARY", "an `if` that assigns or returns becomes `?:`", _GRADE,
+    keeps("rules:TERNARY_TO_IF", "`?:` becomes an `if`", _CHOICE, "if-inverted-wrong"),
+    keeps("rules:IF_TO_TERNARY", "an `if` that assigns or returns becomes `?:`", _CHOICE,
         "if-inverted-wrong"),
-    keeps("rules:SWITCH_TO_IF", "a `switch` becomes a chain of `if`", _GRADE, "branch-dropped"),
-    keeps("rules:IF_TO_SWITCH", "a chain of `if` becomes a `switch`", _GRADE, "branch-dropped"),
+    keeps("rules:SWITCH_TO_IF", "a `switch` becomes a chain of `if`", _CHOICE, "branch-dropped"),
+    keeps("rules:IF_TO_SWITCH", "a chain of `if` becomes a `switch`", _CHOICE, "branch-dropped"),
     *loops(_SUM, "while (1)"),
     changes("rules:IF_INVERTED_WRONG", "a condition is negated, the branches stay", _GRADE),
     changes("rules:BRANCH_DROPPED", "an `else` goes with its branch", _GRADE),
@@ -194,15 +210,15 @@ LAYOUT_OF_TEXT: Final = TransformFamily.of(
     __package__,
     "layout",
     "Comments, lines, blanks, parentheses and literals of C: what a text looks like.",
-    *layouts(_MIX, (*LAYOUT, "later-than-c89")),
-    keeps("rules:INSERT_PARENTHESES", "parentheses that change nothing", _MIX),
-    keeps("rules:REMOVE_PARENTHESES", "parentheses that change nothing go", _MIX),
-    keeps("rules:LITERAL_BASES", "numbers in another base", _MIX, "literal-changed"),
-    keeps("rules:CHARACTER_ESCAPES", "characters by their number", _MIX),
-    keeps("rules:SPLIT_STRINGS", "one string as two side by side", _MIX, "string-changed"),
-    keeps("rules:JOIN_STRINGS", "two strings side by side as one", _MIX, "string-changed"),
-    changes("rules:LITERAL_CHANGED", "a number is one larger", _MIX),
-    changes("rules:STRING_CHANGED", "a string is longer", _MIX),
+    *layouts(_NOTE, (*LAYOUT, "later-than-c89")),
+    keeps("rules:INSERT_PARENTHESES", "parentheses that change nothing", _NOTE),
+    keeps("rules:REMOVE_PARENTHESES", "parentheses that change nothing go", _NOTE),
+    keeps("rules:LITERAL_BASES", "numbers in another base", _NOTE, "literal-changed"),
+    keeps("rules:CHARACTER_ESCAPES", "characters by their number", _NOTE),
+    keeps("rules:SPLIT_STRINGS", "one string as two side by side", _NOTE, "string-changed"),
+    keeps("rules:JOIN_STRINGS", "two strings side by side as one", _NOTE, "string-changed"),
+    changes("rules:LITERAL_CHANGED", "a number is one larger", _NOTE),
+    changes("rules:STRING_CHANGED", "a string is longer", _NOTE),
     rests_on=LAYOUT,
 )  # fmt: skip
 

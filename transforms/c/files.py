@@ -110,13 +110,13 @@ def function_context(source: str, language: str = C) -> FunctionContext:
             raise
     else:
         return FunctionContext("", source, "")
-    found = list(functions(source.encode(), language))
+    text = source.encode()
+    found = list(functions(text, language))
     if not found:
         return FunctionContext("", source, "", NO_FUNCTION)
-    one, text = found[-1], source.encode()
-    pieces = (text[: one.start], text[one.start : one.end], text[one.end :])
-    before, own, after = (piece.decode() for piece in pieces)
-    return FunctionContext(before, own, after, _obstacle(own, one.name, language))
+    start, end, name = found[-1]
+    before, own, after = (piece.decode() for piece in (text[:start], text[start:end], text[end:]))
+    return FunctionContext(before, own, after, _obstacle(own, name, language))
 
 
 def _is_one(text: str, wrapper: str, language: str = C) -> bool:

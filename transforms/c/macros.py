@@ -11,17 +11,19 @@ anything, unless its text explains it.
 import re
 from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, ClassVar, Final, NamedTuple, Self, cast
 
 from codeaudit.transforms.c import headers
 from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.cpp.reading import name_of
 from codeaudit.transforms.c.declared import DeclaredNames
 from codeaudit.transforms.c.parsing import WORDS_OF, C, closing, places
 from codeaudit.transforms.interface import BaseTransform, of_place
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.records import Evidence, Kind
+from codeaudit.transforms.syntax.scopes import Scopes
 
 _DIRECTIVE: Final = r"^[ \t]*(?:#|%:|\?\?=)[ \t]*"
 """How a directive begins: `%:` and `??=` are other spellings of `#` (5.2.1.1, 6.4.6)."""
@@ -72,8 +74,7 @@ _MAKES_UNION: Final = re.compile(r"\bunion\b[\w ]*(?:\{|$)")
 _BEFORE_NO_OPERAND: Final = frozenset({".", "->", "#", "##", "struct", "union", "enum", "goto"})
 
 
-@dataclass(frozen=True, slots=True)
-class Macro:
+class Macro(NamedTuple):
     """A macro that the file defines."""
 
     parameters: tuple[str, ...] | None
@@ -134,7 +135,6 @@ class _Definitions(UserDict[str, tuple[Any, ...]]):
 
     def __init__(self, texts: Iterable[str]) -> None:
         super().__init__()
-        self._read: dict[str, tuple[Macro, ...]] = {}
         once: Callable[[Any, Any], Any] = self._all.setdefault
         for text in texts:
             for match in _DEFINE.finditer(_uncommented(text)):
@@ -145,10 +145,7 @@ class _Definitions(UserDict[str, tuple[Any, ...]]):
                     self.data[once(name, name)] = once(both, both)
 
     def __getitem__(self, name: str) -> tuple[Macro, ...]:
-        found = self._read.get(name)
-        if found is None:
-            found = self._read[name] = tuple(_macro(*one) for one in self.data[name])
-        return found
+        return tuple(_macro(*one) for one in self.data[name])
 
 
 def _uncommented(text: str) -> str:
@@ -161,6 +158,7 @@ def plain(text: str) -> str:
     return _STRING.sub('""', _uncommented(text))
 
 
+@lru_cache(maxsize=4096)
 def _macro(listed: str | None, text: str) -> Macro:
     body = _STRING.sub('""', text.replace("\\\n", " ").replace("\\\r\n", " "))
     for other in ("%:", "??="):
@@ -253,15 +251,10 @@ class Macros:
         is_seen = self._is_asked or (self._is_file and self.complete)
         return "analysis" if self._level == "unknown" or is_seen else HYGIENIC
 
-    def doubt(self, source: str, name: str, own: frozenset[str]) -> str | None:
+    def doubt(self, scopes: Scopes) -> str | None:
         """Why a function may contain a macro that is not seen; `None` if it contains none, or if such a macro
-        is assumed to be hygienic.
-
-        Args:
-            source: the text of the function.
-            name: its name.
-            own: the names of its variables and labels.
-        """
+        is assumed to be hygienic."""
+        source, name = scopes.reading.source.decode(), name_of(scopes.reading.source, scopes.unit)
         if self._level == "hygienic" or (self._level == "known" and not self._is_asked):
             return None
         if self.seen.failed:
@@ -272,7 +265,9 @@ class Macros:
             return None
         words = frozenset(_WORD.findall(plain(source)))
         inside = words.union(*map(self.named_by, words & self.defined.keys()))
-        known = own.union(self._parameters(inside & self.defined.keys()), {name})
+        known = {name, *self._parameters(inside & self.defined.keys())}
+        known |= {one.name for one in scopes.bindings if one.view != "outer"}
+        known |= {scopes.text(one) for one in scopes.unit.walk() if one.kind == "statement_identifier"}
         strange = inside - known - WORDS_OF[self._language] - self._explained - self.defined.keys()
         return (NOT_FOUND if self._is_asked else UNSEEN) if strange else None
 

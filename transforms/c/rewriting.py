@@ -15,7 +15,6 @@ from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import head_of
 from codeaudit.transforms.c.declared import NO_FRACTION, OBJECT
 from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTER, PROMOTED, SCALAR, WHOLE
-from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import NOWHERE, InFile, Surroundings, macros_of
 from codeaudit.transforms.c.parsing import C, CText, named, read_unit
 from codeaudit.transforms.c.types import SPECIFIERS, declared_type, number_type
@@ -118,8 +117,7 @@ class CSource(CodeText):
         """Whether it is `(word)(a)->b`: what stands behind binds to a call, and not to a cast."""
         inner = node.children[0] if node.kind in _POSTFIX and node.children else None
         called = inner.children[0] if inner is not None and inner.kind == "method_invocation" else None
-        is_inside = called is not None and called.kind == "parenthesized_expression"
-        return is_inside and self._is_foreign(called)
+        return called is not None and called.kind == "parenthesized_expression" and self._is_foreign(called)
 
     def _is_foreign(self, node: Node) -> bool:
         """Whether it is a name of something outside of the function, which may be a type."""
@@ -129,11 +127,8 @@ class CSource(CodeText):
     @cached_property
     def obstacle_to_layout(self) -> str | None:
         """The same for a rule that keeps the tree."""
-        if (reason := doubt(self.macros, self.scopes)) is not None:
-            return reason
-        if any(node.kind == "ternary_expression" and len(node.children) < 3 for node in self.unit.walk()):
-            return ELVIS
-        return None
+        is_short = any(one.kind == "ternary_expression" and len(one.children) < 3 for one in self.unit.walk())
+        return self.macros.doubt(self.scopes) or (ELVIS if is_short else None)
 
     @cached_property
     def closed(self) -> str | None:
@@ -264,9 +259,8 @@ class CSource(CodeText):
 
     def leaving(self, at: Node) -> str | None:
         """`return;` or `return 0;`."""
-        if self._result == "void":
-            return "return;"
-        return "return 0;" if self._result in ARITHMETIC else None
+        otherwise = "return 0;" if self._result in ARITHMETIC else None
+        return "return;" if self._result == "void" else otherwise
 
     # ── types ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -373,16 +367,14 @@ class CSource(CodeText):
 
     def sort_of(self, binding: Binding) -> TypeSort:
         """The same for a variable."""
-        words = None if self._has_types else self.declared(binding)
+        words = None if self.own_types else self.declared(binding)
         return (binding.number if words is None else re.sub(r"\bconst\b ?", "", words).strip(),)
 
     @cached_property
-    def _has_types(self) -> bool:
-        """Whether the function defines types, so that words may mean several."""
-        return any(
-            one.kind == "type_definition" or (one.kind.endswith("_specifier") and one.child("body"))
-            for one in self.unit.walk()
-        )
+    def own_types(self) -> Sequence[Node]:
+        """The types that the function defines, so that words may mean several."""
+        types = (one for one in self.unit.walk() if one.kind in self.spelling.types)
+        return [one for one in types if not one.kind.endswith("_specifier") or one.child("body") is not None]
 
     @cached_property
     def _used(self) -> frozenset[TypeSort | None]:
@@ -515,8 +507,10 @@ class CSource(CodeText):
 
     def contracts(self, target: Node, operator: str) -> bool:
         """The same, the other way round."""
-        is_known = target.parent is not None and operator not in TRUTHS and self.type(target) in SCALAR
-        return is_known and self.writes_out(target, operator, target.parent.children[1])
+        statement = target.parent
+        if statement is None or operator in TRUTHS or self.type(target) not in SCALAR:
+            return False
+        return self.writes_out(target, operator, statement.children[1])
 
     def keep_their_types(self, first: Node, second: Node) -> bool:
         """Whether both have one type that is known; a number of a small type keeps its value."""
@@ -572,10 +566,8 @@ def is_declared_here(node: Node) -> bool:
 
 def _leaves_expression(node: Node) -> bool:
     """Whether it is a `({ … })` with a jump."""
-    above = node.parent
-    if node.kind != "block" or above is None or above.kind != "parenthesized_expression":
-        return False
-    return any(one.kind in _JUMPS for one in node.walk())
+    is_one = node.kind == "parenthesized_expression" and node.first("block") is not None
+    return is_one and any(one.kind in _JUMPS for one in node.walk())
 
 
 def _stays_small(node: Node) -> bool:

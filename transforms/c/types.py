@@ -8,18 +8,12 @@ from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding, Scopes
 
 _NUMBERS: Final = {
-    "char": "char", "signed char": "signed char", "char unsigned": "unsigned char", "short": "short",
-    "int short": "short", "short signed": "short", "int short signed": "short",
-    "short unsigned": "unsigned short", "int short unsigned": "unsigned short",
-    "int": "int", "signed": "int", "int signed": "int",
-    "unsigned": "unsigned int", "int unsigned": "unsigned int", "long": "long", "int long": "long",
-    "long signed": "long", "int long signed": "long", "long unsigned": "unsigned long",
-    "int long unsigned": "unsigned long", "long long": "long long", "int long long": "long long",
-    "long long signed": "long long", "long long unsigned": "unsigned long long",
-    "int long long unsigned": "unsigned long long", "float": "float", "double": "double",
-    "double long": "long double", "_Bool": "bool", "bool": "bool",
+    "char": "char", "char signed": "signed char", "char unsigned": "unsigned char", "short": "short",
+    "short unsigned": "unsigned short", "": "int", "unsigned": "unsigned int", "long": "long",
+    "long unsigned": "unsigned long", "long long": "long long", "long long unsigned": "unsigned long long",
+    "float": "float", "double": "double", "double long": "long double", "_Bool": "bool", "bool": "bool",
 }  # fmt: skip
-"""The types of numbers by their words in alphabetical order (6.7.2)."""
+"""The types of numbers by their words in alphabetical order (6.7.2), without `int` and an idle `signed`."""
 SPECIFIERS: Final = frozenset(
     {"type_qualifier", "storage_class_specifier", "primitive_type", "sized_type_specifier", "type_identifier",
      "struct_specifier", "union_specifier", "qualified_identifier"}
@@ -59,5 +53,7 @@ def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | 
 
 def number_type(words: str) -> str | None:
     """One spelling for a type of numbers, `const` or not; `None` for all other types."""
-    text = " ".join(sorted(one.removeprefix("std::") for one in words.split() if one != "const"))
-    return text if text in FIXED else _NUMBERS.get(text)
+    given = [one.removeprefix("std::") for one in words.split() if one != "const"]
+    idle = {"int"} if "char" in given else {"int", "signed"}
+    text = " ".join(sorted(one for one in given if one not in idle))
+    return text if text in FIXED else _NUMBERS.get(text) if given else None

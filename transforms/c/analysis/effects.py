@@ -90,9 +90,8 @@ class CFacts(ScopeFacts):
 
     def _find_private(self, binding: Binding) -> bool:
         node = binding.node
-        if binding.view not in ("local", "parameter") or binding.doubt == OF_THE_LINKER or node is None:
-            return False
-        if binding.number in self._reached:
+        is_local = binding.view in ("local", "parameter") and binding.doubt != OF_THE_LINKER
+        if not is_local or node is None or binding.number in self._reached:
             return False
         endings = ("_declaration", "_definition")
         declaration = next((one for one in node.ancestors() if one.kind.endswith(endings)), None)
@@ -344,8 +343,7 @@ class CEffectCollector(EffectCollector):
         kind, value = node.part("type"), node.part("value")
         self.mentioned(kind)
         self.visit(value)
-        is_pointer = any(one.kind == "abstract_pointer_declarator" for one in kind.children)
-        if not is_pointer and not self.facts.code.is_whole(value):
+        if kind.first("abstract_pointer_declarator") is None and not self.facts.code.is_whole(value):
             self.flags |= RAISES  # a fraction may not fit
 
     def _unary_expression(self, node: Node) -> None:

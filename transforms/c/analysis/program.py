@@ -131,13 +131,10 @@ class CProgramBuilder(ProgramBuilder):
         if kind is None or kind.child("body") is not None or kind.kind == "macro_type_specifier":
             reading.anything(node)
             reading.flags |= BARRIER
-        for child in node.children:
-            if child.field != "declarator":
-                if child.kind == "storage_class_specifier" and self.facts.text(child) != "register":
-                    reading.flags |= BARRIER
-                continue
-            name = self.facts.code.name_of(child)
-            binding = self.facts.binding(name)
+        words = (self.facts.text(one) for one in node.children if one.kind == "storage_class_specifier")
+        reading.flags |= 0 if all(word == "register" for word in words) else BARRIER
+        for child in node.all("declarator"):
+            binding = self.facts.binding(self.facts.code.name_of(child))
             declarator = child.child("declarator") if child.kind == "variable_declarator" else child
             assert declarator is not None
             for size in (one.child("size") for one in declarator.walk() if one.kind == "array_declarator"):

@@ -46,10 +46,8 @@ class CScopes(ScopeWalk):
         super().start()
         if self.strange is not None:
             raise UnknownSyntaxError(self.strange)
-        quoted: set[str] = set()
-        for node in self.unit.walk():
-            if node.kind in _ATTRIBUTES:
-                quoted |= {self.text(one) for one in node.walk() if one.kind == "identifier"}
+        attributes = (one for one in self.unit.walk() if one.kind in _ATTRIBUTES)
+        quoted = {self.text(one) for node in attributes for one in node.walk() if one.kind == "identifier"}
         for one in self.bindings:
             if one.view != "outer" and one.name in quoted and one.doubt is None:
                 one.doubt = IN_ATTRIBUTE

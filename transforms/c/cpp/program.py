@@ -68,9 +68,9 @@ class CppFacts(CFacts):
     def is_apart(self, binding: Binding) -> bool:
         """Whether a name means a global variable, or a member of the object itself, that shares its memory
         with none of another name: it is a number or a pointer, and no reference or part of a union."""
-        is_outer, code = binding.view == "outer" and binding.doubt is None, self.code
-        is_known = is_outer and code.outer_type(binding.name) is not None
-        return is_known and binding.name not in code.macros.shared_fields
+        is_outer = binding.view == "outer" and binding.doubt is None
+        is_known = is_outer and self.code.outer_type(binding.name) is not None
+        return is_known and binding.name not in self.code.macros.shared_fields
 
 
 class CppEffectCollector(CEffectCollector):

@@ -84,12 +84,10 @@ def prepare(root: Node, source: bytes) -> None:
 def function_in(node: Node) -> Node | None:
     """The function of a declaration, which templates and `extern "C"` may stand around."""
     around = ("template_declaration", "linkage_specification", "friend_declaration")
-    while node.kind in around:
-        within = node.first(*around, "function_definition")
-        if within is None:
-            return None
-        node = within
-    return node if node.kind == "function_definition" else None
+    found: Node | None = node
+    while found is not None and found.kind in around:
+        found = found.first(*around, "function_definition")
+    return found if found is not None and found.kind == "function_definition" else None
 
 
 _DECLARATORS: Final = frozenset(
@@ -186,10 +184,7 @@ def tree_name(node: "TreeNode", source: bytes, keywords: frozenset[str]) -> str 
     if here is None:
         return None
     end, last = here.end_byte, here
-    while last.type == "qualified_identifier":
-        name = last.child_by_field_name("name")
-        if name is None:
-            return None
+    while last.type == "qualified_identifier" and (name := last.child_by_field_name("name")) is not None:
         last = name
     if last.type not in _NAMES or (last.text or b"").decode() in keywords:
         return None  # of a text that does not parse

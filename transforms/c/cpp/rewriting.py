@@ -42,7 +42,6 @@ _VALUE_OF: Final = frozenset(
 )  # fmt: skip
 """Kinds of nodes that use a number or a pointer in them as a value, or not at all."""
 _REFERENCE: Final = "reference_declarator"
-_TAGGED: Final = frozenset({"struct_specifier", "class_specifier", "union_specifier", "enum_specifier"})
 _HEADS: Final = LOOPS | {"if_statement", "switch_expression"}
 
 DIALECT_OF_CPP: Final = replace(
@@ -145,7 +144,7 @@ class CppSource(CSource):
         """Whether a statement declares what may have a destructor, which runs at the end of the block."""
         if node.kind != "local_variable_declaration":
             return False
-        names = [self.binding(self.name_of(one)) for one in node.all("declarator")]
+        names = map(self.binding, map(self.name_of, node.all("declarator")))
         return any(one is None or self.value_type(one) is None for one in names)
 
     # ── types ────────────────────────────────────────────────────────────────────────────────────────────
@@ -179,11 +178,8 @@ class CppSource(CSource):
     @cached_property
     def _own_names(self) -> frozenset[str]:
         """The names of what the function declares, and all in the types that it declares."""
-        found = {one.name for one in self.scopes.bindings if one.view != "outer"}
-        for one in self.unit.walk():
-            if one.kind in self.spelling.types and (one.kind not in _TAGGED or one.child("body")):
-                found |= self.names(one)
-        return frozenset(found)
+        own = (one.name for one in self.scopes.bindings if one.view != "outer")
+        return frozenset(own).union(*map(self.names, self.own_types))
 
     @cached_property
     def _perhaps_declared(self) -> frozenset[str]:
@@ -322,9 +318,8 @@ class CppSource(CSource):
         if node.operator in TRUTHS:
             return self.truth
         if POINTER in (left, right):
-            if node.operator not in ("+", "-"):
-                return None
-            return POINTER if left != right else "ptrdiff_t"
+            kind = POINTER if left != right else "ptrdiff_t"
+            return kind if node.operator in ("+", "-") else None
         left, right = map(self.promoted, (left, right))
         if node.operator in ("<<", ">>") or left == right:
             return left
@@ -362,10 +357,9 @@ class CppSource(CSource):
             case "variable_declarator":
                 binding = self.binding(self.name_of(parent))
                 return self.value_type(binding) if binding is not None and self.is_plain(binding) else None
-            case "ternary_expression":
-                return "bool" if node.field == "condition" else None
             case kind:
-                return "bool" if kind in _HEADS and node.field in ("condition", "init", "update") else None
+                is_head = kind in _HEADS or kind == "ternary_expression"
+                return "bool" if is_head and node.field in ("condition", "init", "update") else None
 
     def writes_out(self, target: Node, operator: str, value: Node) -> bool:
         """As in C, for what is built in."""
@@ -429,9 +423,7 @@ class CppSource(CSource):
                 if above is None or len(parent.children) != 1:
                     return False
                 is_cast = above.kind in CASTS and self.type(above) is not None
-                return is_cast or (
-                    above.kind == "variable_declarator" and self.taking(parent, above) is not None
-                )
+                return is_cast or self.taking(parent, above) is not None
             case "array_access":
                 return all(self.type(one) is not None for one in parent.children if one is not here)
             case "pointer_expression" | "field_access":
@@ -444,13 +436,10 @@ class CppSource(CSource):
 
 def _begins_statement(node: Node) -> bool:
     """Whether a statement begins with an expression, or one in the head of another statement does."""
-    around = [one for one in node.ancestors() if one.start == node.start]
-    top = around[-1] if around else node
-    above = top.parent
-    kinds = {one.kind for one in around}
-    return bool(kinds & {"expression_statement", "init_statement"}) or (
-        above is not None and above.kind in _HEADS
-    )
+    around = [node, *(one for one in node.ancestors() if one.start == node.start)]
+    above, kinds = around[-1].parent, {one.kind for one in around}
+    is_head = above is not None and above.kind in _HEADS
+    return is_head or not kinds.isdisjoint({"expression_statement", "init_statement"})
 
 
 def is_evaluated(reading: ParsedText, function: Node) -> bool:
@@ -468,8 +457,7 @@ def _is_special(node: Node) -> bool:
 
 
 def _known_condition(code: CppSource, node: Node) -> bool:
-    condition = node.child("condition")
-    return condition is None or not code.is_inferred(condition)
+    return not code.is_inferred(node.part("condition"))
 
 
 def _nothing_lives(code: CppSource, node: Node) -> bool:

@@ -36,13 +36,12 @@ class CppScopes(CScopes):
     def _head(self, node: Node, head: Node | None) -> None:
         """Visit the declarator of the function."""
         for child in node.children:
-            if node is not head:
-                if child.kind.endswith(("declarator", "qualified_identifier", "operator_cast")):
-                    self._head(child, head)
-                else:
-                    self.visit(child)
-            else:
+            if node is head:
                 self.parameters(child, "parameter")
+            elif child.kind.endswith(("declarator", "qualified_identifier", "operator_cast")):
+                self._head(child, head)
+            else:
+                self.visit(child)
 
     def visit_requires_expression(self, node: Node) -> None:
         """Visit a requirement, which may not even be an expression, or a parameter of one."""
@@ -88,32 +87,22 @@ class CppScopes(CScopes):
 
     def variable(self, node: Node, whole: Node, doubt: str | None) -> None:
         """As in C; `T x(y);` is one, too."""
-        if node.kind == "function_declarator" and self._initialises(node):
-            self._initialised(node, whole, doubt)
-        else:
+        parameters = node.child("parameters") if node.kind == "function_declarator" else None
+        if parameters is None or not any(map(self._is_known, parameters.walk())):
             super().variable(node, whole, doubt)
-
-    def _is_known(self, node: Node) -> bool:
-        """Whether a word names a variable of the function."""
-        found = self.find(self.text(node)) if node.kind in _NAMES else None
-        return found is not None and found.view != "outer" and found.doubt not in (IS_A_TYPE, BY_USING)
-
-    def _initialises(self, node: Node) -> bool:
-        """Whether what looks like the parameters of a function names a variable."""
-        parameters = node.child("parameters")
-        return parameters is not None and any(map(self._is_known, parameters.walk()))
-
-    def _initialised(self, node: Node, whole: Node, doubt: str | None) -> None:
-        """Visit `T x(y);`."""
-        parameters = node.part("parameters")
-        if not any(
-            (kind := one.child("type")) is not None and self._is_known(kind) for one in parameters.children
-        ):
+            return
+        kinds = [one.child("type") for one in parameters.children]
+        if not any(one is not None and self._is_known(one) for one in kinds):
             doubt = doubt or A_FUNCTION  # `T x(U(y));` may be a function
         self.declarator(node.part("declarator"), "local", whole, doubt)
         for one in parameters.walk():
             if one.kind in _NAMES:
                 self.use(one, "read")
+
+    def _is_known(self, node: Node) -> bool:
+        """Whether a word names a variable of the function."""
+        found = self.find(self.text(node)) if node.kind in _NAMES else None
+        return found is not None and found.view != "outer" and found.doubt not in (IS_A_TYPE, BY_USING)
 
     def visit_enhanced_for_statement(self, node: Node) -> None:
         """Visit a loop over items; they are made before its variable is known."""

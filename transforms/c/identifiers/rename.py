@@ -24,8 +24,7 @@ from typing import Final
 
 from codeaudit.transforms.c.analysis.scopes import resolve
 from codeaudit.transforms.c.cpp import reading as cpp
-from codeaudit.transforms.c.cpp.reading import name_of
-from codeaudit.transforms.c.macros import NOWHERE, InFile, Macros, Surroundings, macros_of
+from codeaudit.transforms.c.macros import NOWHERE, InFile, Surroundings, macros_of
 from codeaudit.transforms.c.parsing import KEYWORDS, C, CText
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.naming import Lexicon
@@ -91,14 +90,6 @@ HIDDEN: Final = "beside a word that was not read"
 IN_CAPITALS: Final = "name in capitals, as macros have them"
 
 
-def doubt(macros: Macros, scopes: Scopes) -> str | None:
-    """Why a function may contain a macro that is not seen; `None` if it contains none that counts."""
-    own = {one.name for one in scopes.bindings if one.view != "outer"}
-    own |= {scopes.text(one) for one in scopes.unit.walk() if one.kind == "statement_identifier"}
-    reading = scopes.reading
-    return macros.doubt(reading.source.decode(), name_of(reading.source, scopes.unit), frozenset(own))
-
-
 class CVariables(CodeVariables):
     """The variables of one function of a text."""
 
@@ -112,7 +103,7 @@ class CVariables(CodeVariables):
     @cached_property
     def obstacle(self) -> str | None:
         """A macro that is not seen may stand in the function."""
-        return doubt(self.macros, self.scopes)
+        return self.macros.doubt(self.scopes)
 
     @cached_property
     def kept(self) -> Mapping[str, str]:

@@ -6,7 +6,6 @@ from typing import Final
 
 from codeaudit.transforms.c.analysis.program import CProgram, analyse
 from codeaudit.transforms.c.analysis.scopes import IS_A_TYPE, TYPE_OR_VARIABLE
-from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import HYGIENIC, InFile, Surroundings
 from codeaudit.transforms.c.parsing import C
 from codeaudit.transforms.c.rewriting import CSource
@@ -43,7 +42,7 @@ def _ordering(source: str, around: Surroundings, dependence: Dependence = "stric
 def _obstacle(program: CProgram) -> str | None:
     """Why no statement may move; `None` if some may."""
     code = program.code
-    if (reason := doubt(code.macros, code.scopes)) is not None:
+    if (reason := code.macros.doubt(code.scopes)) is not None:
         return reason
     if code.unusual is not None:
         return code.unusual
@@ -54,11 +53,9 @@ def _obstacle(program: CProgram) -> str | None:
         return JUMPS_BACK
     if own & {code.text(node) for node in code.unit.walk() if _is_type(node) and not _is_value(code, node)}:
         return TYPE_OR_VARIABLE
-    for word in code.macros.used_in(source):
-        named = code.macros.named_by(word)
-        if named & own or named & _RETURNS_TWICE or not code.macros.moves_whole(word):
-            return JUMPS_BACK
-    return None
+    kept, used = own | _RETURNS_TWICE, code.macros.used_in(source)
+    is_odd = any(code.macros.named_by(one) & kept or not code.macros.moves_whole(one) for one in used)
+    return JUMPS_BACK if is_odd else None
 
 
 def _is_type(node: Node) -> bool:
