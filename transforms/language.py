@@ -206,6 +206,24 @@ def layouts(program: str, of_comments: tuple[str, ...] = ()) -> tuple[TransformE
     )
 
 
+def dead_code(program: str, at_end: str | None = None) -> tuple[TransformEntry, ...]:
+    """The rows of the transforms of a module `rules` that write what never runs or what nothing depends on,
+    and of their controls; `at_end` is the control of jumps at an end."""
+    rows = (
+        ("UNUSED_LOCALS", "variables that nobody reads", "live-assignment"),
+        ("DEAD_STORES", "variables with something computed that nobody reads", "live-assignment"),
+        ("UNREACHABLE_BRANCHES", "branches that are never taken", "reachable-branch"),
+        ("NO_OP_STATEMENTS", "`;` and `{ }`", None),
+        ("ELSE_PASS", "an `else` that does nothing", None),
+        ("REDUNDANT_JUMPS", "`return;` and `continue;` at an end", at_end),
+    )
+    return (
+        *(keeps(f"rules:{name}", summary, program, twin) for name, summary, twin in rows),
+        changes("rules:LIVE_ASSIGNMENT", "a variable gets another value before it is read", program),
+        changes("rules:REACHABLE_BRANCH", "a `return` before something", program),
+    )
+
+
 def changes(target: str, summary: str, example: str) -> TransformEntry:
     """The row of a control; `target` is `module:ATTRIBUTE` inside the family's package."""
     return TransformEntry(target, f"control: {summary}", kind="control", example=example)

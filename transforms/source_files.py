@@ -10,6 +10,8 @@ import codecs
 import hashlib
 import re
 from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -18,7 +20,7 @@ from typing import Final, Protocol, Self, TypeAlias
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import find_language
-from codeaudit.transforms.patches import Edit, splice
+from codeaudit.transforms.patches import Edit, line_starts, splice
 from codeaudit.transforms.perturb import failure, perturb_one, shown_at
 from codeaudit.transforms.records import Evidence, Kind, Move, NotApplied, Origin, Perturbed, Sample, Sites
 from codeaudit.transforms.registry import rests_on
@@ -215,6 +217,27 @@ class FunctionLocation:
     """A line that is put above it for the transform, if it cannot be parsed alone; else empty."""
     obstacle: str | None = None
     """Why it cannot be rewritten apart from its file; `None` if it can."""
+
+
+def located(
+    source: bytes, functions: Iterable[tuple[str, int, int, str | None]]
+) -> tuple[FunctionLocation, ...]:
+    """The locations of functions, each given by its name, its bytes and what keeps it from being rewritten.
+    Of one name the second function is `name#2`."""
+    starts, seen, found = line_starts(source), Counter[str](), list[FunctionLocation]()
+    for name, start, end, obstacle in functions:
+        seen[name] += 1
+        found.append(
+            FunctionLocation(
+                name=name if seen[name] == 1 else f"{name}#{seen[name]}",
+                first=bisect_right(starts, start),
+                last=bisect_right(starts, end - 1),
+                start=start,
+                end=end,
+                obstacle=obstacle,
+            )
+        )
+    return tuple(found)
 
 
 class FunctionFinder(Protocol):

@@ -6,15 +6,13 @@ from typing import get_args
 
 import pytest
 
-from codeaudit.transforms.c.cpp import CPP
-from codeaudit.transforms.c.identifiers.rename import LEXICONS as OF_C
-from codeaudit.transforms.c.parsing import C
+from codeaudit.transforms.c.identifiers.rename import LEXICON as OF_C
 from codeaudit.transforms.java.identifiers.rename import JAVA
 from codeaudit.transforms.javascript.identifiers.rename import LEXICONS as OF_JAVASCRIPT
 from codeaudit.transforms.naming import Lexicon, Strategy, draw
 from codeaudit.transforms.python.identifiers.names import PYTHON
 
-LEXICONS = {"python": PYTHON, "java": JAVA, "c": OF_C[C], "c++": OF_C[CPP], **OF_JAVASCRIPT}
+LEXICONS = {"python": PYTHON, "java": JAVA, "c": OF_C, **OF_JAVASCRIPT}
 LOOKS = (
     *("total", "dictEnd", "HashTable", "TABLE_SIZE", "N", "T1", "x", "_total", "_HashTable", "_N", "__x"),
     *(

@@ -52,19 +52,13 @@ KINDS: Final = DefectKinds(
 """What people mistake in C."""
 
 
-def _is_count(code: CodeText, node: Node) -> bool:
-    """Whether it is certainly a whole number, and no character, which a text may be added to."""
-    return code.type(node) in INTEGRAL - {"char", "bool"}
-
-
 def _calculates_in_cpp(code: CodeText, node: Node) -> bool:
     """As in C; bits and shifts only of numbers, because `<<` writes to streams."""
-    left, right = node.children
+    # A text may be added to a character.
+    left, right = (code.type(one) in INTEGRAL - {"char", "bool"} for one in node.children)
     if node.operator in ("+", "-"):
-        return _is_count(code, right)
-    if node.operator in ("*", "%"):
-        return _is_count(code, left) or _is_count(code, right)
-    return _is_count(code, left) and _is_count(code, right)
+        return right
+    return left or right if node.operator in ("*", "%") else left and right
 
 
 def _compares_in_cpp(code: CodeText, node: Node) -> bool:
@@ -106,11 +100,13 @@ def _one_too_many(code: CodeText, node: Node) -> Site | None:
 
 
 def _freed(code: CodeText, node: Node) -> str | None:
-    """The variable that a statement frees."""
-    inner = node.children[0] if node.kind == "expression_statement" and node.children else None
-    if inner is not None and inner.kind == "delete_expression" and inner.children[-1].kind == "identifier":
+    """The variable that a statement of a block frees."""
+    if node.parent is None or node.parent.kind not in BLOCKS:
+        return None
+    inner = node.children[0]
+    if inner.kind == "delete_expression" and inner.children[-1].kind == "identifier":
         return code.text(inner.children[-1])
-    found = None if inner is None else _call(code, inner)
+    found = _call(code, inner)
     if found is None or found[0].removeprefix("std::") != "free":
         return None
     return code.text(found[1][0]) if [one.kind for one in found[1]] == ["identifier"] else None
@@ -119,8 +115,11 @@ def _freed(code: CodeText, node: Node) -> str | None:
 @each("expression_statement")
 def _freed_early(code: CodeText, node: Node) -> Site | None:
     """`use(p); free(p);` as `free(p); use(p);`."""
-    name, before = _freed(code, node), _before(node)
-    if name is None or before is None or before.kind == "local_variable_declaration":
+    name, block = _freed(code, node), node.parent
+    if name is None or block is None:
+        return None
+    before = next((one for one in reversed(block.children) if one.end <= node.start), None)
+    if before is None or before.kind == "local_variable_declaration":
         return None
     # The statement has to look behind the pointer: `p = next` or `q = p` may be harmless.
     uses = any(
@@ -134,18 +133,10 @@ def _freed_early(code: CodeText, node: Node) -> Site | None:
     return code.site(node, "freed before its last use", moved, taken_out(code, node))
 
 
-def _before(node: Node) -> Node | None:
-    """The statement before one in its block."""
-    block = node.parent
-    if block is None or block.kind not in BLOCKS:
-        return None
-    return next((one for one in reversed(block.children) if one.end <= node.start), None)
-
-
 @each("expression_statement")
 def _freed_twice(code: CodeText, node: Node) -> Site | None:
     """`free(p);` twice."""
-    if _freed(code, node) is None or node.parent is None or node.parent.kind not in BLOCKS:
+    if _freed(code, node) is None:
         return None
     again = (span(node), f"{code.newline}{code.indentation(node.start)}")
     return code.site(node, "freed twice", Patch(node.start, node.start, again))
@@ -167,13 +158,11 @@ def _bounds(code: CodeText, condition: Node) -> bool:
 
 
 def _null(code: CodeText, condition: Node) -> bool:
-    if condition.kind == "unary_expression":
-        return condition.operator == "!" and condition.children[0].kind in ("identifier", "field_access")
-    return (
-        condition.kind == "binary_expression"
-        and condition.operator == "=="
-        and any(one in code.text(condition) for one in ("NULL", "nullptr"))
-    )
+    operation = (condition.kind, condition.operator)
+    if operation == ("unary_expression", "!"):
+        return condition.children[0].kind in ("identifier", "field_access")
+    names_null = any(one in code.text(condition) for one in ("NULL", "nullptr"))
+    return operation == ("binary_expression", "==") and names_null
 
 
 def _all(kinds: DefectKinds) -> tuple[CRewriting, ...]:

@@ -15,8 +15,6 @@ FOR_A_TOOL: Final = re.compile(
 )
 """A comment that a tool or a compiler may read, such as `fall through`."""
 
-ASSIGNMENT: Final = 1
-TERNARY: Final = 2
 UNARY: Final = 13
 PRIMARY: Final = 15
 OPERATORS: Final = {
@@ -25,7 +23,7 @@ OPERATORS: Final = {
 }  # fmt: skip
 """The precedence of each binary operator (ISO/IEC 9899:2018, 6.5)."""
 EXPRESSIONS: Final = {
-    "sequence_expression": 0, "assignment_expression": ASSIGNMENT, "ternary_expression": TERNARY,
+    "sequence_expression": 0, "assignment_expression": 1, "ternary_expression": 2,
     "unary_expression": UNARY, "pointer_expression": UNARY, "cast_expression": UNARY,
     "sizeof_expression": UNARY, "alignof_expression": UNARY, "update_expression": UNARY,
     "extension_expression": UNARY,

@@ -3,7 +3,15 @@
 from typing import Final
 
 from codeaudit.transforms.c.ledger import CODE, LAYOUT
-from codeaudit.transforms.language import TransformFamily, changes, conditionals, keeps, layouts, loops
+from codeaudit.transforms.language import (
+    TransformFamily,
+    changes,
+    conditionals,
+    dead_code,
+    keeps,
+    layouts,
+    loops,
+)
 
 _GRADE: Final = """\
 int grade(int value, int limit)
@@ -31,11 +39,6 @@ int grade(int value, int limit)
         return result;
     } else {
         result += 32;
-    }
-    if (value > 3) {
-        result ^= 1;
-    } else {
-        result ^= 64;
     }
     return result;
 }
@@ -77,14 +80,9 @@ int choice(int value, int limit)
     if (limit == 1) {
         result += 4;
     } else if (limit == 3) {
-        result += 8;
+        result = 8;
     } else {
-        result += 16;
-    }
-    if (value > 7) {
-        result = 5;
-    } else {
-        result = 6;
+        result = 16;
     }
     return value < limit ? result : 9;
 }
@@ -204,15 +202,7 @@ DEAD_CODE: Final = TransformFamily.of(
     __package__,
     "dead-code",
     "Statements of C that never run or that nothing depends on.",
-    keeps("rules:UNUSED_LOCALS", "variables that nobody reads", _SUM, "live-assignment"),
-    keeps("rules:DEAD_STORES", "variables with something computed that nobody reads", _SUM,
-        "live-assignment"),
-    keeps("rules:UNREACHABLE_BRANCHES", "branches that are never taken", _SUM, "reachable-branch"),
-    keeps("rules:NO_OP_STATEMENTS", "`;` and `{ }`", _SUM),
-    keeps("rules:ELSE_PASS", "an `else` that does nothing", _SUM),
-    keeps("rules:REDUNDANT_JUMPS", "`return;` and `continue;` at an end", _SUM, "reachable-branch"),
-    changes("rules:LIVE_ASSIGNMENT", "a variable gets another value before it is read", _SUM),
-    changes("rules:REACHABLE_BRANCH", "a `return` before something", _SUM),
+    *dead_code(_SUM, "reachable-branch"),
     rests_on=CODE,
 )  # fmt: skip
 

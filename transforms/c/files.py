@@ -5,8 +5,6 @@ function is read alone. What the file says of its macros is asked by the transfo
 """
 
 import re
-from bisect import bisect_right
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -14,18 +12,17 @@ from typing import ClassVar, Final
 
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import name_of
+from codeaudit.transforms.c.macros import plain
 from codeaudit.transforms.c.parsing import C, read_unit
 from codeaudit.transforms.c.parsing import places as functions
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
-from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
-from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
+from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation, located
 
 UNREAD: Final = "function that cannot be read alone"
 NO_FUNCTION: Final = "no function in the text"
 NONE_READ: Final = "no function that can be read"
 OF_CPP: Final = "file of C++"
-_TEXTS: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _CPP: Final = re.compile(
     r"^[ \t]*(?:template[ \t]*<|namespace\b[^;(=]*\{|using[ \t]+\w|class[ \t]+\w[^;()=]*\{|"
     r"(?:public|private|protected)[ \t]*:)|\w[ \t]*::[ \t]*[~\w]",
@@ -56,7 +53,7 @@ class DecodedCpp(DecodedC):
 @lru_cache(maxsize=8)
 def _other(text: str) -> str | None:
     """C++ for a header that is one of C++."""
-    return CPP if _CPP.search(_TEXTS.sub(" ", text)) is not None else None
+    return CPP if _CPP.search(plain(text)) is not None else None
 
 
 @lru_cache(maxsize=8)
@@ -76,24 +73,16 @@ def places(
     if language == C and _other(text) is not None:
         raise SourceError(OF_CPP)
     source = text.encode()
-    starts = line_starts(source)
-    seen: Counter[str] = Counter()
-    found = []
-    for one in functions(source, language):
-        seen[one.name] += 1  # each branch of an `#if` may have one
-        found.append(
-            FunctionLocation(
-                name=one.name if seen[one.name] == 1 else f"{one.name}#{seen[one.name]}",
-                first=bisect_right(starts, one.start),
-                last=bisect_right(starts, one.end - 1),
-                start=one.start,
-                end=one.end,
-                obstacle=_obstacle(source[one.start : one.end].decode(), one.name, language),
-            )
-        )
-    if not found and _HEAD.search(_TEXTS.sub(" ", text)) is not None:
+    found = located(
+        source,
+        (
+            (name, start, end, _obstacle(source[start:end].decode(), name, language))
+            for start, end, name in functions(source, language)  # each branch of an `#if` may have one
+        ),
+    )
+    if not found and _HEAD.search(plain(text)) is not None:
         raise SourceError(NONE_READ)
-    return tuple(found)
+    return found
 
 
 def _obstacle(own: str, name: str, language: str) -> str | None:
@@ -121,13 +110,13 @@ def function_context(source: str, language: str = C) -> FunctionContext:
             raise
     else:
         return FunctionContext("", source, "")
-    found = list(functions(source.encode(), language))
+    text = source.encode()
+    found = list(functions(text, language))
     if not found:
         return FunctionContext("", source, "", NO_FUNCTION)
-    one, text = found[-1], source.encode()
-    pieces = (text[: one.start], text[one.start : one.end], text[one.end :])
-    before, own, after = (piece.decode() for piece in pieces)
-    return FunctionContext(before, own, after, _obstacle(own, one.name, language))
+    start, end, name = found[-1]
+    before, own, after = (piece.decode() for piece in (text[:start], text[start:end], text[end:]))
+    return FunctionContext(before, own, after, _obstacle(own, name, language))
 
 
 def _is_one(text: str, wrapper: str, language: str = C) -> bool:

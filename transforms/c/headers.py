@@ -93,13 +93,8 @@ class Seen:
 
 @lru_cache(maxsize=2)
 def seen(text: str, file: str, tongue: str = "c") -> Seen:
-    """What the headers of a file show.
-
-    Args:
-        text: that of the file.
-        file: where it lies; empty if that is not known. Then only the headers of the system are found.
-        tongue: the language, as of `gcc -x`.
-    """
+    """What the headers of a text show. Where its file is not known (empty), only those of the system are
+    found. `tongue` is the language, as of `gcc -x`."""
     ways = flags_of(file)
     found = [_seen(text, file, tongue, flags) for flags in ways[:_COMMANDS]]
     read = [one.read for one in found if one.read is not None]
@@ -288,14 +283,8 @@ def written_out(text: str, file: str, tongue: str = "c") -> str | None:
 
 
 def answer(words: Sequence[str], text: str, folder: Path, scratch: Path) -> tuple[int | None, str, str]:
-    """The exit code and the two outputs of a compiler; no code where it takes too long or says too much.
-
-    Args:
-        words: the call.
-        text: what the compiler reads from its standard input.
-        folder: where it runs.
-        scratch: an empty folder for its outputs.
-    """
+    """The exit code and the two outputs of a compiler that reads `text` and runs in a folder; no code where
+    it takes too long or says too much. `scratch` is an empty folder for what it writes."""
     # None of its variables is passed on: some of them name files that it writes.
     around = {"PATH": os.defpath, "LC_ALL": "C", "TMPDIR": str(scratch)}
     into, out, err = scratch / "in", scratch / "out", scratch / "err"

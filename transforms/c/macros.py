@@ -10,18 +10,20 @@ anything, unless its text explains it.
 
 import re
 from collections import UserDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, ClassVar, Final, NamedTuple, Self, cast
 
 from codeaudit.transforms.c import headers
 from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.cpp.reading import name_of
 from codeaudit.transforms.c.declared import DeclaredNames
-from codeaudit.transforms.c.parsing import READERS, WORDS_OF, C, closing, places
+from codeaudit.transforms.c.parsing import WORDS_OF, C, closing, places
 from codeaudit.transforms.interface import BaseTransform, of_place
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.records import Evidence, Kind
+from codeaudit.transforms.syntax.scopes import Scopes
 
 _DIRECTIVE: Final = r"^[ \t]*(?:#|%:|\?\?=)[ \t]*"
 """How a directive begins: `%:` and `??=` are other spellings of `#` (5.2.1.1, 6.4.6)."""
@@ -65,15 +67,14 @@ _TEMPLATE: Final = re.compile(r"\btemplate\s*<([^;{]*)")
 _UNION: Final = re.compile(
     r"\bunion\b(?:[^{};()=]|\b(?:__attribute(?:__)?|alignas|_Alignas)\s*\([^{};]*\))*\{"
 )
-_UNFINISHED: Final = re.compile(r"^(?!#).*\w\s*(?:^#.*\s*)*\Z", re.MULTILINE)
+_UNFINISHED: Final = re.compile(r"^(?!#).*[^;}\s]\s*(?:^#.*\s*)*\Z", re.MULTILINE)
 """The end of a header that begins a declaration, and leaves its end to others."""
 _MAKES_UNION: Final = re.compile(r"\bunion\b[\w ]*(?:\{|$)")
 """Tokens that begin a union."""
 _BEFORE_NO_OPERAND: Final = frozenset({".", "->", "#", "##", "struct", "union", "enum", "goto"})
 
 
-@dataclass(frozen=True, slots=True)
-class Macro:
+class Macro(NamedTuple):
     """A macro that the file defines."""
 
     parameters: tuple[str, ...] | None
@@ -134,7 +135,6 @@ class _Definitions(UserDict[str, tuple[Any, ...]]):
 
     def __init__(self, texts: Iterable[str]) -> None:
         super().__init__()
-        self._read: dict[str, tuple[Macro, ...]] = {}
         once: Callable[[Any, Any], Any] = self._all.setdefault
         for text in texts:
             for match in _DEFINE.finditer(_uncommented(text)):
@@ -145,10 +145,7 @@ class _Definitions(UserDict[str, tuple[Any, ...]]):
                     self.data[once(name, name)] = once(both, both)
 
     def __getitem__(self, name: str) -> tuple[Macro, ...]:
-        found = self._read.get(name)
-        if found is None:
-            found = self._read[name] = tuple(_macro(*one) for one in self.data[name])
-        return found
+        return tuple(_macro(*one) for one in self.data[name])
 
 
 def _uncommented(text: str) -> str:
@@ -156,6 +153,12 @@ def _uncommented(text: str) -> str:
     return _COMMENT.sub(lambda found: found[1] or " ", text)
 
 
+def plain(text: str) -> str:
+    """A text with blanks in place of its comments, and nothing in its strings."""
+    return _STRING.sub('""', _uncommented(text))
+
+
+@lru_cache(maxsize=4096)
 def _macro(listed: str | None, text: str) -> Macro:
     body = _STRING.sub('""', text.replace("\\\n", " ").replace("\\\r\n", " "))
     for other in ("%:", "??="):
@@ -183,14 +186,12 @@ class Macros:
         """Whether the text is more than a function."""
         self.is_c89: Final = around.language == C and headers.is_c89(around.file)
         """Whether the file is known to be compiled by the first standard of C."""
-        asked = around.level == "known" and (around.file or is_file)
+        self._is_asked = around.level == "known" and bool(around.file or is_file)
         tongue = headers.TONGUES[around.language]
-        seen = headers.seen(text, around.file, tongue) if asked else None
-        self.seen: Final = seen and replace(seen, definitions="")
-        """What headers show beside `defined`; `None` where they are not asked."""
-        self.defined: Final[Mapping[str, tuple[Macro, ...]]] = _Definitions(
-            [text, *([seen.definitions] if seen is not None else [])]
-        )
+        seen = headers.seen(text, around.file, tongue) if self._is_asked else headers.Seen()
+        self.seen: Final = replace(seen, definitions="")
+        """What headers show beside `defined`, if they are asked."""
+        self.defined: Final[Mapping[str, tuple[Macro, ...]]] = _Definitions((text, seen.definitions))
         """By name all definitions, of which another one may hold at each place of the file."""
 
     @cached_property
@@ -198,12 +199,11 @@ class Macros:
         """The names of all macros, and every word of those that the file defines or uses, and in C++ those of
         the heads of templates, whose parameters nothing in a template may hide ([temp.local]). No variable
         gets one as a name."""
-        own = frozenset(_WORD.findall(self._text)) if self.seen is not None else frozenset(self.defined)
+        own = frozenset(_WORD.findall(self._text) if self._is_asked else self.defined)
         used = own & self.defined.keys()
         found = set(self.defined).union(*map(self.named_by, used), self._parameters(used))
-        if self._language == CPP:
-            for head in _TEMPLATE.findall(_uncommented(self._text)):
-                found.update(_WORD.findall(head))
+        for head in _TEMPLATE.findall(_uncommented(self._text)):
+            found.update(_WORD.findall(head))
         return frozenset(found)
 
     def _parameters(self, names: Iterable[str]) -> Iterator[str]:
@@ -213,8 +213,7 @@ class Macros:
     def shared_fields(self) -> frozenset[str]:
         """The words that stand in a union, as far as one is known, and the names of macros: fields of such
         names may share their memory."""
-        known = (self.seen.own, *self.seen.declarations) if self.seen is not None else ()
-        text = _STRING.sub('""', _uncommented("\n".join([self._text, *known])))
+        text = plain("\n".join([self._text, self.seen.own, *self.seen.declarations]))
         found: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
             found.update(_WORD.findall(text[match.end() : closing(text, match.end() - 1, "{", "}")]))
@@ -229,21 +228,19 @@ class Macros:
         return frozenset(found)
 
     @cached_property
-    def declared(self) -> DeclaredNames | None:
-        """The types of what is declared around; `None` unless everything is seen."""
+    def declared(self) -> DeclaredNames:
+        """The types of what is declared around; none unless everything is seen."""
         seen = self.seen
-        if seen is None or seen.read is None or not self.is_known:
-            return None
-        if any(map(_UNFINISHED.search, seen.declarations)):
-            return None
+        is_whole = self.is_known and not any(map(_UNFINISHED.search, seen.declarations))
         # In C++ a macro of the file could declare a member of another type.
         own = seen.own if self._language == CPP else self._text
-        return DeclaredNames((own, *seen.declarations), self._language)
+        texts = (own, *seen.declarations) if is_whole and seen.read is not None else ()
+        return DeclaredNames(texts, self._language)
 
     @property
     def is_known(self) -> bool:
         """Whether all of the file is seen: its headers are found, and the compiler reads them."""
-        return self.complete if self.seen is None else not (self.seen.missing or self.seen.failed)
+        return not (self.seen.missing or self.seen.failed) if self._is_asked else self.complete
 
     # ── what is not seen ─────────────────────────────────────────────────────────────────────────────────
 
@@ -251,62 +248,48 @@ class Macros:
     def evidence(self) -> Evidence:
         """What vouches for an edit of a function that is in no doubt: it is assumed that unseen macros are
         hygienic, or nothing is."""
-        if self._level == "unknown" or self.seen is not None or (self._is_file and self.complete):
-            return "analysis"
-        return HYGIENIC
+        is_seen = self._is_asked or (self._is_file and self.complete)
+        return "analysis" if self._level == "unknown" or is_seen else HYGIENIC
 
-    def doubt(self, source: str, name: str, own: frozenset[str]) -> str | None:
+    def doubt(self, scopes: Scopes) -> str | None:
         """Why a function may contain a macro that is not seen; `None` if it contains none, or if such a macro
-        is assumed to be hygienic.
-
-        Args:
-            source: the text of the function.
-            name: its name.
-            own: the names of its variables and labels.
-        """
-        seen = self.seen
-        if self._level == "hygienic" or (self._level == "known" and seen is None):
+        is assumed to be hygienic."""
+        source, name = scopes.reading.source.decode(), name_of(scopes.reading.source, scopes.unit)
+        if self._level == "hygienic" or (self._level == "known" and not self._is_asked):
             return None
-        if seen is not None:
-            if seen.failed:
-                return NOT_READ
-            if self._is_left_out(source, name):
-                return NOT_COMPILED
-            if not seen.missing:
-                return None
-        words = frozenset(_WORD.findall(_STRING.sub('""', _uncommented(source))))
+        if self.seen.failed:
+            return NOT_READ
+        if self.seen.read is not None and self._is_left_out(source, name, self.seen.read):
+            return NOT_COMPILED
+        if self._is_asked and not self.seen.missing:
+            return None
+        words = frozenset(_WORD.findall(plain(source)))
         inside = words.union(*map(self.named_by, words & self.defined.keys()))
-        known = own.union(self._parameters(inside & self.defined.keys()), {name})
+        known = {name, *self._parameters(inside & self.defined.keys())}
+        known |= {one.name for one in scopes.bindings if one.view != "outer"}
+        known |= {scopes.text(one) for one in scopes.unit.walk() if one.kind == "statement_identifier"}
         strange = inside - known - WORDS_OF[self._language] - self._explained - self.defined.keys()
-        return (UNSEEN if seen is None else NOT_FOUND) if strange else None
+        return (NOT_FOUND if self._is_asked else UNSEEN) if strange else None
 
     @cached_property
     def _explained(self) -> frozenset[str]:
         """The words that are declared where no unseen macro could have them as its name: a macro of this name
         would have changed the declaration."""
-        texts = [self._text] if self.seen is not None or (self.complete and self._is_file) else []
-        texts += self.seen.declarations if self.seen is not None else ()
-        return frozenset(one for text in texts for one in _declared(text, self._language))
+        own = [self._text] if self._is_asked or (self.complete and self._is_file) else []
+        return DeclaredNames([*own, *self.seen.declarations], self._language).all
 
     @cached_property
-    def _places(self) -> tuple[tuple[str, str, bool], ...]:
-        """The name and text of each function of the file, and whether the compiler reads its end."""
+    def _places(self) -> Sequence[tuple[str, str, int]]:
+        """The name and text of each function of the file, and its last line."""
         text = self._text.encode()
-        read = self.seen.read if self.seen is not None else None
-        return tuple(
-            (
-                one.name,
-                text[one.start : one.end].decode(),
-                read is None or text.count(b"\n", 0, one.end) + 1 in read,
-            )
-            for one in places(text, self._language)
-        )
+        found = places(text, self._language)
+        return [(name, text[start:end].decode(), text.count(b"\n", 0, end) + 1) for start, end, name in found]
 
-    def _is_left_out(self, source: str, name: str) -> bool:
+    def _is_left_out(self, source: str, name: str, read: frozenset[int]) -> bool:
         """Whether a function stands in a branch of an `#if` that the compiler leaves out."""
-        named = [(own, read) for one, own, read in self._places if one == name]
-        same = [read for own, read in named if own.strip() == source.strip()]
-        return not any(same or [read for _, read in named] or [True])
+        named = [(own, line) for one, own, line in self._places if one == name]
+        same = [line for own, line in named if own.strip() == source.strip()]
+        return bool(named) and read.isdisjoint(same or [line for _, line in named])
 
     # ── what a macro does ────────────────────────────────────────────────────────────────────────────────
 
@@ -332,6 +315,10 @@ class Macros:
         """The macros whose names a text has, or makes by pasting."""
         return self._used(source)[0]
 
+    def takes(self, name: str, source: str) -> bool:
+        """Whether a name is a word of a macro, or one that a macro in this text may make."""
+        return name in self.words or self.is_pasted(name, source)
+
     def is_pasted(self, name: str, source: str) -> bool:
         """Whether a macro that a text uses may make this name of parts."""
         pieces = self._used(source)[1]
@@ -339,7 +326,7 @@ class Macros:
 
     def _find_used(self, source: str) -> tuple[frozenset[str], frozenset[str]]:
         """The macros of a text, and the parts of which they make names; none if they make none."""
-        tokens = frozenset(_TOKEN.findall(_STRING.sub('""', _uncommented(source))))
+        tokens = frozenset(_TOKEN.findall(plain(source)))
         used = tokens & self.defined.keys()
         while True:
             reached = [macro for name in used for macro in self._reached(name)]
@@ -472,31 +459,6 @@ def _ends(body: tuple[str, ...]) -> dict[int, int]:
                 break
             found[open_ones.pop()] = place
     return found
-
-
-_NAMED_BY: Final = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier"})
-_OUTSIDE: Final = frozenset({"compound_statement", "parameter_list", "preproc_def", "preproc_function_def"})
-
-
-@lru_cache(maxsize=512)
-def _declared(text: str, language: str) -> frozenset[str]:
-    """The names that a text declares outside of functions: of variables, types, members, and so on."""
-    found: set[str] = set()
-    pending = [READERS[language].parse(text.encode()).root_node]
-    while pending:
-        node = pending.pop()
-        if node.type in _NAMED_BY:
-            above = node.parent
-            if above is None:
-                continue
-            names = above.type.endswith(("declarator", "declaration", "definition", "enumerator"))
-            tagged = above.type.endswith("_specifier") and above.child_by_field_name("body") is not None
-            is_type = node.type == "type_identifier" and above.child_by_field_name("type") == node
-            if node.text is not None and (names or tagged or node.type == "field_identifier") and not is_type:
-                found.add(node.text.decode())
-        elif node.type not in _OUTSIDE and not node.type.startswith("preproc_call"):
-            pending += node.named_children
-    return frozenset(found)
 
 
 def macros_of(source: str, around: Surroundings) -> Macros:

@@ -176,17 +176,10 @@ def read_unit(text: str, language: str = C) -> tuple[CText, Node]:
 def named(node: Node) -> Node | None:
     """The name that a declarator declares, inside of its pointers, brackets and parameters; `None` for a
     declarator without a name, as in a prototype."""
-    while node.kind not in ("identifier", "type_identifier", "field_identifier"):
-        inner = node.child("declarator")
-        if inner is None:
-            inner = node.first(
-                "identifier", "parenthesized_declarator", "pointer_declarator", "array_declarator",
-                "function_declarator", "reference_declarator", "variadic_declarator",
-            )  # fmt: skip
-        if inner is None:
-            return None
-        node = inner
-    return node
+    found: Node | None = node
+    while found is not None and found.kind not in ("identifier", "type_identifier", "field_identifier"):
+        found = cpp.inner(found)
+    return found
 
 
 class CFunction(NamedTuple):
@@ -219,19 +212,13 @@ def places(source: bytes, language: str = C) -> Iterator[CFunction]:
 def statements(source: str, language: str = C) -> int | None:
     """The number of statements in a text, blocks and labels aside; `None` where it does not parse."""
     try:
-        nodes = read(source, language).root.walk()
+        nodes = read(source, language).root.nodes()
     except SourceError:
         return None
-    return sum(
-        (node.kind.endswith("_statement") and node.kind not in ("labeled_statement", "attributed_statement"))
-        or node.kind == "switch_expression"
-        or (
-            node.kind == "local_variable_declaration"
-            and node.parent is not None
-            and node.parent.kind in ("block", "switch_block_statement_group")
-        )
-        for node in nodes
-    )
+    lists = (node.children for node in nodes if node.kind in ("block", "switch_block_statement_group"))
+    declared = sum(one.kind == "local_variable_declaration" for inside in lists for one in inside)
+    kinds = (node.kind for node in nodes if node.kind not in ("labeled_statement", "attributed_statement"))
+    return declared + sum(kind.endswith("_statement") or kind == "switch_expression" for kind in kinds)
 
 
 statements_of_cpp = partial(statements, language=CPP)

@@ -15,10 +15,9 @@ from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import head_of
 from codeaudit.transforms.c.declared import NO_FRACTION, OBJECT
 from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTER, PROMOTED, SCALAR, WHOLE
-from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import NOWHERE, InFile, Surroundings, macros_of
 from codeaudit.transforms.c.parsing import C, CText, named, read_unit
-from codeaudit.transforms.c.types import declared_type, number_type
+from codeaudit.transforms.c.types import SPECIFIERS, declared_type, number_type
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.patches import Part, Patch, Site, Span
@@ -61,7 +60,9 @@ _QUIET: Final = _OPERATIONS | {"decimal_integer_literal", "character_literal", "
 """Kinds of expressions that do nothing but to compute."""
 _OF_OPERANDS: Final = frozenset({"insert-parentheses", "remove-parentheses"})
 """Rules that keep the tree and change where operands end: a macro may be less or more than an operand."""
-_TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
+_SHARED: Final = SPECIFIERS - {"qualified_identifier"} | {"enum_specifier", "class_specifier"}
+"""Kinds of nodes that hold for all variables of a declaration."""
+TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 
 
 class CSource(CodeText):
@@ -70,6 +71,10 @@ class CSource(CodeText):
     edits_head: ClassVar[bool] = False
     """Whether rules edit what stands before the body: a constructor of C++ gives values there."""
     spelling: ClassVar[Dialect] = DIALECT
+    truth: ClassVar[str] = "int"
+    """The type of comparisons, and of `&&`, `||` and `!`."""
+    character: ClassVar[str] = "int"
+    """The type of `'a'`."""
 
     def __init__(self, source: str, around: Surroundings) -> None:
         super().__init__(resolve(source, around.language), self.spelling)
@@ -89,15 +94,15 @@ class CSource(CodeText):
         head = self.macros.used_in(self.source.decode()) - inside
         if not all(map(self.macros.is_whole, inside)) or any(map(self.macros.has_braces, head)):
             return LOOSE_MACRO
-        if any(node.kind == "case_statement" for node in self.unit.walk()):
-            return LABEL_INSIDE
         return self.unusual
 
     @cached_property
     def unusual(self) -> str | None:
-        """Why nothing may change: code runs at the end of a variable, an expression jumps, or a text may mean
-        something else than it is read as."""
+        """Why nothing may change: code runs at the end of a variable, an expression jumps, a label stands
+        inside of a statement, or a text may mean something else than it is read as."""
         source = self.source.decode()
+        if any(node.kind == "case_statement" for node in self.unit.walk()):
+            return LABEL_INSIDE
         # `#define ip (*_ip)` holds in a part of the file.
         if any(one.name in self.macros.defined for one in self.scopes.bindings if one.view != "outer"):
             return NAMED_AS_A_MACRO
@@ -112,9 +117,7 @@ class CSource(CodeText):
         """Whether it is `(word)(a)->b`: what stands behind binds to a call, and not to a cast."""
         inner = node.children[0] if node.kind in _POSTFIX and node.children else None
         called = inner.children[0] if inner is not None and inner.kind == "method_invocation" else None
-        if called is None or called.kind != "parenthesized_expression":
-            return False
-        return self._is_foreign(called)
+        return called is not None and called.kind == "parenthesized_expression" and self._is_foreign(called)
 
     def _is_foreign(self, node: Node) -> bool:
         """Whether it is a name of something outside of the function, which may be a type."""
@@ -124,11 +127,8 @@ class CSource(CodeText):
     @cached_property
     def obstacle_to_layout(self) -> str | None:
         """The same for a rule that keeps the tree."""
-        if (reason := doubt(self.macros, self.scopes)) is not None:
-            return reason
-        if any(node.kind == "ternary_expression" and len(node.children) < 3 for node in self.unit.walk()):
-            return ELVIS
-        return None
+        is_short = any(one.kind == "ternary_expression" and len(one.children) < 3 for one in self.unit.walk())
+        return self.macros.doubt(self.scopes) or (ELVIS if is_short else None)
 
     @cached_property
     def closed(self) -> str | None:
@@ -184,23 +184,13 @@ class CSource(CodeText):
     def fresh(self, *stems: str) -> Iterator[str]:
         """As in all languages, and no word of a macro of the file, and no name that one makes."""
         source = self.source.decode()
-        return (
-            name
-            for name in super().fresh(*stems)
-            if name not in self.macros.words and not self.macros.is_pasted(name, source)
-        )
+        return (name for name in super().fresh(*stems) if not self.macros.takes(name, source))
 
     # ── names and declarations ───────────────────────────────────────────────────────────────────────────
 
     def name_of(self, declarator: Node) -> Node:
         """The name inside of its pointers and brackets."""
         return named(declarator) or declarator
-
-    def declared_in(self, node: Node) -> frozenset[str]:
-        """Every name that is declared in a part of the text, and every tag."""
-        bindings = self.scopes.bindings
-        tags = {self.text(one) for one in node.walk() if (one.kind, one.field) == ("type_identifier", "name")}
-        return frozenset(tags | {one.name for one in bindings if node.start <= one.start < node.end})
 
     def declares(self, statements: Sequence[Node]) -> frozenset[str]:
         """The names that declarations among these statements make known behind themselves."""
@@ -211,17 +201,17 @@ class CSource(CodeText):
         """None: no variable is known only where a condition holds."""
         return []
 
-    def binds(self, node: Node) -> bool:
-        """Whether a condition assigns."""
-        return any(one.kind == "assignment_expression" for one in node.walk())
-
     def leaves(self, node: Node) -> bool:
         """As in all languages; a label may be jumped to, so nothing is certain behind one."""
         return super().leaves(node) and not any(one.kind == "labeled_statement" for one in node.walk())
 
-    def varies(self, node: Node) -> bool:
-        """No compiler of C rejects what cannot be reached."""
+    def are_known(self, node: Node) -> bool:
+        """Whether an operation is built in, as all of C are. So are `&&`, `||`, `!` and comparisons, which
+        give 0 or 1 (6.5.13, 6.5.3.3), and `x++` and `++x`, which are `x += 1` (6.5.2.4, 6.5.3.1). No compiler
+        rejects what cannot be reached."""
         return True
+
+    is_boolean = steps_by_one = varies = are_known
 
     def is_inferred(self, node: Node) -> bool:
         """Only a condition that is left out is no operand."""
@@ -230,15 +220,8 @@ class CSource(CodeText):
     def shared_head(self, declaration: Node) -> str | None:
         """The specifiers: stars and brackets belong to each variable by itself."""
         first = declaration.child("declarator")
-        plain = all(
-            one.kind in ("primitive_type", "sized_type_specifier", "type_identifier", "type_qualifier",
-                         "storage_class_specifier", "variable_declarator", "identifier")
-            or one.kind.endswith("_declarator")
-            or (one.kind.endswith("_specifier") and one.child("body") is None and one.child("name"))
-            for one in declaration.children
-        )  # fmt: skip
-        of_macro = any(node.kind == "macro_type_specifier" for node in declaration.children)
-        if first is None or not plain or of_macro:
+        before = [one for one in declaration.children if one.field != "declarator"]
+        if first is None or any(one.kind not in _SHARED or one.child("body") is not None for one in before):
             return None
         return self.source[declaration.start : first.start].decode()
 
@@ -256,7 +239,8 @@ class CSource(CodeText):
 
     def is_typed_by_value(self, declaration: Node) -> bool:
         """Whether it has no type that is written down."""
-        return declaration.child("type") is None
+        kind = declaration.child("type")
+        return kind is None or kind.kind in ("placeholder_type_specifier", "decltype")
 
     def is_plain_parameter(self, binding: Binding) -> bool:
         """Every parameter of a known type has a value."""
@@ -275,9 +259,8 @@ class CSource(CodeText):
 
     def leaving(self, at: Node) -> str | None:
         """`return;` or `return 0;`."""
-        if self._result == "void":
-            return "return;"
-        return "return 0;" if self._result in ARITHMETIC else None
+        otherwise = "return 0;" if self._result in ARITHMETIC else None
+        return "return;" if self._result == "void" else otherwise
 
     # ── types ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -296,10 +279,10 @@ class CSource(CodeText):
         text = self.declared(binding)
         if text is None:
             return None
-        before, star, behind = text.rpartition("*")
+        _, star, behind = text.rpartition("*")
         if star:
-            return None if behind.split() else POINTER
-        return number_type(before or behind)
+            return None if behind else POINTER
+        return None if "const" in behind.split() else number_type(behind)
 
     def value_type(self, binding: Binding) -> str | None:
         """The type of the value of a variable, which `type` gives for its name."""
@@ -316,11 +299,11 @@ class CSource(CodeText):
                 found = self._number(node)
                 return None if found is None else _SUFFIXES.get(found[1].lower())
             case "character_literal":
-                return "int" if self.source[node.start : node.start + 1] == b"'" else None
+                return self.character if self.source[node.start : node.start + 1] == b"'" else None
             case "unary_expression" if node.operator in ("-", "+", "~"):
-                return promoted(self.type(node.children[0]))
+                return self.promoted(self.type(node.children[0]))
             case "unary_expression":
-                return "int" if node.operator == "!" else None
+                return self.truth if node.operator == "!" and self.are_known(node) else None
             case "binary_expression":
                 return self._type_of_operation(node)
             case "sizeof_expression":
@@ -331,12 +314,16 @@ class CSource(CodeText):
                 return None
 
     def _type_of_operation(self, node: Node) -> str | None:
-        if node.operator in _TRUTHS:
-            return "int"
-        left, right = (promoted(self.type(one)) for one in node.children)
+        if node.operator in TRUTHS:
+            return self.truth
+        left, right = (self.promoted(self.type(one)) for one in node.children)
         if node.operator in ("<<", ">>"):
             return left if left in WHOLE else None
         return left if left == right and left in WHOLE | {"double"} else None
+
+    def promoted(self, kind: str | None) -> str | None:
+        """The type that a value has in an operation."""
+        return "int" if kind in PROMOTED else kind
 
     def _number(self, node: Node) -> tuple[int, str] | None:
         """The value of a whole number that is an `int` on every machine, or what its suffix says."""
@@ -349,22 +336,17 @@ class CSource(CodeText):
 
     def kind(self, node: Node) -> str | None:
         """The type of an expression, as `type` says it or as the declarations around the function do."""
-        found, declared = self.type(node), self.macros.declared
-        if found is not None or declared is None:
+        found, declared, node = self.type(node), self.macros.declared, node.unparenthesized
+        if found is not None or node.kind not in ("identifier", "field_access", "method_invocation"):
             return found
-        node = node.unparenthesized
-        call = node.kind == "method_invocation"
-        name = node.children[0] if call else node
-        if name.kind == "identifier":
-            binding = self.binding(name)
-            if binding is not None and binding.view != "outer":
-                words = None if call else self.declared(binding)
-                return None if words is None or "*" in words else declared.named_type(words)
-            is_macro = self.text(name) in self.macros.defined
-            return None if is_macro else declared.value(self.text(name))
-        if node.kind == "field_access" and self.text(node.children[1]) not in self.macros.defined:
-            return declared.field(self.text(node.children[1]))
-        return None
+        is_call, is_field = node.kind == "method_invocation", node.kind == "field_access"
+        name = node.children[0] if is_call else node.children[1] if is_field else node
+        binding = self.binding(name)
+        if binding is not None and binding.view != "outer":
+            words = None if is_call else self.declared(binding)
+            return None if words is None or "*" in words else declared.type(words)
+        is_name = name.kind.endswith("identifier") and self.text(name) not in self.macros.defined
+        return declared.common(self.text(name), is_field=is_field) if is_name else None
 
     def sort(self, node: Node) -> TypeSort | None:
         """What two expressions have in common only if they have one type: the words of a declaration, and the
@@ -385,16 +367,14 @@ class CSource(CodeText):
 
     def sort_of(self, binding: Binding) -> TypeSort:
         """The same for a variable."""
-        words = None if self._has_types else self.declared(binding)
+        words = None if self.own_types else self.declared(binding)
         return (binding.number if words is None else re.sub(r"\bconst\b ?", "", words).strip(),)
 
     @cached_property
-    def _has_types(self) -> bool:
-        """Whether the function defines types, so that words may mean several."""
-        return any(
-            one.kind == "type_definition" or (one.kind.endswith("_specifier") and one.child("body"))
-            for one in self.unit.walk()
-        )
+    def own_types(self) -> Sequence[Node]:
+        """The types that the function defines, so that words may mean several."""
+        types = (one for one in self.unit.walk() if one.kind in self.spelling.types)
+        return [one for one in types if not one.kind.endswith("_specifier") or one.child("body") is not None]
 
     @cached_property
     def _used(self) -> frozenset[TypeSort | None]:
@@ -402,17 +382,12 @@ class CSource(CodeText):
         whole = set[TypeSort | None]()
         for node in self.unit.walk():
             kind, operator, parts = node.kind, node.operator, node.children
-            if (kind == "field_access" and operator == "->") or (
-                kind == "pointer_expression" and operator == "*"
-            ):
+            is_pointer = (kind, operator) in (("field_access", "->"), ("pointer_expression", "*"))
+            is_operation = kind in ("binary_expression", "assignment_expression")
+            if is_pointer or (kind in ("switch_expression", "switch_label") and parts):
                 whole.add(self.sort(parts[0]))
-            elif kind == "array_access" or (
-                kind in ("binary_expression", "assignment_expression")
-                and operator.removesuffix("=") in _OF_WHOLE
-            ):
+            elif kind == "array_access" or (is_operation and operator.removesuffix("=") in _OF_WHOLE):
                 whole |= set(map(self.sort, parts))
-            elif kind in ("switch_expression", "switch_label") and parts:
-                whole.add(self.sort(parts[0]))
         return frozenset(whole - {None})
 
     def is_whole(self, node: Node) -> bool:
@@ -421,7 +396,7 @@ class CSource(CodeText):
         match node.kind:
             case "decimal_integer_literal":
                 return _WHOLE_NUMBER.fullmatch(self.text(node)) is not None
-            case "binary_expression" if node.operator not in _OF_WHOLE | _TRUTHS:
+            case "binary_expression" if node.operator not in _OF_WHOLE | TRUTHS:
                 return all(map(self.is_whole, node.children))
             case "unary_expression" if node.operator != "!":
                 return self.is_whole(node.children[0])
@@ -453,18 +428,10 @@ class CSource(CodeText):
         # A sign behind `0x1E` would belong to it.
         return [one for one in dict.fromkeys(options) if one != text and one[-1] not in "eE"]
 
-    def is_boolean(self, node: Node) -> bool:
-        """`&&`, `||`, `!` and comparisons give 0 or 1 (6.5.13, 6.5.3.3)."""
-        return True
-
     def has_opposite(self, node: Node) -> bool:
         """`!=` is the opposite of `==`; `>=` that of `<` where no operand can be a NaN."""
         is_equality = node.operator in DIALECT.opposites
         return self.are_known(node) and (is_equality or all(map(self.is_whole, node.children)))
-
-    def are_known(self, node: Node) -> bool:
-        """Whether an operation is built in, as all of C are."""
-        return True
 
     def commutes(self, node: Node) -> str | None:
         """Sums and products of fractions keep the bits of one NaN."""
@@ -483,8 +450,8 @@ class CSource(CodeText):
         assigned = self.assigned(beside)
         for one in node.walk():
             if one.kind == "identifier":
-                binding = self.binding(one)
-                if binding is None or not self.is_private(binding) or binding.number in assigned:
+                binding = self.private(one)
+                if binding is None or binding.number in assigned:
                     return False
             elif one.kind == "binary_expression" and one.operator in ("/", "%", "<<", ">>"):
                 return False  # may trap
@@ -492,9 +459,13 @@ class CSource(CodeText):
                 return False
         return not any(one.kind in _OPERATIONS and not _stays_small(one) for one in node.walk())
 
-    def is_private(self, binding: Binding) -> bool:
-        """Whether a variable of a known type is seen by no other code: nobody takes its address."""
-        return self.type_of_variable(binding) is not None and binding.number not in self.addressed
+    def private(self, node: Node) -> Binding | None:
+        """The variable of a known type that a name means, if nobody takes its address, so no other code sees
+        it."""
+        found = self.binding(node)
+        if found is None or self.type_of_variable(found) is None or found.number in self.addressed:
+            return None
+        return found
 
     @cached_property
     def addressed(self) -> frozenset[int]:
@@ -515,16 +486,10 @@ class CSource(CodeText):
         """The parts of an operand of `&` of which something lies in the memory whose address it is: of
         `&p->x` none, because that is where `p` points to."""
         node = node.unparenthesized
-        match node.kind:
-            case "field_access" if node.operator == "->":
-                return ()
-            case "pointer_expression" if node.operator == "*":
-                return ()
-            case "array_access" if POINTER in map(self.type, node.children):
-                return ()
-            case "field_access":
-                return self._located(node.children[0])
-        return node.walk()
+        is_behind = (node.kind, node.operator) in (("field_access", "->"), ("pointer_expression", "*"))
+        if is_behind or (node.kind == "array_access" and POINTER in map(self.type, node.children)):
+            return ()
+        return self._located(node.children[0]) if node.kind == "field_access" else node.walk()
 
     def is_value(self, node: Node) -> bool:
         """Whether a name or number may become an operand: no declarator, and its address is not taken."""
@@ -537,20 +502,15 @@ class CSource(CodeText):
 
     def writes_out(self, target: Node, operator: str, value: Node) -> bool:
         """`x += y` is `x = x + (y)` for a private variable (6.5.16.2) that the value does not assign."""
-        binding = self.binding(target)
-        return binding is not None and self.is_private(binding) and binding.number not in self.assigned(value)
+        binding = self.private(target)
+        return binding is not None and binding.number not in self.assigned(value)
 
     def contracts(self, target: Node, operator: str) -> bool:
         """The same, the other way round."""
-        binding = self.binding(target)
         statement = target.parent
-        if binding is None or statement is None or operator in _TRUTHS or self.type(target) not in SCALAR:
+        if statement is None or operator in TRUTHS or self.type(target) not in SCALAR:
             return False
         return self.writes_out(target, operator, statement.children[1])
-
-    def steps_by_one(self, node: Node) -> bool:
-        """`x++` and `++x` are `x += 1` (6.5.2.4, 6.5.3.1)."""
-        return True
 
     def keep_their_types(self, first: Node, second: Node) -> bool:
         """Whether both have one type that is known; a number of a small type keeps its value."""
@@ -572,8 +532,7 @@ class CSource(CodeText):
 
     def is_selector(self, node: Node) -> bool:
         """Whether it is a private variable of whole numbers."""
-        binding = self.binding(node)
-        return binding is not None and self.is_private(binding) and self.type(node) in INTEGRAL
+        return self.private(node) is not None and self.type(node) in INTEGRAL
 
     def comparison(self, selector: Node, label: Node) -> tuple[Part, ...] | None:
         """`x == 1`, for a number that is an `int` on every machine, or a character."""
@@ -607,22 +566,15 @@ def is_declared_here(node: Node) -> bool:
 
 def _leaves_expression(node: Node) -> bool:
     """Whether it is a `({ … })` with a jump."""
-    above = node.parent
-    if node.kind != "block" or above is None or above.kind != "parenthesized_expression":
-        return False
-    return any(one.kind in _JUMPS for one in node.walk())
+    is_one = node.kind == "parenthesized_expression" and node.first("block") is not None
+    return is_one and any(one.kind in _JUMPS for one in node.walk())
 
 
 def _stays_small(node: Node) -> bool:
     """Whether an operation cannot overflow: it is no sum of signed numbers, but perhaps a negative number."""
-    if node.operator in ("!", "~", "&", "|", "^", *_TRUTHS):
+    if node.operator in ("!", "~", "&", "|", "^", *TRUTHS):
         return True
     return len(node.children) == 1 and node.children[0].kind == "decimal_integer_literal"
-
-
-def promoted(kind: str | None) -> str | None:
-    """The type that a value has in an operation."""
-    return "int" if kind in PROMOTED else kind
 
 
 def _later(reading: ParsedText) -> set[str]:
@@ -664,19 +616,11 @@ class CRewriting(InFile, TextRule):
     macros: MacroLevel = "known"
 
     def study(self, source: str) -> CSource:
-        """A function as a `CSource`.
-
-        Raises:
-            SourceError: the text does not parse, or is not exactly one function.
-        """
+        """As of any rule."""
         return study(source, self.surroundings)
 
     def sites(self, source: str) -> Iterable[Site | Refused]:
-        """As of any rule; what only moves blanks and comments asks for less.
-
-        Raises:
-            SourceError: as in `study`.
-        """
+        """As of any rule; what only moves blanks and comments asks for less."""
         code = self.study(source)
         keeps_ends = self.proof != "analysis" and self.name not in _OF_OPERANDS
         obstacle = code.obstacle_to_layout if keeps_ends else code.obstacle
@@ -715,11 +659,7 @@ class CRewriting(InFile, TextRule):
         return replace(made, evidence=code.evidence) if made.evidence == "analysis" else made
 
     def reread(self, text: str) -> ParsedText:
-        """A result, which has to be one function whose names are certain.
-
-        Raises:
-            SourceError: the text does not parse, or is something else.
-        """
+        """As of any rule: a result has to be one function whose names are certain."""
         resolve.__wrapped__(text, self.language)
         reading, _ = read_unit(text, self.language)
         return reading

@@ -12,7 +12,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeText, each
 from codeaudit.transforms.strategies.literals import SHORT
-from codeaudit.transforms.syntax.flow import LOOPS
+from codeaudit.transforms.syntax.flow import is_truth
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.text import replace, span
 
@@ -29,6 +29,13 @@ _OPEN_END: Final = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,2})$")
 _ZEROS: Final = frozenset({"0", "NULL"})
 
 
+def _rewritten(code: CodeText, node: Node, note: str, own: int, *parts: Part) -> Site | Refused:
+    """A node of other parts, which bind as strongly as `own`; a comment between what stays would be lost."""
+    if code.comments_outside(node, *(one for one in parts if isinstance(one, Span))):
+        return Refused(COMMENT)
+    return code.site(node, note, code.precedence.replace(node, parts, own))
+
+
 # ── pointers ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -38,10 +45,8 @@ def _dereference(code: CodeText, node: Node) -> Site | Refused | None:
     if node.operator != "->":
         return None
     pointer, member = node.children
-    if code.commented(node.start, node.end):
-        return Refused(COMMENT)
     parts = ("(*", *code.operand(pointer, UNARY), ").", span(member))
-    return code.site(node, "-> as * and .", code.precedence.replace(node, parts, PRIMARY))
+    return _rewritten(code, node, "-> as * and .", PRIMARY, *parts)
 
 
 @each("field_access")
@@ -51,10 +56,8 @@ def _point(code: CodeText, node: Node) -> Site | Refused | None:
     inner = object_.unparenthesized
     if node.operator != "." or inner.kind != "pointer_expression" or inner.operator != "*":
         return None
-    if code.commented(node.start, node.end):
-        return Refused(COMMENT)
     parts = (*code.operand(inner.children[0], PRIMARY), "->", span(member))
-    return code.site(node, "* and . as ->", code.precedence.replace(node, parts, PRIMARY))
+    return _rewritten(code, node, "* and . as ->", PRIMARY, *parts)
 
 
 @each("array_access")
@@ -63,11 +66,9 @@ def _add(code: CodeText, node: Node) -> Site | Refused:
     array, index = node.children
     if code.type(array) != POINTER:
         return Refused(NO_POINTER)
-    if code.commented(node.start, node.end):
-        return Refused(COMMENT)
     least = code.precedence.sum
     parts = ("*(", *code.operand(array, least), " + ", *code.operand(index, least + 1), ")")
-    return code.site(node, "[] as * and +", code.precedence.replace(node, parts, UNARY))
+    return _rewritten(code, node, "[] as * and +", UNARY, *parts)
 
 
 @each("pointer_expression")
@@ -79,10 +80,8 @@ def _index(code: CodeText, node: Node) -> Site | Refused | None:
     array, index = inner.children
     if code.type(array) != POINTER:
         return Refused(NO_POINTER)
-    if code.commented(node.start, node.end):
-        return Refused(COMMENT)
     parts = (*code.operand(array, PRIMARY), "[", span(index), "]")
-    return code.site(node, "* and + as []", code.precedence.replace(node, parts, PRIMARY))
+    return _rewritten(code, node, "* and + as []", PRIMARY, *parts)
 
 
 # ── zero ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -93,12 +92,8 @@ def _compare(code: CodeText, node: Node) -> Site | Refused | None:
     """`!x` as `x == 0`."""
     if node.operator != "!":
         return None
-    inner = node.children[0]
-    if code.commented(node.start, inner.start):
-        return Refused(COMMENT)
     own = code.precedence.operators["=="]
-    parts = (*code.operand(inner, own), " == 0")
-    return code.site(node, "! as == 0", code.precedence.replace(node, parts, own))
+    return _rewritten(code, node, "! as == 0", own, *code.operand(node.children[0], own), " == 0")
 
 
 @each("binary_expression")
@@ -109,31 +104,13 @@ def _truth(code: CodeText, node: Node) -> Site | Refused | None:
         return None
     if code.text(right) not in _ZEROS:
         return Refused(NO_ZERO)
-    if code.commented(left.end, node.end):
-        return Refused(COMMENT)
     parts: tuple[Part, ...] = (span(left),)
     own = code.precedence.of(left)
     if node.operator == "==":
         parts, own = ("!", *code.operand(left, UNARY)), UNARY
-    elif not is_truth(node):
+    elif not is_truth(node, joined=True):
         return Refused("value is used as a number")
-    return code.site(node, f"{node.operator} 0 as the truth", code.precedence.replace(node, parts, own))
-
-
-def is_truth(node: Node) -> bool:
-    """Whether only the truth of an expression is used: it is a condition, or a part of one."""
-    parent = node.parent
-    if parent is None:
-        return False
-    match parent.kind:
-        case "parenthesized_expression":
-            return is_truth(parent)
-        case "unary_expression":
-            return parent.operator == "!"
-        case "binary_expression":
-            return parent.operator in ("&&", "||")
-        case _:
-            return node.field == "condition" and parent.kind in LOOPS | {"if_statement", "ternary_expression"}
+    return _rewritten(code, node, f"{node.operator} 0 as the truth", own, *parts)
 
 
 # ── strings ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,28 +2,23 @@
 
 from typing import Final
 
+from codeaudit.transforms.c.cpp.reading import inner
 from codeaudit.transforms.c.dialect import FIXED
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding, Scopes
 
 _NUMBERS: Final = {
-    "char": "char", "signed char": "signed char", "char unsigned": "unsigned char", "short": "short",
-    "int short": "short", "short signed": "short", "int short signed": "short",
-    "short unsigned": "unsigned short", "int short unsigned": "unsigned short",
-    "int": "int", "signed": "int", "int signed": "int",
-    "unsigned": "unsigned int", "int unsigned": "unsigned int", "long": "long", "int long": "long",
-    "long signed": "long", "int long signed": "long", "long unsigned": "unsigned long",
-    "int long unsigned": "unsigned long", "long long": "long long", "int long long": "long long",
-    "long long signed": "long long", "long long unsigned": "unsigned long long",
-    "int long long unsigned": "unsigned long long", "float": "float", "double": "double",
-    "double long": "long double", "_Bool": "bool", "bool": "bool",
+    "char": "char", "char signed": "signed char", "char unsigned": "unsigned char", "short": "short",
+    "short unsigned": "unsigned short", "": "int", "unsigned": "unsigned int", "long": "long",
+    "long unsigned": "unsigned long", "long long": "long long", "long long unsigned": "unsigned long long",
+    "float": "float", "double": "double", "double long": "long double", "_Bool": "bool", "bool": "bool",
 }  # fmt: skip
-"""The types of numbers by their words in alphabetical order (6.7.2)."""
-_SPECIFIERS: Final = frozenset({"type_qualifier", "storage_class_specifier"})
-_TYPES: Final = frozenset(
-    {"primitive_type", "sized_type_specifier", "type_identifier", "struct_specifier", "union_specifier",
-     "qualified_identifier"}
+"""The types of numbers by their words in alphabetical order (6.7.2), without `int` and an idle `signed`."""
+SPECIFIERS: Final = frozenset(
+    {"type_qualifier", "storage_class_specifier", "primitive_type", "sized_type_specifier", "type_identifier",
+     "struct_specifier", "union_specifier", "qualified_identifier"}
 )  # fmt: skip
+"""Kinds of nodes before the variables of a declaration whose type may be known."""
 
 
 def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | None:
@@ -39,20 +34,11 @@ def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | 
     declaration = node.parent
     if declaration is None or declaration.kind not in ("local_variable_declaration", "parameter_declaration"):
         return None
-    words: list[str] = []
-    for child in declaration.children:
-        if child.field == "declarator":
-            continue
-        if child.kind in _TYPES:
-            if child.child("body") is not None:
-                return None
-            words += scopes.text(child).removeprefix("std::").split()
-        elif child.kind in _SPECIFIERS:
-            text = scopes.text(child)
-            if text not in ("auto", "register", "restrict"):
-                words.append(text)
-        else:
-            return None
+    specifiers = [one for one in declaration.children if one.field != "declarator"]
+    if any(one.kind not in SPECIFIERS or one.child("body") is not None for one in specifiers):
+        return None
+    text = " ".join(scopes.text(one).removeprefix("std::") for one in specifiers)
+    words = sorted(one for one in text.split() if one not in ("auto", "register", "restrict"))
     here: Node | None = node.child("declarator") if node.kind == "variable_declarator" else node
     stars: list[str] = []
     while here is not None and here.kind != "identifier":
@@ -61,13 +47,13 @@ def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | 
         if here.kind == "pointer_declarator":
             qualifiers = (scopes.text(one) for one in here.children if one.kind == "type_qualifier")
             stars = ["*", *qualifiers, *stars]
-        here = here.child("declarator") or here.first(
-            "identifier", "pointer_declarator", "parenthesized_declarator", "reference_declarator"
-        )
-    return None if here is None else " ".join((*sorted(words), *stars))
+        here = inner(here)
+    return None if here is None else " ".join((*words, *stars))
 
 
 def number_type(words: str) -> str | None:
-    """One spelling for a type of numbers; `None` for all other types."""
-    text = " ".join(sorted(words.split()))
-    return text if text in FIXED else _NUMBERS.get(text)
+    """One spelling for a type of numbers, `const` or not; `None` for all other types."""
+    given = [one.removeprefix("std::") for one in words.split() if one != "const"]
+    idle = {"int"} if "char" in given else {"int", "signed"}
+    text = " ".join(sorted(one for one in given if one not in idle))
+    return text if text in FIXED else _NUMBERS.get(text) if given else None

@@ -16,10 +16,9 @@ from typing import Final, NamedTuple
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.library import HOMES, INHERITED
 from codeaudit.transforms.java.parsing import CALLABLES, TYPES, callables, only_callable, read, read_file
-from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
 from codeaudit.transforms.remembering import FILES
-from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
+from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation, located
 from codeaudit.transforms.syntax.reader import DISPUTED, Node, ParsedText
 
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\u+([0-9a-fA-F]{4}))")
@@ -56,37 +55,24 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
         SourceError: the text does not parse.
     """
     reading = read_file(text)
-    starts = line_starts(reading.source)
     unclear = misread(reading, text)
     # Java reads the text with these characters in their places: the same members have to stand there.
     plain = _unescaped_like(reading, text) if unclear else reading
     strange = rebound(reading) | (HOMES.keys() & around)
     if plain is not None:
         strange |= rebound(plain)
-    found: list[FunctionLocation] = []
-    seen: dict[str, int] = {}
+    found: list[tuple[str, int, int, str | None]] = []
     methods = callables(reading)
     reaching = _reaching(reading, methods, frozenset(HOMES.keys() & around))
     for node in methods:
-        name = _qualified(reading, node)
-        seen[name] = seen.get(name, 0) + 1
         means_other = node.start in reaching or mentions(reading, node, strange)
         obstacle = REBOUND if means_other else DISPUTED if reading.is_disputed(node) else None
         if (node.start, node.end) in reading.unread:
             obstacle = UNREAD
         if unclear and (plain is None or escaped(reading.text(node))):
             obstacle = ESCAPED
-        found.append(
-            FunctionLocation(
-                name=name if seen[name] == 1 else f"{name}#{seen[name]}",
-                first=bisect_right(starts, node.start),
-                last=bisect_right(starts, node.end - 1),
-                start=node.start,
-                end=node.end,
-                obstacle=obstacle,
-            )
-        )
-    return tuple(found)
+        found.append((_qualified(reading, node), node.start, node.end, obstacle))
+    return located(reading.source, found)
 
 
 def _reaching(reading: ParsedText, methods: Sequence[Node], names: frozenset[str]) -> Set[int]:

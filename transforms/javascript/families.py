@@ -3,7 +3,15 @@
 from typing import Final
 
 from codeaudit.transforms.javascript.ledger import LAYOUT
-from codeaudit.transforms.language import TransformFamily, changes, conditionals, keeps, layouts, loops
+from codeaudit.transforms.language import (
+    TransformFamily,
+    changes,
+    conditionals,
+    dead_code,
+    keeps,
+    layouts,
+    loops,
+)
 from codeaudit.transforms.prose import EVERY, SUMMARY, rephrases
 
 _GRADE: Final = """\
@@ -190,19 +198,7 @@ DEAD_CODE: Final = TransformFamily.of(
     __package__,
     "dead-code",
     "Statements of JavaScript that never run or that nothing depends on.",
-    keeps("rules:UNUSED_LOCALS", "variables that nobody reads", _MEASURE, "live-assignment"),
-    keeps(
-        "rules:DEAD_STORES",
-        "variables with something computed that nobody reads",
-        _MEASURE,
-        "live-assignment",
-    ),
-    keeps("rules:UNREACHABLE_BRANCHES", "an `if` that is never taken", _MEASURE, "reachable-branch"),
-    keeps("rules:NO_OP_STATEMENTS", "`;` and empty blocks", _MEASURE),
-    keeps("rules:ELSE_PASS", "an empty `else`", _MEASURE),
-    keeps("rules:REDUNDANT_JUMPS", "`continue;` or `return;` at the end", _MEASURE),
-    changes("rules:LIVE_ASSIGNMENT", "a variable gets another value before it is read", _MEASURE),
-    changes("rules:REACHABLE_BRANCH", "a `return` before something", _MEASURE),
+    *dead_code(_MEASURE),
     rests_on=LAYOUT,
 )
 

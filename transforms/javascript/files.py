@@ -8,8 +8,6 @@ function goes on with the line behind it, where the semicolon between them is le
 """
 
 import re
-from bisect import bisect_right
-from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Final
@@ -24,10 +22,9 @@ from codeaudit.transforms.javascript.parsing import (
     read_unit,
     units,
 )
-from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
 from codeaudit.transforms.remembering import FILES
-from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
+from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation, located
 from codeaudit.transforms.syntax.reader import Node, ParsedText
 
 LONGEST_LINE: Final = 2000
@@ -134,25 +131,17 @@ def places(
     """
     refuse_packed(text)
     reading = read(text, language)
-    starts = line_starts(reading.source)
     hidden = hides_fixed(reading)
-    seen: Counter[str] = Counter()
-    found = []
-    for one in units(reading):
-        node, name = one.node, _qualified(reading, one)
-        seen[name] += 1
-        own = reading.text(node)
-        found.append(
-            FunctionLocation(
-                name=name if seen[name] == 1 else f"{name}#{seen[name]}",
-                first=bisect_right(starts, node.start),
-                last=bisect_right(starts, node.end - 1),
-                start=node.start,
-                end=node.end,
-                obstacle=_obstacle(own, one, hidden, language),
-            )
+    rows = (
+        (
+            _qualified(reading, one),
+            one.node.start,
+            one.node.end,
+            _obstacle(reading.text(one.node), one, hidden, language),
         )
-    return tuple(found)
+        for one in units(reading)
+    )
+    return located(reading.source, rows)
 
 
 def _obstacle(own: str, found: FunctionText, hidden: frozenset[str], language: str) -> str | None:

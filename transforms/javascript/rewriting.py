@@ -33,7 +33,7 @@ from codeaudit.transforms.patches import Edit, Patch, Site, splice
 from codeaudit.transforms.strategies.dead_code import is_in_unit
 from codeaudit.transforms.strategies.dialect import UNKNOWN, CodeText, TextRule
 from codeaudit.transforms.strategies.prose import CommentWords
-from codeaudit.transforms.syntax.flow import LOOPS
+from codeaudit.transforms.syntax.flow import LOOPS, is_truth
 from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
 from codeaudit.transforms.syntax.scopes import LOCAL_VIEWS, Binding, Scopes
 
@@ -159,18 +159,7 @@ class JavaScriptSource(CodeText):
 
     def is_boolean(self, node: Node) -> bool:
         """Whether only the truth of an operation is used: it is a condition, or a part of one."""
-        parent = node.parent
-        if parent is None:
-            return False
-        match parent.kind:
-            case "parenthesized_expression":
-                return (parent.field == "condition" and _has_condition(parent)) or self.is_boolean(parent)
-            case "unary_expression":
-                return parent.operator == "!"
-            case "binary_expression":
-                return parent.operator in ("&&", "||") and self.is_boolean(parent)
-            case _:
-                return node.field == "condition" and _has_condition(node)
+        return is_truth(node)
 
     def has_opposite(self, node: Node) -> bool:
         """Whether it is a test for equality. `a < b` and `a >= b` may both be false."""
@@ -369,11 +358,6 @@ def _changed(code: JavaScriptSource, site: Site) -> Node:
         (one for one in code.unit.walk() if one.start <= start and end <= one.end),
         key=lambda node: len(list(node.ancestors())),
     )
-
-
-def _has_condition(node: Node) -> bool:
-    """Whether a node stands where only its truth is used."""
-    return node.parent is not None and node.parent.kind in LOOPS | {"if_statement", "ternary_expression"}
 
 
 @lru_cache(maxsize=8)

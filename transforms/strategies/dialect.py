@@ -218,8 +218,9 @@ class CodeText:
 
     def declared_in(self, node: Node) -> frozenset[str]:
         """Every name that is declared anywhere in a part of the text."""
-        types = {self.text(one.part("name")) for one in node.walk() if one.kind in self.dialect.types}
-        bindings = self.scopes.bindings
+        kinds, bindings = self.dialect.types, self.scopes.bindings
+        names = (one.child("name") for one in node.walk() if one.kind in kinds)
+        types = {self.text(one) for one in names if one is not None}
         return frozenset(types | {one.name for one in bindings if node.start <= one.start < node.end})
 
     def declares(self, statements: Sequence[Node]) -> frozenset[str]:

@@ -133,6 +133,12 @@ class EffectCollector:
         elif binding.name in self.names.shared:
             self.writes.add(StatePlace("declaration", binding.name))
 
+    def declare_inside(self, start: int, end: int, *, inner: bool = False) -> None:
+        """Record all declarations in a range of bytes."""
+        for _, binding in self.names.inside(start, end):
+            if start <= binding.start < end:
+                self.declare(binding, inner=inner)
+
     def anything(self, node: Node) -> None:
         """Collect a part of unknown kind: it may do anything, also with the variables in it."""
         self.flags |= ANYTHING

@@ -241,3 +241,20 @@ def _any(results: Iterable[bool | None]) -> bool | None:
 def _says_default(label: Node, reading: ParsedText) -> bool:
     """Whether a label is `case null, default`."""
     return any(child.kind == "identifier" and reading.text(child) == "default" for child in label.children)
+
+
+def is_truth(node: Node, *, joined: bool = False) -> bool:
+    """Whether only the truth of an expression is used: it is a condition, or a part of one. `joined`: an
+    operand of `&&` or `||` is one wherever they stand."""
+    parent = node.parent
+    if parent is None:
+        return False
+    match parent.kind:
+        case "parenthesized_expression":
+            return is_truth(parent, joined=joined)
+        case "unary_expression":
+            return parent.operator == "!"
+        case "binary_expression":
+            return parent.operator in ("&&", "||") and (joined or is_truth(parent))
+        case kind:
+            return node.field == "condition" and kind in LOOPS | {"if_statement", "ternary_expression"}

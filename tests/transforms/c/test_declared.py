@@ -66,7 +66,30 @@ def test_texts_of_headers_are_added_up() -> None:
 
 
 def test_a_type_may_have_any_name() -> None:
-    assert DeclaredNames(["typedef double object; struct A { object first; };"]).field("first") == "double"
+    assert (
+        DeclaredNames(["typedef double object; struct A { object first; };"]).common("first", is_field=True)
+        == "double"
+    )
+
+
+@pytest.mark.parametrize("language", ["c", CPP])
+def test_types_inside_of_functions_count(language: str) -> None:
+    text = "struct A { int first; }; int f() { if (1) { struct B { double first; } b; return b.first < 1; } return 0; }"
+    assert DeclaredNames([text], language).common("first", is_field=True) is None
+
+
+def test_aliases_are_told_as_typedefs_are() -> None:
+    pairs = ("int **{}", "int &{}", "int (*{})(int)", "int {}(int)", "int {}[3]", "volatile int {}", "int {}")
+    for number, form in enumerate(pairs):
+        texts = f"typedef {form.format('T')};", f"using T = {form.format('')};"
+        found = [DeclaredNames([f"{one} struct A {{ T first; }};"], CPP).scalar("first") for one in texts]
+        assert found[0] == found[1], form
+        assert found[0] == ("pointer", None, "pointer", None, None, None, "int")[number]
+
+
+def test_only_what_is_declared_explains_a_word() -> None:
+    text = "int a = B, c[D]; enum { E = F }; struct G { int h; } i; typedef int J; int k(int l) { return M; }"
+    assert DeclaredNames([text]).all == {*"aceGhiJkE"} - {"e"}
 
 
 def test_nothing_is_known_of_what_the_grammar_cannot_read() -> None:

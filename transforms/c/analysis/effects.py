@@ -49,8 +49,9 @@ class CFacts(ScopeFacts):
         self.is_private: Callable[[Binding], bool] = cache(self._find_private)
         """Whether nobody but this function can reach a variable."""
         self._assigned = code.assigned(code.unit)
-        self._holds_parts = frozenset(self._parted(code))
-        """The variables of which a part is named: a part may be an array, whose name is its address."""
+        self._reached = code.addressed.union(self._parted(code))
+        """The variables whose address is taken, or of which a part is named: a part may be an array, whose
+        name is its address."""
 
     @staticmethod
     def _parted(code: CSource) -> Iterator[int]:
@@ -63,7 +64,10 @@ class CFacts(ScopeFacts):
                 continue
             for base in bases:
                 binding = code.binding(base.unparenthesized)
-                if binding is not None and not _is_array_parameter(binding):
+                declarator = None if binding is None else binding.node
+                is_array = declarator is not None and declarator.kind == "array_declarator"
+                # A parameter that is declared as an array is a pointer.
+                if binding is not None and not (is_array and binding.view == "parameter"):
                     yield binding.number
 
     @cached_property
@@ -79,16 +83,15 @@ class CFacts(ScopeFacts):
     def is_apart(self, binding: Binding) -> bool:
         """Whether a variable is declared outside, and the function names it as a whole only: then no field
         is part of it."""
-        others, declared = self.code.addressed | self._holds_parts, self.code.macros.declared
-        is_object = declared is not None and declared.may_be_object(binding.name, is_field=False)
+        is_object = self.code.macros.declared.may_be_object(binding.name, is_field=False)
         may_be_field = self.code.evidence == HYGIENIC and binding.name.isupper()
-        return binding.view == "outer" and binding.number not in others and not is_object and not may_be_field
+        is_whole = binding.view == "outer" and binding.number not in self._reached
+        return is_whole and not is_object and not may_be_field
 
     def _find_private(self, binding: Binding) -> bool:
         node = binding.node
-        if binding.view not in ("local", "parameter") or binding.doubt == OF_THE_LINKER or node is None:
-            return False
-        if binding.number in self.code.addressed or binding.number in self._holds_parts:
+        is_local = binding.view in ("local", "parameter") and binding.doubt != OF_THE_LINKER
+        if not is_local or node is None or binding.number in self._reached:
             return False
         endings = ("_declaration", "_definition")
         declaration = next((one for one in node.ancestors() if one.kind.endswith(endings)), None)
@@ -111,12 +114,6 @@ class CFacts(ScopeFacts):
         value = node.child("value")
         given = value is not None and value.kind not in ("array_initializer", "string_literal")
         return given or binding.number in self._assigned or self.code.type_of_variable(binding) is not None
-
-
-def _is_array_parameter(binding: Binding) -> bool:
-    """Whether a variable is a parameter that is declared as an array, which is a pointer."""
-    node = binding.node
-    return binding.view == "parameter" and node is not None and node.kind == "array_declarator"
 
 
 class CEffectCollector(EffectCollector):
@@ -171,13 +168,11 @@ class CEffectCollector(EffectCollector):
         """Record a use of a field that shares its memory with no field of another name; false if it may."""
         if not self.disjoint or not self._is_apart(node):
             return False
-        name = self.facts.text(node.children[1])
-        (self.writes if stored else self.reads).add(StatePlace("field", f".{name}"))
-        self.flags |= STORES if stored else LOOKS_UP
+        self.part(self.facts.text(node.children[1]), stored=stored)
         for outer in self._around(node):
             # A part of a field changes; who reads the field as a whole sees that.
             if outer in self.facts.whole:
-                (self.writes if stored else self.reads).add(StatePlace("field", f".{outer}"))
+                self.part(outer, stored=stored)
         object_ = node.children[0].unparenthesized
         while node.operator == "." and object_.kind == "field_access":
             node, object_ = object_, object_.children[0].unparenthesized
@@ -195,6 +190,11 @@ class CEffectCollector(EffectCollector):
             self.trap(*map(self.path, object_.children))
         return True
 
+    def part(self, name: str, *, stored: bool) -> None:
+        """Record a use of all fields of a name."""
+        (self.writes if stored else self.reads).add(StatePlace("field", f".{name}"))
+        self.flags |= STORES if stored else LOOKS_UP
+
     def _around(self, node: Node) -> Iterator[str]:
         """The fields of which an expression is a part."""
         while node.kind == "array_access" or (node.kind == "field_access" and node.operator == "."):
@@ -205,10 +205,8 @@ class CEffectCollector(EffectCollector):
 
     def may_be_object(self, node: Node) -> bool:
         """Whether a field is a structure."""
-        declared = self.facts.code.macros.declared
-        return declared is not None and declared.may_be_object(
-            self.facts.text(node.children[1]), is_field=True
-        )
+        name = self.facts.text(node.children[1])
+        return self.facts.code.macros.declared.may_be_object(name, is_field=True)
 
     def _is_apart(self, node: Node) -> bool:
         """Whether a field is no structure or array, and neither it nor what it is a part of is in a union or
@@ -345,8 +343,7 @@ class CEffectCollector(EffectCollector):
         kind, value = node.part("type"), node.part("value")
         self.mentioned(kind)
         self.visit(value)
-        is_pointer = any(one.kind == "abstract_pointer_declarator" for one in kind.children)
-        if not is_pointer and not self.facts.code.is_whole(value):
+        if kind.first("abstract_pointer_declarator") is None and not self.facts.code.is_whole(value):
             self.flags |= RAISES  # a fraction may not fit
 
     def _unary_expression(self, node: Node) -> None:

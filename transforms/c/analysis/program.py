@@ -38,6 +38,7 @@ class CProgramBuilder(ProgramBuilder):
     flow = DIALECT.flow
     callables = frozenset({"function_definition"})
     facts_of: Callable[[CSource], CFacts] = CFacts
+    collects: type[CEffectCollector] = CEffectCollector
 
     def __init__(self, facts: CFacts, dependence: Dependence) -> None:
         # What is undefined is no exception that a call could do without, so no order may rest on its absence.
@@ -49,7 +50,7 @@ class CProgramBuilder(ProgramBuilder):
 
     def collector(self, guard: int) -> CEffectCollector:
         """A new collector."""
-        return CEffectCollector(self.facts, guard, disjoint=self.dependence == "disjoint")
+        return self.collects(self.facts, guard, disjoint=self.dependence == "disjoint")
 
     def effects(self, reading: EffectCollector) -> Effects:
         """As in all languages; a pointer that may be invalid counts as an exception."""
@@ -105,8 +106,7 @@ class CProgramBuilder(ProgramBuilder):
                 if is_word or any(one.kind == "gnu_asm_expression" for one in node.walk()):
                     reading.flags |= BARRIER
             case "return_statement":
-                for child in node.children:
-                    reading.visit(child)
+                reading.parts(node)
                 reading.flags |= ENDS_CALL | RAISES
             case "break_statement" | "continue_statement":
                 reading.flags |= LEAVES_LOOP
@@ -131,13 +131,10 @@ class CProgramBuilder(ProgramBuilder):
         if kind is None or kind.child("body") is not None or kind.kind == "macro_type_specifier":
             reading.anything(node)
             reading.flags |= BARRIER
-        for child in node.children:
-            if child.field != "declarator":
-                if child.kind == "storage_class_specifier" and self.facts.text(child) != "register":
-                    reading.flags |= BARRIER
-                continue
-            name = self.facts.code.name_of(child)
-            binding = self.facts.binding(name)
+        words = (self.facts.text(one) for one in node.children if one.kind == "storage_class_specifier")
+        reading.flags |= 0 if all(word == "register" for word in words) else BARRIER
+        for child in node.all("declarator"):
+            binding = self.facts.binding(self.facts.code.name_of(child))
             declarator = child.child("declarator") if child.kind == "variable_declarator" else child
             assert declarator is not None
             for size in (one.child("size") for one in declarator.walk() if one.kind == "array_declarator"):

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.c.cpp import CPP
+from codeaudit.transforms.c.cpp.reading import inner
 from codeaudit.transforms.c.parsing import C, named, read_unit
 from codeaudit.transforms.errors import UnknownSyntaxError
 from codeaudit.transforms.syntax.reader import Node
@@ -25,11 +26,6 @@ UNREAD_MACRO: Final = "macro that is neither a call nor a type"
 
 _TYPEOF: Final = frozenset({"typeof", "__typeof__", "__typeof", "typeof_unqual", "__typeof_unqual__"})
 _LINKED: Final = frozenset({"static", "extern", "_Thread_local", "thread_local", "__thread"})
-_DECLARATORS: Final = frozenset(
-    {"identifier", "pointer_declarator", "array_declarator", "function_declarator", "type_identifier",
-     "parenthesized_declarator", "attributed_declarator", "variable_declarator", "reference_declarator",
-     "variadic_declarator", "structured_binding_declarator"}
-)  # fmt: skip
 _ATTRIBUTES: Final = frozenset(
     {"attribute_specifier", "attribute_declaration", "ms_declspec_modifier", "alignas_qualifier"}
 )
@@ -50,10 +46,8 @@ class CScopes(ScopeWalk):
         super().start()
         if self.strange is not None:
             raise UnknownSyntaxError(self.strange)
-        quoted: set[str] = set()
-        for node in self.unit.walk():
-            if node.kind in _ATTRIBUTES:
-                quoted |= {self.text(one) for one in node.walk() if one.kind == "identifier"}
+        attributes = (one for one in self.unit.walk() if one.kind in _ATTRIBUTES)
+        quoted = {self.text(one) for node in attributes for one in node.walk() if one.kind == "identifier"}
         for one in self.bindings:
             if one.view != "outer" and one.name in quoted and one.doubt is None:
                 one.doubt = IN_ATTRIBUTE
@@ -74,19 +68,19 @@ class CScopes(ScopeWalk):
         """Visit what a declarator declares: sizes of arrays first, then the name. The declarator of the
         function itself declares its parameters."""
         function = node
-        while function.kind != "function_declarator" and (inner := _inner(function)) is not None:
-            self.parts(function, inner)
-            function = inner
+        while function.kind != "function_declarator" and (within := inner(function)) is not None:
+            self.parts(function, within)
+            function = within
         if function.kind == "function_declarator":
-            inner = _inner(function)
-            is_own, is_direct = whole is self.unit and inner is not None, _is_direct(inner)
+            within = inner(function)
+            is_own, is_direct = whole is self.unit and within is not None, _is_direct(within)
             if is_own and is_direct:
                 self.use(named(function) or function, "read")
             for one in function.children if is_direct or not is_own else ():  # not so: `int (*f(int))(void)`
-                if one is not inner:
+                if one is not within:
                     self.parameters(one, view if is_own else None)
-            if inner is not None and not (is_own and is_direct):
-                self.declarator(inner, view, whole, doubt or (A_FUNCTION if is_direct else None))
+            if within is not None and not (is_own and is_direct):
+                self.declarator(within, view, whole, doubt or (A_FUNCTION if is_direct else None))
         elif function.kind in ("identifier", "type_identifier"):
             self.declare(function, view, node, doubt=doubt)
 
@@ -185,9 +179,9 @@ class CScopes(ScopeWalk):
             self.strange = UNREAD_MACRO
         for one in node.children:
             if one.field == "type":
-                for inner in one.walk():
-                    if inner.kind in ("identifier", "type_identifier"):
-                        self.use(inner, "read")
+                for name in one.walk():
+                    if name.kind in ("identifier", "type_identifier"):
+                        self.use(name, "read")
 
     def visit_gnu_asm_expression(self, node: Node) -> None:
         """Visit assembler: the names in it keep theirs."""
@@ -205,16 +199,10 @@ class CScopes(ScopeWalk):
     visit_if_statement = visit_switch_expression = visit_switch_block = ScopeWalk.visit_block
 
 
-def _inner(node: Node) -> Node | None:
-    """The declarator inside of one."""
-    found = node.child("declarator")
-    return found if found is not None else node.first(*_DECLARATORS)
-
-
 def _is_direct(node: Node | None) -> bool:
     """Whether a declarator is a name alone, perhaps in parentheses: then `name(…)` is a function."""
     while node is not None and node.kind in ("parenthesized_declarator", "attributed_declarator"):
-        node = _inner(node)
+        node = inner(node)
     return node is not None and node.kind == "identifier"
 
 

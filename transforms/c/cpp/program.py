@@ -26,10 +26,8 @@ from codeaudit.transforms.dependence.effects import (
     BARRIER,
     ENDS_CALL,
     LEAVES_LOOP,
-    LOOKS_UP,
     OBSERVES,
     RAISES,
-    STORES,
     Effects,
 )
 from codeaudit.transforms.syntax.effects import EffectCollector, StatePlace
@@ -39,7 +37,7 @@ from codeaudit.transforms.syntax.scopes import Binding
 
 _OUTSIDE: Final = -1
 _JUMPS: Final = frozenset({"break_statement", "continue_statement", "goto_statement", "return_statement"})
-_AS_IN_C: Final = _JUMPS | {"expression_statement", "local_variable_declaration"}
+_AS_IN_C: Final = _JUMPS | {"expression_statement", "local_variable_declaration", EMPTY}
 _DESTRUCTORS: Final = StatePlace("declaration", "~")
 """The order in which objects are destroyed."""
 _EMPTY: Final = re.compile(r"std::(?:\w{0,3}string|vector<((?:std::)?[\w ]+\**)>)")
@@ -70,9 +68,9 @@ class CppFacts(CFacts):
     def is_apart(self, binding: Binding) -> bool:
         """Whether a name means a global variable, or a member of the object itself, that shares its memory
         with none of another name: it is a number or a pointer, and no reference or part of a union."""
-        is_outer, code = binding.view == "outer" and binding.doubt is None, self.code
-        is_known = is_outer and code.outer_type(binding.name) is not None
-        return is_known and binding.name not in code.macros.shared_fields
+        is_outer = binding.view == "outer" and binding.doubt is None
+        is_known = is_outer and self.code.outer_type(binding.name) is not None
+        return is_known and binding.name not in self.code.macros.shared_fields
 
 
 class CppEffectCollector(CEffectCollector):
@@ -83,23 +81,20 @@ class CppEffectCollector(CEffectCollector):
 
     def read(self, binding: Binding) -> None:
         """As in C; what is apart is a place of its own, under all relations."""
-        if not self.facts.is_apart(binding):
+        if self.facts.is_apart(binding):
+            self.part(binding.name, stored=False)
+            self.named(binding)
+        else:
             super().read(binding)
-            return
-        self.named(binding)
-        self.reads.add(StatePlace("field", f".{binding.name}"))
-        self.flags |= LOOKS_UP
 
     def write(self, binding: Binding) -> None:
         """As in C; a handler sees how far the body of its `try` came."""
         if self.facts.is_apart(binding):
+            self.part(binding.name, stored=True)
             self.named(binding)
-            self.writes.add(StatePlace("field", f".{binding.name}"))
-            self.flags |= STORES
-            return
-        super().write(binding)
-        if binding.start < self.guard:
-            self.flags |= ACTS
+        else:
+            super().write(binding)
+            self.flags |= ACTS if binding.start < self.guard else 0
 
     def visit(self, node: Node) -> None:
         """As in C, for what is certainly C."""
@@ -117,10 +112,8 @@ class CppEffectCollector(CEffectCollector):
         return type_(node) is None or (node.operator == "->" and type_(node.children[0]) != POINTER)
 
     def _is_built_in(self, node: Node) -> bool:
-        if node.kind == "cast_expression":
-            value = node.part("value")
-            return self.facts.code.type(node) is not None and self.facts.code.type(value) is not None
-        return all(self.facts.code.type(one) is not None for one in node.children)
+        parts = [node, node.part("value")] if node.kind == "cast_expression" else node.children
+        return None not in map(self.facts.code.type, parts)
 
     def condition(self, node: Node) -> None:
         """Collect a condition: what is no number and no pointer is converted by a function."""
@@ -130,9 +123,7 @@ class CppEffectCollector(CEffectCollector):
 
     def _declaring_condition(self, node: Node) -> None:
         self.anything(node)
-        for _, binding in self.names.inside(node.start, node.end):
-            if node.start <= binding.start < node.end:
-                self.declare(binding, inner=True)
+        self.declare_inside(node.start, node.end, inner=True)
 
     _this = _raw_string_literal = CEffectCollector.nothing
 
@@ -153,11 +144,10 @@ class CppEffectCollector(CEffectCollector):
             self.assigned(node)
 
     def _named_cast(self, node: Node) -> None:
-        arguments = node.children[-1].children
-        for one in arguments:
-            self.visit(one)
-        known = self.facts.code.type(node) is not None
-        self.flags |= RAISES if known and all(map(self.facts.code.type, arguments)) else ANYTHING
+        arguments = node.children[-1]
+        self.parts(arguments)
+        known = None not in map(self.facts.code.type, (node, *arguments.children))
+        self.flags |= RAISES if known else ANYTHING
 
     _functional_cast = _named_cast
 
@@ -179,11 +169,10 @@ class CppEffectCollector(CEffectCollector):
             self.flags |= ANYTHING
 
     def _assignment_expression(self, node: Node) -> None:
-        left, right = node.children
-        kinds = [self.facts.code.type(one) for one in (left, right)]
-        if None not in kinds:
+        if None not in map(self.facts.code.type, node.children):
             super()._assignment_expression(node)
             return
+        left, right = node.children
         self.visit(right)
         self.flags |= ANYTHING
         self.visit(left)
@@ -196,32 +185,24 @@ class CppProgramBuilder(CProgramBuilder):
     flow = DIALECT_OF_CPP.flow
     facts_of = CppFacts
     facts: CppFacts
-
-    def collector(self, guard: int) -> CppEffectCollector:
-        """A new collector."""
-        return CppEffectCollector(self.facts, guard, disjoint=self.dependence == "disjoint")
+    collects = CppEffectCollector
 
     def simple(self, node: Node, place: NestingPlace) -> Effects:
         """The effects of a simple statement."""
         reading = self.collector(place.guard)
         match node.kind:
             case "throw_statement":
-                for child in node.children:
-                    reading.visit(child)
+                reading.parts(node)
                 reading.flags |= ENDS_CALL | ANYTHING
             case kind if kind in _AS_IN_C:
                 return super().simple(node, place)
-            case kind if kind == EMPTY:
-                pass
             case _:  # types, `using`, `if constexpr`, and whatever later versions bring
                 reading.anything(node)
                 reading.flags |= BARRIER
                 if any(one.kind in _JUMPS for one in node.walk()):
                     reading.flags |= ENDS_CALL | LEAVES_LOOP
                     self._jumps.append(_OUTSIDE)
-                for _, binding in self.facts.inside(node.start, node.end):
-                    if node.start <= binding.start < node.end:
-                        reading.declare(binding, inner=node.kind == CONSTEXPR_IF)
+                reading.declare_inside(node.start, node.end, inner=node.kind == CONSTEXPR_IF)
         return self.effects(reading)
 
     def declaration(self, reading: EffectCollector, node: Node, *, inner: bool = False) -> None:
@@ -268,9 +249,7 @@ class CppProgramBuilder(CProgramBuilder):
                 reading.visit(value)
             elif child.kind == "function_declarator":
                 reading.anything(child)
-            for _, binding in self.facts.inside(child.start, child.end):
-                if child.start <= binding.start < child.end and binding.view == "local":
-                    reading.declare(binding, inner=inner)
+            reading.declare_inside(child.start, child.end, inner=inner)
 
     def each(self, node: Node, reading: EffectCollector) -> None:
         """Collect the head of a loop over items, which calls `begin`, `end` and what they give."""
@@ -278,9 +257,7 @@ class CppProgramBuilder(CProgramBuilder):
         for child in node.children:
             if child is not body:
                 reading.anything(child)
-        for _, binding in self.facts.inside(node.start, body.start):
-            if node.start <= binding.start < body.start:
-                reading.declare(binding, inner=True)
+        reading.declare_inside(node.start, body.start, inner=True)
 
     def compound(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects] | None:
         """`switch` and `try`."""
@@ -296,8 +273,7 @@ class CppProgramBuilder(CProgramBuilder):
                 inner = clause.part("body")
                 caught = self.collector(place.guard)
                 caught.flags |= ANYTHING
-                for _, binding in self.facts.inside(clause.start, inner.start):
-                    caught.declare(binding, inner=True)
+                caught.declare_inside(clause.start, inner.start, inner=True)
                 effects |= self.effects(caught)
                 effects |= self.clause(clause.start, inner.start, inner, place, line, parts, node.start)
         return parts, effects

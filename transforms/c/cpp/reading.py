@@ -84,12 +84,23 @@ def prepare(root: Node, source: bytes) -> None:
 def function_in(node: Node) -> Node | None:
     """The function of a declaration, which templates and `extern "C"` may stand around."""
     around = ("template_declaration", "linkage_specification", "friend_declaration")
-    while node.kind in around:
-        inner = node.first(*around, "function_definition")
-        if inner is None:
-            return None
-        node = inner
-    return node if node.kind == "function_definition" else None
+    found: Node | None = node
+    while found is not None and found.kind in around:
+        found = found.first(*around, "function_definition")
+    return found if found is not None and found.kind == "function_definition" else None
+
+
+_DECLARATORS: Final = frozenset(
+    {"identifier", "pointer_declarator", "array_declarator", "function_declarator", "type_identifier",
+     "parenthesized_declarator", "attributed_declarator", "variable_declarator", "reference_declarator",
+     "variadic_declarator", "structured_binding_declarator"}
+)  # fmt: skip
+
+
+def inner(node: Node) -> Node | None:
+    """The declarator or name inside of a declarator."""
+    found = node.child("declarator")
+    return found if found is not None else node.first(*_DECLARATORS)
 
 
 def head_of(function: Node) -> Node | None:
@@ -99,11 +110,7 @@ def head_of(function: Node) -> Node | None:
     while node is not None:
         if node.kind in ("function_declarator", "abstract_function_declarator"):
             found = node
-        node = (
-            node.child("declarator")
-            or node.first("function_declarator", "pointer_declarator", "parenthesized_declarator")
-            or (node.child("name") if node.kind == "qualified_identifier" else None)
-        )
+        node = node.child("name") if node.kind == "qualified_identifier" else inner(node)
     return found
 
 
@@ -114,10 +121,10 @@ def name_of(source: bytes, function: Node) -> str:
         node = node.child("declarator") or next(iter(node.children), None)
     if node is None:
         return ""
-    end, inner = node.end, node
-    while inner.kind == "qualified_identifier" and (name := inner.child("name")) is not None:
-        inner = name
-    if inner.kind == "operator_cast" and (head := inner.child("declarator")) is not None:
+    end, last = node.end, node
+    while last.kind == "qualified_identifier" and (name := last.child("name")) is not None:
+        last = name
+    if last.kind == "operator_cast" and (head := last.child("declarator")) is not None:
         end = head.start
     return _tight(source[node.start : end])
 
@@ -130,9 +137,9 @@ def _tight(name: bytes) -> str:
 def own_name(name: str) -> str | None:
     """The name of a plain function without the classes around it; `None` for constructors, destructors and
     operators, whose names people do not choose."""
-    inner = ""
-    while inner != name:
-        name, inner = _ARGUMENTS.sub("", name), name
+    before = ""
+    while before != name:
+        name, before = _ARGUMENTS.sub("", name), name
     *around, own = name.split("::")
     if not own.isidentifier() or own == "operator" or (around and around[-1] == own):
         return None
@@ -173,15 +180,11 @@ def tree_name(node: "TreeNode", source: bytes, keywords: frozenset[str]) -> str 
     """The name of a function of the parser's tree, as `name_of`."""
     here = node.child_by_field_name("declarator")
     while here is not None and here.type in _AROUND_A_NAME:
-        inner = here.child_by_field_name("declarator")
-        here = inner if inner is not None else next(iter(here.named_children), None)
+        here = here.child_by_field_name("declarator") or next(iter(here.named_children), None)
     if here is None:
         return None
     end, last = here.end_byte, here
-    while last.type == "qualified_identifier":
-        name = last.child_by_field_name("name")
-        if name is None:
-            return None
+    while last.type == "qualified_identifier" and (name := last.child_by_field_name("name")) is not None:
         last = name
     if last.type not in _NAMES or (last.text or b"").decode() in keywords:
         return None  # of a text that does not parse

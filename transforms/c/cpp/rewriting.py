@@ -17,9 +17,9 @@ from functools import cached_property
 from typing import Final, Self
 
 from codeaudit.transforms.c.cpp.reading import CASTS, CONSTEXPR_IF, DECLARING, name_of
-from codeaudit.transforms.c.declared import NO_FRACTION, NUMBER, OBJECT
+from codeaudit.transforms.c.declared import NUMBER, OBJECT
 from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTER, WHOLE
-from codeaudit.transforms.c.rewriting import CSource, is_declared_here, promoted
+from codeaudit.transforms.c.rewriting import TRUTHS, CSource, is_declared_here
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.syntax.flow import LOOPS
 from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
@@ -36,14 +36,12 @@ _PREFIXES: Final = frozenset({"update_expression", "unary_expression", "pointer_
 _COROUTINE: Final = frozenset({"co_await_expression", "co_yield_statement", "co_return_statement"})
 _SMALL: Final = frozenset({"int8_t", "int16_t", "uint8_t", "uint16_t", "unsigned short"})
 """Types that may become `int` in an operation."""
-_COMPARING: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _VALUE_OF: Final = frozenset(
     {"expression_statement", "return_statement", "throw_statement", "unary_expression", "sizeof_expression",
      "alignof_expression", "decltype", "new_declarator", "delete_expression", "array_declarator"}
 )  # fmt: skip
 """Kinds of nodes that use a number or a pointer in them as a value, or not at all."""
 _REFERENCE: Final = "reference_declarator"
-_TAGGED: Final = frozenset({"struct_specifier", "class_specifier", "union_specifier", "enum_specifier"})
 _HEADS: Final = LOOPS | {"if_statement", "switch_expression"}
 
 DIALECT_OF_CPP: Final = replace(
@@ -74,8 +72,9 @@ DIALECT_OF_CPP: Final = replace(
 class CppSource(CSource):
     """A function with the facts that rules ask for. It does not change after its creation."""
 
-    edits_head = True
+    edits_head = turns_share_variables = True
     spelling = DIALECT_OF_CPP
+    truth, character = "bool", "char"
 
     # ── what may be edited at all ────────────────────────────────────────────────────────────────────────
 
@@ -135,29 +134,17 @@ class CppSource(CSource):
         """Whether a condition may be an object, which a condition converts otherwise than `!` does."""
         return node.kind in (EMPTY, DECLARING) or self.type(node) is None
 
-    def is_typed_by_value(self, declaration: Node) -> bool:
-        """Whether its type is `auto`."""
-        return _is_deduced(declaration)
-
     def in_nameless_function(self, node: Node) -> bool:
         """Whether it stands in a lambda, or the type of the result is not written down."""
-        return _is_deduced(self.unit) or any(one.kind == "lambda_expression" for one in node.ancestors())
-
-    @property
-    def gives_number(self) -> bool:
-        """Whether the result of the function is a number."""
-        return self._result in ARITHMETIC
-
-    @property
-    def turns_share_variables(self) -> bool:
-        """One variable in all turns."""
-        return True
+        return self.is_typed_by_value(self.unit) or any(
+            one.kind == "lambda_expression" for one in node.ancestors()
+        )
 
     def lives(self, node: Node) -> bool:
         """Whether a statement declares what may have a destructor, which runs at the end of the block."""
         if node.kind != "local_variable_declaration":
             return False
-        names = [self.binding(self.name_of(one)) for one in node.all("declarator")]
+        names = map(self.binding, map(self.name_of, node.all("declarator")))
         return any(one is None or self.value_type(one) is None for one in names)
 
     # ── types ────────────────────────────────────────────────────────────────────────────────────────────
@@ -175,19 +162,14 @@ class CppSource(CSource):
         text = declared_type(self.scopes, binding, through)
         if text is None or "volatile" in text.split():
             return None
-        _, star, behind = text.rpartition("*")
-        if star:
-            return POINTER
-        words = " ".join(one for one in behind.split() if one != "const")
-        found, declared = number_type(words), self.macros.declared
-        if found is None and declared is not None:
-            found = declared.named_type(self._unqualified(words) or "")
-        return None if found in (OBJECT, NO_FRACTION) else found
+        found = POINTER if "*" in text else number_type(text)
+        found = found or self.macros.declared.type(self._unqualified(text))
+        return None if found == OBJECT else found
 
     def _unqualified(self, words: str | None) -> str | None:
         """The words of a type without the class before `::`; `None` for those of the function or a macro."""
         of, colons, name = (words or "").rpartition("::")
-        if colons and (self.macros.declared is None or self.macros.declared.class_named(of) is None):
+        if colons and self.macros.declared.class_named(of) is None:
             return None
         plain = name.replace("*", " ").split()
         is_other = any(one in self._own_names or one in self.macros.defined for one in plain)
@@ -196,40 +178,20 @@ class CppSource(CSource):
     @cached_property
     def _own_names(self) -> frozenset[str]:
         """The names of what the function declares, and all in the types that it declares."""
-        types = (one for one in self.unit.walk() if one.kind in self.spelling.types)
-        return frozenset[str]().union(
-            (one.name for one in self.scopes.bindings if one.view != "outer"),
-            (
-                self.text(one)
-                for kind in types
-                if kind.kind not in _TAGGED or kind.child("body") is not None
-                for one in kind.walk()
-                if one.kind.endswith("identifier")
-            ),
-        )
+        own = (one.name for one in self.scopes.bindings if one.view != "outer")
+        return frozenset(own).union(*map(self.names, self.own_types))
 
     @cached_property
     def _perhaps_declared(self) -> frozenset[str]:
         """The names that statements such as `T (name);` declare: the grammar reads a call."""
         found = set[str]()
         for node in self.unit.walk():
-            if node.kind not in ("method_invocation", *CASTS) or not _begins_statement(node):
-                continue
-            called = self.text(node.children[0]).partition("<")[0].rpartition("::")[2].strip()
-            if self._may_be_type(called):
-                found.update(self.text(one) for one in node.walk() if one.kind == "identifier")
+            if node.kind in ("method_invocation", *CASTS) and _begins_statement(node):
+                called = self.text(node.children[0]).partition("<")[0].rpartition("::")[2].strip()
+                is_own = called in self._own_names or called in self.macros.defined
+                if is_own or number_type(called) or self.macros.declared.is_type(called):
+                    found |= self.names(node)
         return frozenset(found)
-
-    def _may_be_type(self, name: str) -> bool:
-        """Whether a name, or the first word of what a macro of this name becomes, may be a type."""
-        found, defined = self.macros.declared, self.macros.defined
-        reached = [one for word in (name, *self.macros.named_by(name)) for one in defined.get(word, ())]
-        if any(one.parameters is None for one in defined.get(name, ())):
-            return True
-        return any(
-            number_type(one) or one in self._own_names or (found is not None and found.is_type(one))
-            for one in (name, *(macro.body[0] for macro in reached if macro.body))
-        )
 
     def pointee(self, node: Node) -> str | None:
         """The type of the number to which an expression points."""
@@ -241,8 +203,7 @@ class CppSource(CSource):
         text = None if binding is None else declared_type(self.scopes, binding, _REFERENCE)
         if text is None or text.count("*") != 1:
             return None
-        words = text.partition("*")[0].split()
-        return None if "volatile" in words else number_type(" ".join(one for one in words if one != "const"))
+        return number_type(text.partition("*")[0])
 
     def type(self, node: Node) -> str | None:
         """The type of an expression that is certainly a number or a pointer."""
@@ -256,23 +217,14 @@ class CppSource(CSource):
                 return None if of is None else self.outer_type(self.text(parts[1]), of)
             case "decimal_integer_literal":
                 return super().type(node) or NUMBER
-            case "string_literal" | "raw_string_literal":
-                return POINTER
             case "concatenated_string":
                 return POINTER if all(map(self.type, parts)) else None
-            case "character_literal":
-                return "char" if self.source[node.start : node.start + 1] == b"'" else None
             case "true" | "false":
                 return "bool"
-            case "null" | "this":
+            case "null" | "this" | "string_literal" | "raw_string_literal":
                 return POINTER
             case "alignof_expression":
                 return "size_t"
-            case "unary_expression" if node.operator in ("-", "+", "~"):
-                return _in_operation(self.type(parts[0]))
-            case "unary_expression":
-                is_known = node.operator == "!" and self.type(parts[0]) is not None
-                return "bool" if is_known else None
             case "update_expression":
                 return self.type(parts[0])
             case "assignment_expression":
@@ -305,13 +257,14 @@ class CppSource(CSource):
     def outer_type(self, name: str, of: str = "") -> str | None:
         """The type that the declarations around the function give to a plain name or to a field of a class,
         if it is a number or a pointer."""
-        declared = self.macros.declared
         # In a function that is `volatile`, its object is.
-        if declared is None or name in self.macros.defined or "volatile" in self._head:
+        if self._is_hidden(name, of) or "volatile" in self._head:
             return None
-        if not of and name in self._perhaps_declared:
-            return None
-        return declared.scalar(name, of or self._own_class)
+        return self.macros.declared.scalar(name, of or self._own_class)
+
+    def _is_hidden(self, name: str, of: str = "") -> bool:
+        """Whether a plain name or a field may mean what no declaration around the function shows."""
+        return name in self.macros.defined or (not of and name in self._perhaps_declared)
 
     @cached_property
     def _head(self) -> str:
@@ -337,42 +290,37 @@ class CppSource(CSource):
         """The class of an object, or of what a pointer points to, if no template leaves it open: then its
         fields are among those that are declared."""
         node, declared = node.unparenthesized, self.macros.declared
+        binding = self.binding(node)
+        if binding is not None and binding.view != "outer":
+            return declared.class_named(self._unqualified(declared_type(self.scopes, binding, _REFERENCE)))
         is_field = node.kind == "field_access"
+        of = self._class_before(node) if is_field else self._own_class
         name = self.text(node.children[1] if is_field else node)
-        if declared is None or name in self.macros.defined:
+        if (binding is None and not is_field) or of is None or self._is_hidden(name, of if is_field else ""):
             return None
-        if is_field:
-            of = self._class_before(node)
-            return None if of is None else declared.class_of(name, of)
-        binding = self.binding(node) if node.kind == "identifier" else None
-        if binding is None:
-            return None
-        if binding.view == "outer":
-            if name in self._perhaps_declared:
-                return None
-            return declared.class_of(name, self._own_class)
-        return declared.class_named(self._unqualified(declared_type(self.scopes, binding, _REFERENCE)))
+        return declared.class_of(name, of)
 
     def _named_type(self, node: Node) -> str | None:
         """The type that a cast names."""
         kinds = [one.kind for one in node.walk() if one.kind.startswith("abstract_")]
         if kinds:
             return POINTER if set(kinds) == {"abstract_pointer_declarator"} else None
-        return number_type(
-            " ".join(one for one in self.text(node).removeprefix("std::").split() if one != "const")
-        )
+        return number_type(self.text(node))
+
+    def promoted(self, kind: str | None) -> str | None:
+        """As in C; a type with a name may become `int`."""
+        return NUMBER if kind in _SMALL else super().promoted(kind)
 
     def _type_of_operation(self, node: Node) -> str | None:
         left, right = map(self.type, node.children)
         if left is None or right is None:
             return None
-        if node.operator in _COMPARING or node.operator in ("&&", "||"):
-            return "bool"
+        if node.operator in TRUTHS:
+            return self.truth
         if POINTER in (left, right):
-            if node.operator not in ("+", "-"):
-                return None
-            return POINTER if left != right else "ptrdiff_t"
-        left, right = map(_in_operation, (left, right))
+            kind = POINTER if left != right else "ptrdiff_t"
+            return kind if node.operator in ("+", "-") else None
+        left, right = map(self.promoted, (left, right))
         if node.operator in ("<<", ">>") or left == right:
             return left
         kinds = {left, right}
@@ -393,7 +341,25 @@ class CppSource(CSource):
 
     def is_value(self, node: Node) -> bool:
         """As in C; a function that is called could take a variable by reference, and a 0 may be a pointer."""
-        return super().is_value(node) and self.is_used_by_value(node, literal=True)
+        whole = node.parenthesized
+        return super().is_value(node) and self.taking(whole, whole.parent) not in (None, POINTER)
+
+    def taking(self, node: Node, parent: Node | None) -> str | None:
+        """The type for which an expression is: that of the other operand, the result or the variable, and
+        `bool` for a condition; `None` if that is not known."""
+        if parent is None:
+            return None
+        match parent.kind:
+            case "return_statement":
+                return self._result if self._result in ARITHMETIC else None
+            case "binary_expression" | "assignment_expression":
+                return next(self.type(one) for one in parent.children if one is not node)
+            case "variable_declarator":
+                binding = self.binding(self.name_of(parent))
+                return self.value_type(binding) if binding is not None and self.is_plain(binding) else None
+            case kind:
+                is_head = kind in _HEADS or kind == "ternary_expression"
+                return "bool" if is_head and node.field in ("condition", "init", "update") else None
 
     def writes_out(self, target: Node, operator: str, value: Node) -> bool:
         """As in C, for what is built in."""
@@ -433,80 +399,47 @@ class CppSource(CSource):
         is_value = self.value_type(binding) is not None
         return not is_value and self._find_value(binding, "array_declarator") is not None
 
-    def is_used_by_value(self, node: Node, *, literal: bool = False) -> bool:
-        """Whether what uses an expression can only use its value; `literal`: and takes any number."""
+    def is_used_by_value(self, node: Node) -> bool:
+        """Whether what uses an expression can only use its value."""
         here, parent = node, node.parent
         while parent is not None and (
             parent.kind == "parenthesized_expression"
-            or (parent.kind == "ternary_expression" and here.field != "condition" and not literal)
-            or (parent.kind == "sequence_expression" and here is parent.children[-1] and not literal)
+            or (parent.kind == "ternary_expression" and here.field != "condition")
+            or (parent.kind == "sequence_expression" and here is parent.children[-1])
         ):
             here, parent = parent, parent.parent
         if parent is None:
             return False
-        kinds = [self.type(one) for one in parent.children if one is not here]
+        is_taken = self.taking(here, parent) is not None
         match parent.kind:
-            case "return_statement" if literal:
-                return self._result in ARITHMETIC
-            case "binary_expression":
-                return kinds[0] is not None and not (literal and POINTER in kinds)
-            case "assignment_expression":
-                if literal:
-                    return kinds[0] not in (None, POINTER)
-                if here is not parent.children[0]:
-                    return kinds[0] is not None
+            case "assignment_expression" if here is parent.children[0]:
                 # What is assigned is the result, too: `keep(x = 1)` knows where `x` is.
-                return (kinds[0] is not None or parent.operator == "=") and self.is_used_by_value(parent)
+                return (is_taken or parent.operator == "=") and self.is_used_by_value(parent)
             case "update_expression":
                 postfix = self.source[parent.start : parent.start + 2] not in (b"++", b"--")
-                return not literal and (postfix or self.is_used_by_value(parent))
-            case "variable_declarator":
-                binding = self.binding(self.name_of(parent))
-                plain = binding is not None and self.is_plain(binding)
-                return plain and not (literal and binding is not None and self.value_type(binding) == POINTER)
+                return postfix or self.is_used_by_value(parent)
             case "argument_list":
                 above = parent.parent
                 if above is None or len(parent.children) != 1:
                     return False
-                if above.kind == "variable_declarator":
-                    binding = self.binding(self.name_of(above))
-                    return binding is not None and self.is_plain(binding) and not literal
-                return above.kind in CASTS and self.type(above) is not None and not literal
+                is_cast = above.kind in CASTS and self.type(above) is not None
+                return is_cast or self.taking(parent, above) is not None
             case "array_access":
-                return None not in kinds and not literal
+                return all(self.type(one) is not None for one in parent.children if one is not here)
             case "pointer_expression" | "field_access":
                 return parent.operator in ("*", "->")
             case "cast_expression":
-                is_void = self.text(parent.part("type")) == "void"
-                return (is_void or self.type(parent) is not None) and not literal
-            case "ternary_expression":
-                return here.field == "condition"
-            case kind if kind in _HEADS:
-                return here.field in ("condition", "init", "update")
+                return self.text(parent.part("type")) == "void" or self.type(parent) is not None
             case kind:
-                return kind in _VALUE_OF and not literal
+                return is_taken or kind in _VALUE_OF
 
 
 def _begins_statement(node: Node) -> bool:
     """Whether a statement begins with an expression, or one in the head of another statement does."""
-    around = [one for one in node.ancestors() if one.start == node.start]
-    top = around[-1] if around else node
-    above = top.parent
-    kinds = {one.kind for one in around}
-    return bool(kinds & {"expression_statement", "init_statement"}) or (
-        above is not None and above.kind in _HEADS
-    )
-
-
-def _in_operation(kind: str | None) -> str | None:
-    """The type that a number has in an operation."""
-    return NUMBER if kind in _SMALL else promoted(kind)
-
-
-def _is_deduced(declaration: Node) -> bool:
-    """Whether the type of a declaration is not written down."""
-    kind = declaration.child("type")
-    return kind is None or kind.kind in ("placeholder_type_specifier", "decltype")
+    around = [node, *(one for one in node.ancestors() if one.start == node.start)]
+    above, kinds = around[-1].parent, {one.kind for one in around}
+    is_head = above is not None and above.kind in _HEADS
+    return is_head or not kinds.isdisjoint({"expression_statement", "init_statement"})
 
 
 def is_evaluated(reading: ParsedText, function: Node) -> bool:
@@ -524,8 +457,7 @@ def _is_special(node: Node) -> bool:
 
 
 def _known_condition(code: CppSource, node: Node) -> bool:
-    condition = node.child("condition")
-    return condition is None or not code.is_inferred(condition)
+    return not code.is_inferred(node.part("condition"))
 
 
 def _nothing_lives(code: CppSource, node: Node) -> bool:
@@ -558,11 +490,10 @@ def _sum(code: CppSource, node: Node) -> bool:
 
 def _plain_target(code: CppSource, node: Node) -> bool:
     """What takes the value of a `?:` takes a number or a pointer, by value."""
-    parent = node.parenthesized.parent
-    if parent is not None and parent.kind == "return_statement":
-        return code.gives_number
-    is_assigned = parent is not None and parent.kind == "assignment_expression"
-    return not is_assigned or parent is None or code.type(parent.children[0]) is not None
+    whole = node.parenthesized
+    kind = "" if whole.parent is None else whole.parent.kind
+    is_taken = kind in ("return_statement", "assignment_expression")
+    return not is_taken or code.taking(whole, whole.parent) is not None
 
 
 def _plain_return(code: CppSource, node: Node) -> bool:

@@ -36,13 +36,12 @@ class CppScopes(CScopes):
     def _head(self, node: Node, head: Node | None) -> None:
         """Visit the declarator of the function."""
         for child in node.children:
-            if node is not head:
-                if child.kind.endswith(("declarator", "qualified_identifier", "operator_cast")):
-                    self._head(child, head)
-                else:
-                    self.visit(child)
-            else:
+            if node is head:
                 self.parameters(child, "parameter")
+            elif child.kind.endswith(("declarator", "qualified_identifier", "operator_cast")):
+                self._head(child, head)
+            else:
+                self.visit(child)
 
     def visit_requires_expression(self, node: Node) -> None:
         """Visit a requirement, which may not even be an expression, or a parameter of one."""
@@ -61,9 +60,7 @@ class CppScopes(CScopes):
 
     def visit_field_initializer(self, node: Node) -> None:
         """Visit `m(x)` of a constructor: the name is that of a member or a base."""
-        for child in node.children:
-            if child.kind != "field_identifier":
-                self.visit(child)
+        self.visit_all(one for one in node.children if one.kind != "field_identifier")
 
     def visit_lambda_expression(self, node: Node) -> None:
         """Visit a lambda: what it captures by a new name, its parameters, its body."""
@@ -82,9 +79,7 @@ class CppScopes(CScopes):
             self.declare(name, "lambda", node)
         for child in declarator.children if declarator is not None else ():
             self.parameters(child, "lambda")
-        for child in node.children:
-            if child is not declarator and child is not captures:
-                self.visit(child)
+        self.visit_all(one for one in node.children if one is not declarator and one is not captures)
         self.frames.pop()
         self.depth = before
 
@@ -92,40 +87,28 @@ class CppScopes(CScopes):
 
     def variable(self, node: Node, whole: Node, doubt: str | None) -> None:
         """As in C; `T x(y);` is one, too."""
-        if node.kind == "function_declarator" and self._initialises(node):
-            self._initialised(node, whole, doubt)
-        else:
+        parameters = node.child("parameters") if node.kind == "function_declarator" else None
+        if parameters is None or not any(map(self._is_known, parameters.walk())):
             super().variable(node, whole, doubt)
-
-    def _is_known(self, node: Node) -> bool:
-        """Whether a word names a variable of the function."""
-        found = self.find(self.text(node)) if node.kind in _NAMES else None
-        return found is not None and found.view != "outer" and found.doubt not in (IS_A_TYPE, BY_USING)
-
-    def _initialises(self, node: Node) -> bool:
-        """Whether what looks like the parameters of a function names a variable."""
-        parameters = node.child("parameters")
-        return parameters is not None and any(map(self._is_known, parameters.walk()))
-
-    def _initialised(self, node: Node, whole: Node, doubt: str | None) -> None:
-        """Visit `T x(y);`."""
-        parameters = node.part("parameters")
-        if not any(
-            (kind := one.child("type")) is not None and self._is_known(kind) for one in parameters.children
-        ):
+            return
+        kinds = [one.child("type") for one in parameters.children]
+        if not any(one is not None and self._is_known(one) for one in kinds):
             doubt = doubt or A_FUNCTION  # `T x(U(y));` may be a function
         self.declarator(node.part("declarator"), "local", whole, doubt)
         for one in parameters.walk():
             if one.kind in _NAMES:
                 self.use(one, "read")
 
+    def _is_known(self, node: Node) -> bool:
+        """Whether a word names a variable of the function."""
+        found = self.find(self.text(node)) if node.kind in _NAMES else None
+        return found is not None and found.view != "outer" and found.doubt not in (IS_A_TYPE, BY_USING)
+
     def visit_enhanced_for_statement(self, node: Node) -> None:
         """Visit a loop over items; they are made before its variable is known."""
         self.frames.append(ScopeFrame(node.end))
         body, declarator = node.part("body"), node.child("declarator")
-        for child in node.children:
-            if child is not body and child is not declarator:
-                self.visit(child)
+        self.visit_all(one for one in node.children if one is not body and one is not declarator)
         if declarator is not None:
             self.declarator(declarator, "loop", node)
         self.visit(body)
@@ -141,9 +124,7 @@ class CppScopes(CScopes):
     def visit_alias_declaration(self, node: Node) -> None:
         """Visit `using T = …;`."""
         name = node.part("name")
-        for child in node.children:
-            if child is not name:
-                self.visit(child)
+        self.visit_all(one for one in node.children if one is not name)
         self.declare(name, "local", node, doubt=IS_A_TYPE)
 
     def visit_using_declaration(self, node: Node) -> None:
@@ -168,9 +149,7 @@ class CppScopes(CScopes):
 
     def _arguments(self, node: Node) -> None:
         """Visit the arguments of a template, whose name is none of a variable."""
-        for child in node.children:
-            if child.kind not in _NAMES and child.kind != "field_identifier":
-                self.visit(child)
+        self.visit_all(one for one in node.children if one.kind not in {*_NAMES, "field_identifier"})
 
     visit_template_type = visit_template_method = _arguments
 

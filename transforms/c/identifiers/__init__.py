@@ -17,7 +17,7 @@ int total(const int *prices, int count, int tax)
 }
 """
 
-_CLAMP: Final = """\
+CLAMP: Final = """\
 int clamp(int value, int low, int high)
 {
     int start = low < high ? low : high;
@@ -30,9 +30,9 @@ FAMILY: Final = TransformFamily.of(
     __name__,
     "identifiers",
     "Names of C's variables: what may be called otherwise, and what it is called then.",
-    *renamings(_TOTAL, _CLAMP),
+    *renamings(_TOTAL, CLAMP),
     keeps("rename:RENAME_PARAMETERS", "locals and parameters get other names", _TOTAL, MERGING,
         interface=True),
-    changes("merging:RENAME_MERGING", "two variables become one", _CLAMP),
+    changes("merging:RENAME_MERGING", "two variables become one", CLAMP),
     rests_on=NAMES,
 )  # fmt: skip

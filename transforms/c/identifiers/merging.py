@@ -38,11 +38,7 @@ class CMerging(InFile, Merging):
     around: str = field(default="", repr=False)
 
     def merges(self, source: str) -> _Merges:
-        """The merges of a function, computed once for all of its variants.
-
-        Raises:
-            SourceError: the source does not parse or is not one function.
-        """
+        """As in all languages, computed once for all variants."""
         return _merges(source, self.surroundings)
 
 

@@ -23,10 +23,8 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from codeaudit.transforms.c.analysis.scopes import resolve
-from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp import reading as cpp
-from codeaudit.transforms.c.cpp.reading import name_of
-from codeaudit.transforms.c.macros import NOWHERE, InFile, Macros, Surroundings, macros_of
+from codeaudit.transforms.c.macros import NOWHERE, InFile, Surroundings, macros_of
 from codeaudit.transforms.c.parsing import KEYWORDS, C, CText
 from codeaudit.transforms.levels import MacroLevel
 from codeaudit.transforms.naming import Lexicon
@@ -55,23 +53,21 @@ NATURAL: Final[tuple[str, ...]] = tuple(_FREQUENT.split())
 """Names of local variables that are frequent in C."""
 
 _KNOWN: Final = """
-    NULL EOF BUFSIZ FILE stdin stdout stderr errno assert offsetof va_list va_start va_arg va_end va_copy
-    true false bool complex imaginary I and or not xor bitand bitor compl not_eq and_eq or_eq xor_eq
-    noreturn setjmp jmp_buf signal abs exit free malloc calloc realloc index rindex log exp pow sin cos tan
-    sqrt floor ceil round trunc read write open close printf puts putchar getchar getc putc strlen strcpy
-    strcmp strchr memcpy memset memcmp memmove time clock date linux unix i386 near far huge small pascal
-    cdecl interface min max major minor makedev current environ main j0 j1 jn y0 y1 yn gamma isnan isinf
-    signbit stat link unlink select send recv bind listen accept connect socket pipe dup wait kill sleep
-    this class new delete template typename namespace private public protected virtual operator friend
-    try catch throw using export mutable explicit wchar_t alignas alignof constexpr decltype nullptr
-    in out inout interrupt bit sbit code xdata idata asm fortran vector pixel
+    NULL EOF BUFSIZ FILE stdin stdout stderr errno assert offsetof va_list va_start va_arg va_end
+    va_copy complex imaginary I noreturn setjmp jmp_buf signal abs exit free malloc calloc realloc index
+    rindex log exp pow sin cos tan sqrt floor ceil round trunc read write open close printf puts putchar
+    getchar getc putc strlen strcpy strcmp strchr memcpy memset memcmp memmove time clock date linux
+    unix i386 near far huge small pascal cdecl interface min max major minor makedev current environ
+    main j0 j1 jn y0 y1 yn gamma isnan isinf signbit stat link unlink select send recv bind listen
+    accept connect socket pipe dup wait kill sleep in out inout interrupt bit sbit code xdata idata asm
+    fortran vector pixel
 """
-_RESERVED: Final = frozenset(_KNOWN.split()) - {"bit", "code", "out", "pixel"} | KEYWORDS
+_RESERVED: Final = frozenset(_KNOWN.split()) - {"bit", "code", "out", "pixel"} | KEYWORDS | cpp.KEYWORDS
 
 
 def reserved(name: str) -> bool:
-    """Whether no strategy gives this name: a keyword, a well-known macro or function, or a name that is
-    reserved for compilers (ISO/IEC 9899:2018, 7.1.3)."""
+    """Whether no strategy gives this name: a keyword of C or C++, a well-known macro or function, or a name
+    that is reserved for compilers (ISO/IEC 9899:2018, 7.1.3)."""
     return (
         name in _RESERVED
         or name.startswith("__")
@@ -81,11 +77,8 @@ def reserved(name: str) -> bool:
     )
 
 
-LEXICONS: Final = {
-    C: Lexicon(NATURAL, reserved, capitals=False),
-    CPP: Lexicon(NATURAL, lambda name: reserved(name) or name in cpp.KEYWORDS, capitals=False),
-}
-"""The form of new names, by language."""
+LEXICON: Final = Lexicon(NATURAL, reserved, capitals=False)
+"""The form of new names."""
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
@@ -97,20 +90,12 @@ HIDDEN: Final = "beside a word that was not read"
 IN_CAPITALS: Final = "name in capitals, as macros have them"
 
 
-def doubt(macros: Macros, scopes: Scopes) -> str | None:
-    """Why a function may contain a macro that is not seen; `None` if it contains none that counts."""
-    own = {one.name for one in scopes.bindings if one.view != "outer"}
-    own |= {scopes.text(one) for one in scopes.unit.walk() if one.kind == "statement_identifier"}
-    reading = scopes.reading
-    return macros.doubt(reading.source.decode(), name_of(reading.source, scopes.unit), frozenset(own))
-
-
 class CVariables(CodeVariables):
     """The variables of one function of a text."""
 
     def __init__(self, source: str, around: Surroundings) -> None:
         self.language: Final = around.language
-        self.lexicon = LEXICONS[around.language]
+        self.lexicon = LEXICON
         super().__init__(source, resolve(source, around.language))
         self.macros = macros_of(source, around)
         self.evidence = self.macros.evidence
@@ -118,7 +103,7 @@ class CVariables(CodeVariables):
     @cached_property
     def obstacle(self) -> str | None:
         """A macro that is not seen may stand in the function."""
-        return doubt(self.macros, self.scopes)
+        return self.macros.doubt(self.scopes)
 
     @cached_property
     def kept(self) -> Mapping[str, str]:
@@ -155,9 +140,7 @@ class CVariables(CodeVariables):
 
     def usable(self, name: str, own: Collection[str]) -> bool:
         """As in all languages, and no word of a macro of the file unless it is a name of the function."""
-        if name not in own and (name in self.macros.words or self.macros.is_pasted(name, self.source)):
-            return False
-        return super().usable(name, own)
+        return (name in own or not self.macros.takes(name, self.source)) and super().usable(name, own)
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
         """The evidence of the shared proof, under what is assumed of macros."""
@@ -188,11 +171,7 @@ class CRename(InFile, RenameVariables):
     macros: MacroLevel = "known"
 
     def variables(self, source: str) -> CVariables:
-        """The variables of the function.
-
-        Raises:
-            SourceError: the source does not parse or is not one function.
-        """
+        """As in all languages."""
         return variables(source, self.surroundings)
 
 

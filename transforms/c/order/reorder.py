@@ -6,10 +6,9 @@ from typing import Final
 
 from codeaudit.transforms.c.analysis.program import CProgram, analyse
 from codeaudit.transforms.c.analysis.scopes import IS_A_TYPE, TYPE_OR_VARIABLE
-from codeaudit.transforms.c.identifiers.rename import doubt
 from codeaudit.transforms.c.macros import HYGIENIC, InFile, Surroundings
 from codeaudit.transforms.c.parsing import C
-from codeaudit.transforms.c.rewriting import LABEL_INSIDE, CSource
+from codeaudit.transforms.c.rewriting import CSource
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.levels import MacroLevel
@@ -32,11 +31,7 @@ class COrdering(CodeOrdering):
     """The blocks of a C function."""
 
     program: CProgram
-
-    @property
-    def sets_fields(self) -> bool:
-        """C has no constructors."""
-        return False
+    sets_fields = False  # C has no constructors
 
 
 def _ordering(source: str, around: Surroundings, dependence: Dependence = "strict") -> COrdering:
@@ -47,26 +42,20 @@ def _ordering(source: str, around: Surroundings, dependence: Dependence = "stric
 def _obstacle(program: CProgram) -> str | None:
     """Why no statement may move; `None` if some may."""
     code = program.code
-    if (reason := doubt(code.macros, code.scopes)) is not None:
+    if (reason := code.macros.doubt(code.scopes)) is not None:
         return reason
-    if any(node.kind == "case_statement" for node in code.unit.walk()):
-        return LABEL_INSIDE
+    if code.unusual is not None:
+        return code.unusual
     source = code.source.decode()
     words = {code.text(node) for node in code.unit.walk() if node.kind == "identifier"}
     own = {one.name for one in code.scopes.bindings if one.view != "outer" and one.doubt != IS_A_TYPE}
-    if words & _RETURNS_TWICE:
+    if words & _RETURNS_TWICE or any(code.macros.is_pasted(name, source) for name in own):
         return JUMPS_BACK
-    if code.unusual is not None:
-        return code.unusual
     if own & {code.text(node) for node in code.unit.walk() if _is_type(node) and not _is_value(code, node)}:
         return TYPE_OR_VARIABLE
-    if any(code.macros.is_pasted(name, source) for name in own):
-        return JUMPS_BACK
-    for word in code.macros.used_in(source):
-        named = code.macros.named_by(word)
-        if named & own or named & _RETURNS_TWICE or not code.macros.moves_whole(word):
-            return JUMPS_BACK
-    return None
+    kept, used = own | _RETURNS_TWICE, code.macros.used_in(source)
+    is_odd = any(code.macros.named_by(one) & kept or not code.macros.moves_whole(one) for one in used)
+    return JUMPS_BACK if is_odd else None
 
 
 def _is_type(node: Node) -> bool:
@@ -89,11 +78,7 @@ class CReorder(InFile, CodeReorder):
     macros: MacroLevel = "known"
 
     def ordering(self, source: str) -> COrdering:
-        """The blocks of the function.
-
-        Raises:
-            SourceError: the source does not parse or is not one function.
-        """
+        """As in all languages."""
         return _ordering(source, self.surroundings, self.dependence)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
@@ -112,11 +97,7 @@ class CReorderBreaking(InFile, CodeReorderBreaking):
     language: str = C
 
     def ordering(self, source: str) -> COrdering:
-        """The blocks of the function.
-
-        Raises:
-            SourceError: the source does not parse or is not one function.
-        """
+        """As in all languages."""
         return _ordering(source, self.surroundings)
 
 

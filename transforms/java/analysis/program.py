@@ -143,9 +143,7 @@ class JavaProgramBuilder(ProgramBuilder):
                 within.captured(label)
                 if any(child.kind in ("pattern", "guard", "record_pattern") for child in label.children):
                     within.everything(label)
-                for _, binding in self.facts.inside(label.start, label.end):
-                    if label.start <= binding.start < label.end:
-                        within.declare(binding, inner=True)
+                within.declare_inside(label.start, label.end, inner=True)
                 for child in label.children:
                     if child.kind == "identifier":
                         self._constant(within, self.facts.text(child))
@@ -188,9 +186,7 @@ class JavaProgramBuilder(ProgramBuilder):
         resources = node.child("resources")
         if resources is not None:
             reading.everything(resources)
-            for _, binding in self.facts.inside(resources.start, resources.end):
-                if resources.start <= binding.start < resources.end:
-                    reading.declare(binding, inner=True)
+            reading.declare_inside(resources.start, resources.end, inner=True)
         effects = self.effects(reading)
         head = resources.end if resources else node.start + len("try")
         line = self.row(node.start, head, place.depth, place.parent, effects)
