@@ -11,7 +11,6 @@ text hands none of the classes to other code.
 
 import ast
 import builtins
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
@@ -20,7 +19,13 @@ from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, ow
 from codeaudit.transforms.python.analysis.functions import QuietFunctions
 from codeaudit.transforms.python.analysis.index import TextIndex
 from codeaudit.transforms.python.analysis.knowledge import EXCEPTIONS, MODULE_NAMES
-from codeaudit.transforms.python.analysis.looks import READING, STORING, PlainAttributes, QuietFunction
+from codeaudit.transforms.python.analysis.looks import (
+    READING,
+    STORING,
+    PlainAttributes,
+    QuietFunction,
+    ShownLooks,
+)
 from codeaudit.transforms.python.parsing import FunctionNode, last_name
 
 _BUILTIN_BASES: Final = frozenset(
@@ -70,37 +75,35 @@ PLAIN_VALUES: Final = (
 class TextBindings:
     """What the names of a text stand for; found on first use."""
 
-    def __init__(self, nodes: TextIndex, functions: QuietFunctions, attached: Iterable[str] = ()) -> None:
-        """`attached` are names that the text binds to classes from outside of their bodies, or that stand for
-        anything.
+    def __init__(
+        self, source: str, nodes: TextIndex, shown: ShownLooks, attached: Iterable[str] = ()
+    ) -> None:
+        """`shown` is what the text shows of its classes. `attached` are names that it binds to classes from
+        outside of their bodies, or that stand for anything.
         """
         self._nodes = nodes
-        self._functions = functions
+        self._functions = QuietFunctions(source, nodes, shown)
         self._attached = frozenset(attached)
-
-    @cached_property
-    def _bound(self) -> Counter[str]:
-        """How often the text binds each name, in any scope."""
-        return self._nodes.bound
 
     @cached_property
     def imports(self) -> Mapping[str, str]:
         """As in `looks.Bindings`."""
-        if self._bound["*"]:  # it may bind any name
+        bound = self._nodes.bound
+        if bound["*"]:  # it may bind any name
             return {}
-        found = {name: full for name, full in imports_of(self._nodes.tree) if self._bound[name] == 1}
+        found = {name: full for name, full in imports_of(self._nodes.tree.body) if bound[name] == 1}
         # `from fastlib import math`, where `math` is bound a second time: it is not known what it stands for.
-        if unsure := MODULE_NAMES & self._bound.keys() - found.keys():
+        if unsure := MODULE_NAMES & bound.keys() - found.keys():
             found.update(dict.fromkeys(_bound_otherwise(self._nodes.tree) & unsure, UNKNOWN))
         return found
 
     @cached_property
     def _classes(self) -> "_Classes":
-        return _Classes(self._nodes, self._attached, self._bound, self.imports)
+        return _Classes(self._nodes, self._attached, self.imports)
 
     def called(self, name: str) -> QuietFunction | None:
         """As in `looks.Bindings`."""
-        return self._functions.called(name, self._bound, self)
+        return self._functions.called(name, self)
 
     def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
         """As in `looks.Bindings`."""
@@ -110,14 +113,8 @@ class TextBindings:
 class _Classes:
     """The classes of a text."""
 
-    def __init__(
-        self,
-        nodes: TextIndex,
-        attached: frozenset[str],
-        bound: Counter[str],
-        imports: Mapping[str, str],
-    ) -> None:
-        self._bound = bound
+    def __init__(self, nodes: TextIndex, attached: frozenset[str], imports: Mapping[str, str]) -> None:
+        bound = self._bound = nodes.bound
         self._imports = imports
         self._classes = {
             node.name: node
@@ -241,7 +238,7 @@ class _Classes:
             base for node in everything for base in map(called_name, bases_of(node)) if base in vars(builtins)
         }
         fixed = {one for base in builtin for one in dir(getattr(builtins, base))}
-        return PlainAttributes(frozenset(bound | fixed | self._attached), None if "" in slots else slots)
+        return PlainAttributes(frozenset(bound | fixed | self._attached), None if "" in slots else [*slots])
 
     def _ancestors(self, names: Sequence[str]) -> Sequence[ast.ClassDef] | None:
         """These classes and all that they derive from; `None` if one of them is not known."""
@@ -332,16 +329,14 @@ class _Classes:
                 yield name, name == "__slots__" or isinstance(value, PLAIN_VALUES)
 
 
-def imports_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The names that a text imports at its top level, each with what it stands for."""
-    for node in tree.body:
+def imports_of(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """The names that those of the statements bind that are imports, each with what it stands for."""
+    for node in statements:
         match node:
             case ast.Import(names=names):
                 for one in names:
-                    yield (
-                        one.asname or one.name.partition(".")[0],
-                        _common(one.name if one.asname else one.name.partition(".")[0]),
-                    )
+                    first = one.name.partition(".")[0]
+                    yield one.asname or first, _common(one.name if one.asname else first)
             case ast.ImportFrom(names=names):
                 module = "." * node.level + (node.module or "")
                 yield from ((one.asname or one.name, _common(f"{module}.{one.name}")) for one in names)
