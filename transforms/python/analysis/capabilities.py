@@ -135,10 +135,6 @@ DENIED: Final = {
     Sees.SIGNS: "identity-unread",
 }
 """The entries of the ledger that do not hold in a file that shows this."""
-_DENYING: Final[Mapping[object, Sees]] = {
-    id: reduce(or_, (what for what, other in DENIED.items() if other == id)) for id in DENIED.values()
-}
-"""What shows that each of these entries does not hold."""
 
 
 class _Denied(Mapping[str, int]):
@@ -150,15 +146,9 @@ class _Denied(Mapping[str, int]):
     def __init__(self, file: str) -> None:
         self._file = file
 
-    def _shown(self, id: object) -> Sees:
-        what = _DENYING.get(id, Sees.NOTHING)
-        return what if what and shown_by(self._file, what) & what else Sees.NOTHING
-
-    def __contains__(self, id: object) -> bool:
-        return bool(self._shown(id))
-
-    def __getitem__(self, id: object) -> int:
-        if what := self._shown(id):
+    def __getitem__(self, id: str) -> int:
+        what = reduce(or_, (one for one, other in DENIED.items() if other == id), Sees.NOTHING)
+        if what and shown_by(self._file, what) & what:
             return _first_line(self._file, what)
         raise KeyError(id)
 
@@ -175,6 +165,7 @@ def denied_in(file: str) -> Mapping[str, int]:
     return _Denied(file)
 
 
+@lru_cache(maxsize=64)
 def _first_line(file: str, what: Sees) -> int:
     """The first line that mentions a way to see this; 0 if it cannot be told, as of a name in a text."""
     words = {
@@ -201,16 +192,16 @@ def _first_line(file: str, what: Sees) -> int:
 class Reach(Enum):
     """Of whose code a way shows something."""
 
-    DEFINITIONS = "definitions"
+    DEFINITIONS = auto()
     """The functions and classes of the file that mentions it; nothing else of them."""
 
-    HERE = "here"
+    HERE = auto()
     """The function that mentions it."""
-    FILE = "file"
+    FILE = auto()
     """Every function of the file that mentions it."""
-    BINDINGS = "bindings"
+    BINDINGS = auto()
     """What the names of the file that mentions it stand for; nothing else of them."""
-    IDENTITY = "identity"
+    IDENTITY = auto()
     """Whether two equal objects of the file that mentions it are one; nothing else of them."""
 
 
@@ -410,16 +401,9 @@ _INSPECT: Final = re.compile(r"[\"']inspect[\"']|\binspect\s+(?:as\b|import\s*\*
 """The module by another name."""
 
 
-class _Hints(NamedTuple):
-    """What stands in every text that shows something: one of the words, or both of a pair."""
-
-    words: Set[str]
-    pairs: Sequence[tuple[Set[str], Set[str]]]
-
-
 @lru_cache(maxsize=16)
-def _hints(asked: Sees) -> _Hints:
-    """Those of what is asked for."""
+def _hints(asked: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
+    """What stands in every text that shows some of what is asked for: one of the words, or both of a pair."""
     tables = (FILE.words, FILE.builtins, FILE.fields, FILE.parts, FILE.bound, FILE.texts)
     words = {word for table in tables for word, sees in table.items() if sees & asked} - {"lineno", *STATES}
     pairs: list[tuple[Set[str], Set[str]]] = [
@@ -429,15 +413,15 @@ def _hints(asked: Sees) -> _Hints:
     if asked & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED
         pairs += [(HERE.paths["inspect"].keys(), {"inspect"}), ({"lineno"}, _WARNED | _LOGGING)]
-    return _Hints(words, [*pairs, (_OWN_FILE, _READING)] if asked & Sees.SOURCE else pairs)
+    return words, [*pairs, (_OWN_FILE, _READING)] if asked & Sees.SOURCE else pairs
 
 
 def _may_show(file: str, asked: Sees) -> bool:
     """Whether a text may show some of what is asked for. Its tree is not read."""
-    words, hints = words_of(file), _hints(asked)
-    if words is None or not words.isdisjoint(hints.words):
+    words, (hints, pairs) = words_of(file), _hints(asked)
+    if words is None or not words.isdisjoint(hints):
         return True
-    if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in hints.pairs):
+    if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in pairs):
         return True
     if not asked & Sees.LOCALS:
         return False

@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeVar
 
@@ -231,7 +231,10 @@ class TextIndex:
         found = {
             one.value for one in self(ast.Constant) if isinstance(one.value, str) and id(one) not in bare
         }
-        joined: list[ast.expr] = [*self(ast.BinOp), *self(ast.JoinedStr), *_makers(self(ast.Call))]
+        joined: list[ast.expr] = [*self(ast.BinOp), *self(ast.JoinedStr)]
+        joined += [
+            one for one in self(ast.Call) if isinstance(one.func, ast.Attribute) and one.func.attr in _MAKING
+        ]
         found.update(text for node in joined if (text := told(node)) is not None)
         return found
 
@@ -356,22 +359,15 @@ class TextIndex:
         if not mentioned:
             return False
         aliases = self.aliases(module)
-        for owner, name in self.asked():
-            if name in names and (last_name(owner) in aliases or names_module(owner) == module):
-                return True
+        owners = [one.value for one in self(ast.Attribute) if one.attr in names]
+        owners += [
+            call.args[0]
+            for call in self(ast.Call)
+            if len(call.args) > 1 and last_name(call.func) in _GETTING and told(call.args[1]) in names
+        ]
+        if any(last_name(owner) in aliases or names_module(owner) == module for owner in owners):
+            return True
         return any(f"{module}.{name}" in self.paths for name in names)
-
-    def asked(self) -> Iterator[tuple[ast.expr, str]]:
-        """The attributes that the text reads, each with its owner."""
-        for node in self(ast.Attribute):
-            yield node.value, node.attr
-        for call in self(ast.Call):
-            match call:
-                case ast.Call(func=func, args=[owner, key, *_]) if last_name(func) in _GETTING:
-                    if (text := told(key)) is not None:
-                        yield owner, text
-                case _:
-                    pass
 
     @cached_property
     def bindings(self) -> Sequence[tuple[str, ast.expr]]:
@@ -466,11 +462,6 @@ def names_module(node: ast.expr) -> str | None:
             return told(key)
         case _:
             return None
-
-
-def _makers(calls: Iterable[ast.Call]) -> Iterator[ast.Call]:
-    """The calls of which `told` may tell the text."""
-    return (one for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr in _MAKING)
 
 
 def _holds(node: ast.stmt | ast.expr, inner: ast.expr) -> bool:

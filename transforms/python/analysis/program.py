@@ -184,10 +184,7 @@ def analyse_tree(
         builder = PythonProgramBuilder(
             source, dependence=dependence, rebound=rebound, shown=shown, package=package
         )
-        if len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode):
-            root = builder.alone(tree.body[0])
-        else:
-            root = builder.module(tree)
+        root = builder.alone(tree.body[0]) if alone else builder.module(tree)  # type: ignore[arg-type]
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
     return PythonProgram(source, tree, root, builder, dependence, own.rebound)
