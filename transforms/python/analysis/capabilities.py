@@ -519,10 +519,7 @@ def _takes_apart(found: TextIndex, makers: Set[str]) -> bool:
             case _:
                 return False
 
-    while True:
-        more = {name for name, value in found.bindings if name not in holders and is_text(value)}
-        if not more:
-            break
+    while more := {name for name, value in found.bindings if name not in holders and is_text(value)}:
         holders |= more
     looked = [one.value for one in found(ast.Subscript)]
     looked += [one.value for one in found(ast.Attribute) if one.attr not in _SAME_TEXT]
@@ -621,18 +618,13 @@ def _takes_unseen(found: TextIndex, module: str, looking: Set[str], called: Set[
         for one in mentions
     ):
         return True
-    used = _arguments_and_keys(found)
+    used = {id(arg) for call in found(ast.Call) for arg in call.args}
+    used |= {id(one.slice) for one in found(ast.Subscript)}
     return any(id(one) in used and told(one) == module for one in found(ast.Constant))
 
 
 _ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"})
 """Functions that take nothing out of a module."""
-
-
-def _arguments_and_keys(nodes: TextIndex) -> Set[int]:
-    """The expressions that are arguments of calls or keys of items."""
-    used = {id(arg) for call in nodes(ast.Call) for arg in call.args}
-    return used | {id(one.slice) for one in nodes(ast.Subscript)}
 
 
 def _reads_own_file(call: ast.Call) -> bool:

@@ -12,12 +12,12 @@ text hands none of the classes to other code.
 import ast
 import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.functions import QuietFunctions
-from codeaudit.transforms.python.analysis.index import TextIndex
+from codeaudit.transforms.python.analysis.index import TextIndex, told
 from codeaudit.transforms.python.analysis.knowledge import EXCEPTIONS, MODULE_NAMES
 from codeaudit.transforms.python.analysis.looks import (
     READING,
@@ -27,6 +27,7 @@ from codeaudit.transforms.python.analysis.looks import (
     ShownLooks,
 )
 from codeaudit.transforms.python.parsing import FunctionNode, last_name
+from codeaudit.transforms.python.walking import reached
 
 _BUILTIN_BASES: Final = frozenset(
     {"object", "list", "dict", "set", "frozenset", "tuple", "str", "bytes", "int", "float"}
@@ -127,7 +128,7 @@ class _Classes:
         self._methods: dict[str, list[tuple[FunctionNode, str | None]]] = {}
         self._unbound = set[str]()
         self._known: dict[str, PlainAttributes | None] = {}
-        self._texts: dict[int, str] = {}
+        self._texts = cache(ast.dump)
         # Whoever gets a class may derive from it, or give it attributes with code.
         used = [one for one in nodes(ast.Name) if one.id in self._classes and one.ctx.__class__ is ast.Load]
         allowed = set(_plain_uses(nodes)) if used else set[int]()
@@ -184,15 +185,10 @@ class _Classes:
         if len(found) > 1:
             text = ast.dump(function)
             # A variant of the function is not in the text; then every function of its name counts.
-            found = [one for one in found if self._text(one[0]) == text] or found
+            found = [one for one in found if self._texts(one[0]) == text] or found
         plain = [self._plain(owner, node) for node, owner in found]
         known = [one for one in plain if one is not None]
         return known if len(known) == len(plain) else []
-
-    def _text(self, node: FunctionNode) -> str:
-        if id(node) not in self._texts:
-            self._texts[id(node)] = ast.dump(node)
-        return self._texts[id(node)]
 
     def _plain(self, owner: str | None, method: FunctionNode) -> PlainAttributes | None:
         decorators = {called_name(node) for node in method.decorator_list}
@@ -207,15 +203,8 @@ class _Classes:
 
     def _hierarchy(self, name: str) -> PlainAttributes | None:
         """What is known of the instances of a class and of all that derive from it."""
-        members = {name}
-        pending = [name]
-        while pending:
-            for other in self._derived.get(pending.pop(), ()):
-                if other not in members:
-                    members.add(other)
-                    pending.append(other)
         own = self._ancestors([name])
-        everything = self._ancestors(sorted(members))
+        everything = self._ancestors(reached([name], lambda one: self._derived.get(one, ())))
         if own is None or everything is None:
             return None
         if not self._given.isdisjoint(node.name for node in everything):
@@ -240,23 +229,17 @@ class _Classes:
         fixed = {one for base in builtin for one in dir(getattr(builtins, base))}
         return PlainAttributes(frozenset(bound | fixed | self._attached), None if "" in slots else [*slots])
 
-    def _ancestors(self, names: Sequence[str]) -> Sequence[ast.ClassDef] | None:
+    def _ancestors(self, names: Iterable[str]) -> Sequence[ast.ClassDef] | None:
         """These classes and all that they derive from; `None` if one of them is not known."""
-        found: dict[str, ast.ClassDef] = {}
-        pending = list(names)
-        while pending:
-            name = pending.pop()
-            node = self._classes.get(name)
-            if node is None or not self._is_plain_class(node):
-                return None
-            if name not in found:
-                found[name] = node
-                pending += [
-                    base.id
-                    for base in bases_of(node)
-                    if isinstance(base, ast.Name) and base.id in self._classes
-                ]
-        return list(found.values())
+
+        def bases(name: str) -> Iterator[str]:
+            for base in bases_of(self._classes[name]) if name in self._classes else ():
+                if isinstance(base, ast.Name) and base.id in self._classes:
+                    yield base.id
+
+        found = [self._classes.get(name) for name in reached(names, bases)]
+        known = [node for node in found if node is not None and self._is_plain_class(node)]
+        return known if len(known) == len(found) else None
 
     def _is_plain_class(self, node: ast.ClassDef) -> bool:
         metaclasses = all(
@@ -400,15 +383,14 @@ def _stored_elsewhere(nodes: TextIndex) -> Iterator[str]:
             yield node.attr
     for call in nodes(ast.Call):
         match call:
-            case ast.Call(func=func, args=[owner, key, *_]) if called_name(func) in (
-                "setattr",
-                "__setattr__",
-            ):
+            case ast.Call(func=func, args=[owner, key, *_]) if called_name(func) in _SETTERS:
                 if not _is_self(owner):
-                    told = key.value if isinstance(key, ast.Constant) else None
-                    yield told if isinstance(told, str) else "__getattribute__"
+                    yield told(key) or "__getattribute__"
             case _:
                 pass
+
+
+_SETTERS: Final = frozenset({"setattr", "__setattr__"})
 
 
 def _is_self(node: ast.expr) -> bool:

@@ -30,6 +30,7 @@ from codeaudit.transforms.python.analysis.index import TextIndex
 from codeaudit.transforms.python.analysis.knowledge import CONTAINERS, PLAIN
 from codeaudit.transforms.python.analysis.looks import Bindings, QuietFunction, ShownLooks
 from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.walking import reached
 
 _RECEIVERS: Final = frozenset({"self", "cls"})
 
@@ -87,23 +88,12 @@ class QuietFunctions:
             missing = [one for one in self._calls(current) if one not in self._found]
             if current in self._found:
                 pending.pop()
-            elif self._comes_back(current):
+            elif current in reached(self._calls(current), self._calls):
                 self._found[current] = None
             elif missing:
                 pending += missing
             else:
                 self._found[current] = self._read(self._candidates[current], bindings)
-
-    def _comes_back(self, name: str) -> bool:
-        """Whether a function may call itself, directly or through others."""
-        pending, seen = [name], set[str]()
-        while pending:
-            for one in self._calls(pending.pop()) - seen:
-                if one == name:
-                    return True
-                seen.add(one)
-                pending.append(one)
-        return False
 
     def _calls(self, name: str) -> frozenset[str]:
         """The functions of the text that a function calls, also in what is defined inside it."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeVar
 
-from codeaudit.transforms.python.analysis.facts import bound_by, bound_names
+from codeaudit.transforms.python.analysis.facts import BINDING, bound_by, bound_names
 from codeaudit.transforms.python.parsing import (
     FunctionNode,
     file_tree,
@@ -124,11 +124,6 @@ _FUNCTIONS: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
 _SCOPES: Final = _FUNCTIONS | {ast.ClassDef, ast.Lambda}
 _LEAVES: Final = frozenset({ast.Name, ast.Constant, ast.alias})
 """Kinds of which most nodes are, and under which none stand."""
-_BINDING: Final = frozenset({
-    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.ExceptHandler,
-    ast.MatchAs, ast.MatchStar, ast.MatchMapping,
-})  # fmt: skip
-"""The kinds of nodes of `bound_by`, without names and parameters."""
 
 
 class TextIndex:
@@ -200,9 +195,8 @@ class TextIndex:
     def bound(self) -> Counter[str]:
         """How often the text binds each name, in any scope."""
         found = Counter([one.id for one in self(ast.Name) if one.ctx.__class__ is not ast.Load])
-        found.update([one.arg for one in self(ast.arg)])
         for kind, nodes in self._found.items():
-            if kind in _BINDING:
+            if kind in BINDING and kind is not ast.Name:
                 found.update(name for node in nodes for name in bound_by(node))
             # `T` in `def f[T](x): …`
             elif kind.__name__ in ("TypeVar", "TypeVarTuple", "ParamSpec"):
@@ -336,19 +330,10 @@ class TextIndex:
         for one in self(ast.alias):
             if one.asname and one.name == module:
                 found.add(one.asname)
-        pairs = self.bindings
-        before = 0
-        while before < len(found):
-            before = len(found)
-            found |= {target for target, value in pairs if self._stands_for(value, module, found)}
+        found |= {target for target, value in self.bindings if names_module(value) == module}
+        while more := {target for target, value in self.bindings if last_name(value) in found} - found:
+            found |= more
         return found
-
-    def _stands_for(self, value: ast.expr, module: str, known: Set[str]) -> bool:
-        match value:
-            case ast.Name() | ast.Attribute():
-                return last_name(value) in known
-            case _:
-                return names_module(value) == module
 
     def asks(self, module: str, names: Set[str]) -> bool:
         """Whether the text asks a module for one of these names: `inspect.stack`, `from inspect import *`."""

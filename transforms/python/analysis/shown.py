@@ -53,7 +53,7 @@ from codeaudit.transforms.python.analysis.looks import (
 )
 from codeaudit.transforms.python.function_context import rebound_in, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, file_tree, last_name, parameter_names
-from codeaudit.transforms.python.walking import HOLDERS, below
+from codeaudit.transforms.python.walking import HOLDERS, below, reached
 from codeaudit.transforms.remembering import Plain, digest, fact
 
 _REMOVED: Final = re.compile(r"\bdel\b|delattr|globals|vars|locals|__dict__")
@@ -327,33 +327,25 @@ class _Text:
 
     def _find_properties(self, classes: Sequence[ast.ClassDef]) -> None:
         """Note the classes that derive from `property`, directly or through one another."""
-        before = -1
-        while before < len(self._properties):
-            before = len(self._properties)
-            self._properties |= {
-                node.name
-                for node in classes
-                if any(last_name(base) in self._properties for base in node.bases)
-            }
+        bases = {node.name: {last_name(base) for base in node.bases} for node in classes}
+        while more := {name for name in bases.keys() - self._properties if bases[name] & self._properties}:
+            self._properties |= more
 
     def _find_other_names(self, nodes: TextIndex) -> None:
         """Note other names of classes and properties: `prop = property`, `K = C`."""
-        assignments = nodes(ast.Assign)
         self._properties |= {
             alias.asname for alias in nodes(ast.alias) if alias.asname and alias.name in self._properties
         }
         pairs = [
             (target.id, node.value.id)
-            for node in assignments
+            for node in nodes(ast.Assign)
             if isinstance(node.value, ast.Name)
             for target in node.targets
             if isinstance(target, ast.Name)
         ]
         for known in (self._classes, self._properties):
-            before = -1
-            while before < len(known):
-                before = len(known)
-                known |= {name for name, value in pairs if value in known}
+            while more := {name for name, value in pairs if value in known} - known:
+                known |= more
 
     # ── definitions ──────────────────────────────────────────────────────────────────────────────────
 
@@ -681,7 +673,8 @@ class _Text:
             if flags == ACTS | RAISES:
                 break
             if id(node) not in seen:
-                seen[id(node)] = _body_flags(builder, node)
+                found = body_flags(builder, node, passes_over=_is_missing)
+                seen[id(node)] = found & RAISES | (ACTS if found & (ACTS | STORES | BARRIER) else 0)
             flags |= seen[id(node)]
         return flags
 
@@ -800,25 +793,17 @@ def _read_by_others(classes: Sequence[ast.ClassDef], given: frozenset[str]) -> f
         plain = own.keys() | PLAIN_BASES >= {*bases} and {*decorators} <= PLAIN_DECORATORS
         if plain and not node.keywords and node.name not in given:
             continue
-        pending, seen = [node.name, *filter(None, bases)], set[str]()
-        while pending:
-            name = pending.pop()
-            if name in own and name not in seen:
-                seen.add(name)
-                found |= bound_names(own[name].body)
-                pending += [base for one in own[name].bases if (base := last_name(one)) is not None]
+        above = reached(
+            [node.name, *filter(None, bases)],
+            lambda name: filter(None, map(last_name, own[name].bases)) if name in own else (),
+        )
+        found = found.union(*(bound_names(own[name].body) for name in above & own.keys()))
     return frozenset(found)
 
 
 def _is_method(name: str) -> bool:
     """Whether a look may run a method of this name."""
     return name in METHODS or (name.startswith("__") and name.endswith("__") and name not in CALLED)
-
-
-def _body_flags(builder: PythonProgramBuilder, node: FunctionNode) -> int:
-    """Whether a call of a function may act (`ACTS`) or raise (`RAISES`)."""
-    flags = body_flags(builder, node, passes_over=_is_missing)
-    return (ACTS if flags & (ACTS | STORES | BARRIER) else 0) | (flags & RAISES)
 
 
 def _is_missing(node: ast.Raise) -> bool:
