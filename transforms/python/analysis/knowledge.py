@@ -269,7 +269,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
 PATH_PAIRS: Final = frozenset({"split", "splitext", "splitdrive"})
 """Functions of `os.path` that give a tuple of two."""
 
-_PASSING_ON: Final[Mapping[str, str]] = {
+NEVER_SWALLOWING: Final[Mapping[str, str]] = {name: reason for reason, names in {
     "it closes a file, whose `close` gives nothing": """
         open io.open os.fdopen tokenize.open io.StringIO io.BytesIO io.FileIO
         gzip.open gzip.GzipFile bz2.open bz2.BZ2File lzma.open lzma.LZMAFile
@@ -301,10 +301,7 @@ _PASSING_ON: Final[Mapping[str, str]] = {
         unittest.mock.patch unittest.mock.patch.object unittest.mock.patch.dict unittest.mock.patch.multiple
     """,
     "it looks at the warnings that it caught, and may raise": "pytest.warns pytest.deprecated_call",
-}
-NEVER_SWALLOWING: Final[Mapping[str, str]] = {
-    name: reason for reason, names in _PASSING_ON.items() for name in names.split()
-}
+}.items() for name in names.split()}  # fmt: skip
 """Calls that make a context manager which passes every exception on, each with the reason: what it does at
 the end. Behind any other `with`, such as `with suppress(ImportError): …`, the function may go on after an
 exception. Not here are those that wrap an object which decides: `threading.Condition(lock)`.
