@@ -388,15 +388,23 @@ _READING: Final = frozenset(
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
 _OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile", "argv"})
+_SCRIPT: Final = re.compile(r"argv(?:[\s)\\]|#[^\n]*)*\[(?:[\s(\\]|#[^\n]*)*[0F]")
+"""The path of the text itself: `sys.argv[0]`."""
 _HANDED: Final = _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
 """What shows something if other code gets it."""
-_UNCALLED: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(HERE.builtins)})\b(?![ \t]*\()")
+_UNCALLED: Final = re.compile(
+    rf"(?<![\w.\"'])(?:{'|'.join(HERE.builtins)})\b(?![ \t]*\(|[\"'])(?![ \t]*=(?!=|\s*[}}!:]))"
+    r"(?![ \t]+(?!(?:and|as|async|else|for|from|if|in|is|not|or)\b)\w)"
+)
+"""One of the builtins that is not called. In code, it is next to no text and to no word but a keyword, and is
+read where no `=` stands behind it, but in `f"{dir=}"`."""
 _PLAIN: Final = re.compile(
     r"^[ \t]*import builtins[ \t]*(?:#.*)?$"
+    rf"|^[ \t]*from builtins import (?!.*\b(?:__|(?:{'|'.join(HERE.paths['builtins'])})\b))[\w \t,]+$"
     rf"|(?<!\w)builtins\.(?!__|get\b)(?!(?:{'|'.join(HERE.paths['builtins'])})\b(?!\())\w",
     re.MULTILINE,
 )
-"""The import of the builtins under their own name, and attributes that do not look or are called."""
+"""Imports of the builtins, or of some that do not look, and attributes that do not look or are called."""
 _INSPECT: Final = re.compile(r"[\"']inspect[\"']|\binspect\s+(?:as\b|import\s*\*)|=\s*inspect\b(?!\.)")
 """The module by another name."""
 
@@ -413,7 +421,7 @@ def _hints(asked: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
     if asked & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED
         pairs += [(HERE.paths["inspect"].keys(), {"inspect"}), ({"lineno"}, _WARNED | _LOGGING)]
-    return words, [*pairs, (_OWN_FILE, _READING)] if asked & Sees.SOURCE else pairs
+    return words, [*pairs, (_OWN_FILE - {"argv"}, _READING)] if asked & Sees.SOURCE else pairs
 
 
 def _may_show(file: str, asked: Sees) -> bool:
@@ -423,11 +431,14 @@ def _may_show(file: str, asked: Sees) -> bool:
         return True
     if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in pairs):
         return True
+    plain = normalised(file)
+    if asked & Sees.SOURCE and "argv" in words and not words.isdisjoint(_READING) and _SCRIPT.search(plain):
+        return True
     if not asked & Sees.LOCALS:
         return False
-    plain = normalised(file)
     return bool(
-        ("builtins" in words and "builtins" in _PLAIN.sub("", plain))
+        # Pieces of texts may make this word, too.
+        ("builtins" in words and ("builtins" not in plain or "builtins" in _PLAIN.sub("", plain)))
         or (not words.isdisjoint(HERE.builtins) and _UNCALLED.search(plain))
         or ("inspect" in words and _INSPECT.search(plain))
     )
@@ -618,9 +629,10 @@ def _takes_unseen(found: TextIndex, module: str, looking: Set[str], called: Set[
         for one in mentions
     ):
         return True
-    used = {id(arg) for call in found(ast.Call) for arg in call.args}
-    used |= {id(one.slice) for one in found(ast.Subscript)}
-    return any(id(one) in used and told(one) == module for one in found(ast.Constant))
+    used = [arg for call in found(ast.Call) for arg in call.args] + [
+        one.slice for one in found(ast.Subscript)
+    ]
+    return any(told(one) == module for one in used)
 
 
 _ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"})

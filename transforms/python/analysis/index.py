@@ -32,15 +32,19 @@ _FIELD: Final = re.compile(r"\{([^{}]*\.[^{}]*)[{}]")
 _ATTRIBUTE: Final = re.compile(r"\.(\w+)")
 _NAMED_FIELD: Final = re.compile(r"(?:%\(|\$?\{|\$)(\w+)")
 """A field with a name: of `%`, of `format`, of `string.Template`."""
-_JUNCTION: Final = re.compile(r"[\"'](?<=\w.)(?:[\s\\+()\"']|[rRuUbBfF]{1,2}(?=[\"'])|#[^\n]*\n)*[\"'](?=\w)")
+_JUNCTION: Final = re.compile(
+    r"[\"'](?<=\w.)(?:[\s\\+()\"']|[rRuUbBfF]{1,2}(?=[\"'])|#[^\n]*\n)*[\"'](?=[\w\\])"
+)
 """Where two texts join to one word: `"f_" "locals"`, with any quotes, brackets and comments between them."""
-_CONTINUED: Final = "\\\n"
-"""Where a text goes on in the next line."""
+_CONTINUED: Final = re.compile(r"\\\n(?<=[\w\"']\\\n)(?=[\w\\\"'])")
+"""Where a word or a text goes on in the next line."""
 _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{2,3}))")
 """A letter of a text that is written as a number."""
 _NAMED_LETTER: Final = re.compile(r"\\N\{")
 """One that is written by its name."""
-_INTO: Final = r"[\"']{1,3}\s*%\s*\(?\s*\w{0,2}[\"']"
+_TEXT: Final = r"[\"'](?![^\"'\n\\]*[\"']\.join\((?![\s\[(]))"
+"""The beginning of a text. What `", ".join(names)` gives is not told by constants."""
+_INTO: Final = rf"[\"']{{1,3}}\s*%\s*\(?\s*\w{{0,2}}{_TEXT}"
 _MADE: Final = (
     ("join", re.compile(r"\.join\((?<=[\"']\.join\()\s*[\[(]\s*\w{0,2}[\"']")),
     # The result is a name, or has a field: `"{0.%s_locals}" % "f"`.
@@ -51,10 +55,10 @@ _MADE: Final = (
         "{",
         re.compile(
             r"[\"'](?:(?<=\b[fF].)|(?<=\b[fF][rR].)|(?<=\b[rR][fF].))(?:\"\")?[^\"'\n]*"
-            r"\{\s*\w{0,2}[\"'](?![^\"'\n]*[\"']\s*if\b)"
+            rf"\{{\s*\w{{0,2}}{_TEXT}(?![^\"'\n]*[\"']\s*if\b)"
         ),
     ),
-    ("format", re.compile(r"[\"']\s*\.\s*format\(\s*\w{0,2}[\"']")),
+    ("format", re.compile(rf"[\"']\s*\.\s*format\(\s*\w{{0,2}}{_TEXT}")),
 )
 """A text that others are put into: `"".join(["f_", "locals"])`, `"%s_locals" % "f"`, `f"{'f_'}locals"`; each
 with what stands in it. A search that begins with a plain sign is the fastest.
@@ -80,14 +84,15 @@ def words_of(file: str) -> Set[str] | None:
         return None
     plain = normalised(file)
     found = _words(plain)
-    if _CONTINUED in plain:
-        plain = plain.replace(_CONTINUED, "")
+    if _CONTINUED.search(plain):
+        plain = plain.replace("\\\n", "")
         found |= _words(plain)
-    if "\\" in plain and _ESCAPED.search(plain):
-        plain = normalised(_ESCAPED.sub(_letter, plain))
-        found |= _words(plain)
-    if _JUNCTION.search(plain):
-        found |= _words(_JUNCTION.sub("", plain))
+    # Only the lines with a junction or an escape hold more words.
+    joined = _JUNCTION.sub("\0", plain)
+    if "\0" in joined or "\\" in joined:
+        lines = "\n".join(one for one in joined.split("\n") if "\0" in one or "\\" in one)
+        lines = lines.replace("\0", "")
+        found |= _words(lines) | _words(normalised(_ESCAPED.sub(_letter, lines)))
     return found
 
 
