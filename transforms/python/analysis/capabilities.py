@@ -137,8 +137,9 @@ DENIED: Final = {
 """The entries of the ledger that do not hold in a file that shows this."""
 
 
-class _Denied(Mapping[str, int]):
-    """The entries of the ledger that a file shows not to hold, each with the line of `_first_line`.
+class DeniedEntries(Mapping[str, int]):
+    """The entries of the ledger that a file shows not to hold, each with the first line that mentions a way
+    to see it, or 0 if that is not known.
 
     The file is read when it is asked for one of `DENIED`. The other entries are asked for one by one.
     """
@@ -157,12 +158,6 @@ class _Denied(Mapping[str, int]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
-
-
-def denied_in(file: str) -> Mapping[str, int]:
-    """The entries of the ledger that a file shows not to hold, each with the first line that mentions a way
-    to see it, or 0 if that is not known."""
-    return _Denied(file)
 
 
 @lru_cache(maxsize=64)

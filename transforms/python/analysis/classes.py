@@ -29,10 +29,11 @@ from codeaudit.transforms.python.analysis.looks import (
 from codeaudit.transforms.python.parsing import FunctionNode, last_name
 from codeaudit.transforms.python.walking import reached
 
-_BUILTIN_BASES: Final = frozenset(
-    {"object", "list", "dict", "set", "frozenset", "tuple", "str", "bytes", "int", "float"}
-)
-_WITH_DICT: Final = _BUILTIN_BASES - {"object"} | EXCEPTIONS
+BUILTIN_CLASSES: Final = EXCEPTIONS | {
+    "object", "list", "dict", "set", "frozenset", "tuple", "str", "bytes", "int", "float",
+}  # fmt: skip
+"""Classes whose metaclass is `type`."""
+_WITH_DICT: Final = BUILTIN_CLASSES - {"object"}
 """Bases that are builtin types; their instances get a `__dict__` in a class without slots."""
 _EMPTY_BASES: Final = {"ABC": "abc", "Generic": "typing", "Protocol": "typing"}
 """Bases of the standard library that give their instances no attributes, by name, with their module."""
@@ -41,11 +42,9 @@ _DECORATORS: Final = {"final": "typing", "runtime_checkable": "typing", "total_o
 _DATACLASS: Final = {"dataclass": "dataclasses"}
 HOMES: Final = _EMPTY_BASES | _DECORATORS | _DATACLASS | {"unique": "enum"}
 """The modules of the bases and decorators that are known."""
-BUILTIN_CLASSES: Final = _BUILTIN_BASES | EXCEPTIONS
-"""Classes whose metaclass is `type`."""
 UNKNOWN: Final = "?"
 """Stands for what a name is that a text binds in several ways."""
-PLAIN_BASES: Final = _BUILTIN_BASES | EXCEPTIONS | _EMPTY_BASES.keys()
+PLAIN_BASES: Final = BUILTIN_CLASSES | _EMPTY_BASES.keys()
 """Bases without methods that read attributes which a derived class defines."""
 PLAIN_DECORATORS: Final = frozenset(_DECORATORS)
 """Decorators that add no such methods."""
@@ -263,7 +262,7 @@ class _Classes:
         return self._is_from(node, _DATACLASS | _DECORATORS)
 
     def _is_builtin(self, name: str) -> bool:
-        return name in _BUILTIN_BASES | EXCEPTIONS and not self._bound[name]
+        return name in BUILTIN_CLASSES and not self._bound[name]
 
     def _is_from(self, node: ast.expr, names: Mapping[str, str]) -> bool:
         """Whether an expression is one of these names, each of which belongs to a module."""

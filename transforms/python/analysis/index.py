@@ -219,14 +219,9 @@ class TextIndex:
         return frozenset([id(one.func) for one in self(ast.Call)])
 
     @cached_property
-    def _bare(self) -> Set[int]:
-        """Texts that are statements of their own, such as docstrings."""
-        return {id(one.value) for one in self(ast.Expr) if isinstance(one.value, ast.Constant)}
-
-    @cached_property
     def texts(self) -> Set[str]:
         """Texts, also those that constants make together; docstrings are left out."""
-        bare = self._bare
+        bare = {id(one.value) for one in self(ast.Expr) if isinstance(one.value, ast.Constant)}
         found = {
             one.value for one in self(ast.Constant) if isinstance(one.value, str) and id(one) not in bare
         }

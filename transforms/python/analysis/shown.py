@@ -209,8 +209,7 @@ class _Remembered:
     @cached_property
     def imports(self) -> Mapping[str, str]:
         """As in `looks.Bindings`."""
-        found: Mapping[str, str] = fact(self._text, "imports", lambda: dict(self._bindings.imports))
-        return found
+        return dict(fact(self._text, "imports", lambda: dict(self._bindings.imports)))
 
     @cached_property
     def _functions(self) -> Mapping[str, int]:
