@@ -17,8 +17,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from enum import Enum, Flag, IntEnum, auto
 from functools import lru_cache, reduce
+from itertools import chain
 from operator import or_
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.facts import own_nodes
@@ -825,17 +826,24 @@ def _given_away(
         for target in one.targets
         if isinstance(target, ast.Name)
     }
-    return any(
-        is_one(branch) or (isinstance(branch, ast.Name) and branch.id in holders)
-        for kind in _GIVING
-        for one in nodes(kind)
-        if not (isinstance(one, ast.Call) and last_name(one.func) in known)
-        for given in _given(one, is_one)
-        for branch in _branches(given)
-    )
+    for kind, fields in _GIVING.items():
+        for one in nodes(kind):
+            if isinstance(one, ast.Call) and last_name(one.func) in known:
+                continue
+            # A variable that gets the object is a holder.
+            held = isinstance(one, ast.Assign) and all(isinstance(each, ast.Name) for each in one.targets)
+            given = [part for name in fields for part in _listed(getattr(one, name))]
+            for branch in chain.from_iterable(map(_branches, given)):
+                if (is_one(branch) and not held) or (isinstance(branch, ast.Name) and branch.id in holders):
+                    return True
+    return False
 
 
-def _branches(node: ast.expr | None) -> Iterator[ast.expr | None]:
+def _listed(value: Any) -> Sequence[ast.AST | None]:
+    return value if isinstance(value, list) else [value]
+
+
+def _branches(node: ast.AST | None) -> Iterator[ast.AST | None]:
     """The expressions of which one gives the value: `a` and `b` of `a if test else b`, and of `a or b`."""
     match node:
         case ast.IfExp(body=body, orelse=orelse):
@@ -844,44 +852,19 @@ def _branches(node: ast.expr | None) -> Iterator[ast.expr | None]:
         case ast.BoolOp(values=values):
             for value in values:
                 yield from _branches(value)
-        case ast.NamedExpr(value=value):
+        case ast.NamedExpr(value=value) | ast.keyword(value=value):
             yield from _branches(value)
         case _:
             yield node
 
 
-_GIVING: Final[Sequence[type[ast.AST]]] = (
-    ast.Call, ast.Return, ast.Yield, ast.Starred, ast.Assign, ast.Lambda, ast.NamedExpr, ast.AnnAssign,
-    ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
-)  # fmt: skip
-
-
-def _given(node: ast.AST, is_one: Callable[[ast.AST | None], bool]) -> Iterator[ast.expr | None]:
-    """The expressions whose values a node hands to other code, or keeps where other code may find them."""
-    match node:
-        case ast.Call(args=args, keywords=keywords):
-            yield from args
-            yield from (one.value for one in keywords)
-        case ast.Return(value=value) | ast.Yield(value=value) | ast.Starred(value=value):
-            yield value
-        case ast.Assign(targets=targets, value=value):
-            if all(isinstance(target, ast.Name) for target in targets):
-                yield from (branch for branch in _branches(value) if not is_one(branch))
-            else:
-                yield value
-        case (
-            ast.Lambda(body=value)
-            | ast.NamedExpr(value=value)
-            | ast.AnnAssign(value=value)
-            | ast.DictComp(value=value)
-        ):
-            yield value
-        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
-            yield from items
-        case ast.ListComp(elt=value) | ast.SetComp(elt=value) | ast.GeneratorExp(elt=value):
-            yield value
-        case _:
-            pass
+_GIVING: Final[Mapping[type[ast.AST], Sequence[str]]] = {
+    ast.Call: ("args", "keywords"), ast.Return: ("value",), ast.Yield: ("value",), ast.Starred: ("value",),
+    ast.Assign: ("value",), ast.NamedExpr: ("value",), ast.AnnAssign: ("value",), ast.Lambda: ("body",),
+    ast.List: ("elts",), ast.Tuple: ("elts",), ast.Set: ("elts",), ast.Dict: ("values",),
+    ast.ListComp: ("elt",), ast.SetComp: ("elt",), ast.GeneratorExp: ("elt",), ast.DictComp: ("value",),
+}  # fmt: skip
+"""The fields of nodes whose values other code gets, or that are kept where it may find them."""
 
 
 def _is_frame(node: ast.AST | None) -> bool:
