@@ -170,7 +170,7 @@ def answers(text: str) -> Iterator[object]:
         yield function_context.obstacle_in_file(source, text)
         yield [block.predecessors for block in reorder._ordering(source, "strict", text, NO_PACKAGE).blocks]
     yield capabilities.shown_by(text), capabilities.shown_by(text, capabilities.Sees.LOCALS)
-    yield function_context.rebound_names(text), [*capabilities.denied_in(text).items()]
+    yield function_context.rebound_names(text), [*capabilities.DeniedEntries(text).items()]
 
 
 @pytest.mark.parametrize("name", ["colorsys", "fnmatch", "sched", "reprlib", "queue"])

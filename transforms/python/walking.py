@@ -4,6 +4,7 @@ Contexts (`Load`) and operators are left out: they say nothing beside the node t
 """
 
 import ast
+from collections.abc import Callable, Iterable
 from typing import Final
 
 _PLAIN_FIELDS: Final = frozenset({
@@ -68,4 +69,15 @@ def below(top: ast.AST) -> list[ast.AST]:
                 found += [one for one in value if one is not None]
             elif isinstance(value, node_type):
                 found.append(value)
+    return found
+
+
+def reached(start: Iterable[str], step: Callable[[str], Iterable[str]]) -> set[str]:
+    """These names and all to which the steps lead from them."""
+    found, pending = set[str](), list(start)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += step(name)
     return found

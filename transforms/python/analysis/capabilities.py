@@ -17,8 +17,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from enum import Enum, Flag, IntEnum, auto
 from functools import lru_cache, reduce
+from itertools import chain
 from operator import or_
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.facts import own_nodes
@@ -135,14 +136,11 @@ DENIED: Final = {
     Sees.SIGNS: "identity-unread",
 }
 """The entries of the ledger that do not hold in a file that shows this."""
-_DENYING: Final[Mapping[object, Sees]] = {
-    id: reduce(or_, (what for what, other in DENIED.items() if other == id)) for id in DENIED.values()
-}
-"""What shows that each of these entries does not hold."""
 
 
-class _Denied(Mapping[str, int]):
-    """The entries of the ledger that a file shows not to hold, each with the line of `_first_line`.
+class DeniedEntries(Mapping[str, int]):
+    """The entries of the ledger that a file shows not to hold, each with the first line that mentions a way
+    to see it, or 0 if that is not known.
 
     The file is read when it is asked for one of `DENIED`. The other entries are asked for one by one.
     """
@@ -150,15 +148,9 @@ class _Denied(Mapping[str, int]):
     def __init__(self, file: str) -> None:
         self._file = file
 
-    def _shown(self, id: object) -> Sees:
-        what = _DENYING.get(id, Sees.NOTHING)
-        return what if what and shown_by(self._file, what) & what else Sees.NOTHING
-
-    def __contains__(self, id: object) -> bool:
-        return bool(self._shown(id))
-
-    def __getitem__(self, id: object) -> int:
-        if what := self._shown(id):
+    def __getitem__(self, id: str) -> int:
+        what = reduce(or_, (one for one, other in DENIED.items() if other == id), Sees.NOTHING)
+        if what and shown_by(self._file, what) & what:
             return _first_line(self._file, what)
         raise KeyError(id)
 
@@ -169,12 +161,7 @@ class _Denied(Mapping[str, int]):
         return sum(1 for _ in self)
 
 
-def denied_in(file: str) -> Mapping[str, int]:
-    """The entries of the ledger that a file shows not to hold, each with the first line that mentions a way
-    to see it, or 0 if that is not known."""
-    return _Denied(file)
-
-
+@lru_cache(maxsize=64)
 def _first_line(file: str, what: Sees) -> int:
     """The first line that mentions a way to see this; 0 if it cannot be told, as of a name in a text."""
     words = {
@@ -201,16 +188,16 @@ def _first_line(file: str, what: Sees) -> int:
 class Reach(Enum):
     """Of whose code a way shows something."""
 
-    DEFINITIONS = "definitions"
+    DEFINITIONS = auto()
     """The functions and classes of the file that mentions it; nothing else of them."""
 
-    HERE = "here"
+    HERE = auto()
     """The function that mentions it."""
-    FILE = "file"
+    FILE = auto()
     """Every function of the file that mentions it."""
-    BINDINGS = "bindings"
+    BINDINGS = auto()
     """What the names of the file that mentions it stand for; nothing else of them."""
-    IDENTITY = "identity"
+    IDENTITY = auto()
     """Whether two equal objects of the file that mentions it are one; nothing else of them."""
 
 
@@ -397,29 +384,30 @@ _READING: Final = frozenset(
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
 _OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile", "argv"})
+_SCRIPT: Final = re.compile(r"argv(?:[\s)\\]|#[^\n]*)*\[(?:[\s(\\]|#[^\n]*)*[0F]")
+"""The path of the text itself: `sys.argv[0]`."""
 _HANDED: Final = _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
 """What shows something if other code gets it."""
-_UNCALLED: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(HERE.builtins)})\b(?![ \t]*\()")
+_UNCALLED: Final = re.compile(
+    rf"(?<![\w.\"'])(?:{'|'.join(HERE.builtins)})\b(?![ \t]*\(|[\"'])(?![ \t]*=(?!=|\s*[}}!:]))"
+    r"(?![ \t]+(?!(?:and|as|async|else|for|from|if|in|is|not|or)\b)\w)"
+)
+"""One of the builtins that is not called. In code, it is next to no text and to no word but a keyword, and is
+read where no `=` stands behind it, but in `f"{dir=}"`."""
 _PLAIN: Final = re.compile(
     r"^[ \t]*import builtins[ \t]*(?:#.*)?$"
+    rf"|^[ \t]*from builtins import (?!.*\b(?:__|(?:{'|'.join(HERE.paths['builtins'])})\b))[\w \t,]+$"
     rf"|(?<!\w)builtins\.(?!__|get\b)(?!(?:{'|'.join(HERE.paths['builtins'])})\b(?!\())\w",
     re.MULTILINE,
 )
-"""The import of the builtins under their own name, and attributes that do not look or are called."""
+"""Imports of the builtins, or of some that do not look, and attributes that do not look or are called."""
 _INSPECT: Final = re.compile(r"[\"']inspect[\"']|\binspect\s+(?:as\b|import\s*\*)|=\s*inspect\b(?!\.)")
 """The module by another name."""
 
 
-class _Hints(NamedTuple):
-    """What stands in every text that shows something: one of the words, or both of a pair."""
-
-    words: Set[str]
-    pairs: Sequence[tuple[Set[str], Set[str]]]
-
-
 @lru_cache(maxsize=16)
-def _hints(asked: Sees) -> _Hints:
-    """Those of what is asked for."""
+def _hints(asked: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
+    """What stands in every text that shows some of what is asked for: one of the words, or both of a pair."""
     tables = (FILE.words, FILE.builtins, FILE.fields, FILE.parts, FILE.bound, FILE.texts)
     words = {word for table in tables for word, sees in table.items() if sees & asked} - {"lineno", *STATES}
     pairs: list[tuple[Set[str], Set[str]]] = [
@@ -429,21 +417,24 @@ def _hints(asked: Sees) -> _Hints:
     if asked & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED
         pairs += [(HERE.paths["inspect"].keys(), {"inspect"}), ({"lineno"}, _WARNED | _LOGGING)]
-    return _Hints(words, [*pairs, (_OWN_FILE, _READING)] if asked & Sees.SOURCE else pairs)
+    return words, [*pairs, (_OWN_FILE - {"argv"}, _READING)] if asked & Sees.SOURCE else pairs
 
 
 def _may_show(file: str, asked: Sees) -> bool:
     """Whether a text may show some of what is asked for. Its tree is not read."""
-    words, hints = words_of(file), _hints(asked)
-    if words is None or not words.isdisjoint(hints.words):
+    words, (hints, pairs) = words_of(file), _hints(asked)
+    if words is None or not words.isdisjoint(hints):
         return True
-    if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in hints.pairs):
+    if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in pairs):
+        return True
+    plain = normalised(file)
+    if asked & Sees.SOURCE and "argv" in words and not words.isdisjoint(_READING) and _SCRIPT.search(plain):
         return True
     if not asked & Sees.LOCALS:
         return False
-    plain = normalised(file)
     return bool(
-        ("builtins" in words and "builtins" in _PLAIN.sub("", plain))
+        # Pieces of texts may make this word, too.
+        ("builtins" in words and ("builtins" not in plain or "builtins" in _PLAIN.sub("", plain)))
         or (not words.isdisjoint(HERE.builtins) and _UNCALLED.search(plain))
         or ("inspect" in words and _INSPECT.search(plain))
     )
@@ -535,10 +526,7 @@ def _takes_apart(found: TextIndex, makers: Set[str]) -> bool:
             case _:
                 return False
 
-    while True:
-        more = {name for name, value in found.bindings if name not in holders and is_text(value)}
-        if not more:
-            break
+    while more := {name for name, value in found.bindings if name not in holders and is_text(value)}:
         holders |= more
     looked = [one.value for one in found(ast.Subscript)]
     looked += [one.value for one in found(ast.Attribute) if one.attr not in _SAME_TEXT]
@@ -637,18 +625,14 @@ def _takes_unseen(found: TextIndex, module: str, looking: Set[str], called: Set[
         for one in mentions
     ):
         return True
-    used = _arguments_and_keys(found)
-    return any(id(one) in used and told(one) == module for one in found(ast.Constant))
+    used = [arg for call in found(ast.Call) for arg in call.args] + [
+        one.slice for one in found(ast.Subscript)
+    ]
+    return any(told(one) == module for one in used)
 
 
 _ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"})
 """Functions that take nothing out of a module."""
-
-
-def _arguments_and_keys(nodes: TextIndex) -> Set[int]:
-    """The expressions that are arguments of calls or keys of items."""
-    used = {id(arg) for call in nodes(ast.Call) for arg in call.args}
-    return used | {id(one.slice) for one in nodes(ast.Subscript)}
 
 
 def _reads_own_file(call: ast.Call) -> bool:
@@ -842,17 +826,24 @@ def _given_away(
         for target in one.targets
         if isinstance(target, ast.Name)
     }
-    return any(
-        is_one(branch) or (isinstance(branch, ast.Name) and branch.id in holders)
-        for kind in _GIVING
-        for one in nodes(kind)
-        if not (isinstance(one, ast.Call) and last_name(one.func) in known)
-        for given in _given(one, is_one)
-        for branch in _branches(given)
-    )
+    for kind, fields in _GIVING.items():
+        for one in nodes(kind):
+            if isinstance(one, ast.Call) and last_name(one.func) in known:
+                continue
+            # A variable that gets the object is a holder.
+            held = isinstance(one, ast.Assign) and all(isinstance(each, ast.Name) for each in one.targets)
+            given = [part for name in fields for part in _listed(getattr(one, name))]
+            for branch in chain.from_iterable(map(_branches, given)):
+                if (is_one(branch) and not held) or (isinstance(branch, ast.Name) and branch.id in holders):
+                    return True
+    return False
 
 
-def _branches(node: ast.expr | None) -> Iterator[ast.expr | None]:
+def _listed(value: Any) -> Sequence[ast.AST | None]:
+    return value if isinstance(value, list) else [value]
+
+
+def _branches(node: ast.AST | None) -> Iterator[ast.AST | None]:
     """The expressions of which one gives the value: `a` and `b` of `a if test else b`, and of `a or b`."""
     match node:
         case ast.IfExp(body=body, orelse=orelse):
@@ -861,44 +852,19 @@ def _branches(node: ast.expr | None) -> Iterator[ast.expr | None]:
         case ast.BoolOp(values=values):
             for value in values:
                 yield from _branches(value)
-        case ast.NamedExpr(value=value):
+        case ast.NamedExpr(value=value) | ast.keyword(value=value):
             yield from _branches(value)
         case _:
             yield node
 
 
-_GIVING: Final[Sequence[type[ast.AST]]] = (
-    ast.Call, ast.Return, ast.Yield, ast.Starred, ast.Assign, ast.Lambda, ast.NamedExpr, ast.AnnAssign,
-    ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
-)  # fmt: skip
-
-
-def _given(node: ast.AST, is_one: Callable[[ast.AST | None], bool]) -> Iterator[ast.expr | None]:
-    """The expressions whose values a node hands to other code, or keeps where other code may find them."""
-    match node:
-        case ast.Call(args=args, keywords=keywords):
-            yield from args
-            yield from (one.value for one in keywords)
-        case ast.Return(value=value) | ast.Yield(value=value) | ast.Starred(value=value):
-            yield value
-        case ast.Assign(targets=targets, value=value):
-            if all(isinstance(target, ast.Name) for target in targets):
-                yield from (branch for branch in _branches(value) if not is_one(branch))
-            else:
-                yield value
-        case (
-            ast.Lambda(body=value)
-            | ast.NamedExpr(value=value)
-            | ast.AnnAssign(value=value)
-            | ast.DictComp(value=value)
-        ):
-            yield value
-        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
-            yield from items
-        case ast.ListComp(elt=value) | ast.SetComp(elt=value) | ast.GeneratorExp(elt=value):
-            yield value
-        case _:
-            pass
+_GIVING: Final[Mapping[type[ast.AST], Sequence[str]]] = {
+    ast.Call: ("args", "keywords"), ast.Return: ("value",), ast.Yield: ("value",), ast.Starred: ("value",),
+    ast.Assign: ("value",), ast.NamedExpr: ("value",), ast.AnnAssign: ("value",), ast.Lambda: ("body",),
+    ast.List: ("elts",), ast.Tuple: ("elts",), ast.Set: ("elts",), ast.Dict: ("values",),
+    ast.ListComp: ("elt",), ast.SetComp: ("elt",), ast.GeneratorExp: ("elt",), ast.DictComp: ("value",),
+}  # fmt: skip
+"""The fields of nodes whose values other code gets, or that are kept where it may find them."""
 
 
 def _is_frame(node: ast.AST | None) -> bool:

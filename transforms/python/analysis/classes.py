@@ -11,22 +11,29 @@ text hands none of the classes to other code.
 
 import ast
 import builtins
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.functions import QuietFunctions
-from codeaudit.transforms.python.analysis.index import TextIndex
+from codeaudit.transforms.python.analysis.index import TextIndex, told
 from codeaudit.transforms.python.analysis.knowledge import EXCEPTIONS, MODULE_NAMES
-from codeaudit.transforms.python.analysis.looks import READING, STORING, PlainAttributes, QuietFunction
-from codeaudit.transforms.python.parsing import FunctionNode, last_name
-
-_BUILTIN_BASES: Final = frozenset(
-    {"object", "list", "dict", "set", "frozenset", "tuple", "str", "bytes", "int", "float"}
+from codeaudit.transforms.python.analysis.looks import (
+    READING,
+    STORING,
+    PlainAttributes,
+    QuietFunction,
+    ShownLooks,
 )
-_WITH_DICT: Final = _BUILTIN_BASES - {"object"} | EXCEPTIONS
+from codeaudit.transforms.python.parsing import FunctionNode, last_name
+from codeaudit.transforms.python.walking import reached
+
+BUILTIN_CLASSES: Final = EXCEPTIONS | {
+    "object", "list", "dict", "set", "frozenset", "tuple", "str", "bytes", "int", "float",
+}  # fmt: skip
+"""Classes whose metaclass is `type`."""
+_WITH_DICT: Final = BUILTIN_CLASSES - {"object"}
 """Bases that are builtin types; their instances get a `__dict__` in a class without slots."""
 _EMPTY_BASES: Final = {"ABC": "abc", "Generic": "typing", "Protocol": "typing"}
 """Bases of the standard library that give their instances no attributes, by name, with their module."""
@@ -35,11 +42,9 @@ _DECORATORS: Final = {"final": "typing", "runtime_checkable": "typing", "total_o
 _DATACLASS: Final = {"dataclass": "dataclasses"}
 HOMES: Final = _EMPTY_BASES | _DECORATORS | _DATACLASS | {"unique": "enum"}
 """The modules of the bases and decorators that are known."""
-BUILTIN_CLASSES: Final = _BUILTIN_BASES | EXCEPTIONS
-"""Classes whose metaclass is `type`."""
 UNKNOWN: Final = "?"
 """Stands for what a name is that a text binds in several ways."""
-PLAIN_BASES: Final = _BUILTIN_BASES | EXCEPTIONS | _EMPTY_BASES.keys()
+PLAIN_BASES: Final = BUILTIN_CLASSES | _EMPTY_BASES.keys()
 """Bases without methods that read attributes which a derived class defines."""
 PLAIN_DECORATORS: Final = frozenset(_DECORATORS)
 """Decorators that add no such methods."""
@@ -70,37 +75,35 @@ PLAIN_VALUES: Final = (
 class TextBindings:
     """What the names of a text stand for; found on first use."""
 
-    def __init__(self, nodes: TextIndex, functions: QuietFunctions, attached: Iterable[str] = ()) -> None:
-        """`attached` are names that the text binds to classes from outside of their bodies, or that stand for
-        anything.
+    def __init__(
+        self, source: str, nodes: TextIndex, shown: ShownLooks, attached: Iterable[str] = ()
+    ) -> None:
+        """`shown` is what the text shows of its classes. `attached` are names that it binds to classes from
+        outside of their bodies, or that stand for anything.
         """
         self._nodes = nodes
-        self._functions = functions
+        self._functions = QuietFunctions(source, nodes, shown)
         self._attached = frozenset(attached)
-
-    @cached_property
-    def _bound(self) -> Counter[str]:
-        """How often the text binds each name, in any scope."""
-        return self._nodes.bound
 
     @cached_property
     def imports(self) -> Mapping[str, str]:
         """As in `looks.Bindings`."""
-        if self._bound["*"]:  # it may bind any name
+        bound = self._nodes.bound
+        if bound["*"]:  # it may bind any name
             return {}
-        found = {name: full for name, full in imports_of(self._nodes.tree) if self._bound[name] == 1}
+        found = {name: full for name, full in imports_of(self._nodes.tree.body) if bound[name] == 1}
         # `from fastlib import math`, where `math` is bound a second time: it is not known what it stands for.
-        if unsure := MODULE_NAMES & self._bound.keys() - found.keys():
+        if unsure := MODULE_NAMES & bound.keys() - found.keys():
             found.update(dict.fromkeys(_bound_otherwise(self._nodes.tree) & unsure, UNKNOWN))
         return found
 
     @cached_property
     def _classes(self) -> "_Classes":
-        return _Classes(self._nodes, self._attached, self._bound, self.imports)
+        return _Classes(self._nodes, self._attached, self.imports)
 
     def called(self, name: str) -> QuietFunction | None:
         """As in `looks.Bindings`."""
-        return self._functions.called(name, self._bound, self)
+        return self._functions.called(name, self)
 
     def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
         """As in `looks.Bindings`."""
@@ -110,14 +113,8 @@ class TextBindings:
 class _Classes:
     """The classes of a text."""
 
-    def __init__(
-        self,
-        nodes: TextIndex,
-        attached: frozenset[str],
-        bound: Counter[str],
-        imports: Mapping[str, str],
-    ) -> None:
-        self._bound = bound
+    def __init__(self, nodes: TextIndex, attached: frozenset[str], imports: Mapping[str, str]) -> None:
+        bound = self._bound = nodes.bound
         self._imports = imports
         self._classes = {
             node.name: node
@@ -130,7 +127,7 @@ class _Classes:
         self._methods: dict[str, list[tuple[FunctionNode, str | None]]] = {}
         self._unbound = set[str]()
         self._known: dict[str, PlainAttributes | None] = {}
-        self._texts: dict[int, str] = {}
+        self._texts = cache(ast.dump)
         # Whoever gets a class may derive from it, or give it attributes with code.
         used = [one for one in nodes(ast.Name) if one.id in self._classes and one.ctx.__class__ is ast.Load]
         allowed = set(_plain_uses(nodes)) if used else set[int]()
@@ -187,15 +184,10 @@ class _Classes:
         if len(found) > 1:
             text = ast.dump(function)
             # A variant of the function is not in the text; then every function of its name counts.
-            found = [one for one in found if self._text(one[0]) == text] or found
+            found = [one for one in found if self._texts(one[0]) == text] or found
         plain = [self._plain(owner, node) for node, owner in found]
         known = [one for one in plain if one is not None]
         return known if len(known) == len(plain) else []
-
-    def _text(self, node: FunctionNode) -> str:
-        if id(node) not in self._texts:
-            self._texts[id(node)] = ast.dump(node)
-        return self._texts[id(node)]
 
     def _plain(self, owner: str | None, method: FunctionNode) -> PlainAttributes | None:
         decorators = {called_name(node) for node in method.decorator_list}
@@ -210,15 +202,8 @@ class _Classes:
 
     def _hierarchy(self, name: str) -> PlainAttributes | None:
         """What is known of the instances of a class and of all that derive from it."""
-        members = {name}
-        pending = [name]
-        while pending:
-            for other in self._derived.get(pending.pop(), ()):
-                if other not in members:
-                    members.add(other)
-                    pending.append(other)
         own = self._ancestors([name])
-        everything = self._ancestors(sorted(members))
+        everything = self._ancestors(reached([name], lambda one: self._derived.get(one, ())))
         if own is None or everything is None:
             return None
         if not self._given.isdisjoint(node.name for node in everything):
@@ -241,25 +226,19 @@ class _Classes:
             base for node in everything for base in map(called_name, bases_of(node)) if base in vars(builtins)
         }
         fixed = {one for base in builtin for one in dir(getattr(builtins, base))}
-        return PlainAttributes(frozenset(bound | fixed | self._attached), None if "" in slots else slots)
+        return PlainAttributes(frozenset(bound | fixed | self._attached), None if "" in slots else [*slots])
 
-    def _ancestors(self, names: Sequence[str]) -> Sequence[ast.ClassDef] | None:
+    def _ancestors(self, names: Iterable[str]) -> Sequence[ast.ClassDef] | None:
         """These classes and all that they derive from; `None` if one of them is not known."""
-        found: dict[str, ast.ClassDef] = {}
-        pending = list(names)
-        while pending:
-            name = pending.pop()
-            node = self._classes.get(name)
-            if node is None or not self._is_plain_class(node):
-                return None
-            if name not in found:
-                found[name] = node
-                pending += [
-                    base.id
-                    for base in bases_of(node)
-                    if isinstance(base, ast.Name) and base.id in self._classes
-                ]
-        return list(found.values())
+
+        def bases(name: str) -> Iterator[str]:
+            for base in bases_of(self._classes[name]) if name in self._classes else ():
+                if isinstance(base, ast.Name) and base.id in self._classes:
+                    yield base.id
+
+        found = [self._classes.get(name) for name in reached(names, bases)]
+        known = [node for node in found if node is not None and self._is_plain_class(node)]
+        return known if len(known) == len(found) else None
 
     def _is_plain_class(self, node: ast.ClassDef) -> bool:
         metaclasses = all(
@@ -283,7 +262,7 @@ class _Classes:
         return self._is_from(node, _DATACLASS | _DECORATORS)
 
     def _is_builtin(self, name: str) -> bool:
-        return name in _BUILTIN_BASES | EXCEPTIONS and not self._bound[name]
+        return name in BUILTIN_CLASSES and not self._bound[name]
 
     def _is_from(self, node: ast.expr, names: Mapping[str, str]) -> bool:
         """Whether an expression is one of these names, each of which belongs to a module."""
@@ -332,16 +311,14 @@ class _Classes:
                 yield name, name == "__slots__" or isinstance(value, PLAIN_VALUES)
 
 
-def imports_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The names that a text imports at its top level, each with what it stands for."""
-    for node in tree.body:
+def imports_of(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """The names that those of the statements bind that are imports, each with what it stands for."""
+    for node in statements:
         match node:
             case ast.Import(names=names):
                 for one in names:
-                    yield (
-                        one.asname or one.name.partition(".")[0],
-                        _common(one.name if one.asname else one.name.partition(".")[0]),
-                    )
+                    first = one.name.partition(".")[0]
+                    yield one.asname or first, _common(one.name if one.asname else first)
             case ast.ImportFrom(names=names):
                 module = "." * node.level + (node.module or "")
                 yield from ((one.asname or one.name, _common(f"{module}.{one.name}")) for one in names)
@@ -405,15 +382,14 @@ def _stored_elsewhere(nodes: TextIndex) -> Iterator[str]:
             yield node.attr
     for call in nodes(ast.Call):
         match call:
-            case ast.Call(func=func, args=[owner, key, *_]) if called_name(func) in (
-                "setattr",
-                "__setattr__",
-            ):
+            case ast.Call(func=func, args=[owner, key, *_]) if called_name(func) in _SETTERS:
                 if not _is_self(owner):
-                    told = key.value if isinstance(key, ast.Constant) else None
-                    yield told if isinstance(told, str) else "__getattribute__"
+                    yield told(key) or "__getattribute__"
             case _:
                 pass
+
+
+_SETTERS: Final = frozenset({"setattr", "__setattr__"})
 
 
 def _is_self(node: ast.expr) -> bool:

@@ -41,8 +41,8 @@ unless the types are certain.
    What a function looks up exists where it looks it up: globals (`LIMIT`), attributes of modules (`os.sep`)
    and of `self` (`self.size`, unless the text shows a property of this name that may raise), modules that it
    imports, and the class that `super()` needs. This is not assumed in a function that tests what exists
-   (`try`, `hasattr`) or that may swallow an exception (a `with`, unless `managers` knows that it passes every
-   exception on), and a look-up and a deliberate exit keep their order.
+   (`try`, `hasattr`) or that may swallow an exception (a `with`, unless `NEVER_SWALLOWING` has its manager),
+   and a look-up and a deliberate exit keep their order.
 `release-unseen`, `imports-independent`, `namespaces-unlisted`, `runs-through`, `nobody-between`
    Nobody observes the order in which values are dropped (`x = y` may run the `__del__` of the old value), but
    a variable that certainly has a value made in the function loses it in place for a constant or by `del`
@@ -105,6 +105,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     KNOWN,
     LAZY,
     MODULES,
+    NEVER_SWALLOWING,
     NUMBERS,
     PATH_PAIRS,
     PLAIN,
@@ -121,7 +122,6 @@ from codeaudit.transforms.python.analysis.knowledge import (
     MethodEffect,
 )
 from codeaudit.transforms.python.analysis.looks import CLASS_OF
-from codeaudit.transforms.python.analysis.managers import NEVER_SWALLOWING
 from codeaudit.transforms.python.parsing import FunctionNode, last_name
 from codeaudit.transforms.python.walking import below
 

@@ -613,7 +613,7 @@ class ExpressionEffects(ABC):
 
     def _is_known(self, attribute: str) -> bool:
         plain = self.facts.plain
-        return bool(plain) and all(attribute in known for known in plain)
+        return bool(plain) and all(known.holds(attribute) for known in plain)
 
     def is_receiver(self, node: ast.expr) -> bool:
         """Whether an expression is the `self` or `cls` of the function."""

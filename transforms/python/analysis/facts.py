@@ -168,7 +168,14 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     first = [*function.args.posonlyargs, *function.args.args][:1]
     if first and first[0] in steady and first[0].arg in ("self", "cls"):
         facts.receiver = first[0].arg
-        facts.stored_attributes = _stored_attributes(own, facts.receiver)
+        facts.stored_attributes = frozenset(
+            node.attr
+            for node in own
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == facts.receiver
+        )
     return facts
 
 
@@ -178,7 +185,10 @@ class _Names:
     def __init__(self, parameters: ast.arguments) -> None:
         self.values: dict[str, list[ast.expr | None]] = {name: [None] for name in parameter_names(parameters)}
         # No caller can hand in the tuple of `*args` or the dict of `**kwargs` itself.
-        self.values |= _variadic_values(parameters)
+        if parameters.vararg is not None:
+            self.values[parameters.vararg.arg] = [ast.Tuple(elts=[], ctx=ast.Load())]
+        if parameters.kwarg is not None:
+            self.values[parameters.kwarg.arg] = [ast.Dict(keys=[], values=[])]
         self.outer: set[str] = set()
         """Declared `global` or `nonlocal`."""
         self.fragile: set[str] = set()
@@ -262,17 +272,6 @@ class _Names:
                 self.seen_by.setdefault("", set()).update(_used(node))
 
 
-def _stored_attributes(nodes: Sequence[ast.AST], receiver: str) -> frozenset[str]:
-    return frozenset(
-        node.attr
-        for node in nodes
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == receiver
-    )
-
-
 def _changed_inside(scopes: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
     """Names that nested scopes declare `nonlocal`, and those of them that they may unbind."""
     bound: set[str] = set()
@@ -286,16 +285,6 @@ def _changed_inside(scopes: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
             case _:
                 pass
     return bound, bound & unbound
-
-
-def _variadic_values(args: ast.arguments) -> dict[str, list[ast.expr | None]]:
-    """The values of `*args` and `**kwargs`: a tuple and a dict made for this call."""
-    found: dict[str, list[ast.expr | None]] = {}
-    if args.vararg is not None:
-        found[args.vararg.arg] = [ast.Tuple(elts=[], ctx=ast.Load())]
-    if args.kwarg is not None:
-        found[args.kwarg.arg] = [ast.Dict(keys=[], values=[])]
-    return found
 
 
 _ANNOTATIONS: Final = KNOWN - {"none", "ellipsis", "function"} | {
@@ -340,18 +329,14 @@ def _consumed_at_once(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
                 if part.arg == "key"
                 and part.arg in CONSUMING_KEYWORDS.get(name, ())  # `dict(xs, key=f)` keeps `f`
                 and isinstance(part.value, ast.Lambda)
-                and _keeps_nothing(part.value)
+                # None of its values can see the variables around it.
+                and not any(isinstance(one, ast.Lambda | ast.GeneratorExp) for one in below(part.value.body))
             )
         case ast.Call(
             func=ast.Attribute(value=ast.Constant(value=str()), attr="join"),
             args=[ast.GeneratorExp() as part],
         ):
             yield part, ".method"
-
-
-def _keeps_nothing(node: ast.Lambda) -> bool:
-    """Whether no value of a lambda can see the variables around it."""
-    return not any(isinstance(inner, ast.Lambda | ast.GeneratorExp) for inner in ast.walk(node.body))
 
 
 def comprehension_targets(node: ast.AST) -> set[int]:
@@ -464,7 +449,7 @@ def _assigned_values(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr | None]
 
 def bound_by(node: ast.AST) -> Sequence[str]:
     """The names that this very node binds or unbinds."""
-    if node.__class__ not in _BINDING:
+    if node.__class__ not in BINDING:
         return ()
     match node:
         case ast.Name(id=name, ctx=context):
@@ -483,10 +468,11 @@ def bound_by(node: ast.AST) -> Sequence[str]:
             return ()
 
 
-_BINDING: Final = frozenset({
+BINDING: Final = frozenset({
     ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
     ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping,
 })  # fmt: skip
+"""The kinds of nodes that may bind names."""
 
 
 def bound_names(body: Sequence[ast.AST]) -> frozenset[str]:

@@ -7,9 +7,9 @@ to itself does not count.
 """
 
 import ast
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Final
 
 from codeaudit.transforms.dependence.blocks import StatementBlock
@@ -28,9 +28,9 @@ from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.analysis.index import TextIndex
 from codeaudit.transforms.python.analysis.knowledge import CONTAINERS, PLAIN
-from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, Bindings, QuietFunction, ShownLooks
+from codeaudit.transforms.python.analysis.looks import Bindings, QuietFunction, ShownLooks
 from codeaudit.transforms.python.parsing import FunctionNode
-from codeaudit.transforms.python.walking import below
+from codeaudit.transforms.python.walking import reached
 
 _RECEIVERS: Final = frozenset({"self", "cls"})
 
@@ -38,35 +38,33 @@ _RECEIVERS: Final = frozenset({"self", "cls"})
 class QuietFunctions:
     """The functions of a text that only look; each is read when a call of it is met first."""
 
-    def __init__(self, source: str, nodes: TextIndex) -> None:
-        """`nodes` are those of `source`."""
-        self.shown: ShownLooks = NOTHING_SHOWN
-        """What the text shows of its classes, without bindings; to be set before the first question."""
+    def __init__(self, source: str, nodes: TextIndex, shown: ShownLooks) -> None:
+        """`nodes` are those of `source`; `shown` is what it shows of its classes, without bindings."""
+        self._shown = shown
         self._source = source
         self._nodes = nodes
-        self._candidates: dict[str, ast.FunctionDef] | None = None
         self._callees: dict[str, frozenset[str]] = {}
         self._found: dict[str, QuietFunction | None] = {}
         self._busy = False
 
-    def called(self, name: str, bound: Counter[str], bindings: Bindings) -> QuietFunction | None:
+    def called(self, name: str, bindings: Bindings) -> QuietFunction | None:
         """As in `looks.Bindings`.
 
-        `bound` says how often the text binds each name. The `bindings` of the text are no attribute, because
-        they have this object: a cycle would keep the tree of the file until the next search for garbage.
+        The `bindings` of the text are no attribute, because they have this object: a cycle would keep the
+        tree of the file until the next search for garbage.
         """
-        if self._candidates is None:
-            self._candidates = self._single(bound)
         if name in self._candidates and name not in self._found and not self._busy:
             self._busy = True
             try:
-                self._settle(name, self._candidates, bindings)
+                self._settle(name, bindings)
             finally:
                 self._busy = False
         return self._found.get(name)
 
-    def _single(self, bound: Counter[str]) -> dict[str, ast.FunctionDef]:
+    @cached_property
+    def _candidates(self) -> dict[str, ast.FunctionDef]:
         """The functions that are all that their names stand for."""
+        bound = self._nodes.bound
         replaced = frozenset(replaced_names(self._nodes))
         if bound["*"] or "*" in replaced:
             return {}
@@ -82,42 +80,31 @@ class QuietFunctions:
             and not (_RECEIVERS & {one.arg for one in (*node.args.posonlyargs, *node.args.args)[:1]})
         }
 
-    def _settle(self, name: str, candidates: dict[str, ast.FunctionDef], bindings: Bindings) -> None:
+    def _settle(self, name: str, bindings: Bindings) -> None:
         """Read a function, and before it those that it calls."""
         pending = [name]
         while pending:
             current = pending[-1]
-            missing = [one for one in self._calls(current, candidates) if one not in self._found]
+            missing = [one for one in self._calls(current) if one not in self._found]
             if current in self._found:
                 pending.pop()
-            elif self._comes_back(current, candidates):
+            elif current in reached(self._calls(current), self._calls):
                 self._found[current] = None
             elif missing:
                 pending += missing
             else:
-                self._found[current] = self._read(candidates[current], bindings)
+                self._found[current] = self._read(self._candidates[current], bindings)
 
-    def _comes_back(self, name: str, candidates: dict[str, ast.FunctionDef]) -> bool:
-        """Whether a function may call itself, directly or through others."""
-        pending, seen = [name], set[str]()
-        while pending:
-            for one in self._calls(pending.pop(), candidates) - seen:
-                if one == name:
-                    return True
-                seen.add(one)
-                pending.append(one)
-        return False
-
-    def _calls(self, name: str, candidates: dict[str, ast.FunctionDef]) -> frozenset[str]:
+    def _calls(self, name: str) -> frozenset[str]:
         """The functions of the text that a function calls, also in what is defined inside it."""
         if name not in self._callees:
-            calls = (inner.func for inner in below(candidates[name]) if isinstance(inner, ast.Call))
+            calls = (inner.func for inner in self._nodes.calls_in(self._candidates[name]))
             names = frozenset(func.id for func in calls if isinstance(func, ast.Name))
-            self._callees[name] = names & candidates.keys()
+            self._callees[name] = names & self._candidates.keys()
         return self._callees[name]
 
     def _read(self, node: ast.FunctionDef, bindings: Bindings) -> QuietFunction | None:
-        shown = replace(self.shown, bindings=bindings)
+        shown = replace(self._shown, bindings=bindings)
         builder = PythonProgramBuilder(self._source, dependence="strict", rebound=shown.rebound, shown=shown)
         flags = body_flags(builder, node)
         if flags & (ACTS | STORES | BARRIER):

@@ -10,11 +10,11 @@ import ast
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeVar
 
-from codeaudit.transforms.python.analysis.facts import bound_by, bound_names
+from codeaudit.transforms.python.analysis.facts import BINDING, bound_by, bound_names
 from codeaudit.transforms.python.parsing import (
     FunctionNode,
     file_tree,
@@ -32,15 +32,19 @@ _FIELD: Final = re.compile(r"\{([^{}]*\.[^{}]*)[{}]")
 _ATTRIBUTE: Final = re.compile(r"\.(\w+)")
 _NAMED_FIELD: Final = re.compile(r"(?:%\(|\$?\{|\$)(\w+)")
 """A field with a name: of `%`, of `format`, of `string.Template`."""
-_JUNCTION: Final = re.compile(r"[\"'](?<=\w.)(?:[\s\\+()\"']|[rRuUbBfF]{1,2}(?=[\"'])|#[^\n]*\n)*[\"'](?=\w)")
+_JUNCTION: Final = re.compile(
+    r"[\"'](?<=\w.)(?:[\s\\+()\"']|[rRuUbBfF]{1,2}(?=[\"'])|#[^\n]*\n)*[\"'](?=[\w\\])"
+)
 """Where two texts join to one word: `"f_" "locals"`, with any quotes, brackets and comments between them."""
-_CONTINUED: Final = "\\\n"
-"""Where a text goes on in the next line."""
+_CONTINUED: Final = re.compile(r"\\\n(?<=[\w\"']\\\n)(?=[\w\\\"'])")
+"""Where a word or a text goes on in the next line."""
 _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{2,3}))")
 """A letter of a text that is written as a number."""
 _NAMED_LETTER: Final = re.compile(r"\\N\{")
 """One that is written by its name."""
-_INTO: Final = r"[\"']{1,3}\s*%\s*\(?\s*\w{0,2}[\"']"
+_TEXT: Final = r"[\"'](?![^\"'\n\\]*[\"']\.join\((?![\s\[(]))"
+"""The beginning of a text. What `", ".join(names)` gives is not told by constants."""
+_INTO: Final = rf"[\"']{{1,3}}\s*%\s*\(?\s*\w{{0,2}}{_TEXT}"
 _MADE: Final = (
     ("join", re.compile(r"\.join\((?<=[\"']\.join\()\s*[\[(]\s*\w{0,2}[\"']")),
     # The result is a name, or has a field: `"{0.%s_locals}" % "f"`.
@@ -51,10 +55,10 @@ _MADE: Final = (
         "{",
         re.compile(
             r"[\"'](?:(?<=\b[fF].)|(?<=\b[fF][rR].)|(?<=\b[rR][fF].))(?:\"\")?[^\"'\n]*"
-            r"\{\s*\w{0,2}[\"'](?![^\"'\n]*[\"']\s*if\b)"
+            rf"\{{\s*\w{{0,2}}{_TEXT}(?![^\"'\n]*[\"']\s*if\b)"
         ),
     ),
-    ("format", re.compile(r"[\"']\s*\.\s*format\(\s*\w{0,2}[\"']")),
+    ("format", re.compile(rf"[\"']\s*\.\s*format\(\s*\w{{0,2}}{_TEXT}")),
 )
 """A text that others are put into: `"".join(["f_", "locals"])`, `"%s_locals" % "f"`, `f"{'f_'}locals"`; each
 with what stands in it. A search that begins with a plain sign is the fastest.
@@ -80,14 +84,15 @@ def words_of(file: str) -> Set[str] | None:
         return None
     plain = normalised(file)
     found = _words(plain)
-    if _CONTINUED in plain:
-        plain = plain.replace(_CONTINUED, "")
+    if _CONTINUED.search(plain):
+        plain = plain.replace("\\\n", "")
         found |= _words(plain)
-    if "\\" in plain and _ESCAPED.search(plain):
-        plain = normalised(_ESCAPED.sub(_letter, plain))
-        found |= _words(plain)
-    if _JUNCTION.search(plain):
-        found |= _words(_JUNCTION.sub("", plain))
+    # Only the lines with a junction or an escape hold more words.
+    joined = _JUNCTION.sub("\0", plain)
+    if "\0" in joined or "\\" in joined:
+        lines = "\n".join(one for one in joined.split("\n") if "\0" in one or "\\" in one)
+        lines = lines.replace("\0", "")
+        found |= _words(lines) | _words(normalised(_ESCAPED.sub(_letter, lines)))
     return found
 
 
@@ -124,11 +129,6 @@ _FUNCTIONS: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
 _SCOPES: Final = _FUNCTIONS | {ast.ClassDef, ast.Lambda}
 _LEAVES: Final = frozenset({ast.Name, ast.Constant, ast.alias})
 """Kinds of which most nodes are, and under which none stand."""
-_BINDING: Final = frozenset({
-    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.ExceptHandler,
-    ast.MatchAs, ast.MatchStar, ast.MatchMapping,
-})  # fmt: skip
-"""The kinds of nodes of `bound_by`, without names and parameters."""
 
 
 class TextIndex:
@@ -200,9 +200,8 @@ class TextIndex:
     def bound(self) -> Counter[str]:
         """How often the text binds each name, in any scope."""
         found = Counter([one.id for one in self(ast.Name) if one.ctx.__class__ is not ast.Load])
-        found.update([one.arg for one in self(ast.arg)])
         for kind, nodes in self._found.items():
-            if kind in _BINDING:
+            if kind in BINDING and kind is not ast.Name:
                 found.update(name for node in nodes for name in bound_by(node))
             # `T` in `def f[T](x): …`
             elif kind.__name__ in ("TypeVar", "TypeVarTuple", "ParamSpec"):
@@ -220,18 +219,16 @@ class TextIndex:
         return frozenset([id(one.func) for one in self(ast.Call)])
 
     @cached_property
-    def _bare(self) -> Set[int]:
-        """Texts that are statements of their own, such as docstrings."""
-        return {id(one.value) for one in self(ast.Expr) if isinstance(one.value, ast.Constant)}
-
-    @cached_property
     def texts(self) -> Set[str]:
         """Texts, also those that constants make together; docstrings are left out."""
-        bare = self._bare
+        bare = {id(one.value) for one in self(ast.Expr) if isinstance(one.value, ast.Constant)}
         found = {
             one.value for one in self(ast.Constant) if isinstance(one.value, str) and id(one) not in bare
         }
-        joined: list[ast.expr] = [*self(ast.BinOp), *self(ast.JoinedStr), *_makers(self(ast.Call))]
+        joined: list[ast.expr] = [*self(ast.BinOp), *self(ast.JoinedStr)]
+        joined += [
+            one for one in self(ast.Call) if isinstance(one.func, ast.Attribute) and one.func.attr in _MAKING
+        ]
         found.update(text for node in joined if (text := told(node)) is not None)
         return found
 
@@ -333,19 +330,10 @@ class TextIndex:
         for one in self(ast.alias):
             if one.asname and one.name == module:
                 found.add(one.asname)
-        pairs = self.bindings
-        before = 0
-        while before < len(found):
-            before = len(found)
-            found |= {target for target, value in pairs if self._stands_for(value, module, found)}
+        found |= {target for target, value in self.bindings if names_module(value) == module}
+        while more := {target for target, value in self.bindings if last_name(value) in found} - found:
+            found |= more
         return found
-
-    def _stands_for(self, value: ast.expr, module: str, known: Set[str]) -> bool:
-        match value:
-            case ast.Name() | ast.Attribute():
-                return last_name(value) in known
-            case _:
-                return names_module(value) == module
 
     def asks(self, module: str, names: Set[str]) -> bool:
         """Whether the text asks a module for one of these names: `inspect.stack`, `from inspect import *`."""
@@ -356,22 +344,15 @@ class TextIndex:
         if not mentioned:
             return False
         aliases = self.aliases(module)
-        for owner, name in self.asked():
-            if name in names and (last_name(owner) in aliases or names_module(owner) == module):
-                return True
+        owners = [one.value for one in self(ast.Attribute) if one.attr in names]
+        owners += [
+            call.args[0]
+            for call in self(ast.Call)
+            if len(call.args) > 1 and last_name(call.func) in _GETTING and told(call.args[1]) in names
+        ]
+        if any(last_name(owner) in aliases or names_module(owner) == module for owner in owners):
+            return True
         return any(f"{module}.{name}" in self.paths for name in names)
-
-    def asked(self) -> Iterator[tuple[ast.expr, str]]:
-        """The attributes that the text reads, each with its owner."""
-        for node in self(ast.Attribute):
-            yield node.value, node.attr
-        for call in self(ast.Call):
-            match call:
-                case ast.Call(func=func, args=[owner, key, *_]) if last_name(func) in _GETTING:
-                    if (text := told(key)) is not None:
-                        yield owner, text
-                case _:
-                    pass
 
     @cached_property
     def bindings(self) -> Sequence[tuple[str, ast.expr]]:
@@ -466,11 +447,6 @@ def names_module(node: ast.expr) -> str | None:
             return told(key)
         case _:
             return None
-
-
-def _makers(calls: Iterable[ast.Call]) -> Iterator[ast.Call]:
-    """The calls of which `told` may tell the text."""
-    return (one for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr in _MAKING)
 
 
 def _holds(node: ast.stmt | ast.expr, inner: ast.expr) -> bool:

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from codeaudit.transforms.python.parsing import FunctionNode
 
@@ -56,16 +56,15 @@ CALLED: Final = frozenset({
 """Methods that no look runs. Libraries have methods of their own that one does, such as `__array__`."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlainAttributes:
+class PlainAttributes(NamedTuple):
     """What is known of the attributes of an object whose class is known."""
 
     bound: frozenset[str]
     """Attributes that its class or another one of its hierarchy may give code."""
-    slots: frozenset[str] | None
+    slots: Sequence[str] | None
     """The attributes that it may have; `None` if it may have any."""
 
-    def __contains__(self, attribute: str) -> bool:
+    def holds(self, attribute: str) -> bool:
         """Whether an attribute is a value and nothing else, which any code may bind."""
         hidden = attribute.startswith("__")
         if hidden and (attribute.endswith("__") or self.slots is not None):
@@ -73,15 +72,14 @@ class PlainAttributes:
         return attribute not in self.bound and (self.slots is None or attribute in self.slots)
 
 
-@dataclass(frozen=True, slots=True)
-class QuietFunction:
+class QuietFunction(NamedTuple):
     """A function that only looks: a call of it changes nothing that another statement sees."""
 
-    places: tuple[str, ...]
+    places: Sequence[str]
     """The parameters that arguments are given to by their place."""
-    named: frozenset[str]
+    named: Sequence[str]
     """Those that they may be given to by name."""
-    required: frozenset[str]
+    required: Sequence[str]
     """Those without a default."""
     variadic: bool
     """Whether it takes any further arguments by place."""
@@ -93,12 +91,12 @@ class QuietFunction:
     @classmethod
     def of(cls, args: ast.arguments, flags: int, gives: str | None) -> "QuietFunction":
         """The function with these parameters."""
-        places = tuple(one.arg for one in (*args.posonlyargs, *args.args))
-        required = [*places[: len(places) - len(args.defaults)]] + [
+        places = [one.arg for one in (*args.posonlyargs, *args.args)]
+        required = places[: len(places) - len(args.defaults)] + [
             one.arg for one, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None
         ]
-        named = frozenset(one.arg for one in (*args.args, *args.kwonlyargs))
-        return cls(places, named, frozenset(required), args.vararg is not None, flags, gives)
+        named = [one.arg for one in (*args.args, *args.kwonlyargs)]
+        return cls(places, named, required, args.vararg is not None, flags, gives)
 
     def fits(self, call: ast.Call) -> bool:
         """Whether a call certainly gives each parameter one value."""
@@ -109,9 +107,9 @@ class QuietFunction:
         return (
             None not in words
             and (len(call.args) <= len(self.places) or self.variadic)
-            and self.named >= words
+            and words.issubset(self.named)
             and by_place.isdisjoint(words)
-            and self.required <= by_place | words
+            and (by_place | words).issuperset(self.required)
         )
 
 

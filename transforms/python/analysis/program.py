@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from random import Random
 
 from codeaudit.transforms.dependence import orders
@@ -74,7 +75,12 @@ class PythonProgram:
     @cached_property
     def lines(self) -> tuple[PythonLine, ...]:
         """The logical lines in the order of the text."""
-        return tuple(PythonLine(_text(row), row.depth, row.parent) for row in self._rows)
+        return tuple(
+            PythonLine(
+                clause(row.node, row.clause) if row.clause else header(row.node), row.depth, row.parent
+            )
+            for row in self._rows
+        )
 
     @property
     def nodes(self) -> Sequence[tuple[ast.AST, str]]:
@@ -169,7 +175,10 @@ def analyse_tree(
     """
     # `global len` in any function makes `len` a variable of the module for all of them. Looking for the
     # word first saves walking most trees.
-    rebound = _rebound(tree) if "global" in source else frozenset[str]()
+    rebound = frozenset[str]()
+    if "global" in source:
+        declared = (node.names for node in below(tree) if isinstance(node, ast.Global))
+        rebound = WELL_KNOWN.intersection(chain.from_iterable(declared))
     alone = len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode)
     try:
         own = shown = shown_looks(source, tree)
@@ -184,23 +193,10 @@ def analyse_tree(
         builder = PythonProgramBuilder(
             source, dependence=dependence, rebound=rebound, shown=shown, package=package
         )
-        if len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode):
-            root = builder.alone(tree.body[0])
-        else:
-            root = builder.module(tree)
+        root = builder.alone(tree.body[0]) if alone else builder.module(tree)  # type: ignore[arg-type]
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
     return PythonProgram(source, tree, root, builder, dependence, own.rebound)
-
-
-def _rebound(tree: ast.Module) -> frozenset[str]:
-    """Names of builtins and modules that some function of a text declares global."""
-    declared = [node.names for node in below(tree) if isinstance(node, ast.Global)]
-    return frozenset[str]().union(*declared) & WELL_KNOWN
-
-
-def _text(row: DraftLine) -> str:
-    return clause(row.node, row.clause) if row.clause else header(row.node)
 
 
 def header(node: ast.AST) -> str:

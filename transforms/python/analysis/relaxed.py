@@ -14,8 +14,9 @@ Guards, `assert`, `try`, `with` and everything that leaves or suspends the funct
 """
 
 import ast
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from codeaudit.transforms.dependence.effects import (
@@ -29,36 +30,20 @@ from codeaudit.transforms.dependence.effects import (
     Effects,
 )
 from codeaudit.transforms.python.analysis.facts import VariableFacts
-from codeaudit.transforms.python.analysis.knowledge import BUILTINS
-from codeaudit.transforms.python.parsing import FunctionNode, parameter_names
+from codeaudit.transforms.python.analysis.knowledge import BUILTINS, METHOD_EFFECTS, PLAIN
+from codeaudit.transforms.python.parsing import FunctionNode, last_name, parameter_names
 
 OUTSIDE: Final = "()"
 """Stands, among the places, for the program's state outside of the objects that a function names."""
-_MUTATORS: Final = frozenset(
-    {
-        *("append", "appendleft", "extend", "extendleft", "insert", "add", "update", "discard", "remove"),
-        *("clear", "sort", "reverse", "pop", "popleft", "popitem", "setdefault", "move_to_end"),
-    }
+_MUTATORS: Final = {"appendleft", "extendleft", "popleft", "move_to_end"}.union(
+    *({name for name, one in methods.items() if one.changes} for methods in METHOD_EFFECTS.values())
 )
 """Methods of containers that change the container and nothing else."""
-_ADVANCE: Final = frozenset(
-    {
-        *(
-            "read",
-            "readline",
-            "readlines",
-            "readinto",
-            "write",
-            "writelines",
-            "seek",
-            "send",
-            "recv",
-            "throw",
-        ),
-        *("next", "__next__", "get_nowait", "put", "acquire", "release", "close", "feed", "flush", "random"),
-        *("randint", "randrange", "shuffle", "choice", "choices", "sample", "uniform"),
-    }
-)
+_ADVANCE: Final = frozenset({
+    "read", "readline", "readlines", "readinto", "write", "writelines", "seek", "send", "recv", "throw",
+    "next", "__next__", "get_nowait", "put", "acquire", "release", "close", "feed", "flush", "random",
+    "randint", "randrange", "shuffle", "choice", "choices", "sample", "uniform",
+})  # fmt: skip
 """Methods that change their receiver although their value is used."""
 _OUTPUT: Final = frozenset({"print", "input", "exec", "eval", "open", "compile", "__import__", "breakpoint"})
 _ON_ARGUMENTS: Final = frozenset({"next", "setattr", "delattr", "anext"})
@@ -81,19 +66,16 @@ NO_PACKAGE: Final = PackageSummary()
 """Where no files are known."""
 
 
-@dataclass(slots=True)
-class _Definition:
-    """A function of the package while its summary is settled."""
-
-    acts: bool
-    calls: set[str] = field(default_factory=set)
-    """Names that it calls on what it is given, or without a receiver."""
-
-
 def summary(trees: Iterable[ast.Module]) -> PackageSummary:
     """The summary of these files: a least fixed point over all calls, by the names of the callees."""
-    found: dict[str, list[_Definition]] = {}
-    properties = set[str]()
+    acting, properties = set[str](), set[str]()
+    calls = defaultdict[str, set[str]](set)
+
+    def note(name: str, function: FunctionNode, without: int = 0) -> None:
+        acts, called = _defined(function, without)
+        acting.update([name] if acts else ())
+        calls[name] |= called
+
     for tree in trees:
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
@@ -101,25 +83,19 @@ def summary(trees: Iterable[ast.Module]) -> PackageSummary:
                 for inner in node.body:
                     # `C(x)` constructs: what `__init__` does to `self` is no effect, the rest is one.
                     if isinstance(inner, FunctionNode) and inner.name in ("__init__", "__new__"):
-                        found.setdefault(node.name, []).append(_defined(inner, without=1))
+                        note(node.name, inner, without=1)
             elif isinstance(node, FunctionNode):
-                found.setdefault(node.name, []).append(_defined(node))
-    acting = {name for name, many in found.items() if any(one.acts for one in many)}
-    while True:
-        more = {
-            name
-            for name, many in found.items()
-            if name not in acting and any(one.calls & acting for one in many)
-        }
-        if not more:
-            return PackageSummary(frozenset(acting), frozenset(properties))
+                note(node.name, node)
+    while more := {name for name, called in calls.items() if name not in acting and called & acting}:
         acting |= more
+    return PackageSummary(frozenset(acting), frozenset(properties))
 
 
 def _computed(node: ast.ClassDef) -> Iterator[str]:
     for inner in node.body:
         if isinstance(inner, FunctionNode):
-            words = {part for one in inner.decorator_list for part in _words(one)}
+            parts = [part for one in inner.decorator_list for part in ast.walk(one)]
+            words = {last_name(part) or "" for part in parts if isinstance(part, ast.Name | ast.Attribute)}
             if any("property" in word or word in ("setter", "getter", "deleter") for word in words):
                 yield inner.name
             if inner.name in ("__setattr__", "__getattribute__"):
@@ -131,40 +107,34 @@ def _computed(node: ast.ClassDef) -> Iterator[str]:
                     yield target.id
 
 
-def _words(node: ast.expr) -> Iterator[str]:
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name):
-            yield part.id
-        elif isinstance(part, ast.Attribute):
-            yield part.attr
-
-
-def _defined(node: FunctionNode, without: int = 0) -> _Definition:
-    """What a function does by itself. `without` leaves out its first parameters."""
+def _defined(node: FunctionNode, without: int) -> tuple[bool, set[str]]:
+    """Whether a function acts by itself, and the names that it calls on what it is given, or without a
+    receiver. `without` leaves out its first parameters.
+    """
     parameters = list(parameter_names(node.args))
     bound = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and _stores(part)}
     own = (bound - set(parameters)) | set(parameters[:without])
-    found = _Definition(acts=False)
+    acts, calls = False, set[str]()
     for part in ast.walk(node):
         match part:
             case ast.Global() | ast.Nonlocal():
-                found.acts = True
+                acts = True
             case ast.Attribute() | ast.Subscript() if _stores(part):
-                found.acts |= _root(part) not in own
+                acts |= _root(part) not in own
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=receiver))):
-                found.acts |= _root(receiver) not in own
+                acts |= _root(receiver) not in own
             case ast.Expr(value=ast.Call(func=ast.Name())):
-                found.acts = True
+                acts = True
             case ast.Call(func=ast.Attribute(value=receiver, attr=name)):
                 if _root(receiver) not in own:
-                    found.acts |= name in _MUTATORS | _ADVANCE
-                    found.calls.add(name)
+                    acts |= name in _MUTATORS | _ADVANCE
+                    calls.add(name)
             case ast.Call(func=ast.Name(id=name)):
-                found.acts |= name in _ON_ARGUMENTS | _OUTPUT
-                found.calls.add(name)
+                acts |= name in _ON_ARGUMENTS | _OUTPUT
+                calls.add(name)
             case _:
                 pass
-    return found
+    return acts, calls
 
 
 def _stores(node: ast.Name | ast.Attribute | ast.Subscript) -> bool:
@@ -339,13 +309,11 @@ class _Collector:
 
     def _act_on_all(self, given: Iterable[ast.expr]) -> None:
         for one in given:
-            self._act_on_argument(one.value if isinstance(one, ast.Starred) else one)
-
-    def _act_on_argument(self, node: ast.expr) -> None:
-        root = _root(node)
-        # Plain values cannot be changed; what is no variable's object is new or outside.
-        if root is not None and root in self._facts.local and self._facts.types.get(root) not in _VALUES:
-            self._act_on(node)
+            node = one.value if isinstance(one, ast.Starred) else one
+            root = _root(node)
+            # Plain values cannot be changed; what is no variable's object is new or outside.
+            if root is not None and root in self._facts.local and self._facts.types.get(root) not in _VALUES:
+                self._act_on(node)
 
 
-_VALUES: Final = frozenset({"int", "float", "bool", "str", "bytes", "none", "function"})
+_VALUES: Final = PLAIN - {"ellipsis"} | {"function"}

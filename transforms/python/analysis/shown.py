@@ -32,10 +32,11 @@ from codeaudit.transforms.python.analysis.classes import (
     TextBindings,
     bases_of,
     called_name,
+    imports_of,
     own_statements,
 )
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
-from codeaudit.transforms.python.analysis.functions import QuietFunctions, body_flags
+from codeaudit.transforms.python.analysis.functions import body_flags
 from codeaudit.transforms.python.analysis.index import TextIndex, index_in, index_of, told
 from codeaudit.transforms.python.analysis.looks import (
     CALLED,
@@ -52,7 +53,7 @@ from codeaudit.transforms.python.analysis.looks import (
 )
 from codeaudit.transforms.python.function_context import rebound_in, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, file_tree, last_name, parameter_names
-from codeaudit.transforms.python.walking import HOLDERS, below
+from codeaudit.transforms.python.walking import HOLDERS, below, reached
 from codeaudit.transforms.remembering import Plain, digest, fact
 
 _REMOVED: Final = re.compile(r"\bdel\b|delattr|globals|vars|locals|__dict__")
@@ -63,18 +64,7 @@ _HINT: Final = re.compile(
     re.MULTILINE,
 )
 """What stands in every text that shows anything."""
-_HINTS: Final = (
-    "class",
-    "__",
-    "@",
-    "property",
-    "defaultdict",
-    "DefaultDict",
-    "cls",
-    "type(",
-    "PropertyMock",
-    "vars",
-)
+_HINTS: Final = ("class", "__", "@", "property", "efault", "cls", "type(", "PropertyMock", "vars")
 """One of these stands in what `_HINT` finds."""
 _WRAPPER: Final = "class _:\n"
 _PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod"})
@@ -130,15 +120,33 @@ class _Definition:
 
     def note_objects(self, values: Mapping[str, Sequence[ast.expr]]) -> None:
         """If one of the calls may be of an object, its `__call__` runs."""
-        if any(_calls_object(one, values) for one in self.calls):
+        # `make()`, where `make = Maker()`
+        if any(one.func.id in values for one in self.calls if isinstance(one.func, ast.Name)) or any(
+            not isinstance(one.func, ast.Name | ast.Attribute) for one in self.calls
+        ):
             self.runs.add("__call__")
 
 
-def _items(node: ast.expr) -> list[ast.expr]:
-    """The items of a display that has no `*`; none of anything else."""
-    if not isinstance(node, ast.Tuple | ast.List) or any(isinstance(one, ast.Starred) for one in node.elts):
-        return []
-    return node.elts
+def _singles(
+    target: ast.expr, value: ast.expr | None
+) -> Iterator[tuple[ast.Name | ast.Attribute, ast.expr | None]]:
+    """The names and attributes in a target, each with what it gets; `None` for a part of an unknown value."""
+    match target:
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            items: Sequence[ast.expr | None] = value.elts if isinstance(value, ast.Tuple | ast.List) else ()
+            known = len(items) == len(targets) and not any(
+                isinstance(one, ast.Starred) for one in (*targets, *items)
+            )
+            # The items of a text are texts.
+            each = items if known else [value if isinstance(value, ast.Constant) else None] * len(targets)
+            for one, part in zip(targets, each, strict=True):
+                yield from _singles(one, part)
+        case ast.Starred(value=inner):
+            yield from _singles(inner, None)
+        case ast.Name() | ast.Attribute():
+            yield target, value
+        case _:
+            pass
 
 
 def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
@@ -147,23 +155,17 @@ def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
 
 
 def _looks(source: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> ShownLooks:
-    found = _looks_of_classes(source, tree, walked)
-    return replace(found, removed=frozenset(removed_names(walked()))) if _REMOVED.search(source) else found
-
-
-def _looks_of_classes(source: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> ShownLooks:
     rebound = rebound_in(source, tree, walked)
     start = len(_WRAPPER) if source.startswith(_WRAPPER) else 0
     # Looking for plain text first saves most searches.
-    if not any(map(source.__contains__, _HINTS)) or _HINT.search(source, start) is None:
+    if any(map(source.__contains__, _HINTS)) and _HINT.search(source, start) is not None:
+        found = _Text(source, walked(), rebound).looks()
+    else:
+        found = ShownLooks(rebound=rebound)
         # Only a text of several statements binds names for its functions.
-        if len(tree.body) == 1 or not ("import" in source or "def " in source):
-            return ShownLooks(rebound=rebound)
-        nodes = walked()
-        functions = QuietFunctions(source, nodes)
-        functions.shown = ShownLooks(rebound=rebound)
-        return replace(functions.shown, bindings=TextBindings(nodes, functions))
-    return _Text(source, walked(), rebound).looks()
+        if len(tree.body) > 1:
+            found = replace(found, bindings=TextBindings(source, walked(), found))
+    return replace(found, removed=frozenset(removed_names(walked()))) if _REMOVED.search(source) else found
 
 
 @lru_cache(maxsize=1024)
@@ -207,8 +209,7 @@ class _Remembered:
     @cached_property
     def imports(self) -> Mapping[str, str]:
         """As in `looks.Bindings`."""
-        found: Mapping[str, str] = fact(self._text, "imports", lambda: dict(self._bindings.imports))
-        return found
+        return dict(fact(self._text, "imports", lambda: dict(self._bindings.imports)))
 
     @cached_property
     def _functions(self) -> Mapping[str, int]:
@@ -223,8 +224,8 @@ class _Remembered:
         if name not in self._functions:
             return None
         if name not in self._called:
-            told = fact(self._text, f"called {name}", lambda: _told_function(self._bindings.called(name)))
-            self._called[name] = told and _function_of(*told)
+            told = fact(self._text, f"called {name}", lambda: self._bindings.called(name))
+            self._called[name] = told and QuietFunction(*told)
         return self._called[name]
 
     def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
@@ -238,40 +239,16 @@ class _Remembered:
             told = fact(
                 self._text,
                 f"receiver {key}",
-                lambda: [
-                    [[*one.bound], None if one.slots is None else [*one.slots]]
-                    for one in self._bindings.of_receiver(function)
-                ],
+                lambda: [([*one.bound], one.slots) for one in self._bindings.of_receiver(function)],
             )
-            self._receivers[key] = [
-                PlainAttributes(frozenset(bound), None if slots is None else frozenset(slots))
-                for bound, slots in told
-            ]
+            self._receivers[key] = [PlainAttributes(frozenset(bound), slots) for bound, slots in told]
         return self._receivers[key]
-
-
-def _told_function(found: QuietFunction | None) -> list[Plain] | None:
-    if found is None:
-        return None
-    return [[*found.places], [*found.named], [*found.required], found.variadic, found.flags, found.gives]
-
-
-def _function_of(
-    places: Sequence[str],
-    named: Sequence[str],
-    required: Sequence[str],
-    variadic: bool,
-    flags: int,
-    gives: str | None,
-) -> QuietFunction:
-    return QuietFunction(tuple(places), frozenset(named), frozenset(required), variadic, flags, gives)
 
 
 class _Text:
     """The definitions of a text."""
 
     def __init__(self, source: str, nodes: TextIndex, rebound: frozenset[str]) -> None:
-        tree = nodes.tree
         self._source = source
         self._own_rebound: Final = rebound
         self._rebound = rebound
@@ -301,7 +278,7 @@ class _Text:
         derived = (bound_names(one.body) for one in classes if one.bases)
         self._run_by_looks = RUN_BY_LOOKS & frozenset[str]().union(*derived)
         self._imported: dict[str, set[str]] = {}
-        for name, full in _imports(nodes):
+        for name, full in imports_of((*nodes(ast.Import), *nodes(ast.ImportFrom))):
             self._imported.setdefault(name, set()).add(full)
         for node in nodes.functions:
             self._function(node)
@@ -310,16 +287,12 @@ class _Text:
                 self._member(statement)
             if _is_frozen(owner) or self._stores_unseen(owner):
                 self._define("__setattr__").unknown = True
-        for several in nodes(ast.Assign):
-            self._store(several)
-        for single in nodes(ast.AnnAssign):
-            self._store(single)
+        stores = [(target, one.value) for one in nodes(ast.Assign) for target in one.targets]
+        stores += [(one.target, one.value) for one in nodes(ast.AnnAssign) if one.value is not None]
+        for target, value in (pair for store in stores for pair in _singles(*store)):
+            self._store(target, value)
         self._mentions(nodes)
         self._follow(nodes)
-        # A function alone says nothing of the names around it.
-        alone = len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode)
-        self._quiet = QuietFunctions(source, nodes)
-        self._bindings: Bindings = NoBindings() if alone else TextBindings(nodes, self._quiet, self._attached)
 
     def _stores_unseen(self, node: ast.ClassDef) -> bool:
         """Whether what binds an attribute of an instance may be in another file: a foreign base
@@ -353,33 +326,25 @@ class _Text:
 
     def _find_properties(self, classes: Sequence[ast.ClassDef]) -> None:
         """Note the classes that derive from `property`, directly or through one another."""
-        before = -1
-        while before < len(self._properties):
-            before = len(self._properties)
-            self._properties |= {
-                node.name
-                for node in classes
-                if any(last_name(base) in self._properties for base in node.bases)
-            }
+        bases = {node.name: {last_name(base) for base in node.bases} for node in classes}
+        while more := {name for name in bases.keys() - self._properties if bases[name] & self._properties}:
+            self._properties |= more
 
     def _find_other_names(self, nodes: TextIndex) -> None:
         """Note other names of classes and properties: `prop = property`, `K = C`."""
-        assignments = nodes(ast.Assign)
         self._properties |= {
             alias.asname for alias in nodes(ast.alias) if alias.asname and alias.name in self._properties
         }
         pairs = [
             (target.id, node.value.id)
-            for node in assignments
+            for node in nodes(ast.Assign)
             if isinstance(node.value, ast.Name)
             for target in node.targets
             if isinstance(target, ast.Name)
         ]
         for known in (self._classes, self._properties):
-            before = -1
-            while before < len(known):
-                before = len(known)
-                known |= {name for name, value in pairs if value in known}
+            while more := {name for name, value in pairs if value in known} - known:
+                known |= more
 
     # ── definitions ──────────────────────────────────────────────────────────────────────────────────
 
@@ -417,109 +382,67 @@ class _Text:
         """A statement of a class body."""
         match node:
             case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    self._target(target, value)
+                for one, part in (pair for target in targets for pair in _singles(target, value)):
+                    if isinstance(one, ast.Name):
+                        self._bound(one.id, part)
             case ast.AnnAssign(target=ast.Name(id=name), value=value):
                 if value is not None:
-                    self._bound([name], value)
+                    self._bound(name, value)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 pass
             case _:
                 for name in _bound_here(node):
-                    self._computed.add(name)
-                    self._define(name).unknown = True
+                    self._bound(name, None)
 
-    def _target(self, target: ast.expr, value: ast.expr) -> None:
-        """A target of an assignment in a class body."""
-        if isinstance(target, ast.Name):
-            self._bound([target.id], value)
-            return
-        parts = list(ast.iter_child_nodes(target))
-        match target, value:
-            case ((ast.Tuple() | ast.List()), (ast.Tuple(elts=values) | ast.List(elts=values))) if len(
-                target.elts
-            ) == len(values) and not any(isinstance(one, ast.Starred) for one in (*parts, *values)):
-                for element, one in zip(target.elts, values, strict=True):
-                    self._target(element, one)
-            case _:
-                # What an item of an unknown value is, is unknown.
-                for name in stored_names(target):
-                    self._computed.add(name)
-                    self._define(name).unknown = True
-
-    def _store(self, node: ast.Assign | ast.AnnAssign) -> None:
+    def _store(self, target: ast.Name | ast.Attribute, value: ast.expr | None) -> None:
         """`C.size = property(f)`, `C.__eq__ = f`, and `__getattr__ = f` in a module."""
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            if node.value is not None:
-                self._store_in(target, node.value)
-
-    def _store_in(self, target: ast.expr, value: ast.expr) -> None:
-        """A value is stored in a target."""
         match target:
-            case ast.Tuple(elts=targets) | ast.List(elts=targets):
-                values = _items(value)
-                if len(values) != len(targets) or any(isinstance(one, ast.Starred) for one in targets):
-                    self._store_several(target, value)
-                    return
-                for one, part in zip(targets, values, strict=True):
-                    self._store_in(one, part)
-                return
-            case ast.Attribute(value=owner, attr=name):
-                self._stored.add(id(target))
-                counts = name in _ATTACHED
-                counts |= last_name(owner) in self._classes or self._is_property(value)
-                counts |= _is_class_of(owner)
-                # `kind._x = Desc()`: `kind` may be a class.
-                counts |= isinstance(value, ast.Call) and last_name(owner) != "self"
             case ast.Name(id=name):
-                counts = name in METHODS
-            case _:
-                return
+                counts = name in METHODS and value is not None
+            case ast.Attribute(value=owner, attr=name):
+                counts = name in _ATTACHED or last_name(owner) in self._classes
+                if value is not None:
+                    self._stored.add(id(target))
+                    counts |= self._is_property(value) or _is_class_of(owner)
+                    # `kind._x = Desc()`: `kind` may be a class.
+                    counts |= isinstance(value, ast.Call) and last_name(owner) != "self"
+                if counts:
+                    self._attached.add(name)
         if counts:
-            if isinstance(target, ast.Attribute):
-                self._attached.add(name)
-            self._bound([name], value)
+            self._bound(name, value)
 
-    def _store_several(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
-        """`C._x, C._y = make()`: of each target, what it may get."""
-        for one in ast.walk(target):
-            if not isinstance(one, ast.Attribute) or not isinstance(one.ctx, ast.Store):
-                continue
-            name = one.attr
-            if name in _ATTACHED or (
-                last_name(one.value) in self._classes and not isinstance(value, PLAIN_VALUES[:1])
-            ):
-                self._stored.add(id(one))
-                self._attached.add(name)
+    def _unknown(self, name: str) -> None:
+        """An attribute of this name may run anything."""
+        self._attached.add(name)
+        self._define(name).unknown = True
+
+    def _bound(self, name: str, value: ast.expr | None) -> None:
+        """A value is bound to a name of a class; `None` for an unknown one."""
+        self._handled.add(id(value))
+        match value:
+            case None:
                 self._computed.add(name)
                 self._define(name).unknown = True
-
-    def _bound(self, names: Sequence[str], value: ast.expr) -> None:
-        """A value is bound to names of a class."""
-        self._handled.add(id(value))
-        for name in names:
-            if name not in METHODS:
+            case _ if name not in METHODS:
                 if not isinstance(value, PLAIN_VALUES):
                     self._computed.add(name)
                     self._value(self._define(name), value)
-                continue
-            match value:
-                case ast.Constant():
-                    pass
-                case ast.Call(func=ast.Name(id="classmethod"), args=[ast.Name(id="GenericAlias")]) if (
-                    "GenericAlias" not in self._classes | self._functions.keys()
-                ):
-                    pass
-                case ast.Lambda():
-                    self._define(name).bodies.append(_function(value))
-                case ast.Call() if self._is_property(value):
-                    self._value(self._define(name), value)
-                case ast.Name(id=other) if other in self._functions:
-                    self._define(name).runs.add(other)
-                case ast.Attribute(attr=other) if other in METHODS:
-                    self._define(name).runs.add(other)
-                case _:
-                    self._define(name).unknown = True
+            case ast.Constant():
+                pass
+            case ast.Call(func=ast.Name(id="classmethod"), args=[ast.Name(id="GenericAlias")]) if (
+                "GenericAlias" not in self._classes | self._functions.keys()
+            ):
+                pass
+            case ast.Lambda():
+                self._define(name).bodies.append(_function(value))
+            case ast.Call() if self._is_property(value):
+                self._value(self._define(name), value)
+            case ast.Name(id=other) if other in self._functions:
+                self._define(name).runs.add(other)
+            case ast.Attribute(attr=other) if other in METHODS:
+                self._define(name).runs.add(other)
+            case _:
+                self._define(name).unknown = True
 
     def _value(self, definition: _Definition, value: ast.expr) -> None:
         """What may run when a name with this value is read: what the value mentions."""
@@ -599,12 +522,12 @@ class _Text:
                 case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if last_name(
                     owner
                 ) in self._classes and not isinstance(value, PLAIN_VALUES):
-                    told = key.value if isinstance(key, ast.Constant) else None
-                    if isinstance(told, str):
-                        self._attached.add(told)
-                        self._bound([told], value)
-                    else:
+                    attribute = told(key)
+                    if attribute is None:
                         self._anything()
+                    else:
+                        self._attached.add(attribute)
+                        self._bound(attribute, value)
                 # `setattr(kind, f"__{name}__", method)`
                 case ast.Call(func=ast.Name(id="setattr"), args=[_, key, _]) if spelled and not isinstance(
                     key, ast.Constant
@@ -618,13 +541,11 @@ class _Text:
             # `patch("__main__.A.__eq__")`
             name = text.rpartition(".")[2]
             if name in METHODS and id(node) not in self._handled:
-                self._attached.add(name)
-                self._define(name).unknown = True
+                self._unknown(name)
         # `dict(space, __eq__=f)`
         for word in nodes(ast.keyword):
             if word.arg in METHODS and id(word.value) not in self._handled:
-                self._attached.add(word.arg)
-                self._define(word.arg).unknown = True
+                self._unknown(word.arg)
         self._unseen_stores(nodes)
         names = nodes.names | nodes.taken | nodes.members
         self._listed = any(True for _ in namespaces_in(nodes, _NAMESPACES)) or not STATES.isdisjoint(
@@ -644,8 +565,7 @@ class _Text:
         for node in nodes(ast.Attribute):
             stored = node.attr in _ATTACHED and node.ctx.__class__ is ast.Store
             if stored and id(node) not in self._stored:
-                self._attached.add(node.attr)
-                self._define(node.attr).unknown = True
+                self._unknown(node.attr)
         setters = "setattr" in nodes.names and any(
             one.id == "setattr" and id(one) not in nodes.called for one in nodes(ast.Name)
         )
@@ -667,9 +587,8 @@ class _Text:
         if ANY_NAME in names:
             self._anything()
         for name in names:
-            self._attached.add(name)
+            self._unknown(name)
             self._computed.add(name)
-            self._define(name).unknown = True
 
     def _namespace(self, node: ast.expr) -> None:
         """What `type(name, bases, node)` gives a class."""
@@ -677,13 +596,13 @@ class _Text:
             case ast.Dict(keys=keys, values=values):
                 for key, value in zip(keys, values, strict=True):
                     if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                        self._bound([key.value], value)
+                        self._bound(key.value, value)
                     else:
                         self._anything()
             case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words):
                 for word in words:
                     if word.arg is not None:
-                        self._bound([word.arg], word.value)
+                        self._bound(word.arg, word.value)
                     else:
                         self._anything()
             case _:
@@ -691,23 +610,30 @@ class _Text:
 
     def _anything(self) -> None:
         """Some class gets an attribute of any name, which may be a method."""
-        self._attached.add(ANY_ATTRIBUTE)
-        for name in (ANY_ATTRIBUTE, _ANY_METHOD):
-            self._define(name).unknown = True
+        self._unknown(ANY_ATTRIBUTE)
+        self._define(_ANY_METHOD).unknown = True
 
     # ── what they do ─────────────────────────────────────────────────────────────────────────────────
 
     def looks(self) -> ShownLooks:
         """A least fixed point, because a body may look at other objects of the text."""
-        computed = frozenset(self._computed)
+        attributes = READING | CLASS_OF | self._computed
         stores = not STORING.isdisjoint(self._found) or ANY_ATTRIBUTE in self._found
         flags = dict.fromkeys(self._found, 0)
         settled: dict[int, int] = {}
         before: ShownLooks | None = None
         while True:
-            acting = frozenset(name for name, found in flags.items() if found & ACTS)
+            acting = {name for name, found in flags.items() if found & ACTS}
             raising = frozenset(name for name, found in flags.items() if found & RAISES)
-            shown = _collapsed(acting, raising, computed, stores=stores, generated=self._generated)
+            methods = any(_is_method(name) or name in RUN_BY_LOOKS for name in acting - READING - STORING)
+            methods |= not (acting & self._generated).isdisjoint(attributes)
+            shown = ShownLooks(
+                methods,
+                frozenset(acting & attributes),
+                raising & attributes,
+                computed=frozenset(self._computed),
+                stores=stores,
+            )
             builder = PythonProgramBuilder(
                 self._source, dependence="strict", rebound=self._rebound, shown=shown
             )
@@ -719,8 +645,12 @@ class _Text:
                 for name, definition in self._found.items()
             }
             if again == flags:
-                self._quiet.shown = replace(shown, rebound=self._own_rebound, listed=self._listed)
-                return replace(self._quiet.shown, bindings=self._bindings)
+                shown = replace(shown, rebound=self._own_rebound, listed=self._listed)
+                body = self._nodes.tree.body
+                # A function alone says nothing of the names around it.
+                if len(body) == 1 and isinstance(body[0], FunctionNode):
+                    return shown
+                return replace(shown, bindings=TextBindings(self._source, self._nodes, shown, self._attached))
             flags, settled, before = again, seen, shown
 
     def _flags(
@@ -742,20 +672,10 @@ class _Text:
             if flags == ACTS | RAISES:
                 break
             if id(node) not in seen:
-                seen[id(node)] = _body_flags(builder, node)
+                found = body_flags(builder, node, passes_over=_is_missing)
+                seen[id(node)] = found & RAISES | (ACTS if found & (ACTS | STORES | BARRIER) else 0)
             flags |= seen[id(node)]
         return flags
-
-
-def _imports(nodes: TextIndex) -> Iterator[tuple[str, str]]:
-    """The names that imports bind, in any scope, each with what it stands for."""
-    for plain in nodes(ast.Import):
-        for one in plain.names:
-            first = one.name.partition(".")[0]
-            yield (one.asname, one.name) if one.asname else (first, first)
-    for origin in nodes(ast.ImportFrom):
-        module = "." * origin.level + (origin.module or "")
-        yield from ((one.asname or one.name, f"{module}.{one.name}") for one in origin.names)
 
 
 def _values(nodes: TextIndex, functions: Mapping[str, Sequence[FunctionNode]]) -> dict[str, list[ast.expr]]:
@@ -816,15 +736,6 @@ def _values(nodes: TextIndex, functions: Mapping[str, Sequence[FunctionNode]]) -
     return found
 
 
-def _calls_object(call: ast.Call, values: Mapping[str, Sequence[ast.expr]]) -> bool:
-    """Whether a call may be one of an object with `__call__`: `make()`, where `make = Maker()`."""
-    return (
-        call.func.id in values
-        if isinstance(call.func, ast.Name)
-        else call.func.__class__ is not ast.Attribute
-    )
-
-
 def _is_class_of(node: ast.expr) -> bool:
     """Whether an expression gives the class of an object: `type(x)`, `x.__class__`."""
     match node:
@@ -837,11 +748,10 @@ def _is_class_of(node: ast.expr) -> bool:
 def _is_frozen(node: ast.ClassDef) -> bool:
     """Whether a decorator makes stores to an instance raise: `@dataclass(frozen=True)`."""
     words = [word for one in node.decorator_list if isinstance(one, ast.Call) for word in one.keywords]
-    return any(word.arg is None or (word.arg == "frozen" and not _is_false(word.value)) for word in words)
-
-
-def _is_false(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is False
+    return any(
+        word.arg is None or (word.arg == "frozen" and getattr(word.value, "value", None) is not False)
+        for word in words
+    )
 
 
 def _fills_itself(node: ast.ClassDef, names: Set[str]) -> bool:
@@ -882,40 +792,17 @@ def _read_by_others(classes: Sequence[ast.ClassDef], given: frozenset[str]) -> f
         plain = own.keys() | PLAIN_BASES >= {*bases} and {*decorators} <= PLAIN_DECORATORS
         if plain and not node.keywords and node.name not in given:
             continue
-        pending, seen = [node.name, *filter(None, bases)], set[str]()
-        while pending:
-            name = pending.pop()
-            if name in own and name not in seen:
-                seen.add(name)
-                found |= bound_names(own[name].body)
-                pending += [base for one in own[name].bases if (base := last_name(one)) is not None]
+        above = reached(
+            [node.name, *filter(None, bases)],
+            lambda name: filter(None, map(last_name, own[name].bases)) if name in own else (),
+        )
+        found = found.union(*(bound_names(own[name].body) for name in above & own.keys()))
     return frozenset(found)
-
-
-def _collapsed(
-    acting: frozenset[str],
-    raising: frozenset[str],
-    computed: frozenset[str],
-    *,
-    stores: bool,
-    generated: frozenset[str],
-) -> ShownLooks:
-    """The facts; `generated` are attributes that methods from elsewhere may read."""
-    attributes = READING | CLASS_OF | computed
-    methods = any(_is_method(name) or name in RUN_BY_LOOKS for name in acting - READING - STORING)
-    methods |= not (acting & generated).isdisjoint(attributes)
-    return ShownLooks(methods, acting & attributes, raising & attributes, computed=computed, stores=stores)
 
 
 def _is_method(name: str) -> bool:
     """Whether a look may run a method of this name."""
     return name in METHODS or (name.startswith("__") and name.endswith("__") and name not in CALLED)
-
-
-def _body_flags(builder: PythonProgramBuilder, node: FunctionNode) -> int:
-    """Whether a call of a function may act (`ACTS`) or raise (`RAISES`)."""
-    flags = body_flags(builder, node, passes_over=_is_missing)
-    return (ACTS if flags & (ACTS | STORES | BARRIER) else 0) | (flags & RAISES)
 
 
 def _is_missing(node: ast.Raise) -> bool:

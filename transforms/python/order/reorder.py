@@ -472,8 +472,8 @@ class _Most:
 def _fitting(tree: ast.Module, gives: str | None) -> QuietFunction:
     """A function that accepts every call of the text and gives a result of this type."""
     calls = (node for node in below(tree) if isinstance(node, ast.Call))
-    words = frozenset(word.arg for call in calls for word in call.keywords if word.arg)
-    return QuietFunction((), words, frozenset(), True, 0, gives)
+    words = [word.arg for call in calls for word in call.keywords if word.arg]
+    return QuietFunction((), words, (), True, 0, gives)
 
 
 _IMPORT: Final = re.compile(r"import\b[ \t]*(?:\([^)]*\)|(?:[^\n]*\\\n)*[^\n]*)")
@@ -546,7 +546,7 @@ def _import_statements(text: str) -> Iterator[str]:
 def _imports_of(statements: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The names that those of the statements import that are no words of a docstring."""
     try:
-        yield from imports_of(parse("\n".join(statements)))
+        yield from imports_of(parse("\n".join(statements)).body)
     except SourceError:
         middle = len(statements) // 2
         if middle:

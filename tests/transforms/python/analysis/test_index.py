@@ -11,7 +11,8 @@ from random import Random
 
 import pytest
 
-from codeaudit.transforms.python.analysis.capabilities import looks_at_variables, may_look, shown_by
+from codeaudit.transforms.python.analysis import capabilities
+from codeaudit.transforms.python.analysis.capabilities import Sees, looks_at_variables, may_look, shown_by
 from codeaudit.transforms.python.analysis.facts import bound_by
 from codeaudit.transforms.python.analysis.index import TextIndex, index_in, words_of
 from codeaudit.transforms.python.parsing import FunctionNode, parse
@@ -129,3 +130,38 @@ def test_whatever_looks_has_a_word_that_says_so() -> None:
     assert looking
     assert all(map(may_look, looking))
     assert sum(map(may_look, sources)) < len(sources) / 4
+
+
+LOOKING = [
+    'f"{locals=}"', 'f"{locals = !r}"', "f'''{locals=\n}'''", "show = locals", "f(locals)", "f(show=locals)",
+    "[locals]", "locals if x else 0", "x and locals or y", "locals is x", "locals in x", "locals not in x",
+    "locals == x", "x = locals\n (y)", "x = locals \\\n", "return locals", "lambda: locals", "(locals # x\n)",
+    "locals\\\n and x", 'import_module("buil" "tins").locals()', 'import_module("buil" + "tins").locals()',
+    "from builtins import locals as l", "from builtins import len, locals as l", "open(sys.argv[0])",
+    "open(sys.argv [ 0 ])", "open(sys.argv\\\n[0])", "open((sys.argv)[0])", "open(__file__)",
+    "open((sys.argv # x\n[ # x\n0]))", 'getattr(f, "f_\\\nlocals")', 'getattr(f, "f_" "\\x6cocals")',
+    'getattr(f, "f_\\\n" "locals")', 'getattr(f, "\\x66_" "locals")', 'getattr(f, "f_" "\\\nlocals")',
+    '"{}{}".format("f_", "locals")', "f\"{'f_'}locals\"", '"%s_%s" % ("f", "locals")',
+    "f\"{'_'.join(['f', 'locals'])}\"", '"{}".format("_".join(("f", "locals")))',
+    '"{}".format("_".join( ["f", "locals"]))',
+]  # fmt: skip
+
+
+@pytest.mark.thinned(3)
+@pytest.mark.parametrize("line", LOOKING)
+def test_a_tree_is_read_wherever_it_shows_something(line: str) -> None:
+    text = f"import sys\nfrom importlib import import_module\ndef f(x, y):\n {line}\n"
+    both = Sees.LOCALS | Sees.SOURCE
+    assert capabilities._shown_by(text) & both
+    assert shown_by(text, both) & both == capabilities._shown_by(text) & both
+
+
+NOT_LOOKING = [
+    "# the dir of it", "x = ['exec']", "mkdtemp(dir=x)", "from builtins import open as o",
+    "f(sys.argv[1:]); open(x)", "'<{}>'.format(' '.join(x))", "f'{\", \".join(x)}'",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", NOT_LOOKING)
+def test_a_tree_that_shows_nothing_is_seldom_read(line: str) -> None:
+    assert not capabilities._may_show(f"import sys\n{line}\n", Sees.LOCALS | Sees.SOURCE)

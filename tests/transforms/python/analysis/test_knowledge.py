@@ -180,6 +180,8 @@ OTHER_TABLES: Final = {
     # They say more about entries of other tables.
     "CONSUMING_KEYWORDS", "EXCEPTION_KEYWORDS", "STR_ARGUMENTS", "INDICES", "VIEWS", "PATH_PAIRS",
     "CONVERTS_ITEMS", "CLASS_READERS", "ENCODINGS", "ERROR_HANDLERS",
+    # `test_managers` probes it.
+    "NEVER_SWALLOWING",
     # Types, modules and names: no calls whose effects they declare, or calls that keep their place.
     "BUILTINS", "NUMBERS", "PLAIN", "CONTAINERS", "KNOWN", "SEQUENCES", "MODULE_NAMES",
     "WELL_KNOWN", "ATTRIBUTES",

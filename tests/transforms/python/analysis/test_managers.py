@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from codeaudit.transforms.python.analysis.managers import NEVER_SWALLOWING
+from codeaudit.transforms.python.analysis.knowledge import NEVER_SWALLOWING
 
 
 class OwnError(Exception):

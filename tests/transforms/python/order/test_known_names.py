@@ -375,7 +375,7 @@ def test_the_imports_of_a_file_are_those_of_its_tree(module: str) -> None:
     imports: list[ast.stmt] = [
         one for one in ast.walk(ast.parse(file)) if isinstance(one, ast.Import | ast.ImportFrom)
     ]
-    names = {name for name, _ in imports_of(ast.Module(imports, []))}
+    names = {name for name, _ in imports_of(imports)}
     assert names
     assert names <= reorder._imports_in(file)[0].keys()
 

@@ -5,7 +5,7 @@ In each text a name, an attribute or a module is missing. By execution: no order
 
 import pytest
 
-from codeaudit.transforms.python.analysis.managers import NEVER_SWALLOWING
+from codeaudit.transforms.python.analysis.knowledge import NEVER_SWALLOWING
 from codeaudit.transforms.python.analysis.program import analyse
 from tests.transforms.python.order.test_seen_by_others import assert_the_same
 
