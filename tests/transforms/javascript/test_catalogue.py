@@ -319,6 +319,32 @@ def test_code_without_semicolons() -> None:
     assert told == [told[0]] * len(told)
 
 
+WORDS_AT_ENDS_OF_LINES: Final = (
+    "async function f(a) {\n    let\n        b = a,\n        c = 2;\n    if (b > 1) {\n        let\n            b = c + 3;\n"
+    "        c += b;\n        c = c + await\n            b;\n    }\n    await\n        c;\n    const r = await\n        g(b);\n"
+    "    const o = new\n        Array(c);\n    return await\n        (b + c * r + o.length);\n}\n"
+)
+
+
+@needs_node
+def test_words_at_the_ends_of_lines_stay_with_what_follows() -> None:
+    calls = "async function g(n) { return n + 1; }\n" + "".join(
+        f"f({value}).then((one) => print({value}, one), (e) => print(e.name));" for value in (0, 2, "'x'")
+    )
+    made = sorted(
+        {
+            text
+            for name in PRESERVING
+            for seed in range(3)
+            for text in _made(name, seed, WORDS_AT_ENDS_OF_LINES)
+        }
+    )
+    assert len(made) > 35
+    told = outputs([text + calls for text in (WORDS_AT_ENDS_OF_LINES, *made)])
+    assert len(told[0]) == 3
+    assert told == [told[0]] * len(told)
+
+
 def test_a_comment_behind_a_block_is_no_part_of_it() -> None:
     source = "function f(a) {\n    if (a) { return 1; } else { } // c\n    return 2;\n}"
     rule = transform_for("invert-if", "javascript")
