@@ -25,7 +25,7 @@ const told = programs.map((typed) => {
     };
     const print = (...all) => { if (lines.length < 500) lines.push(all.map(show).join(" ")); };
     try {
-        new vm.Script(text).runInNewContext({ print }, { timeout: 10000 });
+        new vm.Script(text).runInNewContext({ print }, { timeout: 10000, microtaskMode: "afterEvaluate" });
     } catch (error) {
         lines.push(error?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT" ? "! timeout" : `! ${error?.name}`);
     }

@@ -79,7 +79,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="No other thread, signal handler or device looks at memory between two statements, and "
             "to read a name that a header declares runs no code.",
             shown="The file has the word `volatile`, or a type or function of the library for threads.",
-            sign=r"\b(?:volatile|_Atomic)\b|\b(?:atomic|__atomic|__sync|pthread|thrd|mtx|cnd)_\w",
+            sign=r"\b(?:(?:__)?volatile(?:__)?|_Atomic)\b|\b(?:atomic|__atomic|__sync|pthread|thrd|mtx|cnd)_\w",
             words=("volatile", "_Atomic", "atomic_", "__sync_", "pthread_", "thrd_", "mtx_", "cnd_"),
             refused="No transform that rests on this edits the file.",
             example="`a = flag` and `b = data` change places, and a header declares both as `volatile`",

@@ -295,6 +295,8 @@ static int scaled(int[] values, int factor) {
 """
 
 
+_OF_DECLARATIONS: Final = (*LAYOUT, "types-meant", "debug-names-unread")
+
 DECLARATIONS: Final = TransformFamily.of(
     __package__,
     "declarations",
@@ -303,11 +305,22 @@ DECLARATIONS: Final = TransformFamily.of(
     keeps("rules:JOIN_DECLARATIONS", "two declarations of one type as int a, b;", _SUMMED),
     keeps("rules:SPLIT_INITIALISERS", "int a = 1; as int a; a = 1;", _SUMMED),
     keeps("rules:JOIN_INITIALISERS", "int a; a = 1; as int a = 1;", _SUMMED),
-    keeps("locals:INSERT_FINAL", "final on what is never assigned again and is no constant", _SUMMED),
-    keeps("locals:REMOVE_FINAL", "no final on what is no constant", _SUMMED, undoes=("insert-final",)),
+    keeps(
+        "locals:INSERT_FINAL",
+        "final on what is never assigned again and is no constant",
+        _SUMMED,
+        rests_on=(*_OF_DECLARATIONS, "parameter-names-unread"),
+    ),
+    keeps(
+        "locals:REMOVE_FINAL",
+        "no final on what is no constant",
+        _SUMMED,
+        undoes=("insert-final",),
+        rests_on=(*_OF_DECLARATIONS, "parameter-names-unread"),
+    ),
     keeps("locals:TYPE_TO_VAR", "var for exactly the type of the value (Java 10)", _SUMMED),
     keeps("locals:VAR_TO_TYPE", "the type of the value for var", _SUMMED, undoes=("type-to-var",)),
-    rests_on=(*LAYOUT, "types-meant", "debug-names-unread"),
+    rests_on=_OF_DECLARATIONS,
 )
 
 

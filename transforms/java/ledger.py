@@ -113,7 +113,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         ),
         Assumption(
             id="parameter-names-unread",
-            assumed="No program reads the names of parameters by reflection.",
+            assumed="No program reads the names of parameters by reflection, or which of them are final.",
             shown="The file calls `getParameters`; an annotation that may read a name keeps it.",
             sign=r"\bgetParameters\b|\bjava\.lang\.reflect\.Parameter\b",
             words=("getParameters", "reflect.Parameter"),

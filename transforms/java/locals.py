@@ -30,6 +30,8 @@ OTHER_TYPE: Final = "not exactly the type of its value"
 ANNOTATED: Final = "annotated variable"
 _SPELT: Final = frozenset({"object_creation_expression", "array_creation_expression", "cast_expression"})
 """Values that spell their type."""
+_OF_DECLARATIONS: Final = frozenset({"SuppressWarnings", "Deprecated"})
+"""Annotations that certainly belong to a declaration, not to its type."""
 
 
 # ── final ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -124,6 +126,13 @@ def _means_same(code: JavaSource, value: Node) -> bool:
     return kind is not None and (value.unparenthesized.kind in _SPELT or code.means_same(kind, value))
 
 
+def _annotations(code: JavaSource, declaration: Node) -> set[str]:
+    """The names of the annotations of a declaration."""
+    modifiers = declaration.first("modifiers")
+    found = modifiers.children if modifiers is not None else ()
+    return {code.text(one.part("name")) for one in found}
+
+
 @declarations
 def _to_var(code: JavaSource, node: Node, variables: list[Node]) -> Result:
     """`String s = f.toString();` as `var s = f.toString();`."""
@@ -139,6 +148,8 @@ def _to_var(code: JavaSource, node: Node, variables: list[Node]) -> Result:
         return Refused(ARRAY)
     if is_final(node) and not code.varies(value):
         return Refused(CONSTANT)
+    if not _annotations(code, node) <= _OF_DECLARATIONS:
+        return Refused(ANNOTATED)  # one of a type must not stand before `var` (JLS 9.7.4)
     if code.type(value) != "".join(code.text(node.part("type")).split()):
         return Refused(OTHER_TYPE)  # `long n = 1;` would become an int
     if not _means_same(code, value):

@@ -32,6 +32,7 @@ TYPESCRIPT: Final = "typescript"
 TITLES: Final = {JAVASCRIPT: "JavaScript", TYPESCRIPT: "TypeScript"}
 
 if TYPE_CHECKING:
+    from tree_sitter import Node as TreeNode
     from tree_sitter import Tree
 
 FUNCTIONS: Final = frozenset(
@@ -59,6 +60,22 @@ _METHOD: Final = re.compile(
 )
 """The beginning of a member of a class, which begins no file: behind a call neither `{` nor `:` stands on
 its line, and behind `static` no name."""
+_WORD_AT_END: Final = re.compile(
+    rb"(?<![\w$.#])(let|await|new|using)((?:\s|//[^\n]*|/\*(?:(?!\*/).)*\*/)*)(?=([\w$\\\x80-\xff]*).)",
+    re.DOTALL,
+)
+"""A word that is a name in some places, the blanks and comments behind it, and the word behind these."""
+_NO_NAME: Final = frozenset(
+    b"break case catch class const continue debugger default delete do else export extends finally for "
+    b"function if import in instanceof new return super switch this throw try typeof var void while "
+    b"with".split()
+)
+"""Words behind which a `let` at the end of a line is a name."""
+_FUNCTION_NODES: Final = frozenset(
+    {"arrow_function", "function_declaration", "function_expression", "generator_function",
+     "generator_function_declaration", "method_definition", "class_static_block"}
+)  # fmt: skip
+_LISTS: Final = frozenset({"program", "statement_block", "switch_case", "switch_default"})
 _HTML: Final = re.compile(r"<!--|^[ \t]*-->", re.MULTILINE)
 """What a script of the web may read as the beginning of a comment."""
 
@@ -294,9 +311,65 @@ def outline(text: str, language: str, *, whole: bool) -> Outline | None:
 
 
 def _tree(reader: TreeReader, source: bytes, *, is_file: bool) -> "Tree | None":
-    """The parser's tree of a file or of members; `None` if the grammar cannot read the text."""
-    tree = reader.parse(source) if is_file else reader.parse_wrapped(source)
+    """The parser's tree of a file or of members; `None` if the grammar cannot read the text.
+
+    At the end of a line, the grammars take words for names that go on in the next line (`_goes_on`). And they
+    read `using` together with the next line, which begins a statement of its own.
+    """
+    parse: Callable[[bytes], Tree | None] = reader.parse if is_file else reader.parse_wrapped
+    tree = parse(source)
+    if tree is None or tree.root_node.has_error:
+        return None
+    shift = 0 if is_file else len(reader.grammar.wrapper[0])
+    joined = source
+    for found in _WORD_AT_END.finditer(source):
+        word, blanks, behind = found.groups()
+        if b"\n" not in blanks:
+            continue
+        node = tree.root_node.descendant_for_byte_range(found.start() + shift, found.end(1) + shift)
+        if node is None or node.end_byte - node.start_byte != len(word):
+            continue  # in a string or comment
+        if word == b"using":
+            if node.type == "using":
+                return None
+        elif node.type == "identifier" and _goes_on(node, word, behind):
+            if blanks.strip():
+                return None
+            joined = joined[: found.start(2)] + b" " * len(blanks) + joined[found.end(2) :]
+    if joined is not source:
+        tree = parse(joined)
     return None if tree is None or tree.root_node.has_error else tree
+
+
+def _goes_on(node: "TreeNode", word: bytes, behind: bytes) -> bool:
+    """Whether what the grammar takes for a name is the beginning of what stands on the next line.
+
+    `new` is never a name, and `await` is none within an asynchronous function. `let` declares what follows.
+    """
+    match word:
+        case b"await":
+            return _is_asynchronous(node)
+        case b"let":
+            return behind not in _NO_NAME and _is_statement(node)
+        case _:
+            return True
+
+
+def _is_statement(node: "TreeNode") -> bool:
+    """Whether a name is a whole statement of a list, with no semicolon behind it."""
+    above = node.parent
+    if above is None or above.type != "expression_statement" or above.parent is None:
+        return False
+    parts = [one for one in above.children if one.type not in GRAMMAR.comments]
+    return len(parts) == 1 and above.parent.type in _LISTS
+
+
+def _is_asynchronous(node: "TreeNode") -> bool:
+    """Whether the function around a node is asynchronous."""
+    above = node.parent
+    while above is not None and above.type not in _FUNCTION_NODES:
+        above = above.parent
+    return above is not None and any(one.type == "async" for one in above.children)
 
 
 def hides(text: str) -> str | None:
@@ -371,20 +444,23 @@ def _ranges(reading: ParsedText) -> list[tuple[str, int, int]]:
 
 
 def _file(reader: TreeReader, source: bytes) -> ParsedText | None:
-    def parse(text: bytes) -> "Tree":
-        tree = reader.parse(text)
-        if tree.root_node.has_error and _VARIANCE.search(text) is not None:
-            tree = reader.parse(_VARIANCE.sub(lambda found: found[1] + blanked(found[2]), text))
+    def parse(text: bytes) -> "Tree | None":
+        tree = _tree(reader, text, is_file=True)
+        if tree is None and _VARIANCE.search(text) is not None:
+            text = _VARIANCE.sub(lambda found: found[1] + blanked(found[2]), text)
+            tree = _tree(reader, text, is_file=True)
         return tree
 
     tree = parse(source)
-    return None if tree.root_node.has_error else _reading(reader, source, tree, 0, parse)
+    return None if tree is None else _reading(reader, source, tree, 0, parse)
 
 
 def _members(reader: TreeReader, source: bytes) -> ParsedText | None:
-    tree = reader.parse_wrapped(source)
-    shift = len(GRAMMAR.wrapper[0])
-    return None if tree is None else _reading(reader, source, tree, shift, reader.parse_wrapped)
+    def parse(text: bytes) -> "Tree | None":
+        return _tree(reader, text, is_file=False)
+
+    tree = parse(source)
+    return None if tree is None else _reading(reader, source, tree, len(GRAMMAR.wrapper[0]), parse)
 
 
 def _reading(

@@ -28,7 +28,9 @@ class Precedence:
     """
     primary: int
     grouping_right: frozenset[str] = frozenset()
-    """The binary operators that group to the right; all others group to the left."""
+    """The binary operators that group to the right; all others group to the left. On the left of one that
+    groups to the right, what begins with a sign needs parentheses: `(-a) ** b`.
+    """
     anywhere: frozenset[str] = _ANY_FITS
     """Kinds of nodes in which an expression of any precedence needs no parentheses."""
 
@@ -50,7 +52,9 @@ class Precedence:
                 # `a - (b - c)` keeps its parentheses.
                 operator = parent.operator
                 groups_right = operator in self.grouping_right
-                return self.operators[operator] + ((node.field == "right") != groups_right)
+                if groups_right and node.field == "left":
+                    return self.unary + 1
+                return self.operators[operator] + (node.field == "right" and not groups_right)
             case "unary_expression" | "cast_expression":
                 return self.unary
             case "ternary_expression":

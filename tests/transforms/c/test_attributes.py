@@ -109,3 +109,27 @@ def test_a_lost_attribute_is_a_counted_reason() -> None:
     result = transform_for("split-initialisers", "c").propose(text, Random(0))
     assert isinstance(result, Refused)
     assert UNREAD_WORDS in result.reason
+
+
+OF_GNU: Final = (
+    "__complex__ double z = n; if (__real__ z < n || __imag__ z > 0) sum = 3;",
+    "_Complex double z = n + 2.0; if (__real z == 2 + n && __imag z == 0) sum += 2; else sum -= 1;",
+    "__complex double z = n; double a = n; if (z == a) sum = __real__ z + n * 2 + __imag__ z;",
+    "_Complex float z = 0; __real__ z = n; __imag__ z = 2; sum = __real__ z - __imag__ z < 3 ? n : 4;",
+    "char a = n; sum = __alignof__ a + n * 2; int b = __alignof a < 8;",
+    "__signed__ char a = n * 100; __signed char b = a; if (a < b + 1) sum = a * n;",
+    "__volatile__ int a = n; int __volatile b = a; sum = a + b * n; a += 1; if (!(a > b)) sum++;",
+)
+
+
+@needs_gcc
+def test_words_of_gnu_c_are_no_attributes() -> None:
+    """What looks like an attribute and is an operator or part of a type keeps its meaning, or the function its text."""
+    rows = []
+    for text in (f"int f(int n) {{\n    int sum = 1;\n    {body}\n    return sum;\n}}\n" for body in OF_GNU):
+        made = [one for name in PRESERVING for one in variants(name, "c", text)] if reads(text, "c") else []
+        rows.append(Versions([text, *made], 'printf("%d %d", f(1), f(7));'))
+    for row, (before, *after) in zip(rows, outputs(rows), strict=True):
+        assert before != NO_CODE, row.functions[0]
+        for text, own in zip(row.functions[1:], after, strict=True):
+            assert own == before, f"{row.functions[0]}{text}"

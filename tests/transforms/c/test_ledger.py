@@ -53,6 +53,8 @@ BROKEN: Final = {
 }  # fmt: skip
 SHOWN: Final = (
     ("nobody-between", "extern volatile int flag;\n"),
+    ("nobody-between", "extern __volatile int flag;\n"),
+    ("nobody-between", "extern __volatile__ int flag;\n"),
     ("positions-unread", "int line(void) { return __LINE__; }\n"),
     ("text-unread", '#define SHOW(x) \\\n    printf("%s", # x)\n'),
 )

@@ -448,6 +448,18 @@ SHOWN: Final[list[Any]] = [
         ),
         f"{DENIED}parameter-names-unread",
     ),
+    *(
+        (
+            "parameter-names-unread",
+            program(
+                name,
+                f"int f({words}int n) {{\n    return n + 1;\n}}\n",
+                members="Object g() { return A.class.getDeclaredMethods()[0].getParameters(); }\n",
+            ),
+            f"{DENIED}parameter-names-unread",
+        )
+        for name, words in (("insert-final", ""), ("remove-final", "final "))
+    ),
     (
         "members-unlisted",
         Program(

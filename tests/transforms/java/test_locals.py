@@ -1,6 +1,7 @@
 """Declarations of Java's locals in another form."""
 
 from codeaudit.transforms.java.locals import (
+    ANNOTATED,
     CONSTANT,
     INSERT_FINAL,
     OTHER_TYPE,
@@ -59,5 +60,9 @@ def test_var_is_exactly_the_type() -> None:
     for text in ("long x = 1;", "Object x = s;", "List<String> x = new ArrayList<>();", "Integer x = 1;"):
         assert refused(TYPE_TO_VAR, text) == OTHER_TYPE
     assert refused(TYPE_TO_VAR, "int[] x = {1};") == "array in braces"
+    for annotation in ("@A", "@a.b.A", "@A(1)", "@A final", "@SuppressWarnings(K) @A"):
+        assert refused(TYPE_TO_VAR, f"{annotation} String x = s;") == ANNOTATED
+    kept = '@SuppressWarnings("unused") final'
+    assert everything(TYPE_TO_VAR, f"{kept} Object x = o;") == f"{kept} var x = o;"
     assert everything(VAR_TO_TYPE, "var x = a * 2L;") == "long x = a * 2L;"
     assert refused(VAR_TO_TYPE, "var x = g();") == OTHER_TYPE

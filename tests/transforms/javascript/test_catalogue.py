@@ -195,8 +195,54 @@ EDITS: Final = (
      "function f() { let a = 1; const b = 2; let c = 3; c++; for (const d of [a]) g(b, c, d); }"),
     ("return-void", "async function f() { if (a) return; async function* g() { return; } }",
      "async function f() { if (a) return void 0; async function* g() { return; } }"),
+    ("bool-literals", "function f() { return true ** 2 ** false; }", "function f() { return (!0) ** 2 ** !true; }"),
     ("remove-braces", "function f(a) { if (a) { let b; } else { g(); } }", "function f(a) { if (a) { let b; } else g(); }"),
 )  # fmt: skip
+
+
+def _changed(name: str, source: str) -> list[str]:
+    """The text after an edit at every site, if there is one."""
+    moves = _rule(name).propose(source, Random(0))
+    return [] if isinstance(moves, Refused) else [everything(name, source)]
+
+
+OPERANDS: Final = (
+    "true", "undefined", "a", "n", "255", "'p'", "a.p", "a['p']", "{ n }", "(!a)", "(a && b)", "(a || b)", "(a ?? b)",
+    "(a === b)", "(n < 3)", "(a ? true : b)", "(n + n)", "(n * 2)", "(n++)", "(n += 1)", "(-n)", "(typeof a)", "(void 0)", "(a, n)",
+)  # fmt: skip
+PLACES: Final = (
+    "@ ** 2", "2 ** @", "2 ** @ ** 2", "-@", "!@", "typeof @", "void @", "@ + 1", "1 - @", "@ * 2", "n-@", "n+ +@", "@ < 2",
+    "@ == 1", "1 !== @", "@ & 1", "@ && 1", "1 && @", "@ || 1", "@ ?? 1", "1 ?? @", "@ ? 1 : 2", "a ? @ : 2", "a ? 1 : @", "(@).q",
+    "(@)[0]", "a[@]", "a?.[@]", "`${@}`", "print(@)", "print(...[@])", "[@, @]", "({ q: @ })", "({ [@]: 1 })", "(1, @)", "(o = @)",
+    "o.p = @", "@ in a", "@ instanceof Object", "(() => @)()", "((x = @) => x)()", "new Object(@)", "a?.p ?? @", "@ !== @ === @",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@needs_node
+def test_an_operand_is_written_otherwise_at_any_place() -> None:
+    """Every form of an operand at every place of one, and every transform of expressions."""
+    calls = "for (const one of [0, 2, null, { p: 1 }, 'pq']) print(f(one, 'b'));"
+    names = [name for name in PRESERVING if ENTRIES[name].family == "expressions"]
+    names += ["de-morgan", "double-negation", "negate-comparisons", "insert-parentheses"]
+    programs: list[tuple[str, str]] = []
+    for place in PLACES:
+        grouped = [f"({one})" if one[0] == "{" else one for one in OPERANDS]
+        tried = "\n".join(f"    t(() => {place.replace('@', one)});" for one in grouped)
+        source = (
+            "function f(a, b) {\n    const r = [], o = {};\n    let n = 3;\n    const t = (g) => {\n        try {\n"
+            f"            r.push(g());\n        }} catch (e) {{\n            r.push(e.name);\n        }}\n    }};\n{tried}\n"
+            "    return r;\n}"
+        )
+        programs.append(("", source))
+        programs += [(name, text) for name in names for text in _changed(name, source)]
+    told = outputs([f"{text}\n{calls}" for _, text in programs])
+    expected: list[str] = []
+    for (name, text), lines in zip(programs, told, strict=True):
+        expected = lines if not name else expected
+        assert len(expected) >= 5, text
+        assert lines == expected, f"{name}\n{text}"
+    assert len(programs) > 10 * len(PLACES)
 
 
 @pytest.mark.thinned(12)
@@ -270,6 +316,32 @@ def test_code_without_semicolons() -> None:
     )
     assert len(made) > 45
     told = outputs([text + calls for text in (WITHOUT_SEMICOLONS, *made)])
+    assert told == [told[0]] * len(told)
+
+
+WORDS_AT_ENDS_OF_LINES: Final = (
+    "async function f(a) {\n    let\n        b = a,\n        c = 2;\n    if (b > 1) {\n        let\n            b = c + 3;\n"
+    "        c += b;\n        c = c + await\n            b;\n    }\n    await\n        c;\n    const r = await\n        g(b);\n"
+    "    const o = new\n        Array(c);\n    return await\n        (b + c * r + o.length);\n}\n"
+)
+
+
+@needs_node
+def test_words_at_the_ends_of_lines_stay_with_what_follows() -> None:
+    calls = "async function g(n) { return n + 1; }\n" + "".join(
+        f"f({value}).then((one) => print({value}, one), (e) => print(e.name));" for value in (0, 2, "'x'")
+    )
+    made = sorted(
+        {
+            text
+            for name in PRESERVING
+            for seed in range(3)
+            for text in _made(name, seed, WORDS_AT_ENDS_OF_LINES)
+        }
+    )
+    assert len(made) > 35
+    told = outputs([text + calls for text in (WORDS_AT_ENDS_OF_LINES, *made)])
+    assert len(told[0]) == 3
     assert told == [told[0]] * len(told)
 
 

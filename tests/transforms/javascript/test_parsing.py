@@ -1,9 +1,11 @@
 """What is left out where a glance at the text shows how the parser reads it."""
 
 from itertools import product
+from typing import Final
 
 import pytest
 
+from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.javascript import non_null, parsing
 from codeaudit.transforms.javascript.parsing import JAVASCRIPT, READERS, TYPESCRIPT, read_unit
 
@@ -87,3 +89,54 @@ def test_a_sign_that_the_grammar_misreads_is_looked_for(before: str, gap: str, l
     misread = not tree.root_node.has_error and non_null._MISREAD.search(str(tree.root_node)) is not None
     assert non_null._SIGN.search(text) or not misread
     assert misread or gap or before == "a!", text
+
+
+BROKEN: Final = (
+    "let@a = b, c;", "let@a", "let@{ a } = b;", "let@[a] = b;", "if (a) { let@of = 1 }", "switch (a) { case 1: let@b; }",
+    "for (let@a of b) ;", "for (let@a = 1;;) ;", "await@a;", "b = await@f(a);", "return await@(a)", "await@[a]", "await@`a`",
+    "for (await@a;;) ;", "g(async () => { let@c = await@d })", "class A { static async f() { let@c = await@d; } }",
+    "const@a = 1;", "var@a = 1;", "typeof@a;", "b = new@A();", "delete@a.b",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("language", [JAVASCRIPT, TYPESCRIPT])
+@pytest.mark.parametrize("form", BROKEN)
+def test_a_line_break_behind_a_word_is_a_blank(form: str, language: str) -> None:
+    """The grammar takes the words for names there; what it cannot be told is refused."""
+    plain = read_unit(f"async function f() {{ {form.replace('@', ' ')} }}", language)[0]
+    for blanks in ("\n", "\r\n  ", " \n\n\t", "\n// c\n", "/* c\n */ "):
+        text = f"async function f() {{ {form.replace('@', blanks)} }}"
+        try:
+            broken = read_unit(text, language)[0]
+        except SourceError:
+            assert blanks != "\n" or "let@{" in form, text
+            continue
+        assert [(one.kind, one.field) for one in broken.root.walk()] == [
+            (one.kind, one.field) for one in plain.root.walk()
+        ], text
+        assert text.encode() == broken.source
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("function f() { await\na }", ["expression_statement", "expression_statement"]),
+        ("function f() { let\nif (a) b }", ["expression_statement", "if_statement"]),
+        ("function f() { let;\na }", ["expression_statement", "expression_statement"]),
+        ("function f() { `let\na`; // let\na }", ["expression_statement", "expression_statement"]),
+        ("async function f() { yield\na }", ["expression_statement", "expression_statement"]),
+        ("function f() { using a = b }", ["using_declaration"]),
+    ],
+)
+def test_words_that_are_names_stay_names(text: str, kinds: list[str]) -> None:
+    block = next(one for one in read_unit(text)[0].root.walk() if one.kind == "block")
+    assert [one.kind for one in block.children] == kinds
+
+
+@pytest.mark.parametrize(
+    "text", ["using\na = 1;", "await using\na = 1;", "for (using\na of b) ;", "{ using // c\n a = b }"]
+)
+def test_a_declaration_that_the_grammar_alone_sees_is_refused(text: str) -> None:
+    """`using` at the end of a line is a name."""
+    with pytest.raises(SourceError):
+        read_unit(f"async function f() {{ {text} }}")
