@@ -215,6 +215,19 @@ ROWS: Final = {
         f"template <template <class> class T> int f() {{ T a(2); {_do('a')} }}\n",
         "SHOW(f<Any>());",
     ),
+    **{
+        f"a number of the library: {made}": (
+            f"namespace x {{ {made}\n{before} int f({name} a) {{ {_do('a')} }} }}\n", f"SHOW(x::f{of}(Loud(2)));",
+        )
+        for made, name, before, of in (
+            ("struct size_t : Loud { size_t(Loud l) : Loud(l) {} using Loud::operator=; };", "size_t", "", ""),
+            ("typedef Loud uint8_t;", "uint8_t", "", ""),
+            ("using intptr_t = Loud;", "intptr_t", "", ""),
+            ("template <class T> using Same = T; using ssize_t = Same<Loud>;", "ssize_t", "", ""),
+            ("template <class T> using int8_t = T;", "int8_t<Loud>", "", ""),
+            ("", "uint32_t", "template <class uint32_t>", "<Loud>"),
+        )
+    },
 }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTE
 from codeaudit.transforms.c.rewriting import TRUTHS, CSource, is_declared_here
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.syntax.flow import LOOPS
-from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
+from codeaudit.transforms.syntax.reader import EMPTY, Node
 from codeaudit.transforms.syntax.scopes import Binding
 
 ALTERNATIVE: Final = "operator that is a word or of C++20"
@@ -30,6 +30,7 @@ MISREAD: Final = "assignment to what an operator before it gives"
 CONSTANT: Final = "function that a compiler may evaluate"
 COROUTINE: Final = "coroutine"
 ATTRIBUTED: Final = "attribute of a statement"
+HIDDEN: Final = "type with the name of a number of the library"
 _CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b|CONSTEXPR|CONSTEVAL")
 _USING_ENUM: Final = re.compile(rb"\busing\s+enum\b")
 _PREFIXES: Final = frozenset({"update_expression", "unary_expression", "pointer_expression"})
@@ -81,17 +82,17 @@ class CppSource(CSource):
     @cached_property
     def obstacle(self) -> str | None:
         """As in C. What a compiler may evaluate has a form of its own in each version of C++."""
-        return super().obstacle or (CONSTANT if is_evaluated(self.reading, self.unit) else None)
+        return super().obstacle or (CONSTANT if _CONSTEXPR.search(self._head) else None)
 
     @cached_property
     def unusual(self) -> str | None:
-        """As in C; coroutines give control away, and a statement with an attribute is not looked into."""
+        """As in C; coroutines give control away, attributes are not looked into, a number may be none."""
         for node in self.unit.walk():
             if node.kind in _COROUTINE:
                 return COROUTINE
             if node.kind == "attributed_statement" and any(one.kind != EMPTY for one in node.children[1:]):
                 return ATTRIBUTED
-        return super().unusual
+        return HIDDEN if self.macros.declared.hides_a_number else super().unusual
 
     @cached_property
     def obstacle_to_layout(self) -> str | None:
@@ -396,8 +397,8 @@ class CppSource(CSource):
 
     def is_plain_array(self, binding: Binding) -> bool:
         """Whether a variable is an array of numbers or pointers."""
-        is_value = self.value_type(binding) is not None
-        return not is_value and self._find_value(binding, "array_declarator") is not None
+        is_value = self._find_value(binding, "array_declarator") is not None
+        return is_value and self.value_type(binding) is None
 
     def is_used_by_value(self, node: Node) -> bool:
         """Whether what uses an expression can only use its value."""
@@ -440,11 +441,6 @@ def _begins_statement(node: Node) -> bool:
     above, kinds = around[-1].parent, {one.kind for one in around}
     is_head = above is not None and above.kind in _HEADS
     return is_head or not kinds.isdisjoint({"expression_statement", "init_statement"})
-
-
-def is_evaluated(reading: ParsedText, function: Node) -> bool:
-    """Whether a compiler may evaluate a function, as far as the text before its body says so."""
-    return _CONSTEXPR.search(reading.source[: function.part("body").start].decode()) is not None
 
 
 def _is_special(node: Node) -> bool:
