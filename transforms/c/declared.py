@@ -209,12 +209,13 @@ class _Tables:
             # In an operation it is an `int`, if its values fit. In C++ it may be an enumeration.
             base = f"{base or ''} :" if self._is_cpp else "int"
         parts = [one for one in node.children if self._is_cpp and one.type not in _BODIES]
-        if any(one.has_error for one in parts):
+        text = b" ".join(one.text or b"" for one in parts)
+        if any(one.has_error for one in parts) or b"typeof" in text:
             for one in parts:
                 self._open(one)
             if node.type == "type_definition" and (behind := node.next_named_sibling) is not None:
                 self._open(behind)  # it may be the end of this one
-        is_strange = _STRANGE.search(b" ".join(one.text or b"" for one in parts)) or _is_template(node)
+        is_strange = _STRANGE.search(text) or _is_template(node)
         for declarator, name, wrapping in _declared(node):
             own = wrapping[-1] if wrapping else ""
             # A function has the type of its result; the name of an array is a pointer.
@@ -229,7 +230,7 @@ class _Tables:
                 elif own == "function_declarator":
                     if node.type != "declaration":
                         continue  # a function is called, and what it gives is not asked
-                    if kind is None and name != _class_around(node):
+                    if kind is None and (name != _class_around(node) or b"static " in text):
                         self._open(declarator)  # no constructor, but `T (name);`
                 if is_strange or own.startswith(("function", "array")) or "reference_declarator" in wrapping:
                     found = None

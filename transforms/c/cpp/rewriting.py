@@ -184,14 +184,14 @@ class CppSource(CSource):
 
     @cached_property
     def _perhaps_declared(self) -> frozenset[str]:
-        """The names that statements such as `T (name);` declare: the grammar reads a call."""
-        found = set[str]()
+        """The names that statements such as `T (name);` declare: the grammar reads calls, as of `typeof`."""
+        found = set(self.names(self.unit)) if b"typeof" in self.source else set[str]()
         for node in self.unit.walk():
-            if node.kind in ("method_invocation", *CASTS) and _begins_statement(node):
+            if node.kind in ("method_invocation", *CASTS) and (whole := _begun(node)) is not None:
                 called = self.text(node.children[0]).partition("<")[0].rpartition("::")[2].strip()
                 is_own = called in self._own_names or called in self.macros.defined
                 if is_own or number_type(called) or self.macros.declared.is_type(called):
-                    found |= self.names(node)
+                    found |= self.names(whole)
         return frozenset(found)
 
     def pointee(self, node: Node) -> str | None:
@@ -277,9 +277,8 @@ class CppSource(CSource):
         """The class of which the function is a member, if its name says so: its members go before other
         names, but for the parameters of a template and what `using enum` makes known."""
         around = name_of(self.source, self.unit).split("::")[:-1]
-        if not around or around[-1] in self.macros.defined or _USING_ENUM.search(self.source):
-            return ""
-        return around[-1] if "template" not in self._head else ""
+        is_open = "template" in self._head or _USING_ENUM.search(self.source)
+        return "" if not around or is_open or around[-1] in self.macros.defined else around[-1]
 
     def _class_before(self, access: Node) -> str | None:
         """The class to which a field belongs; an object may have an `->` of its own."""
@@ -435,12 +434,13 @@ class CppSource(CSource):
                 return is_taken or kind in _VALUE_OF
 
 
-def _begins_statement(node: Node) -> bool:
-    """Whether a statement begins with an expression, or one in the head of another statement does."""
+def _begun(node: Node) -> Node | None:
+    """The statement that begins with an expression, or the part of the head of one."""
     around = [node, *(one for one in node.ancestors() if one.start == node.start)]
     above, kinds = around[-1].parent, {one.kind for one in around}
     is_head = above is not None and above.kind in _HEADS
-    return is_head or not kinds.isdisjoint({"expression_statement", "init_statement"})
+    begins = is_head or not kinds.isdisjoint({"expression_statement", "init_statement"})
+    return around[-1] if begins else None
 
 
 def _is_special(node: Node) -> bool:
@@ -510,9 +510,8 @@ def _not_passed(code: CppSource, node: Node) -> bool:
     """No jump passes a declaration that gets a value, which would not compile ([stmt.dcl])."""
     if node.kind != "local_variable_declaration":
         return True
-    if any(one.kind in ("labeled_statement", "goto_statement") for one in code.unit.walk()):
-        return False
-    return node.parent is None or node.parent.kind != "switch_block_statement_group"
+    is_passed = any(one.kind in ("labeled_statement", "goto_statement") for one in code.unit.walk())
+    return not is_passed and (node.parent is None or node.parent.kind != "switch_block_statement_group")
 
 
 FITTING: Final[Mapping[str, Callable[[CppSource, Node], bool]]] = {
