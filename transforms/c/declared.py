@@ -8,11 +8,11 @@ of an array, of what is `volatile` or `thread_local`, and of what a template lea
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from codeaudit.transforms.c.cpp import CPP
-from codeaudit.transforms.c.dialect import FRACTIONS, INTEGRAL, POINTER
+from codeaudit.transforms.c.dialect import FIXED, FRACTIONS, INTEGRAL, POINTER
 from codeaudit.transforms.c.parsing import READERS, C
 from codeaudit.transforms.c.types import number_type
 
@@ -82,6 +82,12 @@ class DeclaredNames:
     def is_type(self, name: str) -> bool:
         """Whether something of a name is a type."""
         return any(name in one.types for one in self._tables)
+
+    @cached_property
+    def hides_a_number(self) -> bool:
+        """Whether a type of numbers of the library has a name that another type has, too."""
+        found = (self._found("types", name) - {None} for name in FIXED)
+        return any(self.type(one) not in INTEGRAL for kinds in found for one in kinds)
 
     def scalar(self, name: str, of: str = "") -> str | None:
         """The type of everything that a plain name of C++ may be, or a field of a class: a number or a
@@ -166,11 +172,14 @@ class _Tables:
             case "template_parameter_list" | "structured_binding_declarator":
                 self._open(node)
                 self.all.update(_text(one) for one in _walk(node) if one.type in _NAMES)
+            case "type_parameter_declaration":
+                for one in node.named_children:
+                    self.types[_text(one)].add(OBJECT)
             case "using_declaration":
                 self._open(node)  # of a class that a template may leave open
             case kind if kind in _TAGGED and name is not None:
                 if self._is_cpp:
-                    self.types[_text(name)].add(None if _is_template(node) else self._base(node))
+                    self.types[_text(name)] |= {OBJECT, None if _is_template(node) else self._base(node)}
                 if node.child_by_field_name("body") is not None:
                     self._count(_text(name), node)
             case "namespace_definition" | "namespace_alias_definition" if name is not None:
@@ -200,12 +209,13 @@ class _Tables:
             # In an operation it is an `int`, if its values fit. In C++ it may be an enumeration.
             base = f"{base or ''} :" if self._is_cpp else "int"
         parts = [one for one in node.children if self._is_cpp and one.type not in _BODIES]
-        if any(one.has_error for one in parts):
+        text = b" ".join(one.text or b"" for one in parts)
+        if any(one.has_error for one in parts) or b"typeof" in text:
             for one in parts:
                 self._open(one)
             if node.type == "type_definition" and (behind := node.next_named_sibling) is not None:
                 self._open(behind)  # it may be the end of this one
-        is_strange = _STRANGE.search(b" ".join(one.text or b"" for one in parts)) or _is_template(node)
+        is_strange = _STRANGE.search(text) or _is_template(node)
         for declarator, name, wrapping in _declared(node):
             own = wrapping[-1] if wrapping else ""
             # A function has the type of its result; the name of an array is a pointer.
@@ -220,11 +230,11 @@ class _Tables:
                 elif own == "function_declarator":
                     if node.type != "declaration":
                         continue  # a function is called, and what it gives is not asked
-                    if kind is None and name != _class_around(node):
+                    if kind is None and (name != _class_around(node) or b"static " in text):
                         self._open(declarator)  # no constructor, but `T (name);`
                 if is_strange or own.startswith(("function", "array")) or "reference_declarator" in wrapping:
                     found = None
-            table[name].add(found)
+            table[name] |= {found} if found or table is not self.types else {None, OBJECT}
             if around := _class_around(node):
                 table[f"{around}::{name}"].add(found)
 
@@ -273,7 +283,7 @@ def _unwrapped(node: "TreeNode") -> tuple[str | None, list[str]]:
     """The name in a declarator, and the kinds of declarators around it from the outermost on."""
     wrapping: list[str] = []
     here: TreeNode | None = node
-    while here is not None and not here.type.endswith("identifier"):
+    while here is not None and not here.type.endswith(("identifier", "primitive_type")):
         if (kind := here.type.removeprefix("abstract_")) in _WRAPPING:
             wrapping.append(kind)
         here = _inner(here)

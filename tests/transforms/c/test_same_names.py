@@ -215,6 +215,35 @@ ROWS: Final = {
         f"template <template <class> class T> int f() {{ T a(2); {_do('a')} }}\n",
         "SHOW(f<Any>());",
     ),
+    "a local in parentheses behind another one": (
+        "struct T { int a; int m(); int k(); };\n"
+        f"int T::m() {{ Loud (b), (a); {_do('a')} }}\nint T::k() {{ Loud (*b), a; {_do('a')} }}\n",
+        "SHOW(T().m()); SHOW(T().k());",
+    ),
+    "the type of something before parentheses": (
+        LOW.format("a") + "struct T { int a; int m(); int k(); };\nnamespace x { static __typeof__(Loud) (a);\n"
+        f"int f() {{ {_do('a')} }} }}\nint T::m() {{ __typeof__(Loud) (a); {_do('a')} }}\n"
+        f"int T::k() {{ static __typeof__(Loud) (a); {_do('a')} }}\n",
+        "SHOW(x::f()); SHOW(T().m()); SHOW(T().k());",
+    ),
+    "an object of a class in the class": (
+        LOW.format("a") + "struct T : Loud { using Loud::operator=; static T (a); int m(); };\nT T::a;\n"
+        f"int T::m() {{ {_do('a')} }}\n",
+        "SHOW(T().m());",
+    ),
+    **{
+        f"a number of the library: {made}": (
+            f"namespace x {{ {made}\n{before} int f({name} a) {{ {_do('a')} }} }}\n", f"SHOW(x::f{of}(Loud(2)));",
+        )
+        for made, name, before, of in (
+            ("struct size_t : Loud { size_t(Loud l) : Loud(l) {} using Loud::operator=; };", "size_t", "", ""),
+            ("typedef Loud uint8_t;", "uint8_t", "", ""),
+            ("using intptr_t = Loud;", "intptr_t", "", ""),
+            ("template <class T> using Same = T; using ssize_t = Same<Loud>;", "ssize_t", "", ""),
+            ("template <class T> using int8_t = T;", "int8_t<Loud>", "", ""),
+            ("", "uint32_t", "template <class uint32_t>", "<Loud>"),
+        )
+    },
 }  # fmt: skip
 
 

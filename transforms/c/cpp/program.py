@@ -58,12 +58,7 @@ class CppFacts(CFacts):
     code: CppSource
 
     def _find_private(self, binding: Binding) -> bool:
-        return (
-            binding.view in ("local", "parameter")
-            and binding.doubt is None
-            and self.code.is_plain(binding)
-            and binding.number not in self.code.addressed
-        )
+        return self.code.is_plain(binding) and binding.number not in self.code.addressed
 
     def is_apart(self, binding: Binding) -> bool:
         """Whether a name means a global variable, or a member of the object itself, that shares its memory

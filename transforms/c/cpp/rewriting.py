@@ -22,7 +22,7 @@ from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTE
 from codeaudit.transforms.c.rewriting import TRUTHS, CSource, is_declared_here
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.syntax.flow import LOOPS
-from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
+from codeaudit.transforms.syntax.reader import EMPTY, Node
 from codeaudit.transforms.syntax.scopes import Binding
 
 ALTERNATIVE: Final = "operator that is a word or of C++20"
@@ -30,6 +30,7 @@ MISREAD: Final = "assignment to what an operator before it gives"
 CONSTANT: Final = "function that a compiler may evaluate"
 COROUTINE: Final = "coroutine"
 ATTRIBUTED: Final = "attribute of a statement"
+HIDDEN: Final = "type with the name of a number of the library"
 _CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b|CONSTEXPR|CONSTEVAL")
 _USING_ENUM: Final = re.compile(rb"\busing\s+enum\b")
 _PREFIXES: Final = frozenset({"update_expression", "unary_expression", "pointer_expression"})
@@ -81,17 +82,17 @@ class CppSource(CSource):
     @cached_property
     def obstacle(self) -> str | None:
         """As in C. What a compiler may evaluate has a form of its own in each version of C++."""
-        return super().obstacle or (CONSTANT if is_evaluated(self.reading, self.unit) else None)
+        return super().obstacle or (CONSTANT if _CONSTEXPR.search(self._head) else None)
 
     @cached_property
     def unusual(self) -> str | None:
-        """As in C; coroutines give control away, and a statement with an attribute is not looked into."""
+        """As in C; coroutines give control away, attributes are not looked into, a number may be none."""
         for node in self.unit.walk():
             if node.kind in _COROUTINE:
                 return COROUTINE
             if node.kind == "attributed_statement" and any(one.kind != EMPTY for one in node.children[1:]):
                 return ATTRIBUTED
-        return super().unusual
+        return HIDDEN if self.macros.declared.hides_a_number else super().unusual
 
     @cached_property
     def obstacle_to_layout(self) -> str | None:
@@ -183,14 +184,14 @@ class CppSource(CSource):
 
     @cached_property
     def _perhaps_declared(self) -> frozenset[str]:
-        """The names that statements such as `T (name);` declare: the grammar reads a call."""
-        found = set[str]()
+        """The names that statements such as `T (name);` declare: the grammar reads calls, as of `typeof`."""
+        found = set(self.names(self.unit)) if b"typeof" in self.source else set[str]()
         for node in self.unit.walk():
-            if node.kind in ("method_invocation", *CASTS) and _begins_statement(node):
+            if node.kind in ("method_invocation", *CASTS) and (whole := _begun(node)) is not None:
                 called = self.text(node.children[0]).partition("<")[0].rpartition("::")[2].strip()
                 is_own = called in self._own_names or called in self.macros.defined
                 if is_own or number_type(called) or self.macros.declared.is_type(called):
-                    found |= self.names(node)
+                    found |= self.names(whole)
         return frozenset(found)
 
     def pointee(self, node: Node) -> str | None:
@@ -276,9 +277,8 @@ class CppSource(CSource):
         """The class of which the function is a member, if its name says so: its members go before other
         names, but for the parameters of a template and what `using enum` makes known."""
         around = name_of(self.source, self.unit).split("::")[:-1]
-        if not around or around[-1] in self.macros.defined or _USING_ENUM.search(self.source):
-            return ""
-        return around[-1] if "template" not in self._head else ""
+        is_open = "template" in self._head or _USING_ENUM.search(self.source)
+        return "" if not around or is_open or around[-1] in self.macros.defined else around[-1]
 
     def _class_before(self, access: Node) -> str | None:
         """The class to which a field belongs; an object may have an `->` of its own."""
@@ -396,8 +396,8 @@ class CppSource(CSource):
 
     def is_plain_array(self, binding: Binding) -> bool:
         """Whether a variable is an array of numbers or pointers."""
-        is_value = self.value_type(binding) is not None
-        return not is_value and self._find_value(binding, "array_declarator") is not None
+        is_value = self._find_value(binding, "array_declarator") is not None
+        return is_value and self.value_type(binding) is None
 
     def is_used_by_value(self, node: Node) -> bool:
         """Whether what uses an expression can only use its value."""
@@ -434,17 +434,13 @@ class CppSource(CSource):
                 return is_taken or kind in _VALUE_OF
 
 
-def _begins_statement(node: Node) -> bool:
-    """Whether a statement begins with an expression, or one in the head of another statement does."""
+def _begun(node: Node) -> Node | None:
+    """The statement that begins with an expression, or the part of the head of one."""
     around = [node, *(one for one in node.ancestors() if one.start == node.start)]
     above, kinds = around[-1].parent, {one.kind for one in around}
     is_head = above is not None and above.kind in _HEADS
-    return is_head or not kinds.isdisjoint({"expression_statement", "init_statement"})
-
-
-def is_evaluated(reading: ParsedText, function: Node) -> bool:
-    """Whether a compiler may evaluate a function, as far as the text before its body says so."""
-    return _CONSTEXPR.search(reading.source[: function.part("body").start].decode()) is not None
+    begins = is_head or not kinds.isdisjoint({"expression_statement", "init_statement"})
+    return around[-1] if begins else None
 
 
 def _is_special(node: Node) -> bool:
@@ -514,9 +510,8 @@ def _not_passed(code: CppSource, node: Node) -> bool:
     """No jump passes a declaration that gets a value, which would not compile ([stmt.dcl])."""
     if node.kind != "local_variable_declaration":
         return True
-    if any(one.kind in ("labeled_statement", "goto_statement") for one in code.unit.walk()):
-        return False
-    return node.parent is None or node.parent.kind != "switch_block_statement_group"
+    is_passed = any(one.kind in ("labeled_statement", "goto_statement") for one in code.unit.walk())
+    return not is_passed and (node.parent is None or node.parent.kind != "switch_block_statement_group")
 
 
 FITTING: Final[Mapping[str, Callable[[CppSource, Node], bool]]] = {
