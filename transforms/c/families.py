@@ -14,8 +14,7 @@ from codeaudit.transforms.language import (
 )
 
 _GRADE: Final = """\
-int grade(int value, int limit)
-{
+int grade(int value, int limit) {
     int result = 0;
     if (value > limit && limit != 3) {
         result = 1;
@@ -45,8 +44,7 @@ int grade(int value, int limit)
 """
 
 _SUM: Final = """\
-int sum(int value, int limit)
-{
+int sum(int value, int limit) {
     int total = 0;
     for (int i = 0; i < value; i++) {
         if (i == limit) continue;
@@ -63,8 +61,7 @@ int sum(int value, int limit)
 """
 
 _CHOICE: Final = """\
-int choice(int value, int limit)
-{
+int choice(int value, int limit) {
     int result;
     switch (value) {
     case 0:
@@ -89,8 +86,7 @@ int choice(int value, int limit)
 """
 
 _MIX: Final = """\
-int mix(int value, int limit)
-{
+int mix(int value, int limit) {
     int left = value;
     int total;
     total = limit;
@@ -112,15 +108,13 @@ int mix(int value, int limit)
 """
 
 _MEMBERS: Final = """\
-int norm(const struct point *p)
-{
+int norm(const struct point *p) {
     return p->x * p->x + (*p).y * (*p).y;
 }
 """
 
 _NOTE: Final = """\
-int note(int value, int limit)
-{
+int note(int value, int limit) {
     /* The sum. */
     int sum = value + limit;
 

@@ -113,10 +113,8 @@ _GRAMMAR_OF_CPP: Final = replace(
     literals=_GRAMMAR.literals | cpp.LITERALS,
 )
 READERS: Final = {C: TreeReader(_GRAMMAR), CPP: TreeReader(_GRAMMAR_OF_CPP)}
-_OF_GNU: Final = frozenset(
-    {"__alignof", "__alignof__", "__complex", "__complex__", "__imag", "__imag__", "__real", "__real__",
-     "__signed", "__signed__", "__volatile", "__volatile__"}
-)  # fmt: skip
+_GNU: Final = ("alignof", "complex", "imag", "real", "signed", "volatile")
+_OF_GNU: Final = {f"__{word}{end}" for word in _GNU for end in ("", "__")}
 """Operators and parts of types of GNU C that the grammar does not know, though they look like attributes."""
 WORDS_OF: Final = {C: KEYWORDS | _OF_GNU, CPP: cpp.KEYWORDS | _OF_GNU}
 """The words that are never overwritten, by language."""

@@ -6,8 +6,7 @@ from codeaudit.transforms.c.ledger import NAMES
 from codeaudit.transforms.language import MERGING, TransformFamily, changes, keeps, renamings
 
 _TOTAL: Final = """\
-int total(const int *prices, int count, int tax)
-{
+int total(const int *prices, int count, int tax) {
     int result = 0;
     for (int i = 0; i < count; i++) {
         int price = prices[i];
@@ -18,8 +17,7 @@ int total(const int *prices, int count, int tax)
 """
 
 CLAMP: Final = """\
-int clamp(int value, int low, int high)
-{
+int clamp(int value, int low, int high) {
     int start = low < high ? low : high;
     int end = low < high ? high : low;
     return value < start ? start : value > end ? end : value;

@@ -7,8 +7,7 @@ from codeaudit.transforms.c.ledger import EFFECTS
 from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _AREA: Final = """\
-int area(int width, int depth)
-{
+int area(int width, int depth) {
     int side = width;
     side = side + 2;
     width = side * width;
