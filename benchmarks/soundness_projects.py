@@ -10,6 +10,7 @@ where some test that passed fails.
 """
 
 import argparse
+import re
 import subprocess
 import sys
 import tarfile
@@ -234,12 +235,13 @@ def prepare(name: str, project: Project, work: Path) -> Tested:
     sdists = work / "sdists"
     folder = work / "projects" / f"{name}-{project.version}"
     if not folder.exists():
-        wanted = f"{name}=={project.version}"
-        download = ["download", "--no-deps", "--no-binary", name, "--dest", str(sdists), wanted]
+        download = ["download", "--no-deps", "--no-binary", name, "--dest", str(sdists)]
+        download.append(f"{name}=={project.version}")
         subprocess.run([sys.executable, "-m", "pip", "-q", *download], check=True)
-        stem = f"{name}-{project.version}".lower().replace("-", "_")
+        # A name may be written with dots or dashes, and its archive with underscores.
+        wanted = re.sub(r"[-.]", "_", f"{name}-{project.version}.tar.gz".lower())
         archive = next(
-            path for path in sdists.glob("*.tar.gz") if path.name.lower().replace("-", "_").startswith(stem)
+            path for path in sdists.glob("*.tar.gz") if re.sub(r"[-.]", "_", path.name.lower()) == wanted
         )
         with tarfile.open(archive) as tar:
             tar.extractall(folder.parent / f"{name}.partial", filter="data")

@@ -22,7 +22,7 @@ from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTE
 from codeaudit.transforms.c.rewriting import TRUTHS, CSource, is_declared_here
 from codeaudit.transforms.c.types import declared_type, number_type
 from codeaudit.transforms.syntax.flow import LOOPS
-from codeaudit.transforms.syntax.reader import EMPTY, Node
+from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
 from codeaudit.transforms.syntax.scopes import Binding
 
 ALTERNATIVE: Final = "operator that is a word or of C++20"
@@ -82,7 +82,7 @@ class CppSource(CSource):
     @cached_property
     def obstacle(self) -> str | None:
         """As in C. What a compiler may evaluate has a form of its own in each version of C++."""
-        return super().obstacle or (CONSTANT if _CONSTEXPR.search(self._head) else None)
+        return super().obstacle or (CONSTANT if is_evaluated(self.reading, self.unit) else None)
 
     @cached_property
     def unusual(self) -> str | None:
@@ -441,6 +441,11 @@ def _begun(node: Node) -> Node | None:
     is_head = above is not None and above.kind in _HEADS
     begins = is_head or not kinds.isdisjoint({"expression_statement", "init_statement"})
     return around[-1] if begins else None
+
+
+def is_evaluated(reading: ParsedText, function: Node) -> bool:
+    """Whether a compiler may evaluate a function, as far as the text before its body says so."""
+    return _CONSTEXPR.search(reading.source[: function.part("body").start].decode()) is not None
 
 
 def _is_special(node: Node) -> bool:
