@@ -384,6 +384,15 @@ _READING: Final = frozenset(
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
 _OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile", "argv"})
+_DESCRIBED: Final = frozenset(
+    {
+        "extract_tb", "extract_stack", "StackSummary", "FrameSummary", "TracebackException", "getframeinfo",
+        "getouterframes", "getinnerframes",
+    }
+)  # fmt: skip
+"""Functions and classes that describe a frame, with the text of its line."""
+_LINE_TEXTS: Final = frozenset({"line", "_line", "lines", "_lines", "_original_line", "code_context"})
+"""Attributes of such a description that give the text."""
 _SCRIPT: Final = re.compile(r"argv(?:[\s)\\]|#[^\n]*)*\[(?:[\s(\\]|#[^\n]*)*[0F]")
 """The path of the text itself: `sys.argv[0]`."""
 _HANDED: Final = _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
@@ -414,6 +423,9 @@ def _hints(asked: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         ({name for name, sees in names.items() if sees & asked}, {module})
         for module, names in FILE.paths.items()
     ]
+    if asked & Sees.SOURCE:
+        words |= _DESCRIBED
+        pairs.append(({"stack", "trace"}, {"inspect"}))
     if asked & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED
         pairs += [(HERE.paths["inspect"].keys(), {"inspect"}), ({"lineno"}, _WARNED | _LOGGING)]
@@ -553,7 +565,35 @@ def _unresolved(found: TextIndex) -> Sees:
         sees |= Sees.LOCALS
     if not words.isdisjoint(_OWN_FILE) and any(map(_reads_own_file, found(ast.Call))):
         sees |= Sees.SOURCE
+    describes = not words.isdisjoint(_DESCRIBED) or found.asks("inspect", frozenset({"stack", "trace"}))
+    if describes and _reads_described_text(found):
+        sees |= Sees.SOURCE
     return sees
+
+
+def _reads_described_text(found: TextIndex) -> bool:
+    """Whether a file that describes frames reads the text of their lines: by its name, by its place
+    (`extract_tb(x)[-1][3]`), or in what `format` makes of it.
+    """
+
+    def gives_text(one: ast.Subscript) -> bool:
+        match one:
+            case ast.Subscript(slice=ast.Constant(value=3 | 4)):
+                return True
+            case ast.Subscript(slice=ast.Constant(value=0 | 1 | 2)):
+                return False
+            case ast.Subscript(slice=ast.Slice(upper=ast.Constant(value=1 | 2 | 3))):
+                return False
+            case _:
+                return isinstance(one.value, ast.Subscript)
+
+    if not found.words.isdisjoint(_LINE_TEXTS) or _takes_apart(found, frozenset({"format"})):
+        return True
+    if any(map(gives_text, found(ast.Subscript))):
+        return True
+    # `for file, number, name, text in extract_tb(x)`
+    stores = [one for one in found(ast.Tuple) if isinstance(one.ctx, ast.Store)]
+    return any(len(one.elts) > 3 or any(isinstance(part, ast.Starred) for part in one.elts) for one in stores)
 
 
 def _looks_under_another_name(found: TextIndex) -> bool:
