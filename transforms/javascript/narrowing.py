@@ -215,8 +215,11 @@ def _has_wide_type(code: CodeText, node: Node) -> bool:
 
 def may_evolve(code: CodeText, declarator: Node) -> bool:
     """Whether a variable without a written type may have its value apart: it then has the type of what is
-    assigned last, which the compiler must not look for in a loop."""
+    assigned last, which the compiler must not look for in a loop. Several declarations of one variable must
+    have one type, and that of a declaration without a value is `any`."""
     binding = code.binding(declarator.part("name"))
+    if binding is not None and [one.use for one in binding.occurrences].count("declare") > 1:
+        return False
     if binding is None or code.type_of_variable(binding) is not None:
         return binding is not None
     written = [one.start for one in binding.occurrences if one.use != "read"]

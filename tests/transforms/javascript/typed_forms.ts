@@ -250,3 +250,10 @@ export const arrow = (reply: Reply | undefined): string => {
     const known = reply;
     return known.ok ? known.value : known.reason;
 };
+
+function declaredAgain(first: number): boolean {
+    var small = first < 1;
+    var small = first ? false : true;
+    var small = !first;
+    return small;
+}
