@@ -165,8 +165,10 @@ def _decides(code: CodeText, node: Node) -> bool:
 
 
 def _literal(code: CodeText, node: Node) -> str | None:
-    """`true as const` takes a literal only."""
+    """`true as const` takes a literal only, and only in `switch (true)` do the cases narrow."""
     above = next((one for one in node.ancestors() if one.kind != "parenthesized_expression"), None)
+    if above is not None and above.kind == "switch_expression":
+        return NARROWS
     return WIDENS if above is not None and above.kind in _CASTS else _is_literal(code, node)
 
 

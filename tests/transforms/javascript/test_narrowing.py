@@ -43,6 +43,8 @@ CASES: Final = (
     ("double-negation", "while (a) { g(a); }", None),
     ("bool-literals", "const c = true as const; return c;", WIDENS),
     ("bool-literals", "return g(true);", None),
+    ("bool-literals", "switch (true) { case g(a): return a; }", NARROWS),
+    ("bool-literals", "switch (a) { case true: return a; }", None),
     ("insert-parentheses", "if (typeof a === 'b') g(a);", NARROWS),
     ("const-and-let", "const c = 'b'; return c;", WIDENS),
     ("const-and-let", "const c = 1 + 2; return c;", None),

@@ -257,3 +257,12 @@ function declaredAgain(first: number): boolean {
     var small = !first;
     return small;
 }
+
+function casesThatNarrow(given: { kind: "a"; size: number } | { kind: "b"; name: string }): number {
+    switch (true) {
+        case given.kind === "a":
+            return given.size;
+        default:
+            return given.name.length;
+    }
+}
