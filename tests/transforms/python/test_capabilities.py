@@ -707,6 +707,8 @@ READING_SOURCE = (
     "import traceback\nt = ''.join(traceback.format_exception(x))\nfound = 'total' in t",
     "import traceback\nx.kept = traceback.format_tb(x)\nfor line in x.kept:\n    print(line)",
     "import re, traceback\nfound = re.search('total', traceback.format_exc())",
+    "import io, traceback\nt = io.StringIO()\ntraceback.print_exc(file=t)\nn = t.getvalue().splitlines()",
+    "import sys\nsys.set_coroutine_origin_tracking_depth(1)",
     "import traceback\nt = traceback.extract_tb(x)[0].line",
     "from traceback import extract_stack as told\nt = told()[-1][3]",
     "import traceback\nt = traceback.extract_stack()[-1][-1]",
@@ -726,6 +728,8 @@ DESCRIBING_FRAMES = (
     "import inspect\nn = inspect.stack()[1].function",
 )
 PRINTING_TRACEBACKS = (
+    "import io, traceback\nt = io.StringIO()\ntraceback.print_exc(file=t)\nlog(t.getvalue())",
+    "import sys, traceback\ntraceback.print_exc(file=sys.stderr)",
     "import traceback\nprint(traceback.format_exc().strip())",
     "import traceback\nx.kept = ''.join(traceback.format_exception(x))\nlog(x.kept)",
 )

@@ -249,7 +249,7 @@ WAYS: Final[Sequence[Way]] = (
     Way("lines of frames", Sees.RUNNING, Reach.FILE,
         "f_lineno f_lasti tb_lineno tb_lasti extract_stack extract_tb walk_stack walk_tb StackSummary"
         " FrameSummary TracebackException getframeinfo getouterframes getinnerframes inspect.stack"
-        " inspect.trace"),
+        " inspect.trace cr_origin"),
     Way("lines of log records", Sees.RUNNING, Reach.FILE, "%lineno"),
     Way("lines of warnings", Sees.RUNNING, Reach.FILE, "=showwarning =formatwarning"),
     Way("lines of allocations", Sees.LINES, Reach.FILE,
@@ -265,7 +265,10 @@ WAYS: Final[Sequence[Way]] = (
         "getsource getsourcelines findsource getblock getcomments get_source linecache.getline"
         " linecache.getlines"),
     Way("tracebacks that are taken apart", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
-        "/format_exc /format_exception /format_tb /format_stack /format_list"),
+        "/format_exc /format_exception /format_tb /format_stack /format_list"
+        " /print_exc /print_exception /print_tb /print_stack /print_last"),
+    Way("tracebacks in warnings", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
+        "set_coroutine_origin_tracking_depth"),
     # ── namespaces ───────────────────────────────────────────────────────────────────────────────────
     Way("names of a module", Sees.MODULE, Reach.FILE, "__globals__ f_globals f_builtins"),
     Way("classes in their order", Sees.CLASS | Sees.MODULE, Reach.FILE, "__subclasses__"),
@@ -509,7 +512,7 @@ def _mentioned(found: TextIndex, rows: _Spelled) -> Sees:
     return sees
 
 
-_SAME_TEXT: Final = frozenset({"strip", "lstrip", "rstrip", "encode", "join"})
+_SAME_TEXT: Final = frozenset({"strip", "lstrip", "rstrip", "encode", "join", "getvalue"})
 """Methods that give a text as a whole."""
 _SEARCHING: Final = frozenset(
     {
@@ -525,7 +528,8 @@ def _takes_apart(found: TextIndex, makers: Set[str]) -> bool:
     """Whether a file cuts, searches or compares a text that one of these functions makes."""
     aliases = (alias for one in found(ast.ImportFrom) for alias in one.names)
     names = {*makers, *(alias.asname for alias in aliases if alias.asname and alias.name in makers)}
-    holders: set[str] = set()
+    written = (one for call in found(ast.Call) if last_name(call.func) in names for one in call.keywords)
+    holders = {last_name(one.value) for one in written if one.arg == "file"}  # `print_exc(file=text)`
 
     def is_text(node: ast.expr) -> bool:
         match node:
