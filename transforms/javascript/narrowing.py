@@ -165,8 +165,10 @@ def _decides(code: CodeText, node: Node) -> bool:
 
 
 def _literal(code: CodeText, node: Node) -> str | None:
-    """`true as const` takes a literal only."""
+    """`true as const` takes a literal only, and only in `switch (true)` do the cases narrow."""
     above = next((one for one in node.ancestors() if one.kind != "parenthesized_expression"), None)
+    if above is not None and above.kind == "switch_expression":
+        return NARROWS
     return WIDENS if above is not None and above.kind in _CASTS else _is_literal(code, node)
 
 
@@ -215,8 +217,11 @@ def _has_wide_type(code: CodeText, node: Node) -> bool:
 
 def may_evolve(code: CodeText, declarator: Node) -> bool:
     """Whether a variable without a written type may have its value apart: it then has the type of what is
-    assigned last, which the compiler must not look for in a loop."""
+    assigned last, which the compiler must not look for in a loop. Several declarations of one variable must
+    have one type, and that of a declaration without a value is `any`."""
     binding = code.binding(declarator.part("name"))
+    if binding is not None and [one.use for one in binding.occurrences].count("declare") > 1:
+        return False
     if binding is None or code.type_of_variable(binding) is not None:
         return binding is not None
     written = [one.start for one in binding.occurrences if one.use != "read"]

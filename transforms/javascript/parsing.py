@@ -60,8 +60,14 @@ _METHOD: Final = re.compile(
 )
 """The beginning of a member of a class, which begins no file: behind a call neither `{` nor `:` stands on
 its line, and behind `static` no name."""
+_STATEMENT_WORDS: Final = frozenset({b"let", b"await", b"new", b"using"})
+_MEMBER_WORDS: Final = frozenset(
+    b"abstract accessor async declare get override private protected public readonly set static".split()
+)
+"""Words that are members of a class, or begin them or a class."""
 _WORD_AT_END: Final = re.compile(
-    rb"(?<![\w$.#])(let|await|new|using)((?:\s|//[^\n]*|/\*(?:(?!\*/).)*\*/)*)(?=([\w$\\\x80-\xff]*).)",
+    rb"(?<![\w$.#])(%b)((?:\s|//[^\n]*|/\*(?:(?!\*/).)*\*/)*)(?=([\w$\\\x80-\xff]*).)"
+    % b"|".join(sorted(_STATEMENT_WORDS | _MEMBER_WORDS)),
     re.DOTALL,
 )
 """A word that is a name in some places, the blanks and comments behind it, and the word behind these."""
@@ -71,6 +77,15 @@ _NO_NAME: Final = frozenset(
     b"with".split()
 )
 """Words behind which a `let` at the end of a line is a name."""
+_AROUND_MEMBERS: Final = frozenset(
+    {"class_body", "accessibility_modifier", "override_modifier", "abstract_class_declaration"}
+)
+"""Nodes above the words of `_MEMBER_WORDS`."""
+_BRACKET_AT_START: Final = re.compile(rb"\n\s*([\[<(`])")
+_BRACKETED_TYPES: Final = frozenset({"array_type", "generic_type", "lookup_type"})
+"""Types that end with their line: what stands in brackets on the next one is no part of them."""
+_TYPED_VALUES: Final = frozenset({"as_expression", "satisfies_expression"})
+_BEGINS_MEMBER: Final = re.compile(rb"[\w$#'\"\[*{@\\\x80-\xff]")
 _FUNCTION_NODES: Final = frozenset(
     {"arrow_function", "function_declaration", "function_expression", "generator_function",
      "generator_function_declaration", "method_definition", "class_static_block"}
@@ -313,24 +328,32 @@ def outline(text: str, language: str, *, whole: bool) -> Outline | None:
 def _tree(reader: TreeReader, source: bytes, *, is_file: bool) -> "Tree | None":
     """The parser's tree of a file or of members; `None` if the grammar cannot read the text.
 
-    At the end of a line, the grammars take words for names that go on in the next line (`_goes_on`). And they
-    read `using` together with the next line, which begins a statement of its own.
+    At the end of a line, the grammars take words for names that go on in the next line (`_goes_on`). They
+    read `using` together with the next line, which begins a statement of its own. And in a class they do not
+    tell words that go on there (`get`, `static`) from words that end there (`async`, `abstract`).
     """
     parse: Callable[[bytes], Tree | None] = reader.parse if is_file else reader.parse_wrapped
     tree = parse(source)
     if tree is None or tree.root_node.has_error:
         return None
     shift = 0 if is_file else len(reader.grammar.wrapper[0])
+    for found in _BRACKET_AT_START.finditer(source):
+        node = tree.root_node.descendant_for_byte_range(found.start(1) + shift, found.end() + shift)
+        if node is not None and _begins_statement(node):
+            return None
     joined = source
     for found in _WORD_AT_END.finditer(source):
         word, blanks, behind = found.groups()
         if b"\n" not in blanks:
             continue
         node = tree.root_node.descendant_for_byte_range(found.start() + shift, found.end(1) + shift)
-        if node is None or node.end_byte - node.start_byte != len(word):
+        if node is None or (node.end_byte - node.start_byte != len(word) and node.type != "static get"):
             continue  # in a string or comment
         if word == b"using":
             if node.type == "using":
+                return None
+        elif word not in _STATEMENT_WORDS:
+            if _is_of_member(node) and _BEGINS_MEMBER.match(source, found.end(2)):
                 return None
         elif node.type == "identifier" and _goes_on(node, word, behind):
             if blanks.strip():
@@ -339,6 +362,29 @@ def _tree(reader: TreeReader, source: bytes, *, is_file: bool) -> "Tree | None":
     if joined is not source:
         tree = parse(joined)
     return None if tree is None or tree.root_node.has_error else tree
+
+
+def _begins_statement(bracket: "TreeNode") -> bool:
+    """Whether a bracket at the start of a line is no part of what stands above, although the grammar says so:
+    behind a line `a as T`, the line `[0]` or `(b)` is a statement of its own.
+    """
+    above = bracket.parent
+    for one in (above, above.parent) if above is not None else ():
+        if one is None or one.start_byte == bracket.start_byte:
+            continue
+        if one.type in _BRACKETED_TYPES and bracket.parent != one.children[0]:
+            return True
+        if one.type in ("call_expression", "subscript_expression") and one.children[0].type in _TYPED_VALUES:
+            return True
+    return False
+
+
+def _is_of_member(node: "TreeNode") -> bool:
+    """Whether a word is the name or a modifier of a member of a class."""
+    above = node.parent
+    if above is None or above.parent is None:
+        return False
+    return not _AROUND_MEMBERS.isdisjoint({above.type, above.parent.type})
 
 
 def _goes_on(node: "TreeNode", word: bytes, behind: bytes) -> bool:

@@ -26,6 +26,7 @@ from codeaudit.transforms.javascript.narrowing import (
 from codeaudit.transforms.javascript.typescript import TYPESCRIPT
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.source_files import TransformSeries, perturb_file
+from codeaudit.transforms.strategies.declarations import OTHER_SENSE
 
 TSC: Final = shutil.which("tsc")
 FORMS: Final = Path(__file__).parent / "typed_forms.ts"
@@ -42,6 +43,8 @@ CASES: Final = (
     ("double-negation", "while (a) { g(a); }", None),
     ("bool-literals", "const c = true as const; return c;", WIDENS),
     ("bool-literals", "return g(true);", None),
+    ("bool-literals", "switch (true) { case g(a): return a; }", NARROWS),
+    ("bool-literals", "switch (a) { case true: return a; }", None),
     ("insert-parentheses", "if (typeof a === 'b') g(a);", NARROWS),
     ("const-and-let", "const c = 'b'; return c;", WIDENS),
     ("const-and-let", "const c = 1 + 2; return c;", None),
@@ -53,6 +56,10 @@ CASES: Final = (
     ("item-to-member", "return a['b'];", PRIVATE),
     ("return-void", "return;", RESULT),
     ("return-void", "if (a) return; return 1;", None),
+    ("split-initialisers", "var c = a < 1; return c;", None),
+    ("split-initialisers", "var c = a < 1; var c = a > 2; return c;", OTHER_SENSE),
+    ("split-initialisers", "var a = 1; return a;", OTHER_SENSE),
+    ("join-initialisers", "var a; a = 1; return a;", OTHER_SENSE),
     ("indentation", "// @ts-ignore\n    return a.b;", MARKED),
 )
 """Transforms, bodies of a function, and why the edit is refused; `None` where it is made."""

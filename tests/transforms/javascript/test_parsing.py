@@ -133,6 +133,54 @@ def test_words_that_are_names_stay_names(text: str, kinds: list[str]) -> None:
     assert [one.kind for one in block.children] == kinds
 
 
+WORDS: Final = (
+    *("get", "set", "static", "async", "accessor", "declare", "readonly", "abstract", "override", "public"),
+    *("private", "protected", "static get", "static async", "private readonly"),
+)
+MEMBERS: Final = (
+    *("x(a) {}", "[1](a) {}", "'k'(a) {}", "1(a) {}", "#p(a) {}", "*v() {}", "x = 1", "[1] = 2", "{ f(); }"),
+    *("async m() {}", "in(a) {}"),
+)
+
+
+@pytest.mark.parametrize("language", [JAVASCRIPT, TYPESCRIPT])
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_on_a_line_before_a_member_is_refused(word: str, language: str) -> None:
+    """It may be a member of its own or belong to the next, and the grammars do not tell these apart."""
+    for member in MEMBERS:
+        for blanks in ("\n", " // c\n", "/*\n*/"):
+            with pytest.raises(SourceError):
+                read_unit(f"function f() {{ class A {{ {word}{blanks}{member} }} }}", language)
+
+
+@pytest.mark.parametrize("language", [JAVASCRIPT, TYPESCRIPT])
+@pytest.mark.parametrize(
+    "body", ["get;\nx() {}", "get = 1\nset = 2", "async() {}\nx() {}", "static get x() {}\ny = 1"]
+)
+def test_words_with_their_member_on_one_line_are_read(body: str, language: str) -> None:
+    read_unit(f"function f() {{ class A {{ {body} }} }}", language)
+    read_unit("function f() { return { get\nx() {} }; }", language)
+
+
+@pytest.mark.parametrize(
+    "head", ["x = y as T", "x = y satisfies T", "let a = <T>y as T", "let a = y as A.B<T>"]
+)
+@pytest.mark.parametrize("line", ["(z)", "[0]", "[z] = [1]", "`a`"])
+def test_a_bracket_below_a_type_begins_a_statement(head: str, line: str) -> None:
+    try:
+        read = read_unit(f"function f() {{ {head}\n{line} }}", TYPESCRIPT)[0]
+    except SourceError:
+        return
+    block = next(one for one in read.root.walk() if one.kind == "block")
+    assert len(block.children) == 2
+
+
+def test_a_word_above_a_class_is_no_part_of_it() -> None:
+    with pytest.raises(SourceError):
+        read_unit("function f() { abstract\nclass A {} }", TYPESCRIPT)
+    read_unit("function f() { abstract class A {} }", TYPESCRIPT)
+
+
 @pytest.mark.parametrize(
     "text", ["using\na = 1;", "await using\na = 1;", "for (using\na of b) ;", "{ using // c\n a = b }"]
 )

@@ -250,3 +250,19 @@ export const arrow = (reply: Reply | undefined): string => {
     const known = reply;
     return known.ok ? known.value : known.reason;
 };
+
+function declaredAgain(first: number): boolean {
+    var small = first < 1;
+    var small = first ? false : true;
+    var small = !first;
+    return small;
+}
+
+function casesThatNarrow(given: { kind: "a"; size: number } | { kind: "b"; name: string }): number {
+    switch (true) {
+        case given.kind === "a":
+            return given.size;
+        default:
+            return given.name.length;
+    }
+}

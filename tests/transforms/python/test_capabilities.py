@@ -707,8 +707,29 @@ READING_SOURCE = (
     "import traceback\nt = ''.join(traceback.format_exception(x))\nfound = 'total' in t",
     "import traceback\nx.kept = traceback.format_tb(x)\nfor line in x.kept:\n    print(line)",
     "import re, traceback\nfound = re.search('total', traceback.format_exc())",
+    "import io, traceback\nt = io.StringIO()\ntraceback.print_exc(file=t)\nn = t.getvalue().splitlines()",
+    "import sys\nsys.set_coroutine_origin_tracking_depth(1)",
+    "import traceback\nt = traceback.extract_tb(x)[0].line",
+    "from traceback import extract_stack as told\nt = told()[-1][3]",
+    "import traceback\nt = traceback.extract_stack()[-1][-1]",
+    "import traceback\nt = [text for file, number, name, text in traceback.extract_tb(x)]",
+    "import traceback\nfor *_, text in traceback.extract_tb(x):\n    print(text)",
+    "import traceback\nt = getattr(traceback.extract_tb(x)[0], 'line')",
+    "import traceback\nt = traceback.TracebackException.from_exception(x).stack[0].line",
+    "import traceback\nt = list(traceback.TracebackException.from_exception(x).format())",
+    "import inspect\nt = inspect.stack()[1].code_context",
+    "from inspect import stack\nt = stack()[1][4]",
+    "import inspect\nt = inspect.getframeinfo(x)[3]",
+    "import inspect\nfile, number, name, lines, index = inspect.getframeinfo(x)",
+)
+DESCRIBING_FRAMES = (
+    "import traceback\nn = traceback.extract_tb(x)[-1].name",
+    "import traceback\nn = traceback.extract_stack()[-1][2]",
+    "import inspect\nn = inspect.stack()[1].function",
 )
 PRINTING_TRACEBACKS = (
+    "import io, traceback\nt = io.StringIO()\ntraceback.print_exc(file=t)\nlog(t.getvalue())",
+    "import sys, traceback\ntraceback.print_exc(file=sys.stderr)",
     "import traceback\nprint(traceback.format_exc().strip())",
     "import traceback\nx.kept = ''.join(traceback.format_exception(x))\nlog(x.kept)",
 )
@@ -765,6 +786,11 @@ def test_who_reads_the_source_sees_every_edit(head: str) -> None:
 def test_a_traceback_for_people_is_not_taken_apart(head: str) -> None:
     for name in ("reorder", "rename", "insert-blank-lines", "dead-stores"):
         assert applies(name, LOCAL, head)
+
+
+@pytest.mark.parametrize("head", DESCRIBING_FRAMES)
+def test_who_asks_frames_for_other_things_than_their_text_does_not_read_it(head: str) -> None:
+    assert applies("rename", LOCAL, head)
 
 
 OVERRIDES = (

@@ -249,7 +249,7 @@ WAYS: Final[Sequence[Way]] = (
     Way("lines of frames", Sees.RUNNING, Reach.FILE,
         "f_lineno f_lasti tb_lineno tb_lasti extract_stack extract_tb walk_stack walk_tb StackSummary"
         " FrameSummary TracebackException getframeinfo getouterframes getinnerframes inspect.stack"
-        " inspect.trace"),
+        " inspect.trace cr_origin"),
     Way("lines of log records", Sees.RUNNING, Reach.FILE, "%lineno"),
     Way("lines of warnings", Sees.RUNNING, Reach.FILE, "=showwarning =formatwarning"),
     Way("lines of allocations", Sees.LINES, Reach.FILE,
@@ -265,7 +265,10 @@ WAYS: Final[Sequence[Way]] = (
         "getsource getsourcelines findsource getblock getcomments get_source linecache.getline"
         " linecache.getlines"),
     Way("tracebacks that are taken apart", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
-        "/format_exc /format_exception /format_tb /format_stack /format_list"),
+        "/format_exc /format_exception /format_tb /format_stack /format_list"
+        " /print_exc /print_exception /print_tb /print_stack /print_last"),
+    Way("tracebacks in warnings", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
+        "set_coroutine_origin_tracking_depth"),
     # ── namespaces ───────────────────────────────────────────────────────────────────────────────────
     Way("names of a module", Sees.MODULE, Reach.FILE, "__globals__ f_globals f_builtins"),
     Way("classes in their order", Sees.CLASS | Sees.MODULE, Reach.FILE, "__subclasses__"),
@@ -384,6 +387,15 @@ _READING: Final = frozenset(
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
 _OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile", "argv"})
+_DESCRIBED: Final = frozenset(
+    {
+        "extract_tb", "extract_stack", "StackSummary", "FrameSummary", "TracebackException", "getframeinfo",
+        "getouterframes", "getinnerframes",
+    }
+)  # fmt: skip
+"""Functions and classes that describe a frame, with the text of its line."""
+_LINE_TEXTS: Final = frozenset({"line", "_line", "lines", "_lines", "_original_line", "code_context"})
+"""Attributes of such a description that give the text."""
 _SCRIPT: Final = re.compile(r"argv(?:[\s)\\]|#[^\n]*)*\[(?:[\s(\\]|#[^\n]*)*[0F]")
 """The path of the text itself: `sys.argv[0]`."""
 _HANDED: Final = _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
@@ -414,6 +426,9 @@ def _hints(asked: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         ({name for name, sees in names.items() if sees & asked}, {module})
         for module, names in FILE.paths.items()
     ]
+    if asked & Sees.SOURCE:
+        words |= _DESCRIBED
+        pairs.append(({"stack", "trace"}, {"inspect"}))
     if asked & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED
         pairs += [(HERE.paths["inspect"].keys(), {"inspect"}), ({"lineno"}, _WARNED | _LOGGING)]
@@ -497,7 +512,7 @@ def _mentioned(found: TextIndex, rows: _Spelled) -> Sees:
     return sees
 
 
-_SAME_TEXT: Final = frozenset({"strip", "lstrip", "rstrip", "encode", "join"})
+_SAME_TEXT: Final = frozenset({"strip", "lstrip", "rstrip", "encode", "join", "getvalue"})
 """Methods that give a text as a whole."""
 _SEARCHING: Final = frozenset(
     {
@@ -513,7 +528,8 @@ def _takes_apart(found: TextIndex, makers: Set[str]) -> bool:
     """Whether a file cuts, searches or compares a text that one of these functions makes."""
     aliases = (alias for one in found(ast.ImportFrom) for alias in one.names)
     names = {*makers, *(alias.asname for alias in aliases if alias.asname and alias.name in makers)}
-    holders: set[str] = set()
+    written = (one for call in found(ast.Call) if last_name(call.func) in names for one in call.keywords)
+    holders = {last_name(one.value) for one in written if one.arg == "file"}  # `print_exc(file=text)`
 
     def is_text(node: ast.expr) -> bool:
         match node:
@@ -553,7 +569,35 @@ def _unresolved(found: TextIndex) -> Sees:
         sees |= Sees.LOCALS
     if not words.isdisjoint(_OWN_FILE) and any(map(_reads_own_file, found(ast.Call))):
         sees |= Sees.SOURCE
+    describes = not words.isdisjoint(_DESCRIBED) or found.asks("inspect", frozenset({"stack", "trace"}))
+    if describes and _reads_described_text(found):
+        sees |= Sees.SOURCE
     return sees
+
+
+def _reads_described_text(found: TextIndex) -> bool:
+    """Whether a file that describes frames reads the text of their lines: by its name, by its place
+    (`extract_tb(x)[-1][3]`), or in what `format` makes of it.
+    """
+
+    def gives_text(one: ast.Subscript) -> bool:
+        match one:
+            case ast.Subscript(slice=ast.Constant(value=3 | 4)):
+                return True
+            case ast.Subscript(slice=ast.Constant(value=0 | 1 | 2)):
+                return False
+            case ast.Subscript(slice=ast.Slice(upper=ast.Constant(value=1 | 2 | 3))):
+                return False
+            case _:
+                return isinstance(one.value, ast.Subscript)
+
+    if not found.words.isdisjoint(_LINE_TEXTS) or _takes_apart(found, frozenset({"format"})):
+        return True
+    if any(map(gives_text, found(ast.Subscript))):
+        return True
+    # `for file, number, name, text in extract_tb(x)`
+    stores = [one for one in found(ast.Tuple) if isinstance(one.ctx, ast.Store)]
+    return any(len(one.elts) > 3 or any(isinstance(part, ast.Starred) for part in one.elts) for one in stores)
 
 
 def _looks_under_another_name(found: TextIndex) -> bool:
