@@ -133,7 +133,7 @@ def test_words_that_are_names_stay_names(text: str, kinds: list[str]) -> None:
     assert [one.kind for one in block.children] == kinds
 
 
-WORDS: Final = (
+MODIFIERS: Final = (
     *("get", "set", "static", "async", "accessor", "declare", "readonly", "abstract", "override", "public"),
     *("private", "protected", "static get", "static async", "private readonly"),
 )
@@ -144,7 +144,7 @@ MEMBERS: Final = (
 
 
 @pytest.mark.parametrize("language", [JAVASCRIPT, TYPESCRIPT])
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", MODIFIERS)
 def test_a_word_on_a_line_before_a_member_is_refused(word: str, language: str) -> None:
     """It may be a member of its own or belong to the next, and the grammars do not tell these apart."""
     for member in MEMBERS:
