@@ -258,7 +258,7 @@ def test_a_suite_tells_what_it_leaves_out(
     )
     words = ["transform", "listing.s", "--suite", "s.parquet", "--transform", "rename"]
     assert main(words) == 0
-    assert "left out: × block that cannot be read" in capsys.readouterr().err
+    assert "left out: 1 × block that cannot be read" in capsys.readouterr().err
 
 
 def test_both_forms_of_a_suite_say_the_same(tree: Path, tmp_path: Path) -> None:

@@ -158,8 +158,8 @@ def test_a_word_on_a_line_before_a_member_is_refused(word: str, language: str) -
     "body", ["get;\nx() {}", "get = 1\nset = 2", "async() {}\nx() {}", "static get x() {}\ny = 1"]
 )
 def test_words_with_their_member_on_one_line_are_read(body: str, language: str) -> None:
-    read_unit(f"function f() {{ class A {{ {body} }} }}", language)
-    read_unit("function f() { return { get\nx() {} }; }", language)
+    for text in (f"function f() {{ class A {{ {body} }} }}", "function f() { return { get\nx() {} }; }"):
+        assert read_unit(text, language)[0].source == text.encode()
 
 
 @pytest.mark.parametrize(
