@@ -20,7 +20,7 @@ from codeaudit.audit import prompts
 from codeaudit.audit.interface import TextLikelihood
 from codeaudit.audit.prompts import CODE, PLAIN, SOURCE, Prompt
 from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
-from codeaudit.audit.registry import TASKS
+from codeaudit.audit.registry import TASKS, answer_kind
 from codeaudit.audit.tasks.wordings import SUMMARIES
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.language import LANGUAGES
@@ -167,13 +167,13 @@ def _prompt(
         if found is None and fitted.prompt is not None:
             own = ", ".join((PLAIN, *fitted.wordings))
             raise ModelError(f"the task {task!r} has no prompt {name!r}; it has {own}")
-        if isinstance(known.answers, TextLikelihood):
-            raise ModelError(
-                f"the task {task!r} needs the probabilities of all tokens, which no prompt asks for; a "
-                "causal model gives them, as hf/NAME_OR_PATH"
-            )
     except UsageError:
         found = None
+    if found is None and isinstance(answer_kind(task), TextLikelihood):
+        raise ModelError(
+            f"the task {task!r} needs the probabilities of all tokens, which no prompt asks for; a causal "
+            "model gives them, as hf/NAME_OR_PATH"
+        )
     if found is None:
         raise ModelError(f"no prompt for the task {task!r}; there is one for {', '.join(built_in())}")
     return prompts.customised(found, template=template, system=system)

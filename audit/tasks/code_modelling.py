@@ -12,6 +12,7 @@ every letter, so nearly every perturbation counts as a violation. What distingui
 the bits under attack, compared with the original.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -23,6 +24,19 @@ from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.scoring import nearly_equal, number
 from codeaudit.transforms.records import Sample
 
+EMPTY: Final = "empty text"
+"""Why a text without content is no example, or has no answer."""
+
+
+def size_of(text: str) -> int:
+    """Bytes of a text in UTF-8."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def bits_per_byte(nats: float, text: str) -> float:
+    """The answer for a text that is not empty; `nats` is minus the natural logarithm of its probability."""
+    return nats / math.log(2) / size_of(text)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeModelling(Task):
@@ -31,7 +45,7 @@ class CodeModelling(Task):
     @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The text as it is, without the label that a corpus may give it for other tasks."""
-        return replace(sample, label=None) if sample.source.strip() else "empty text"
+        return replace(sample, label=None) if sample.source.strip() else EMPTY
 
     @override
     def normalise(self, answer: object) -> Answer | None:
@@ -54,7 +68,7 @@ class CodeModelling(Task):
         """The bits of the text and its bytes; `None` if the answer is no number."""
         if not isinstance(answer, float):
             return None
-        size = len(sample.source.encode("utf-8", "surrogatepass"))
+        size = size_of(sample.source)
         return answer * size, size
 
     @override

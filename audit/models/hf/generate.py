@@ -176,8 +176,8 @@ class GenerationHead:
         Raises:
             ModelError: there is no prompt for the query's task.
         """
-        if self._likelihood is not None and _is_measured(query):
-            return self._likelihood.ask(query)
+        if (reader := self._reader(query)) is not None:
+            return reader.ask(query)
         prompt = self._prompts.of(query)
 
         def rows(source: str) -> tuple[Row, ...]:
@@ -216,13 +216,17 @@ class GenerationHead:
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The continuations, read in the format of their prompts; of a text that is measured, its bits."""
-        written = iter(self._continuations([one for one in batch if not _is_measured(one.query)]))
+        readers = [self._reader(one.query) for one in batch]
+        asked = [one for one, reader in zip(batch, readers, strict=True) if reader is None]
+        written = iter(self._continuations(asked))
         return [
-            self._likelihood.answer(one)
-            if self._likelihood is not None and _is_measured(one.query)
-            else next(written)
-            for one in batch
+            next(written) if reader is None else reader.answer(one)
+            for one, reader in zip(batch, readers, strict=True)
         ]
+
+    def _reader(self, query: Query) -> TextLikelihoodReader | None:
+        """What measures the text of a query; `None` if the network writes an answer."""
+        return self._likelihood if isinstance(answer_kind(query.task), TextLikelihood) else None
 
     def _continuations(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         if not batch:
@@ -309,10 +313,6 @@ class GenerationHead:
         tokens = self._engine.texts.tokenizer.convert_ids_to_tokens(top.indices.tolist())
         scored = zip(tokens, top.values.tolist(), strict=True)
         return tuple(sorted((token, value) for token, value in scored if isfinite(value)))
-
-
-def _is_measured(query: Query) -> bool:
-    return isinstance(answer_kind(query.task), TextLikelihood)
 
 
 class _DecodingWatch:

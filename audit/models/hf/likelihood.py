@@ -14,9 +14,9 @@ from torch.nn.functional import cross_entropy
 
 from codeaudit.audit.models.hf.heads import NOT_FINITE, UNKNOWN_WORD, LoadedNetwork, Row, TokenizedQuery
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.tasks.code_modelling import EMPTY, bits_per_byte
 from codeaudit.transforms.errors import ModelError
 
-EMPTY: Final = Failed(reason="empty text")
 LONGEST_WINDOW: Final = 4096
 """Tokens that are read at once, even if the network reads more. Attention over them takes memory."""
 AT_ONCE: Final = 256
@@ -38,7 +38,7 @@ class TextLikelihoodReader:
             ModelError: no token begins texts, or the window has no room for two.
         """
         if not query.source:
-            return EMPTY
+            return Failed(reason=EMPTY)
         tokens = (self._start(), *self._engine.texts.bare(query.source))
         if max(tokens) >= self._engine.texts.words:
             return UNKNOWN_WORD
@@ -55,8 +55,7 @@ class TextLikelihoodReader:
         nats = self._nats(first, 1) + sum(self._nats(row, self._overlap) for row in others)
         if not math.isfinite(nats):
             return NOT_FINITE
-        size = len(asked.query.source.encode("utf-8", "surrogatepass"))
-        return Predicted(answer=nats / math.log(2) / size)
+        return Predicted(answer=bits_per_byte(nats, asked.query.source))
 
     def _start(self) -> int:
         """The token from which the first one is predicted."""

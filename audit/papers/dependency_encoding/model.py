@@ -6,7 +6,6 @@ after the text. `generation`: a continuation of the text. It writes the most lik
 """
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -24,7 +23,7 @@ from codeaudit.audit.papers.dependency_encoding.networks import DECODERS, build
 from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder, DecoderSizes
 from codeaudit.audit.papers.lines.words import readable_languages
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
-from codeaudit.audit.tasks.code_modelling import CODE_MODELLING
+from codeaudit.audit.tasks.code_modelling import CODE_MODELLING, EMPTY, bits_per_byte
 from codeaudit.audit.tasks.generation import GENERATION
 from codeaudit.audit.tasks.next_line import NEXT_LINE
 from codeaudit.transforms.errors import SourceError
@@ -146,14 +145,14 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
         """Bits per byte."""
         ids = self.streams.ids(source)
         if not ids:
-            return Failed(reason="empty text")
+            return Failed(reason=EMPTY)
         if len(ids) > LONGEST:
             return TOO_LONG
         row = torch.tensor([[self.streams.start, *ids]], device=self.device)
         # `start` is read and never predicted, so the bits are those of the text's own tokens.
         logits = self.module(row[:, :-1])[0].double()
         nats = float(F.cross_entropy(logits, row[0, 1:], reduction="sum"))
-        return Predicted(answer=nats / math.log(2) / len(source.encode()))
+        return Predicted(answer=bits_per_byte(nats, source))
 
     @torch.no_grad()
     def _continued(self, prompt: str, *, tokens: int, stop: Sequence[str]) -> list[str]:
@@ -167,6 +166,7 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
         logits = self.module.logits(hidden[:, -1]).expand(self.samples, -1)
         streams = [draws(number) for number in range(self.samples)]
         written: list[list[int]] = [[] for _ in streams]
+        texts = [""] * self.samples
         writing = list(range(self.samples))
         for _ in range(tokens):
             chosen = self._next(logits, [streams[number] for number in writing])
@@ -176,8 +176,8 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
                     continue
                 written[number].append(token)
                 # On the text, not on tokens: the end may begin in one token and finish in the next.
-                text = self.streams.text(written[number])
-                if not any(end in text for end in stop):
+                texts[number] = self.streams.text(written[number])
+                if not any(end in texts[number] for end in stop):
                     kept.append(place)
             if not kept:
                 break
@@ -187,7 +187,6 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
             row = torch.tensor([[written[number][-1]] for number in writing], device=self.device)
             hidden, _ = self.module.hidden(row, cache)
             logits = self.module.logits(hidden[:, -1])
-        texts = [self.streams.text(one) for one in written]
         return [
             text[: min((text.find(end) for end in stop if end in text), default=len(text))] for text in texts
         ]
