@@ -219,25 +219,35 @@ class FunctionLocation:
     """Why it cannot be rewritten apart from its file; `None` if it can."""
 
 
+class Numbering:
+    """Tells functions or tests of one name apart."""
+
+    def __init__(self) -> None:
+        self._seen = Counter[str]()
+
+    def of(self, name: str) -> str:
+        """The name of the next one; the second one of a name is `name#2`."""
+        self._seen[name] += 1
+        return name if self._seen[name] == 1 else f"{name}#{self._seen[name]}"
+
+
 def located(
     source: bytes, functions: Iterable[tuple[str, int, int, str | None]]
 ) -> tuple[FunctionLocation, ...]:
-    """The locations of functions, each given by its name, its bytes and what keeps it from being rewritten.
-    Of one name the second function is `name#2`."""
-    starts, seen, found = line_starts(source), Counter[str](), list[FunctionLocation]()
-    for name, start, end, obstacle in functions:
-        seen[name] += 1
-        found.append(
-            FunctionLocation(
-                name=name if seen[name] == 1 else f"{name}#{seen[name]}",
-                first=bisect_right(starts, start),
-                last=bisect_right(starts, end - 1),
-                start=start,
-                end=end,
-                obstacle=obstacle,
-            )
+    """The locations of functions, each given by its name, its bytes and what keeps it from being
+    rewritten."""
+    starts, numbering = line_starts(source), Numbering()
+    return tuple(
+        FunctionLocation(
+            name=numbering.of(name),
+            first=bisect_right(starts, start),
+            last=bisect_right(starts, end - 1),
+            start=start,
+            end=end,
+            obstacle=obstacle,
         )
-    return tuple(found)
+        for name, start, end, obstacle in functions
+    )
 
 
 class FunctionFinder(Protocol):

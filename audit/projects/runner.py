@@ -15,7 +15,6 @@ import signal
 import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from typing import BinaryIO, Final, Literal, TypeAlias
 
 from codeaudit.audit.projects.build_output import BuildOutput, build_output
 from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.source_files import Numbering
 
 State: TypeAlias = Literal["passed", "failed", "skipped"]
 
@@ -314,7 +314,7 @@ def tap_results(output: str) -> Results:
     if not _TAP.search(output):
         return {}
     found: dict[str, ProjectTestResult] = {}
-    title, seen = "", Counter[str]()
+    title, numbering = "", Numbering()
     failed, told = "", list[str]()
     for line in output.split("\n"):
         point, heading = _POINT.fullmatch(line), _TITLE.fullmatch(line)
@@ -328,9 +328,7 @@ def tap_results(output: str) -> Results:
         if heading is not None:
             title = heading["title"]
         if point is not None:
-            name = f"{title}::{point['name'].strip()}"
-            seen[name] += 1
-            name = name if seen[name] == 1 else f"{name}#{seen[name]}"
+            name = numbering.of(f"{title}::{point['name'].strip()}")
             skipped = re.match(r"#\s*(?:skip|todo)", point["rest"], re.IGNORECASE) is not None
             found[name] = ProjectTestResult("skipped" if skipped else "failed" if point["bad"] else "passed")
             failed = name if found[name].state == "failed" else ""

@@ -254,9 +254,9 @@ class Macros:
     def doubt(self, scopes: Scopes) -> str | None:
         """Why a function may contain a macro that is not seen; `None` if it contains none, or if such a macro
         is assumed to be hygienic."""
-        source, name = scopes.reading.source.decode(), name_of(scopes.reading.source, scopes.unit)
         if self._level == "hygienic" or (self._level == "known" and not self._is_asked):
             return None
+        source, name = scopes.reading.source.decode(), name_of(scopes.reading.source, scopes.unit)
         if self.seen.failed:
             return NOT_READ
         if self.seen.read is not None and self._is_left_out(source, name, self.seen.read):

@@ -296,6 +296,7 @@ static int scaled(int[] values, int factor) {
 
 
 _OF_DECLARATIONS: Final = (*LAYOUT, "types-meant", "debug-names-unread")
+_OF_FINAL: Final = (*_OF_DECLARATIONS, "parameter-names-unread")
 
 DECLARATIONS: Final = TransformFamily.of(
     __package__,
@@ -309,14 +310,14 @@ DECLARATIONS: Final = TransformFamily.of(
         "locals:INSERT_FINAL",
         "final on what is never assigned again and is no constant",
         _SUMMED,
-        rests_on=(*_OF_DECLARATIONS, "parameter-names-unread"),
+        rests_on=_OF_FINAL,
     ),
     keeps(
         "locals:REMOVE_FINAL",
         "no final on what is no constant",
         _SUMMED,
         undoes=("insert-final",),
-        rests_on=(*_OF_DECLARATIONS, "parameter-names-unread"),
+        rests_on=_OF_FINAL,
     ),
     keeps("locals:TYPE_TO_VAR", "var for exactly the type of the value (Java 10)", _SUMMED),
     keeps("locals:VAR_TO_TYPE", "the type of the value for var", _SUMMED, undoes=("type-to-var",)),

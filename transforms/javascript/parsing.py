@@ -86,10 +86,8 @@ _BRACKETED_TYPES: Final = frozenset({"array_type", "generic_type", "lookup_type"
 """Types that end with their line: what stands in brackets on the next one is no part of them."""
 _TYPED_VALUES: Final = frozenset({"as_expression", "satisfies_expression"})
 _BEGINS_MEMBER: Final = re.compile(rb"[\w$#'\"\[*{@\\\x80-\xff]")
-_FUNCTION_NODES: Final = frozenset(
-    {"arrow_function", "function_declaration", "function_expression", "generator_function",
-     "generator_function_declaration", "method_definition", "class_static_block"}
-)  # fmt: skip
+_OWN_AWAIT: Final = FUNCTIONS | {"class_static_block"}
+"""Kinds of nodes in which `await` is what the node itself says."""
 _LISTS: Final = frozenset({"program", "statement_block", "switch_case", "switch_default"})
 _HTML: Final = re.compile(r"<!--|^[ \t]*-->", re.MULTILINE)
 """What a script of the web may read as the beginning of a comment."""
@@ -413,7 +411,7 @@ def _is_statement(node: "TreeNode") -> bool:
 def _is_asynchronous(node: "TreeNode") -> bool:
     """Whether the function around a node is asynchronous."""
     above = node.parent
-    while above is not None and above.type not in _FUNCTION_NODES:
+    while above is not None and GRAMMAR.aliases.get(above.type, above.type) not in _OWN_AWAIT:
         above = above.parent
     return above is not None and any(one.type == "async" for one in above.children)
 

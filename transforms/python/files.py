@@ -17,7 +17,13 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.parsing import FunctionNode, compiled, first_line, parse
-from codeaudit.transforms.source_files import NO_ENCODING, DecodedFile, FileFormat, FunctionLocation
+from codeaudit.transforms.source_files import (
+    NO_ENCODING,
+    DecodedFile,
+    FileFormat,
+    FunctionLocation,
+    Numbering,
+)
 
 IN_CLASS: Final = "class _:\n"
 """The wrapper line of a method. A class whose name is all underscores mangles no names."""
@@ -71,14 +77,11 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
     """
     source = text.encode()
     starts = line_starts(source)
-    found: list[FunctionPlace] = []
-    seen: dict[str, int] = {}
-    for name, node, wrapper in _definitions(parse(text).body, "", IN_BLOCK):
-        seen[name] = seen.get(name, 0) + 1
-        # A property has up to three functions of one name.
-        numbered = name if seen[name] == 1 else f"{name}#{seen[name]}"
-        found.append(_place(source, starts, numbered, node, wrapper))
-    return tuple(found)
+    numbering = Numbering()  # a property has up to three functions of one name
+    return tuple(
+        _place(source, starts, numbering.of(name), node, wrapper)
+        for name, node, wrapper in _definitions(parse(text).body, "", IN_BLOCK)
+    )
 
 
 def _definitions(
