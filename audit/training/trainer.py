@@ -80,9 +80,7 @@ class Recipe:
 
     def sized(self, kind: type[S], **counted: Any) -> S:
         """The sizes of a network: those that the data decide, and the recipe's settings of equal names."""
-        names = {entry.name for entry in fields(kind)} & {
-            entry.name for entry in fields(self)
-        } - counted.keys()  # type: ignore[arg-type]
+        names = {size.name for size in fields(kind)} & {own.name for own in fields(self)} - counted.keys()  # type: ignore[arg-type]
         return kind(**counted, **{name: getattr(self, name) for name in names})
 
     def as_json(self) -> dict[str, object]:
