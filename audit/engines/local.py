@@ -91,8 +91,8 @@ def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: i
             while begun:
                 yield from begun.popleft().result()
         finally:  # the results are not wanted any more
-            for one in begun:
-                one.cancel()
+            for future in begun:
+                future.cancel()
 
 
 def _each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:

@@ -184,8 +184,8 @@ class RayEngine(Engine):
                 # In the order of the items. The other tasks go on meanwhile.
                 yield from self.result(running.popleft())
         finally:
-            for one in running:
-                ray.cancel(one, force=True)
+            for reference in running:
+                ray.cancel(reference, force=True)
 
     @override
     def model(self, load: Callable[[], Model]) -> Model:
@@ -288,13 +288,13 @@ class _Holder:
     def facts(self) -> dict[str, Any]:
         model = self.model
         inner = innermost(model)
-        found: dict[str, Any] = {name: getattr(model, name) for name in _FACTS}
+        facts: dict[str, Any] = {name: getattr(model, name) for name in _FACTS}
         if hasattr(model, "network"):
-            found["network"] = model.network
+            facts["network"] = model.network
         if hasattr(inner, "dependence"):
-            found["dependence"] = inner.dependence
+            facts["dependence"] = inner.dependence
         return {
-            "attributes": found,
+            "attributes": facts,
             "here": is_rolling(model) or model.repeats is not None,
             "checks": overrides(model, BaseModel.unreadable),
         }
@@ -388,15 +388,15 @@ class RemoteModel(BaseModel):
                         continue
                     call = running[reference]
                     try:
-                        found: _Answers = self._engine.result(reference)
+                        answers: _Answers = self._engine.result(reference)
                     except RayError:
                         lost.extend(self._lost(call.actor, running))
                         continue
                     del running[reference]
-                    self._measure(call, found)
+                    self._measure(call, answers)
                     yield from (
-                        (number, one)
-                        for (number, _), one in zip(call.batches, found.predictions, strict=True)
+                        (number, prediction)
+                        for (number, _), prediction in zip(call.batches, answers.predictions, strict=True)
                     )
         finally:
             # After Ctrl-C the driver ends Ray. After an error of one call the others must not go on.
@@ -437,11 +437,11 @@ class RemoteModel(BaseModel):
             )
         return calls
 
-    def _measure(self, call: _Call, found: _Answers) -> None:
+    def _measure(self, call: _Call, answers: _Answers) -> None:
         """Choose the length of the next calls, and keep what was used."""
-        self._used[call.actor] = found.usage
-        if found.seconds > 0:
-            fitting = int(len(call.batches) * CALL / found.seconds)
+        self._used[call.actor] = answers.usage
+        if answers.seconds > 0:
+            fitting = int(len(call.batches) * CALL / answers.seconds)
             self._size = max(1, min(MOST, fitting, 4 * self._size))
 
     def _replace(self, actor: Any) -> None:
@@ -451,8 +451,8 @@ class RemoteModel(BaseModel):
 
     @override
     def unreadable(self, query: Query) -> Failed | None:
-        found: Failed | None = self._asked("unreadable", query) if self.facts["checks"] else None
-        return found
+        failed: Failed | None = self._asked("unreadable", query) if self.facts["checks"] else None
+        return failed
 
     def _asked(self, method: str, *arguments: object) -> Any:
         """What the first process returns, or the one after it if it dies.

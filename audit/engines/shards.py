@@ -49,10 +49,10 @@ def read_shard(text: str) -> Shard:
     Raises:
         UsageError: it is not two whole numbers, I is not from 1 to N, or N does not divide 240.
     """
-    found = re.fullmatch(r"([0-9]{1,3})/([0-9]{1,3})", text.strip())
-    if found is None:
+    match = re.fullmatch(r"([0-9]{1,3})/([0-9]{1,3})", text.strip())
+    if match is None:
         raise UsageError(f"shard {text!r} must be I/N, such as 3/16: part 3 of 16")
-    number, of = int(found[1]), int(found[2])
+    number, of = int(match[1]), int(match[2])
     if of == 0 or BUCKETS % of:
         known = [each for each in range(1, BUCKETS + 1) if BUCKETS % each == 0]
         near = min(known, key=lambda each: (abs(each - of), each))

@@ -51,8 +51,8 @@ def ranked_by(scores: Sequence[float]) -> Predicted:
     """The ranking of candidates by their scores, which are finite; of equal ones the first comes first."""
     order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
     # Sorted as all scores of predictions are.
-    told = tuple(sorted((str(place + 1), float(score)) for place, score in enumerate(scores)))
-    return Predicted(answer=tuple(str(place + 1) for place in order), scores=told)
+    pairs = tuple(sorted((str(place + 1), float(score)) for place, score in enumerate(scores)))
+    return Predicted(answer=tuple(str(place + 1) for place in order), scores=pairs)
 
 
 def _kept(answer: object) -> tuple[RawReply, ...]:
@@ -63,16 +63,16 @@ def _from_mapping(raw: Mapping[object, object]) -> Prediction:
     if error := raw.get("error"):
         # Without surrogates, which Parquet cannot store; in one short line, because reasons are counted.
         try:
-            told = str(error).encode("utf-8", "replace").decode().splitlines()
+            lines = str(error).encode("utf-8", "replace").decode().splitlines()
         except (ValueError, RecursionError):  # a number of thousands of digits, or a deeply nested list
-            told = []
-        return Failed(reason=f"model: {told[0][:80]}" if told else "model: an error")
+            lines = []
+        return Failed(reason=f"model: {lines[0][:80]}" if lines else "model: an error")
     if "answer" not in raw:
         order, given = raw.get("ranking"), raw.get("scores")
         if isinstance(order, list | tuple) and order and all(map(is_whole, order)):
             return Predicted(answer=tuple(map(str, order)))
-        values = [_score(one) for one in given] if isinstance(given, list | tuple) else []
-        known = [one for one in values if one is not None]
+        values = [_score(number) for number in given] if isinstance(given, list | tuple) else []
+        known = [value for value in values if value is not None]
         # All or none, as for labels.
         return ranked_by(known) if known and len(known) == len(values) else malformed(dict(raw))
     plain = raw["answer"]
@@ -98,7 +98,7 @@ def _scores(raw: object) -> tuple[tuple[str, float], ...] | None:
     if not isinstance(raw, Mapping):
         return None
     # All or none: without one label, the others would be ranked as if they were all.
-    pairs = [(str(label), score) for label, one in raw.items() if (score := _score(one)) is not None]
+    pairs = [(str(label), score) for label, number in raw.items() if (score := _score(number)) is not None]
     return tuple(sorted(pairs)) if len(pairs) == len(raw) else None
 
 

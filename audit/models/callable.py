@@ -36,15 +36,15 @@ class Predictor(Protocol):
         ...
 
 
-def answering(found: object) -> Answering | None:
+def answering(target: object) -> Answering | None:
     """The function that answers queries: the object's `predict`, else the object; `None` without either.
 
     `predict` comes first, because a network is callable, too, and its call takes tensors. A class that is not
     callable with queries, because it has `predict`, is instantiated without arguments.
     """
-    if isinstance(found, type) and hasattr(found, "predict"):
-        found = found()
-    answer = getattr(found, "predict", found)
+    if isinstance(target, type) and hasattr(target, "predict"):
+        target = target()
+    answer = getattr(target, "predict", target)
     return answer if callable(answer) else None
 
 
@@ -86,7 +86,7 @@ class CallableModel(BaseModel):
             if len(queries) == 1:
                 return [Failed(reason=f"callable raised {_described(error)}")]
             alone = [self.predict([query])[0] for query in queries]
-            if not self._told and not any(isinstance(one, Failed) for one in alone):
+            if not self._told and not any(isinstance(prediction, Failed) for prediction in alone):
                 self._told.append(True)
                 _log.warning(
                     "codeaudit: %s raised %s; it gets its queries one by one, which is slower",
@@ -117,11 +117,11 @@ def load(name: str, settings: Settings) -> CallableModel:
     demand(f"py/{name}", noun="model")
     folder = Path.cwd()
     try:
-        found = load_foreign(module, folder=folder)
+        target = load_foreign(module, folder=folder)
         for part in attribute.split("."):
-            found = getattr(found, part, None)
+            target = getattr(target, part, None)
         with redirect_stdout(sys.stderr), importable(folder):
-            function = answering(found)
+            function = answering(target)
     except CannotAudit as error:
         raise ModelError(str(error)) from error
     except Exception as error:  # the constructor is foreign code, which may raise anything
@@ -139,9 +139,9 @@ def load(name: str, settings: Settings) -> CallableModel:
 def _described(error: BaseException) -> str:
     """The type and the first line of an exception's text, short enough to be counted as a reason, and the
     line of the user's code that raised it."""
-    told = str(error).encode("utf-8", "replace").decode().strip().partition("\n")[0][:80]
-    hint = "; write query.source" if "'Query' object" in told else ""
-    return (f"{type(error).__name__}: {told}" if told else type(error).__name__) + hint + raised_at(error)
+    text = str(error).encode("utf-8", "replace").decode().strip().partition("\n")[0][:80]
+    hint = "; write query.source" if "'Query' object" in text else ""
+    return (f"{type(error).__name__}: {text}" if text else type(error).__name__) + hint + raised_at(error)
 
 
 def _fingerprint(name: str, function: object, version: str | float | None) -> str:

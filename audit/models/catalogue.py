@@ -70,8 +70,8 @@ def _load_checkpoint(spec: str, settings: Settings) -> Model:
     if settings.arguments:
         draw = getattr(model, "draw", None)
         if draw is None:
-            told = ", ".join(f"-M {name}" for name in settings.arguments)
-            raise UsageError(f"{spec!r} is no language model, so it has no {told}")
+            options = ", ".join(f"-M {name}" for name in settings.arguments)
+            raise UsageError(f"{spec!r} is no language model, so it has no {options}")
         draw(**settings.arguments)
     return model
 
@@ -132,8 +132,8 @@ def check(spec: str) -> None:
     if provider is CHECKPOINT:
         folder = Path(os.path.expanduser(spec))
         known = spec in bundled() or folder.is_dir()
-        if spec not in bundled() and known and (told := hints.for_folder(folder)):
-            raise ModelError(f"model {spec!r} is no checkpoint of codeaudit; {told}")
+        if spec not in bundled() and known and (hint := hints.for_folder(folder)):
+            raise ModelError(f"model {spec!r} is no checkpoint of codeaudit; {hint}")
     else:
         known = not provider.names or rest in provider.names
         if head in PROVIDERS and hints.is_on_hub(head, rest):
@@ -160,7 +160,11 @@ def check_options(specs: Iterable[str], given: Iterable[Option]) -> None:
     accepted = accepted_options(specs)
     for option in given:
         if option not in accepted:
-            able = [one.form for one in (*providers().values(), CHECKPOINT) if option in one.accepts]
+            able = [
+                provider.form
+                for provider in (*providers().values(), CHECKPOINT)
+                if option in provider.accepts
+            ]
             message = f"{OPTIONS[option]}: no model here accepts it; it goes with {', '.join(able)}"
             if option in BINDING:
                 raise UsageError(message)
@@ -200,8 +204,8 @@ def runs_here(spec: str) -> bool:
     """Whether a model works on this machine, so that its answers cost time and mostly nothing else: on a
     device, or as a callable or a program of the user's.
     """
-    found = _provider_of(spec)[0]
-    return "device" in found.accepts or found.runs_here
+    provider = _provider_of(spec)[0]
+    return "device" in provider.accepts or provider.runs_here
 
 
 def base_url(specs: Iterable[str], given: str | None) -> str | None:
@@ -239,11 +243,11 @@ def _check_seal(spec: str, folder: Path) -> None:
     if not path.is_file():
         return
     try:
-        found = load_json(path.read_text(encoding="utf-8"))
+        seal = load_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return
     remedy = f"codeaudit unseal {shlex.quote(str(folder))} --key KEY --out DIR"
-    if isinstance(found, dict) and found.get("scheme") == "cipher":
+    if isinstance(seal, dict) and seal.get("scheme") == "cipher":
         raise ModelError(f"the weights of {spec!r} are encrypted; first: {remedy}")
     _log.warning("codeaudit: %s is sealed: without its key it answers worse; %s", spec, remedy)
 
@@ -280,8 +284,8 @@ def permuted(model: Model, wrap: str, *, seed: int) -> Model:
 def _unknown(spec: str) -> UsageError | ModelError:
     path = Path(os.path.expanduser(spec))
     if path.is_file():
-        told = hints.for_file(path) or "a checkpoint is a folder with config.json and model.safetensors"
-        return ModelError(f"model {spec!r} is a file; {told}")
+        hint = hints.for_file(path) or "a checkpoint is a folder with config.json and model.safetensors"
+        return ModelError(f"model {spec!r} is a file; {hint}")
     if steps := hints.near_steps(path):
         return ModelError(f"no checkpoint at {spec!r}; there are {steps}")
     meant = hints.for_word(spec)
@@ -294,8 +298,8 @@ def _unknown(spec: str) -> UsageError | ModelError:
         own = PROVIDERS.get(head)
         near_own = nearest(spec, [f"{head}/{name}" for name in own.names])
         known_own = "known: " + ", ".join(f"{head}/{name}" for name in own.names)
-        told = known_own if own.names else f"write {own.form}"
-        return UsageError(f"unknown model {spec!r}; {f'did you mean {near_own!r}?' if near_own else told}")
+        hint = known_own if own.names else f"write {own.form}"
+        return UsageError(f"unknown model {spec!r}; {f'did you mean {near_own!r}?' if near_own else hint}")
     # `opnai/gpt` is nearer to `openai/gpt` than to any known name. `microsoft/codebert-base` is near no name
     # of ours, whatever letters they share.
     strange = slash and head not in PROVIDERS
@@ -325,7 +329,7 @@ def _card(folder: Path) -> Mapping[str, object]:
 def _read_json(path: Path) -> Mapping[str, object]:
     """The object in a file; empty if there is none."""
     try:
-        found = load_json(path.read_text(encoding="utf-8"))
+        content = load_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}

@@ -65,10 +65,10 @@ class FakeModel(BaseModel):
         if self.speech is None:
             return Predicted(answer=answer)
         text, cut = self.speech(query, answer)
-        found = self.prompts.of(query).read(text, cut=cut)
-        if cut and isinstance(found, Failed):
+        prediction = self.prompts.of(query).read(text, cut=cut)
+        if cut and isinstance(prediction, Failed):
             return Failed(reason=CUT_OFF, replies=(RawReply(text, CUT_OFF),))
-        return found
+        return prediction
 
 
 Speech: TypeAlias = Callable[[Query, Answer], tuple[str, bool]]

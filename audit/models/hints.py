@@ -109,7 +109,7 @@ def for_word(spec: str) -> str:
         return _endpoint("MODEL", word)
     # `gpt4` is `gpt-4`.
     spec = spec if slash else _GPT.sub(r"gpt-\1", spec)
-    vendor = next((one for begin, one in BEGINNINGS.items() if spec.lower().startswith(begin)), None)
+    vendor = next((vendor for begin, vendor in BEGINNINGS.items() if spec.lower().startswith(begin)), None)
     if vendor is not None and not slash:
         return f"openai/{spec}" if vendor == "openai" else _endpoint(spec, vendor)
     if (called := _CALLABLE.fullmatch(spec)) is not None:
@@ -132,8 +132,8 @@ def _endpoint(model: str, word: str) -> str:
 def at_endpoint(model: str, word: str) -> str:
     """The model of a vendor at its OpenAI-compatible endpoint."""
     address = NAMED_FOR_URLS[word]
-    told = f"openai/{model} --base-url {address}"
-    return f"{told} of a proxy that speaks OpenAI's protocol, such as LiteLLM" if address == "URL" else told
+    spec = f"openai/{model} --base-url {address}"
+    return f"{spec} of a proxy that speaks OpenAI's protocol, such as LiteLLM" if address == "URL" else spec
 
 
 def _callable(module: str, name: str) -> str:
@@ -179,9 +179,9 @@ def for_folder(folder: Path) -> str:
 
 def _steps(folder: Path) -> Iterator[tuple[int, Path]]:
     """The checkpoints that a Trainer left in a folder, with their steps."""
-    for one in folder.glob("checkpoint-*"):
-        if (found := _STEP.fullmatch(one.name)) and (one / "config.json").is_file():
-            yield int(found[1]), one
+    for checkpoint in folder.glob("checkpoint-*"):
+        if (match := _STEP.fullmatch(checkpoint.name)) and (checkpoint / "config.json").is_file():
+            yield int(match[1]), checkpoint
 
 
 def near_steps(path: Path) -> str:
@@ -189,9 +189,9 @@ def near_steps(path: Path) -> str:
     if not _STEP.fullmatch(path.name):
         return ""
     steps = sorted(_steps(path.parent)) or sorted(
-        one for inner in path.parent.glob("*/") for one in _steps(inner)
+        step for inner in path.parent.glob("*/") for step in _steps(inner)
     )
-    return ", ".join(_at("hf", one) for _, one in steps[-3:])
+    return ", ".join(_at("hf", checkpoint) for _, checkpoint in steps[-3:])
 
 
 def _at(provider: str, folder: Path) -> str:
@@ -200,7 +200,7 @@ def _at(provider: str, folder: Path) -> str:
 
 def _read(path: Path) -> Mapping[str, object]:
     try:
-        found = load_json(path.read_text(encoding="utf-8"))
+        content = load_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}

@@ -31,5 +31,5 @@ def kinds_for(task: Task) -> tuple[str, ...]:
     A program of one's own answers every task, a language model each that has a prompt. A causal network is a
     language model here that also shows the probabilities of all tokens.
     """
-    found = [name for name, answers in BY_ANSWER.items() if isinstance(task.answers, answers)]
-    return ("program", *(("language model",) if task.prompt else ()), *found)
+    kinds = [name for name, answers in BY_ANSWER.items() if isinstance(task.answers, answers)]
+    return ("program", *(("language model",) if task.prompt else ()), *kinds)

@@ -86,19 +86,19 @@ class FileModel(BaseModel):
             ModelError: no input of a whole run has an answer.
         """
         inputs = set(queries)
-        found = [entry for query in inputs if (entry := self._entry(query)) is not None]
+        entries = [entry for query in inputs if (entry := self._entry(query)) is not None]
         lines = {entry.line for key, entry in self.recorded.items() if _AGAIN not in key}
-        told = f"{self.name}: answers to {len(found):,} of {counted(len(inputs), 'input')}"
+        text = f"{self.name}: answers to {len(entries):,} of {counted(len(inputs), 'input')}"
         if part:
-            return told
-        if not found:
+            return text
+        if not entries:
             raise ModelError(
                 f"none of the {len(lines):,} rows of {str(self.path)!r} answers an input of this run; "
                 f"give each the suite's `input` as its `id`"
             )
-        idle = lines - {entry.line for entry in found}
+        idle = lines - {entry.line for entry in entries}
         left = f"; {len(idle):,} rows answer none, first {self.path}:{min(idle)}" if idle else ""
-        return f"{told}{left}"
+        return f"{text}{left}"
 
     def _entry(self, query: Query) -> RecordedAnswer | None:
         for language in (query.language, _NO_LANGUAGE):  # a row may name its language or not
@@ -126,8 +126,8 @@ def load(name: str, settings: Settings) -> FileModel:
         answers = _answers(path, reader(path), identity, answer)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except (OSError, EOFError, zlib.error) as error:
-        told = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise ModelError(f"cannot read the answers of {name!r}: {told}") from error
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise ModelError(f"cannot read the answers of {name!r}: {reason}") from error
     return FileModel(
         name=f"file/{name}",
         path=path,

@@ -134,8 +134,8 @@ class ProgramModel(BaseModel):
         except _BrokenError as broken:
             left = f"; {len(queries) - len(answers)} of the {self._asked} queries so far had no answer"
             words = running.last_words()
-            told = f"; its last words: {words}" if words else ""
-            raise ModelError(f"{self.name!r} {broken}{left}{told}{self._hint()}") from None
+            quoted = f"; its last words: {words}" if words else ""
+            raise ModelError(f"{self.name!r} {broken}{left}{quoted}{self._hint()}") from None
         return [answers[number] for number in range(first, self._asked)]
 
     def _hint(self) -> str:
@@ -327,7 +327,7 @@ def _question(number: int, query: Query) -> bytes:
 
 def _told(said: Sequence[str]) -> Sequence[str]:
     """The last lines. Of a traceback of Python, the innermost line of the user's own file and the error."""
-    frames = [line for line in said if (found := _FRAME.search(line)) and not _PACKAGED.search(found["file"])]
+    frames = [line for line in said if (match := _FRAME.search(line)) and not _PACKAGED.search(match["file"])]
     last = list(said[-_LAST_LINES:])
     # The frame of a library may stand last, and the user's far above it.
     return last if not frames or frames[-1] in last else [frames[-1], said[-1]]
@@ -381,10 +381,12 @@ def load(name: str, settings: Settings) -> ProgramModel:
     timeout = float(settings.arguments.get("timeout", TIMEOUT))
     if not timeout > 0:
         raise UsageError(f"argument timeout={timeout:g} of model 'exec/{name}' must be positive")
-    allowed = [one.strip() for one in str(settings.arguments.get("env", "")).split(",") if one.strip()]
-    for one in allowed:
-        if one not in os.environ:
-            raise UsageError(f"-M env={one}: the environment has no variable {one!r}")
+    allowed = [
+        variable.strip() for variable in str(settings.arguments.get("env", "")).split(",") if variable.strip()
+    ]
+    for variable in allowed:
+        if variable not in os.environ:
+            raise UsageError(f"-M env={variable}: the environment has no variable {variable!r}")
     return ProgramModel(
         [program, *command[1:]],
         name=f"exec/{name}",

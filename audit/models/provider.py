@@ -110,8 +110,8 @@ class Provider:
         model = load(rest, replace(settings, arguments=arguments, **unused))
         if wrong := misfit(model, Model, noun="model"):
             raise ModelError(f"model {spec!r}: {wrong}")
-        found: Model = adapted(model, BaseModel)
-        return found
+        complete: Model = adapted(model, BaseModel)
+        return complete
 
     def _value(self, spec: str, key: str, text: str) -> str | float:
         if not self.takes(key):

@@ -57,11 +57,11 @@ class Prompts:
         A model is loaded before its task is known. A plug-in's prompt is not part of it, so that installing a
         plug-in changes no fingerprint (`codeaudit.audit.cache.answers_scope` keeps its answers apart).
         """
-        found = {
+        by_task = {
             name: prompts.customised(prompt, template=self.template, system=self.system)
             for name, prompt in (built_in(self.name) | _spoken(self.name)).items()
         }
-        parts = [f"{task}:{prompt.digest}" for task, prompt in sorted(found.items())]
+        parts = [f"{task}:{prompt.digest}" for task, prompt in sorted(by_task.items())]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
@@ -137,17 +137,17 @@ def read_template(path: str, given: str = "") -> str:
 @cache
 def built_in(prompt: str = PLAIN) -> dict[str, Prompt]:
     """The prompts of this name of the built-in tasks, by task."""
-    found = {name: TASKS.get(name).asked(prompt) for name in TASKS.built_in}
-    return {name: prompt for name, prompt in found.items() if prompt is not None}
+    by_task = {name: TASKS.get(name).asked(prompt) for name in TASKS.built_in}
+    return {name: prompt for name, prompt in by_task.items() if prompt is not None}
 
 
 @cache
 def _spoken(prompt: str) -> dict[str, Prompt]:
     """The same for each language in which a task asks otherwise, by task and language."""
     tasks = [TASKS.get(name) for name in TASKS.built_in]
-    pairs = [(one, one.speaking(language), language) for one in tasks for language in LANGUAGES]
-    found = {f"{one.name}:{of}": own.asked(prompt) for one, own, of in pairs if own is not one}
-    return {name: prompt for name, prompt in found.items() if prompt is not None}
+    pairs = [(task, task.speaking(language), language) for task in tasks for language in LANGUAGES]
+    by_task = {f"{task.name}:{of}": own.asked(prompt) for task, own, of in pairs if own is not task}
+    return {name: prompt for name, prompt in by_task.items() if prompt is not None}
 
 
 @cache
@@ -163,20 +163,20 @@ def _prompt(
     try:
         known = TASKS.get(task).mapped(dict(words)).speaking(language)
         fitted = known.fitted(labels) if labels else known
-        found = fitted.asked(name)
-        if found is None and fitted.prompt is not None:
+        prompt = fitted.asked(name)
+        if prompt is None and fitted.prompt is not None:
             own = ", ".join((PLAIN, *fitted.wordings))
             raise ModelError(f"the task {task!r} has no prompt {name!r}; it has {own}")
     except UsageError:
-        found = None
-    if found is None and isinstance(answer_kind(task), TextLikelihood):
+        prompt = None
+    if prompt is None and isinstance(answer_kind(task), TextLikelihood):
         raise ModelError(
             f"the task {task!r} needs the probabilities of all tokens, which no prompt asks for; a causal "
             "model gives them, as hf/NAME_OR_PATH"
         )
-    if found is None:
+    if prompt is None:
         raise ModelError(f"no prompt for the task {task!r}; there is one for {', '.join(built_in())}")
-    return prompts.customised(found, template=template, system=system)
+    return prompts.customised(prompt, template=template, system=system)
 
 
 def _chat_argument(text: str) -> str:
@@ -204,15 +204,15 @@ CHAT_ARGUMENTS: Final[Mapping[str, Callable[[str], str]]] = {
 
 def chat_arguments(arguments: Mapping[str, object]) -> dict[str, object]:
     """What a chat template is told, by name: JSON, such as a number or a truth value, or else a text."""
-    found: dict[str, object] = {}
+    by_name: dict[str, object] = {}
     for key, value in arguments.items():
         head, dot, name = key.partition(".")
         if dot and head == KWARGS:
             try:
-                found[name] = json.loads(str(value))
+                by_name[name] = json.loads(str(value))
             except (ValueError, RecursionError):
-                found[name] = value
-    return found
+                by_name[name] = value
+    return by_name
 
 
 MOST: Final = 1000
@@ -265,9 +265,9 @@ def joined(attempts: Sequence[Prediction]) -> Prediction:
     if len(attempts) == 1:
         return attempts[0]
     drawn: list[Answer] = []
-    for one in attempts:
-        if isinstance(one, Failed):
-            return one
-        drawn.append(one.answer)
-    replies = tuple(reply for one in attempts for reply in one.replies)
+    for attempt in attempts:
+        if isinstance(attempt, Failed):
+            return attempt
+        drawn.append(attempt.answer)
+    replies = tuple(reply for attempt in attempts for reply in attempt.replies)
     return Predicted(answer=drawn[0], draws=tuple(drawn), replies=replies)

@@ -174,17 +174,17 @@ class _CanonicalStream(AnswerStream):
             for form in self._last:
                 del self._places[form]
             self._last = ()
-            found = self._inner.arrived()
-            self._last = [form for form, _ in found]
-            self._given = self._placed(found)
+            arrived = self._inner.arrived()
+            self._last = [form for form, _ in arrived]
+            self._given = self._placed(arrived)
         return self._given
 
     @override
     def stop(self) -> list[tuple[int, Prediction]]:
         return [*self._given, *self._without, *self._placed(self._inner.stop())]
 
-    def _placed(self, found: Sequence[tuple[int, Prediction]]) -> list[tuple[int, Prediction]]:
-        return [(place, one) for form, one in found for place in self._places[form]]
+    def _placed(self, arrived: Sequence[tuple[int, Prediction]]) -> list[tuple[int, Prediction]]:
+        return [(place, prediction) for form, prediction in arrived for place in self._places[form]]
 
 
 def canonical(model: Model) -> Canonical:
@@ -200,10 +200,10 @@ def canonical_query(query: Query) -> Query | Failed:
         return Failed(reason=f"no canonical form for {query.language}")
     units = (query.source, query.other, *query.candidates)
     # A search has no source, and most tasks have no second unit.
-    found = [_canonical_unit(text, query.language, language.canonical) if text else "" for text in units]
-    if failed := next((one for one in found if isinstance(one, Failed)), None):
+    forms = [_canonical_unit(text, query.language, language.canonical) if text else "" for text in units]
+    if failed := next((form for form in forms if isinstance(form, Failed)), None):
         return failed
-    source, other, *candidates = (str(one) for one in found)
+    source, other, *candidates = (str(form) for form in forms)
     return replace(query, source=source, other=other, candidates=tuple(candidates))
 
 

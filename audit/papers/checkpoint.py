@@ -84,14 +84,14 @@ class Config(ABC):
         return ()
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Self:
+    def of(cls, content: Mapping[str, Any]) -> Self:
         """The config of a parsed file. An entry of `LATER` keeps its default where an older file lacks it.
 
         Raises:
             KeyError, TypeError, ValueError: it lacks another entry, or has a wrong one.
         """
-        names = [one.name for one in fields(cls)]  # type: ignore[arg-type]
-        given = {name: found[name] for name in names if name in found or name not in LATER}
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        given = {name: content[name] for name in names if name in content or name not in LATER}
         return cls(**{name: cls.converted(name, value) for name, value in given.items()})
 
     @classmethod
@@ -171,8 +171,8 @@ class PaperModel(BaseModel, Generic[C, N]):
         self.parameters = sum(weight.numel() for weight in network.parameters())
         self.module = network.to(device=device, dtype=PRECISIONS[config.precision]).eval()
         # By content, not by path: a copy of a folder has the same remembered answers, a retrained one others.
-        told = f"{digest(files.folder)}:{config.precision}:{self.shown}:{analysis_digest()}"
-        self.fingerprint = hashlib.sha256(told.encode()).hexdigest()
+        identity = f"{digest(files.folder)}:{config.precision}:{self.shown}:{analysis_digest()}"
+        self.fingerprint = hashlib.sha256(identity.encode()).hexdigest()
 
     @property
     def task(self) -> str:
@@ -200,8 +200,8 @@ class PaperModel(BaseModel, Generic[C, N]):
             network.load_state_dict(weights)  # refuses missing, unknown and misshapen tensors
             return cls(config, network, Files(place, folder, tokenizer), device=device)
         except (RuntimeError, UsageError, MemoryError, *DAMAGED) as error:
-            told = " ".join(str(error).split())[:200]
-            raise broken(folder / WEIGHTS, f"does not fit {CONFIG}: {told}") from error
+            reason = " ".join(str(error).split())[:200]
+            raise broken(folder / WEIGHTS, f"does not fit {CONFIG}: {reason}") from error
 
     @override
     def has_learned(self, source: str, language: str) -> bool:
@@ -284,22 +284,24 @@ class PaddedModel(PaperModel[C, N], Generic[C, N, Features]):
         while some := list(islice(numbered, self.at_once)):
             read = [[self.refused(query) or self.read(query) for query in queries] for _, queries in some]
             # Read first: while one thread reads, others that compute would wait for the interpreter.
-            plans = [self._planned(one) for one in read]
+            plans = [self._planned(features) for features in read]
             inputs = [[features for _, features in part] for plan in plans for part in plan]
             on_cpu = self.device == "cpu"
             computed = iter(on_cores(self.computed, inputs) if on_cpu else map(self.computed, inputs))
             for (number, _), features, plan in zip(some, read, plans, strict=True):
-                found: list[Prediction | None] = [
-                    one if isinstance(one, Failed) else None for one in features
+                predictions: list[Prediction | None] = [
+                    feature if isinstance(feature, Failed) else None for feature in features
                 ]
                 for part in plan:
                     for (place, _), prediction in zip(part, next(computed), strict=True):
-                        found[place] = prediction
-                yield number, [one for one in found if one is not None]
+                        predictions[place] = prediction
+                yield number, [prediction for prediction in predictions if prediction is not None]
 
     def _planned(self, read: Sequence[Features | Failed]) -> list[list[tuple[int, Features]]]:
         """The readable queries of a batch in parts that are computed together, each with its place."""
-        readable = [(place, one) for place, one in enumerate(read) if not isinstance(one, Failed)]
+        readable = [
+            (place, features) for place, features in enumerate(read) if not isinstance(features, Failed)
+        ]
         # By size, not in the order of the queries: less padding.
         return by_size(readable, self.size, ROOM_ON_CPU if self.device == "cpu" else ROOM)
 
@@ -347,7 +349,7 @@ def by_size(
 ) -> list[list[tuple[int, T]]]:
     """Batches of numbered inputs of similar size, each of at most `most` padded tokens, or of one input."""
     batches: list[list[tuple[int, T]]] = []
-    for pair in sorted(inputs, key=lambda one: size(one[1])):
+    for pair in sorted(inputs, key=lambda pair: size(pair[1])):
         room = most // max(1, size(pair[1]))
         if not batches or len(batches[-1]) >= room:
             batches.append([])
@@ -366,10 +368,10 @@ def folder_of(place: str) -> Path:
 
 def digest(folder: Path) -> str:
     """A hash of everything in a checkpoint that decides its answers."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for name in (CONFIG, WEIGHTS, TOKENIZER):
-        found.update(hashlib.sha256((folder / name).read_bytes()).digest())
-    return found.hexdigest()
+        hasher.update(hashlib.sha256((folder / name).read_bytes()).digest())
+    return hasher.hexdigest()
 
 
 def read_json(path: Path) -> Mapping[str, Any]:
@@ -379,15 +381,15 @@ def read_json(path: Path) -> Mapping[str, Any]:
         ModelError: it is missing or has another schema.
     """
     try:
-        found = load_json(path.read_text(encoding="utf-8"))
+        content = load_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise missing(path, error.strerror or error) from error
     except ValueError as error:
         raise broken(path, f"not JSON: {error}") from error
-    schema = found.get("schema") if isinstance(found, dict) else None
+    schema = content.get("schema") if isinstance(content, dict) else None
     if schema != SCHEMA:
         raise broken(path, f"schema {schema!r}, this version reads {SCHEMA}")
-    return dict(found)
+    return dict(content)
 
 
 Read = TypeVar("Read", bound=Config)
@@ -399,9 +401,9 @@ def read_config(path: Path, kind: type[Read]) -> Read:
     Raises:
         ModelError: it is missing, lacks an entry, or names something unknown.
     """
-    found = read_json(path)
+    content = read_json(path)
     try:
-        config = kind.of(found)
+        config = kind.of(content)
     except KeyError as error:
         raise broken(path, f"no entry {error.args[0]!r}") from error
     except DAMAGED as error:
@@ -465,10 +467,10 @@ def _check_sizes(config: Config, weights: Mapping[str, torch.Tensor]) -> None:
         raise ValueError(f"{CONFIG} says {layers} layers, the file has {len(weights)} tensors")
     with torch.device("meta"), _Undrawn():
         made = config.build()
-    wanted = sum(one.numel() for one in (*made.parameters(), *made.buffers()))
-    found = sum(one.numel() for one in weights.values())
-    if wanted > 2 * found + _TABLES:
-        raise ValueError(f"{CONFIG} says {wanted:,} numbers, the file has {found:,}")
+    wanted = sum(tensor.numel() for tensor in (*made.parameters(), *made.buffers()))
+    stored = sum(weight.numel() for weight in weights.values())
+    if wanted > 2 * stored + _TABLES:
+        raise ValueError(f"{CONFIG} says {wanted:,} numbers, the file has {stored:,}")
 
 
 class _Undrawn(TorchFunctionMode):
@@ -508,9 +510,9 @@ def usable_device(name: str) -> str:
     try:
         torch.empty(1, device=name).cpu()  # a device may be known by name and still not be there
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        told = str(error).splitlines()[0]
+        message = str(error).splitlines()[0]
         # Torch lists twenty kinds that nobody has.
-        reason = "torch knows no such device" if "Expected one of" in told else told
+        reason = "torch knows no such device" if "Expected one of" in message else message
         raise UsageError(f"device {name!r} cannot be used: {reason}; try --device cpu") from error
     return name
 
@@ -528,8 +530,8 @@ def missing(path: Path, why: object) -> ModelError:
 
 def broken(path: Path, why: str) -> ModelError:
     """The error for a file that cannot be used."""
-    told = " ".join(why.split())
-    return ModelError(f"checkpoint file {str(path)!r} cannot be used: {told}; copy or train it again")
+    line = " ".join(why.split())
+    return ModelError(f"checkpoint file {str(path)!r} cannot be used: {line}; copy or train it again")
 
 
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -538,13 +540,13 @@ def broken(path: Path, why: str) -> ModelError:
 @torch.no_grad()
 def rounded(network: nn.Module) -> dict[str, torch.Tensor]:
     """The weights in float16. The network's own are set to the rounded values, so scores are of these."""
-    found = {
+    weights = {
         name: value.half() if value.is_floating_point() else value
         for name, value in network.state_dict().items()
     }
     # The card gives scores of the file's weights. Measured in float32, they would be of other weights.
-    network.load_state_dict(found)
-    return {name: value.contiguous() for name, value in found.items()}
+    network.load_state_dict(weights)
+    return {name: value.contiguous() for name, value in weights.items()}
 
 
 def write(

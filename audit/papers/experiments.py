@@ -71,8 +71,8 @@ class Bench:
                         if self._path(trial.row, trial.seed).is_file():
                             continue
                         self._keep(trial)
-                        told = ", ".join(f"{name} {value:.4g}" for name, value in trial.scores.items())
-                        self.tell(f"{trial.row}, seed {trial.seed}: {told[:300]}")
+                        scores = ", ".join(f"{name} {value:.4g}" for name, value in trial.scores.items())
+                        self.tell(f"{trial.row}, seed {trial.seed}: {scores[:300]}")
                 try:
                     yield PaperTrial(**json.loads(path.read_text("utf-8")))
                 except (OSError, ValueError, TypeError) as error:
@@ -85,14 +85,14 @@ class Bench:
         place = self._path(row, seed).with_suffix("")
         place.mkdir(parents=True, exist_ok=True)
         watch = _Watch(f"{row}, seed {seed}", learner.total, self.tell)
-        found = train(learner, folder=place, monitor=watch, stop=lambda: False)
+        trained = train(learner, folder=place, monitor=watch, stop=lambda: False)
         (place / STATE_FILE).unlink(missing_ok=True)
         place.rmdir()
-        return found
+        return trained
 
     def _path(self, row: str, seed: int) -> Path:
-        told = [self.name, self.settings, None if self.data is None else self.data.name, row, seed]
-        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:8]
+        identity = [self.name, self.settings, None if self.data is None else self.data.name, row, seed]
+        digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
         label = "-".join("".join(sign if sign.isalnum() else " " for sign in row).split())
         return self.folder / f"{self.name}-{label}-seed-{seed}-{digest}.json"
 

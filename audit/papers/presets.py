@@ -43,7 +43,7 @@ def structure(folder: str, given: Sequence[str]) -> dict[str, object]:
     Raises:
         UsageError: the family has no such option, or the value is none of its kind.
     """
-    found: dict[str, object] = {}
+    options: dict[str, object] = {}
     known = STRUCTURE[folder]
     for text in given:
         name, equals, value = text.partition("=")
@@ -51,8 +51,8 @@ def structure(folder: str, given: Sequence[str]) -> dict[str, object]:
             raise UsageError(f"--option {text!r} must be NAME=VALUE")
         if name not in known:
             raise UsageError(unknown("structural option", name, list(known)))
-        found[name] = _read(name, value, known[name])
-    return found
+        options[name] = _read(name, value, known[name])
+    return options
 
 
 def _read(name: str, value: str, kind: Kind) -> object:
@@ -196,17 +196,17 @@ def preset(name: str, folder: str, network: str) -> Preset:
     """
     if name not in PRESETS:
         raise UsageError(unknown("preset", name, list(PRESETS)))
-    found = PRESETS[name]
-    if found.folder != folder or network not in found.networks:
-        raise UsageError(f"preset {name!r} is of {', '.join(found.networks)}, not of {network}")
-    return found
+    chosen = PRESETS[name]
+    if chosen.folder != folder or network not in chosen.networks:
+        raise UsageError(f"preset {name!r} is of {', '.join(chosen.networks)}, not of {network}")
+    return chosen
 
 
-def fitting(found: Preset, options: Mapping[str, object], network: str) -> dict[str, object]:
+def fitting(chosen: Preset, options: Mapping[str, object], network: str) -> dict[str, object]:
     """The structural options of a preset that a network of its family has."""
-    code = {"features", "sparsity", "tied"} if network != "code" else set(found.structure)
+    code = {"features", "sparsity", "tied"} if network != "code" else set(chosen.structure)
     return {
         name: value
-        for name, value in found.structure.items()
-        if name not in options and (found.folder != "dependency_encoding" or name in code)
+        for name, value in chosen.structure.items()
+        if name not in options and (chosen.folder != "dependency_encoding" or name in code)
     }

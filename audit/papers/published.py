@@ -58,9 +58,9 @@ class PaperData:
             CorpusError: it must exist and does not.
         """
         known = [(folder or Path("DIR")) / f"{self.name}{ending}" for ending in ENDINGS]
-        found = next((path for path in known if folder is not None and path.is_file()), None)
-        if found is not None or not must_exist:
-            return found or known[0]
+        path = next((path for path in known if folder is not None and path.is_file()), None)
+        if path is not None or not must_exist:
+            return path or known[0]
         if folder is not None and not folder.is_dir():
             raise CorpusError(f"--data {str(folder)!r} is no folder")
         where = "no --data is given" if folder is None else f"{str(folder)!r} has no {self.name}.jsonl.gz"
@@ -101,16 +101,16 @@ class Measure:
 
     def of(self, model: Mapping[str, Any]) -> float | None:
         """The value, as a share; `None` where the run has none."""
-        found: Any = model
+        node: Any = model
         for step in self.measure.removeprefix(CARD).split("."):
-            if isinstance(found, list):  # `k=10` is the block whose k is 10
+            if isinstance(node, list):  # `k=10` is the block whose k is 10
                 key, _, value = step.partition("=")
-                found = next((one for one in found if str(one.get(key)) == value), None)
+                node = next((block for block in node if str(block.get(key)) == value), None)
             else:
-                found = found.get(step) if isinstance(found, Mapping) else None
-        if not isinstance(found, int | float):
+                node = node.get(step) if isinstance(node, Mapping) else None
+        if not isinstance(node, int | float):
             return None
-        return 1 - found if self.complement else float(found)
+        return 1 - node if self.complement else float(node)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,25 +251,25 @@ def item(name: str) -> Item:
     paper, _, rest = name.partition("/")
     if paper not in PAPERS:
         raise UsageError(unknown("paper", paper, PAPERS))
-    found = _read(paper)
+    by_name = _read(paper)
     if not rest:
-        raise UsageError(f"{name!r} names a paper and no item, such as {next(iter(found))}")
-    if name not in found:
-        raise UsageError(unknown(f"item of {paper}", rest, [one.partition("/")[2] for one in found]))
-    return found[name]
+        raise UsageError(f"{name!r} names a paper and no item, such as {next(iter(by_name))}")
+    if name not in by_name:
+        raise UsageError(unknown(f"item of {paper}", rest, [key.partition("/")[2] for key in by_name]))
+    return by_name[name]
 
 
 @cache
 def data_sets() -> Mapping[str, PaperData]:
     """The data sets by name."""
-    told = tomllib.loads((ITEMS / f"{DATA}.toml").read_text("utf-8"))
-    return {name: PaperData(name=name, **entry) for name, entry in told.items()}
+    tables = tomllib.loads((ITEMS / f"{DATA}.toml").read_text("utf-8"))
+    return {name: PaperData(name=name, **entry) for name, entry in tables.items()}
 
 
 @cache
 def _read(paper: str) -> Mapping[str, Item]:
-    told = tomllib.loads((ITEMS / f"{paper}.toml").read_text("utf-8"))
-    head = {key: told.pop(key, {}) for key in ("networks", "presets", "audit", "paper", "experiments")}
+    content = tomllib.loads((ITEMS / f"{paper}.toml").read_text("utf-8"))
+    head = {key: content.pop(key, {}) for key in ("networks", "presets", "audit", "paper", "experiments")}
     networks = {
         name: Network(name=name, **{**entry, "options": tuple(entry.get("options", ()))})
         for name, entry in head["networks"].items()
@@ -285,11 +285,11 @@ def _read(paper: str) -> Mapping[str, Item]:
         for name, entry in head["presets"].items()
     }
     experiments = {name: _experiment(name, entry) for name, entry in head["experiments"].items()}
-    found: dict[str, Item] = {}
-    for key, entry in told.items():
-        entry = told[entry["like"]] | entry if "like" in entry else entry
+    by_name: dict[str, Item] = {}
+    for key, entry in content.items():
+        entry = content[entry["like"]] | entry if "like" in entry else entry
         experiment = experiments.get(entry.get("experiment", ""))
-        found[f"{paper}/{key}"] = Item(
+        by_name[f"{paper}/{key}"] = Item(
             paper=head["paper"],
             name=f"{paper}/{key}",
             title=entry["title"],
@@ -306,8 +306,8 @@ def _read(paper: str) -> Mapping[str, Item]:
             task=entry.get("task", ""),
             audited=entry.get("audited", ""),
             rows=() if experiment else tuple(networks[name] for name in entry.get("rows", ())),
-            groups=tuple(_group(one) for one in entry.get("groups", ())),
-            columns=tuple(Measure(**one) for one in entry.get("columns", ())),
+            groups=tuple(_group(group) for group in entry.get("groups", ())),
+            columns=tuple(Measure(**column) for column in entry.get("columns", ())),
             published=entry.get("published", {}),
             differences=tuple(entry.get("differences", ())),
             scales=scales,
@@ -315,7 +315,7 @@ def _read(paper: str) -> Mapping[str, Item]:
             experiment=experiment,
             names=tuple(entry.get("rows", ())) if experiment else (),
         )
-    return dict(sorted(found.items(), key=lambda pair: _place(pair[0])))
+    return dict(sorted(by_name.items(), key=lambda pair: _place(pair[0])))
 
 
 def _place(name: str) -> tuple[str, int]:
@@ -366,17 +366,19 @@ class Request:
         """
         if self.preset not in experiment.scales:
             raise UsageError(f"the experiment has no preset {self.preset}")
-        found = dict(experiment.scales[self.preset])
+        settings = dict(experiment.scales[self.preset])
         for aside in ("minutes", "forecast", "data"):
-            found.pop(aside, None)
+            settings.pop(aside, None)
         if self.steps is not None:
-            found |= {name: self.steps for name in ("steps", "attack_steps") if name in found}
-            found |= {name: min(found[name] or TRIED, TRIED) for name in ("tested", "lines") if name in found}
-            found |= {"longer": 1} if "longer" in found else {}  # times as many steps for baselines
-        return found
+            settings |= {name: self.steps for name in ("steps", "attack_steps") if name in settings}
+            settings |= {
+                name: min(settings[name] or TRIED, TRIED) for name in ("tested", "lines") if name in settings
+            }
+            settings |= {"longer": 1} if "longer" in settings else {}  # times as many steps for baselines
+        return settings
 
 
-def steps(found: Item, request: Request) -> list[Step]:
+def steps(wanted: Item, request: Request) -> list[Step]:
     """The commands that make an item, in their order.
 
     Each network is trained once a seed. Then one run a seed audits all rows. Folders are named by commands,
@@ -385,20 +387,20 @@ def steps(found: Item, request: Request) -> list[Step]:
     Raises:
         CorpusError: a table of data is not there.
     """
-    scale = found.scales[request.preset]
+    scale = wanted.scales[request.preset]
     device = () if request.device is None else ("--device", request.device)
     made: list[Step] = []
     for seed in range(request.seeds or scale.seeds):
-        for group in found.groups:
-            learned = [_training(row, found, group, seed, request) for row in found.rows]
+        for group in wanted.groups:
+            learned = [_training(row, wanted, group, seed, request) for row in wanted.rows]
             made += learned
-            if all(column.of_card for column in found.columns):
+            if all(column.of_card for column in wanted.columns):
                 continue
             models = [word for step in learned for word in ("--model", str(step.out))]
-            words = ("run", *models, "--task", found.audited or found.task)
+            words = ("run", *models, "--task", wanted.audited or wanted.task)
             words += ("--corpus", _corpus(group, group.test, request))
-            words += _once((*group.options, *found.audit, *scale.run))
-            out = request.out / "runs" / f"{found.task}-seed-{seed}-{_digest(words)}"
+            words += _once((*group.options, *wanted.audit, *scale.run))
+            out = request.out / "runs" / f"{wanted.task}-seed-{seed}-{_digest(words)}"
             words += (*device, "--out", str(out))
             made.append(
                 Step(
@@ -407,15 +409,15 @@ def steps(found: Item, request: Request) -> list[Step]:
                     kind="run",
                     group=group,
                     seed=seed,
-                    networks=tuple(row.name for row in found.rows),
+                    networks=tuple(row.name for row in wanted.rows),
                 )
             )
     return list({step.words: step for step in made}.values())
 
 
-def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request: Request) -> Step:
-    scale = found.scales[request.preset]
-    words: tuple[str, ...] = ("train", row.network, "--task", found.task)
+def _training(row: Network, wanted: Item, group: ColumnGroup, seed: int, request: Request) -> Step:
+    scale = wanted.scales[request.preset]
+    words: tuple[str, ...] = ("train", row.network, "--task", wanted.task)
     for option, split in (("--corpus", "train"), ("--valid", "valid"), ("--test", "test")):
         words += (option, _corpus(replace(group, audited=""), split, request))
     settings = group.options
@@ -468,8 +470,8 @@ def _once(words: Sequence[str]) -> tuple[str, ...]:
             groups.append([])
         groups[-1].append(word)
     # `-O NAME=VALUE` may stand several times, with another name each time.
-    kept = {one[1].partition("=")[0] if "=" in one[-1] else one[0]: one for one in groups}
-    return tuple(word for one in kept.values() for word in one)
+    kept = {option[1].partition("=")[0] if "=" in option[-1] else option[0]: option for option in groups}
+    return tuple(word for option in kept.values() for word in option)
 
 
 def _corpus(group: ColumnGroup, split: str, request: Request) -> str:
@@ -500,22 +502,22 @@ class TrainingCost:
     """GiB of the largest training."""
 
 
-def forecast(found: Item, seeds: int | None = None) -> TrainingCost | None:
+def forecast(wanted: Item, seeds: int | None = None) -> TrainingCost | None:
     """The cost at paper size; `None` where the paper's preset does not say how long it trains.
 
     Operations are 6 for each weight and token (Kaplan et al., 2020, section 2.1). Memory is 16 bytes a weight
     for Adam in mixed precision, and 34 + 5 · heads · window / width bytes for each layer, token and unit of
     the width (Korthikanti et al., 2022, equation 2).
     """
-    if found.experiment is not None:
-        return _of_experiment(found.experiment, len(found.names), seeds)
-    scale = found.scales.get("paper")
-    if scale is None or not scale.epochs or not found.rows:
+    if wanted.experiment is not None:
+        return _of_experiment(wanted.experiment, len(wanted.names), seeds)
+    scale = wanted.scales.get("paper")
+    if scale is None or not scale.epochs or not wanted.rows:
         return None
     operations, memory = 0.0, 0.0
-    for group in found.groups:
+    for group in wanted.groups:
         examples, tokens = _size(group)
-        for row in found.rows:
+        for row in wanted.rows:
             name = row.preset or next((word for word in group.paper if word in PRESETS), "")
             if not name:
                 return None
@@ -537,9 +539,9 @@ def _demands(size: Mapping[str, object]) -> tuple[float, float]:
     return weights, (16 * weights + kept) / 2**30
 
 
-def _of_experiment(found: Experiment, rows: int, seeds: int | None) -> TrainingCost | None:
+def _of_experiment(experiment: Experiment, rows: int, seeds: int | None) -> TrainingCost | None:
     """The cost of an experiment that trains for a number of steps."""
-    size = found.scales.get("paper", {})
+    size = experiment.scales.get("paper", {})
     if "steps" not in size or "width" not in size:
         return None
     size = size | size.get("forecast", {})
@@ -554,5 +556,5 @@ def _of_experiment(found: Experiment, rows: int, seeds: int | None) -> TrainingC
 def _size(group: ColumnGroup) -> tuple[int, int]:
     if group.data == GENERATED:
         return 300_000, 60  # Renamer, appendix E
-    found = data_sets()[group.paper_data or group.data]
-    return found.count, found.tokens
+    table = data_sets()[group.paper_data or group.data]
+    return table.count, table.tokens

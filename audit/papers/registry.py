@@ -67,11 +67,11 @@ class TrainingRequest:
         resources = CorpusResources(cache=self.cache, note=self.note, columns=self.columns)
 
         def opened(spec: str) -> "Corpus":
-            found = corpus(spec, column, resources)
-            if self.limit is not None and isinstance(found, GeneratedPairs):
+            source = corpus(spec, column, resources)
+            if self.limit is not None and isinstance(source, GeneratedPairs):
                 # Drawn one by one, so the first ones are as good as any; to generate all takes minutes.
-                return replace(found, size=min(self.limit, found.size))
-            whole = NotingCorpus(found, self.note)
+                return replace(source, size=min(self.limit, source.size))
+            whole = NotingCorpus(source, self.note)
             return whole if self.limit is None else SpreadCorpus(whole, self.limit)
 
         valid, test = (None if spec is None else opened(spec) for spec in (self.valid, self.test))
@@ -151,16 +151,16 @@ def family(network: str, task: str | None) -> tuple[NetworkFamily, str]:
     Raises:
         UsageError: no network is trained for the task, or not this one.
     """
-    able = [one for one in FAMILIES if network in one.networks]
+    able = [paper for paper in FAMILIES if network in paper.networks]
     if task is None:
-        known = [one for one in able if network in one.best_known_for] or able
+        known = [paper for paper in able if network in paper.best_known_for] or able
         return known[0], next(iter(known[0].tasks))
     if task not in TASKS:
         raise UsageError(f"no network is trained for task {task!r}; known: {', '.join(TASKS)}")
-    for one in able:
-        if task in one.tasks:
-            return one, task
-    others = [name for one in FAMILIES if task in one.tasks for name in one.networks]
+    for paper in able:
+        if task in paper.tasks:
+            return paper, task
+    others = [name for paper in FAMILIES if task in paper.tasks for name in paper.networks]
     raise UsageError(f"{network} is not trained for task {task!r}; known: {', '.join(others)}")
 
 
@@ -193,7 +193,7 @@ def entry_of(noun: str, table: Mapping[str, Row], name: str, options: Collection
 
 def split_structure(recipe: type, given: Mapping[str, object]) -> tuple[dict[str, Any], dict[str, object]]:
     """The structural options that are settings of the recipe, and those of the network."""
-    names = {one.name for one in fields(recipe)}
+    names = {entry.name for entry in fields(recipe)}
     own = {name: value for name, value in given.items() if name in names}
     return own, {name: value for name, value in given.items() if name not in names}
 
@@ -225,10 +225,10 @@ def load(place: str, *, device: str, precision: str | None) -> Model:
 
     config = read_json(folder_of(place) / CONFIG)
     task, network = config.get("task"), config.get("network")
-    able = [one for one in FAMILIES if task in one.tasks]
+    able = [paper for paper in FAMILIES if task in paper.tasks]
     # Unknown names also go to a family, because its reader lists the known ones in its error.
-    found = next((one for one in able if network in one.networks), (able or FAMILIES)[0])
-    model: Model = getattr(import_module(f"{found.home}.model"), found.model).load(
+    paper = next((paper for paper in able if network in paper.networks), (able or FAMILIES)[0])
+    model: Model = getattr(import_module(f"{paper.home}.model"), paper.model).load(
         place, device=device, precision=precision
     )
     return model

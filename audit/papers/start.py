@@ -146,8 +146,8 @@ def _rows(table: Tensor, old: Tensor, names: Iterable[str], old_names: Iterable[
     places = {name: number for number, name in enumerate(old_names)}
     pairs = [(number, places[name]) for number, name in enumerate(names) if name in places]
     if table.shape[1:] != old.shape[1:]:
-        told = f"{old.shape[-1]}, not {table.shape[-1]}"
-        raise UsageError(f"--from: the checkpoint has width {told}; leave out options for sizes")
+        widths = f"{old.shape[-1]}, not {table.shape[-1]}"
+        raise UsageError(f"--from: the checkpoint has width {widths}; leave out options for sizes")
     if not pairs:
         raise UsageError("--from: the checkpoint knows none of the corpus's words")
     own, known = (torch.tensor(some) for some in zip(*pairs, strict=True))

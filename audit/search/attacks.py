@@ -126,16 +126,16 @@ class Space:
             self.refused.add(made.reason)
         return None
 
-    def near(self, one: Perturbed) -> Perturbed | None:
+    def near(self, perturbed: Perturbed) -> Perturbed | None:
         """Return a neighbour of a perturbation: with one move more, one less, or another move at one site."""
-        transform = transform_for(one.transform, self.sample.language)
+        transform = transform_for(perturbed.transform, self.sample.language)
         for _ in range(MUTATIONS):
             fresh = self.proposal(transform)
             if not fresh:
                 return None
             move = self.rng.choice(fresh)
             # Fresh moves are drawn from the original, so one replaces the move at its site, if there is one.
-            rest = tuple(each for each in one.moves if _place(each) != _place(move))
+            rest = tuple(each for each in perturbed.moves if _place(each) != _place(move))
             smaller = len(rest) and self.rng.random() < 0.25
             if made := self.make(transform, _ordered(rest if smaller else (*rest, move))):
                 return made
@@ -193,9 +193,9 @@ def _space(sample: Sample, strategy: str, *, transforms: Sequence[str], budget: 
         # needs it then says so.
         sample=replace(sample, label=None),
         transforms=tuple(
-            one
-            for one in engines
-            if one.kind == "preserving" and (not one.languages or sample.language in one.languages)
+            engine
+            for engine in engines
+            if engine.kind == "preserving" and (not engine.languages or sample.language in engine.languages)
         ),
         rng=stream(seed, sample.id, f"attack-{strategy}", 0),
         budget=budget,
@@ -239,29 +239,29 @@ class _Hunt:
 
     def queries(self, setup: AuditSetup) -> list[Query]:
         """The queries of the current batch."""
-        return [asked_of(self.case.sample, one, setup.task) for one in self.batch]
+        return [asked_of(self.case.sample, perturbed, setup.task) for perturbed in self.batch]
 
     def judge(self, answers: Mapping[Query, Prediction], setup: AuditSetup) -> None:
         """Judge the answers to the current batch; stop at the first violation."""
         self.held = []
-        for one in self.batch:
-            self.asked.append(one)
+        for perturbed in self.batch:
+            self.asked.append(perturbed)
             after = answer_to(
-                asked_of(self.case.sample, one, setup.task), self.case.sample, answers, setup.task
+                asked_of(self.case.sample, perturbed, setup.task), self.case.sample, answers, setup.task
             )
             verdict = judge(
-                one, self.before, after, self.case.sample, task=setup.task, noise=setup.model.noise
+                perturbed, self.before, after, self.case.sample, task=setup.task, noise=setup.model.noise
             )
             if isinstance(verdict, Violated):
                 # The rest of the batch does not count as queries, as if each text had been asked alone.
-                self.violated = replace(verdict, perturbed=replace(one, sample=self.case.sample))
+                self.violated = replace(verdict, perturbed=replace(perturbed, sample=self.case.sample))
                 return
             # Asked, so it counts for the budget; but an answer without a verdict certifies nothing.
             if isinstance(verdict, Unjudged):
                 self.open += 1
                 self.unjudged = verdict.reason
             if isinstance(self.before, Predicted) and isinstance(after, Predicted):
-                self.held.append(Tried(one, hold(self.before, after)))
+                self.held.append(Tried(perturbed, hold(self.before, after)))
 
     def result(self, model: str, strategy: str, seed: int) -> Attacked:
         """The outcome of the search.
@@ -319,7 +319,7 @@ def climb(space: Space, *, width: int) -> Search:
     best: list[Tried] = []
     while idle < IDLE:
         around = [space.near(tried.perturbed) for tried in best for _ in range(STEP // len(best))]
-        batch = [one for one in around if one is not None] or list(_fresh(space, STEP))
+        batch = [neighbour for neighbour in around if neighbour is not None] or list(_fresh(space, STEP))
         if not batch:
             idle += 1
             best = []
@@ -327,9 +327,9 @@ def climb(space: Space, *, width: int) -> Search:
         idle = 0
         held = yield batch
         reached = best[0].hold if best else float("inf")
-        found = sorted([*best, *held], key=lambda tried: tried.hold)[:width]
+        ranked = sorted([*best, *held], key=lambda tried: tried.hold)[:width]
         # A summit, or a plain where no score leads on: begin elsewhere.
-        best = found if found and found[0].hold < reached else []
+        best = ranked if ranked and ranked[0].hold < reached else []
     return space.none()
 
 
@@ -356,14 +356,14 @@ def genetic(space: Space) -> Search:
 
 def exhaustive(space: Space) -> Search:
     """Try every variant of the countable transforms, if there are at most `budget` of them."""
-    known = [within(space.sample, one) for one in space.transforms]
-    countable = [one for one in known if overrides(one, BaseTransform.count)]
+    known = [within(space.sample, name) for name in space.transforms]
+    countable = [transform for transform in known if overrides(transform, BaseTransform.count)]
     if not countable:
         return UNCOUNTED if known else NO_TRANSFORM
     # A transform that refuses the text has no variant of it.
-    texts = [(one, text) for one in countable if (text := space.text(one)) is not None]
+    texts = [(transform, text) for transform in countable if (text := space.text(transform)) is not None]
     try:
-        counts = [one.count(text) for one, text in texts]
+        counts = [transform.count(text) for transform, text in texts]
     except SourceError:
         return NO_VARIANT
     # A part of the variants would certify nothing, so none is asked about.

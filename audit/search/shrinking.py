@@ -46,7 +46,7 @@ def minimal(
 
 Moves: TypeAlias = tuple[Move, ...]
 
-_BY_ANALYSIS: Final = tuple(one for one in get_args(Evidence) if one.startswith("analysis"))
+_BY_ANALYSIS: Final = tuple(evidence for evidence in get_args(Evidence) if evidence.startswith("analysis"))
 """The evidence of analyses, weakest first."""
 MOST_PAIRS: Final = 200
 """Maximum number of pairs of moves to try one by one; with more pairs, moves are removed in chunks."""
@@ -151,9 +151,9 @@ class _Trials:
         # `several` may be an iterator over two hundred pairs: those behind the first hit are never made.
         while chunk := list(islice(several, size)):
             flipped = zip(chunk, self.flips(chunk), strict=True)
-            found = next((moves for moves, violated in flipped if violated is not None), None)
-            if found is not None:
-                return found
+            hit = next((moves for moves, violated in flipped if violated is not None), None)
+            if hit is not None:
+                return hit
         return None
 
     def _judge(self, fresh: dict[Moves, Perturbed]) -> None:

@@ -85,8 +85,8 @@ def _is_alone(source: str, match: re.Match[str]) -> bool:
 
 def learned_hashes(samples: Iterable[Sample]) -> bytes:
     """The content of the file for these samples."""
-    found = {near_copy_hash(one.source, one.language) for one in samples}
-    return np.array(sorted(one for one in found if one is not None), dtype="<u4").tobytes()
+    hashes = {near_copy_hash(sample.source, sample.language) for sample in samples}
+    return np.array(sorted(number for number in hashes if number is not None), dtype="<u4").tobytes()
 
 
 class Learned:
@@ -106,8 +106,8 @@ class Learned:
 
     def has(self, source: str, language: str) -> bool:
         """Whether one of them is a near copy of this text."""
-        found = near_copy_hash(source, language)
-        if found is None or not len(self._hashes):
+        number = near_copy_hash(source, language)
+        if number is None or not len(self._hashes):
             return False
-        place = int(np.searchsorted(self._hashes, found))
-        return place < len(self._hashes) and int(self._hashes[place]) == found
+        place = int(np.searchsorted(self._hashes, number))
+        return place < len(self._hashes) and int(self._hashes[place]) == number

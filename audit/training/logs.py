@@ -166,9 +166,9 @@ class WandbLog(TrainingLog):
         try:
             self._run = wandb.init(project=PROJECT, dir=str(self._folder), id=name, name=name, resume="allow")
         except wandb.Error as error:
-            told = " ".join(str(error).split()).rstrip(".")
+            reason = " ".join(str(error).split()).rstrip(".")
             raise UsageError(
-                f"--log wandb: {told}; or keep the log on this machine: WANDB_MODE=offline"
+                f"--log wandb: {reason}; or keep the log on this machine: WANDB_MODE=offline"
             ) from error
 
     @override
@@ -177,8 +177,8 @@ class WandbLog(TrainingLog):
 
     @override
     def write(self, row: Mapping[str, float | None]) -> None:
-        told = {name: value for name, value in row.items() if value is not None}
-        self._run.log(told, step=int(row["step"] or 0))
+        values = {name: value for name, value in row.items() if value is not None}
+        self._run.log(values, step=int(row["step"] or 0))
 
     @override
     def close(self) -> None:

@@ -23,7 +23,7 @@ def _trim() -> Callable[[int], Any] | None:
     if sys.platform != "linux":
         return None
     try:
-        found: Callable[[int], Any] = ctypes.CDLL(None).malloc_trim
+        trim: Callable[[int], Any] = ctypes.CDLL(None).malloc_trim
     except (OSError, AttributeError):  # another C library than glibc
         return None
-    return found
+    return trim

@@ -40,9 +40,9 @@ class Processes:
         """The sum of each process's number."""
         if self.count == 1:
             return number
-        found = torch.tensor(number, dtype=torch.float64, device=self.device)
-        distributed.all_reduce(found)
-        return found.item()
+        total = torch.tensor(number, dtype=torch.float64, device=self.device)
+        distributed.all_reduce(total)
+        return total.item()
 
     def add_gradients(self, network: nn.Module) -> None:
         """Replace each gradient by the sum over all processes. One that no process has stays absent."""
@@ -56,27 +56,32 @@ class Processes:
             return
         # One exchange for all, because each has a latency.
         flat = torch.cat(
-            [(torch.zeros_like(one) if one.grad is None else one.grad).flatten() for one in present]
+            [
+                (torch.zeros_like(weight) if weight.grad is None else weight.grad).flatten()
+                for weight in present
+            ]
         )
         distributed.all_reduce(flat)
-        for weight, part in zip(present, torch.split(flat, [one.numel() for one in present]), strict=True):
+        for weight, part in zip(
+            present, torch.split(flat, [weight.numel() for weight in present]), strict=True
+        ):
             weight.grad = part.view_as(weight)
 
     def from_first(self, value: T | None) -> T:
         """The value of the first process."""
-        found: list[T | None] = [value]
+        values: list[T | None] = [value]
         if self.count > 1:
-            distributed.broadcast_object_list(found, device=torch.device(self.device))
-        assert found[0] is not None
-        return found[0]
+            distributed.broadcast_object_list(values, device=torch.device(self.device))
+        assert values[0] is not None
+        return values[0]
 
     def gathered(self, tensor: Tensor) -> list[Tensor]:
         """The small tensors of all processes, on the first; the others get their own."""
         if self.count == 1:
             return [tensor]
-        found: list[Tensor] = [tensor] * self.count
-        distributed.all_gather_object(found, tensor)
-        return found if self.first else [tensor]
+        tensors: list[Tensor] = [tensor] * self.count
+        distributed.all_gather_object(tensors, tensor)
+        return tensors if self.first else [tensor]
 
     @contextmanager
     def first_alone(self) -> Iterator[None]:
@@ -99,7 +104,9 @@ def joined(device: str) -> Iterator[Processes]:
         UsageError: its variables are no numbers.
     """
     try:
-        count, rank = (int(os.environ.get(name, one)) for name, one in (("WORLD_SIZE", "1"), ("RANK", "0")))
+        count, rank = (
+            int(os.environ.get(name, default)) for name, default in (("WORLD_SIZE", "1"), ("RANK", "0"))
+        )
     except ValueError as error:
         raise UsageError(f"WORLD_SIZE and RANK must be numbers: {error}; start with torchrun") from error
     if count == 1:

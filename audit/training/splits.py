@@ -46,24 +46,24 @@ def split(
     Splits that are `None` are groups held out of `train`. Examples of equal `same` count as one.
     """
     for_valid, for_test = held_out(map(group, train), spelled)
-    found: Splits[T] = Splits([], [], [])
-    for one in train:
-        key = group(one)
+    splits: Splits[T] = Splits([], [], [])
+    for example in train:
+        key = group(example)
         if valid is None and key in for_valid:
-            found.valid.append(one)
+            splits.valid.append(example)
         elif test is None and key in for_test:
-            found.test.append(one)
+            splits.test.append(example)
         else:
-            found.train.append(one)
+            splits.train.append(example)
     # Also within one corpus: two files with one text are two groups, and both sides may have one.
-    known = {same(one) for one in found.train}
+    known = {same(example) for example in splits.train}
     left_out = 0
-    for given, place in ((valid, found.valid), (test, found.test)):
+    for given, place in ((valid, splits.valid), (test, splits.test)):
         wanted = place if given is None else given
-        fresh = [one for one in wanted if same(one) not in known]
+        fresh = [example for example in wanted if same(example) not in known]
         left_out += len(wanted) - len(fresh)
         place[:] = fresh
-    return found, left_out
+    return splits, left_out
 
 
 def content(texts: Iterable[str]) -> str:

@@ -80,7 +80,7 @@ class Recipe:
 
     def sized(self, kind: type[S], **counted: Any) -> S:
         """The sizes of a network: those that the data decide, and the recipe's settings of equal names."""
-        names = {one.name for one in fields(kind)} & {one.name for one in fields(self)} - counted.keys()  # type: ignore[arg-type]
+        names = {size.name for size in fields(kind)} & {own.name for own in fields(self)} - counted.keys()  # type: ignore[arg-type]
         return kind(**counted, **{name: getattr(self, name) for name in names})
 
     def as_json(self) -> dict[str, object]:
@@ -157,13 +157,13 @@ def save_state(
     random: Mapping[str, Tensor] | None = None,
 ) -> None:
     """Write the state, completely or not at all; `random` are the states of more random streams."""
-    found = {f"given/{name}": tensor.contiguous() for name, tensor in tensors.items()}
+    saved = {f"given/{name}": tensor.contiguous() for name, tensor in tensors.items()}
     state = optimiser.state_dict()["state"]
     for number, values in state.items():
         for name, value in values.items():
-            found[f"optimiser/{number}/{name}"] = value.contiguous()
-    found["random"] = torch.get_rng_state()  # the next step's dropout depends on it
-    found |= {f"random/{name}": value for name, value in (random or {}).items()}
+            saved[f"optimiser/{number}/{name}"] = value.contiguous()
+    saved["random"] = torch.get_rng_state()  # the next step's dropout depends on it
+    saved |= {f"random/{name}": value for name, value in (random or {}).items()}
     part = path.with_suffix(".part")
     # A weight that never had a gradient has no state, so the file says which ones have.
     about = {
@@ -171,7 +171,7 @@ def save_state(
         "progress": json.dumps(asdict(progress)),
         "moments": json.dumps(sorted(state)),
     }
-    part.write_bytes(packed(found, about))
+    part.write_bytes(packed(saved, about))
     part.replace(path)
 
 
@@ -191,7 +191,7 @@ def load_state(
     try:
         with safe_open(path, framework="pt") as file:
             about = file.metadata()
-            found = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            saved = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
         known = load_json(about["recipe"])
         progress = _progress(load_json(about["progress"]))
         moments = load_json(about["moments"])
@@ -203,28 +203,28 @@ def load_state(
             f"{str(path)!r} is of a training with other settings or data; delete it, or take another --out"
         )
     try:
-        _restore(optimiser, found, moments)
-        torch.set_rng_state(found[f"random/cpu {rank}" if rank else "random"])
+        _restore(optimiser, saved, moments)
+        torch.set_rng_state(saved[f"random/cpu {rank}" if rank else "random"])
         if torch.device(device).type == "cuda":
-            torch.cuda.set_rng_state(found[f"random/cuda {rank}"], device)
+            torch.cuda.set_rng_state(saved[f"random/cuda {rank}"], device)
     except (RuntimeError, *DAMAGED) as error:
         raise _unusable(path, error) from error
-    return progress, under("given/", found)
+    return progress, under("given/", saved)
 
 
 def saved_recipe(path: Path) -> Mapping[str, object]:
     """The recipe of a saved state; empty where there is none that can be read."""
     try:
         with safe_open(path, framework="pt") as file:
-            found = load_json(file.metadata()["recipe"])["recipe"]
-            return found if isinstance(found, dict) else {}
+            recipe = load_json(file.metadata()["recipe"])["recipe"]
+            return recipe if isinstance(recipe, dict) else {}
     except (SafetensorError, OSError, *DAMAGED):
         return {}
 
 
 def _unusable(path: Path, error: BaseException) -> ModelError:
-    told = " ".join(str(error).split())[:200] or type(error).__name__
-    return ModelError(f"cannot resume from {str(path)!r}: {told}; delete it to start from the beginning")
+    reason = " ".join(str(error).split())[:200] or type(error).__name__
+    return ModelError(f"cannot resume from {str(path)!r}: {reason}; delete it to start from the beginning")
 
 
 def _progress(values: Mapping[str, Any]) -> TrainingProgress:
@@ -233,23 +233,23 @@ def _progress(values: Mapping[str, Any]) -> TrainingProgress:
     Raises:
         ValueError, KeyError, TypeError: a value is missing or of another type.
     """
-    found = TrainingProgress(**{one.name: values[one.name] for one in fields(TrainingProgress)})
-    whole = (found.step, found.samples, found.tokens, found.best_epoch + 1)
+    progress = TrainingProgress(**{entry.name: values[entry.name] for entry in fields(TrainingProgress)})
+    whole = (progress.step, progress.samples, progress.tokens, progress.best_epoch + 1)
     # `best` is infinite at the start of a training that wants small values.
-    sums = (found.loss_sum, found.operations, found.seconds)
-    numbers = isinstance(found.best, int | float) and all(map(is_number, sums))
-    epochs = isinstance(found.epochs, list) and all(map(_is_epoch, found.epochs))
-    sane = all(is_whole(one) and one >= 0 for one in whole) and numbers and epochs
-    if not sane or found.best_epoch >= len(found.epochs):
+    sums = (progress.loss_sum, progress.operations, progress.seconds)
+    numbers = isinstance(progress.best, int | float) and all(map(is_number, sums))
+    epochs = isinstance(progress.epochs, list) and all(map(_is_epoch, progress.epochs))
+    sane = all(is_whole(number) and number >= 0 for number in whole) and numbers and epochs
+    if not sane or progress.best_epoch >= len(progress.epochs):
         raise ValueError("its progress is damaged")
-    return found
+    return progress
 
 
 def _is_epoch(value: object) -> bool:
     return (
         isinstance(value, dict)
         and value.keys() >= {"epoch", "loss"}
-        and all(isinstance(one, int | float) for one in value.values())
+        and all(isinstance(number, int | float) for number in value.values())
     )
 
 
@@ -258,17 +258,18 @@ def under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
-def _restore(optimiser: torch.optim.Optimizer, found: dict[str, Tensor], moments: object) -> None:
+def _restore(optimiser: torch.optim.Optimizer, saved: dict[str, Tensor], moments: object) -> None:
     """Set the optimiser to a saved state; `moments` are the numbers of the weights that had one."""
     state: dict[int, dict[str, Tensor]] = {}
-    for name, value in under("optimiser/", found).items():
+    for name, value in under("optimiser/", saved).items():
         number, _, kind = name.partition("/")
         state.setdefault(int(number), {})[kind] = value
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
     # Checked here, because the optimiser would only fail in its next step.
     for place, values in state.items():
         if values.keys() != _MOMENTS or any(
-            one.shape not in ((), weights[place].shape) or not one.isfinite().all() for one in values.values()
+            tensor.shape not in ((), weights[place].shape) or not tensor.isfinite().all()
+            for tensor in values.values()
         ):
             raise ValueError(f"the optimiser's state of weight {place} is damaged")
     if sorted(state) != moments:
@@ -478,11 +479,11 @@ class _Trainer(Generic[N]):
         if rank:
             # Every process draws its own dropout; the networks began alike.
             torch.manual_seed(hash((learner.settings.seed, rank)))
-        found = load_state(
+        state = load_state(
             path, identity=self._identity, optimiser=self._optimiser, rank=rank, device=learner.device
         )
-        if found is not None:
-            self._progress, tensors = found
+        if state is not None:
+            self._progress, tensors = state
             self._best = under("best/", tensors)
             try:
                 if self._best:
@@ -527,7 +528,7 @@ class _Trainer(Generic[N]):
         # Each weight with its gradient and the two moments of AdamW.
         fixed = 4 * sum(weight.numel() * weight.element_size() for weight in weights)
         some = list(islice(learner.batches(0), 200))
-        longest = max(some, key=lambda one: learner.tokens(one) / learner.examples(one))
+        longest = max(some, key=lambda batch: learner.tokens(batch) / learner.examples(batch))
         part = -(-max(map(learner.examples, some)) // self._execution.parts)
         kept = part * self._kept(learner.parts(longest, learner.examples(longest))[0])
         return (
@@ -537,13 +538,13 @@ class _Trainer(Generic[N]):
 
     def _kept(self, example: Any) -> int:
         """The bytes that the backward pass of one example needs."""
-        learner, found = self._learner, dict[int, int]()
+        learner, sizes = self._learner, dict[int, int]()
         own = {weight.data_ptr() for weight in self._network.parameters()}
 
         def pack(tensor: Tensor) -> Tensor:
             place = tensor.untyped_storage().data_ptr()
             if place not in own:
-                found[place] = tensor.untyped_storage().nbytes()
+                sizes[place] = tensor.untyped_storage().nbytes()
             return tensor
 
         layers = blocks(self._network)
@@ -551,24 +552,24 @@ class _Trainer(Generic[N]):
 
         def enter(module: nn.Module, given: tuple[Any, ...]) -> None:
             nonlocal before, inputs
-            before = sum(found.values())
+            before = sum(sizes.values())
             inputs += given[0].numel() * given[0].element_size()
 
         def leave(module: nn.Module, given: tuple[Any, ...], result: Any) -> None:
             nonlocal most, inside
-            own_bytes = sum(found.values()) - before
+            own_bytes = sum(sizes.values()) - before
             inside += own_bytes
             most = max(most, own_bytes)
 
-        hooks = [one.register_forward_pre_hook(enter) for one in layers]
-        hooks += [one.register_forward_hook(leave) for one in layers]
+        hooks = [layer.register_forward_pre_hook(enter) for layer in layers]
+        hooks += [layer.register_forward_hook(leave) for layer in layers]
         try:
             with (
                 torch.random.fork_rng(devices=_generators(learner.device)),
                 torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor),
             ):
                 kept = learner.loss(self._network, example, learner.total - 1)
-                total = sum(found.values())
+                total = sum(sizes.values())
                 del kept
         finally:
             for hook in hooks:
@@ -619,8 +620,8 @@ class _Trainer(Generic[N]):
                 # By name: importing the compiler takes a second, which others need not wait for.
                 if not type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
                     raise
-                told = " ".join(str(error).split())[:200]
-                raise ModelError(f"cannot compile the network: {told}; leave out --compile") from error
+                reason = " ".join(str(error).split())[:200]
+                raise ModelError(f"cannot compile the network: {reason}; leave out --compile") from error
             value += loss.item()
         value = self._processes.added(value)
         self._processes.add_gradients(self._network)
@@ -660,19 +661,19 @@ class _Trainer(Generic[N]):
     def _finish_epoch(self) -> None:
         """Validate the weights, and keep them if they are the best so far."""
         progress, learner = self._progress, self._learner
-        found: tuple[float, dict[str, float]] | None = None
+        pair: tuple[float, dict[str, float]] | None = None
         if self._processes.first:
             self._network.eval()
             # Without gradients and word by word, blocks would be compiled again for many shapes.
             with self._not_compiled():
                 judged = learner.validate(self._network)
-            found = judged.worth, dict(judged.told)
+            pair = judged.worth, dict(judged.told)
             self._network.train()
-        worth, told = self._processes.from_first(found)
+        worth, scores = self._processes.from_first(pair)
         epoch = (progress.step - 1) // learner.per_epoch
         loss = progress.loss_sum / (progress.step - epoch * learner.per_epoch)
         progress.loss_sum = 0.0
-        progress.epochs.append({"epoch": epoch, "loss": loss, **told})
+        progress.epochs.append({"epoch": epoch, "loss": loss, **scores})
         better = worth < progress.best if learner.lower_is_better else worth > progress.best
         # The first epoch of the second stage is kept in any case: a first stage is no result of its own.
         if better or progress.best_epoch < learner.first_stage <= epoch:
@@ -706,10 +707,10 @@ class _Trainer(Generic[N]):
 
 def blocks(network: nn.Module) -> list[nn.Module]:
     """The layers of a network: the members of its outermost lists of modules."""
-    found: list[nn.Module] = []
+    layers: list[nn.Module] = []
     for child in network.children():
-        found += list(child) if isinstance(child, nn.ModuleList) else blocks(child)
-    return found
+        layers += list(child) if isinstance(child, nn.ModuleList) else blocks(child)
+    return layers
 
 
 def _prepare(network: nn.Module, execution: Execution) -> Callable[[], None]:
@@ -800,9 +801,9 @@ def bucketed(lengths: Integers, size: int, rng: np.random.Generator) -> list[Int
     """Batches of examples of similar length, in an order drawn from `rng`."""
     # Sorted within groups of batches only: sorted as a whole, equal lengths would always meet in one batch.
     shuffled = rng.permutation(len(lengths))
-    found: list[Integers] = []
+    batches: list[Integers] = []
     for start in range(0, len(shuffled), size * BUCKET):
         bucket = shuffled[start : start + size * BUCKET]
         bucket = bucket[np.argsort(lengths[bucket], kind="stable")]
-        found += [bucket[at : at + size] for at in range(0, len(bucket), size)]
-    return [found[number] for number in rng.permutation(len(found))]
+        batches += [bucket[at : at + size] for at in range(0, len(bucket), size)]
+    return [batches[number] for number in rng.permutation(len(batches))]

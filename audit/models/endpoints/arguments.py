@@ -44,7 +44,7 @@ class Patience:
     @classmethod
     def read(cls, settings: Settings) -> Self:
         """The given arguments; defaults for the others."""
-        return cls(**given(settings, *(one.name for one in fields(cls))))  # type: ignore[arg-type]
+        return cls(**given(settings, *(field.name for field in fields(cls))))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +63,15 @@ class Prices:
         Raises:
             UsageError: the cost is limited, and a price is missing.
         """
-        found = given(settings, "price_in", "price_out")
-        if settings.max_cost is not None and len(found) < 2:
+        prices = given(settings, "price_in", "price_out")
+        if settings.max_cost is not None and len(prices) < 2:
             flag = settings.flag
             raise UsageError(
                 f"--max-cost needs both prices per million tokens: write {flag}price_in=X {flag}price_out=Y"
             )
-        if not found:  # a cost of 0 would look as if the endpoint were free
+        if not prices:  # a cost of 0 would look as if the endpoint were free
             return None
-        return cls(into=float(found.get("price_in") or 0), out=float(found.get("price_out") or 0))
+        return cls(into=float(prices.get("price_in") or 0), out=float(prices.get("price_out") or 0))
 
     def cost(self, into: float, out: float, *, batched: bool = False) -> float:
         """The cost of `into` tokens of prompts and `out` tokens of replies, singly or in a batch."""
@@ -215,10 +215,10 @@ def shown_name(text: str) -> str:
 LONGEST_NAME: Final = 60
 
 
-def check_answers_differ(found: Mapping[str, str | float | None], body: Mapping[str, object]) -> None:
+def check_answers_differ(arguments: Mapping[str, str | float | None], body: Mapping[str, object]) -> None:
     """Raises: UsageError if all answers to a query would be equal."""
-    several = f"-M samples={found['samples']}"
-    if found.get("temperature") == 0:
+    several = f"-M samples={arguments['samples']}"
+    if arguments.get("temperature") == 0:
         raise UsageError(
             f"{several} with temperature=0 would be one answer many times; write a temperature above 0, "
             f"or leave it out for {TEMPERATURE}"

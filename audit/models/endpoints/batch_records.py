@@ -45,7 +45,7 @@ def _record(value: object) -> BatchRecord:
         raise TypeError("no object")
     record = BatchRecord(**value)
     texts = (record.key, record.id, record.taken_by, *record.names, *record.lost, *record.counted)
-    if not (all(isinstance(one, str) for one in texts) and isinstance(record.made, int)):
+    if not (all(isinstance(text, str) for text in texts) and isinstance(record.made, int)):
         raise TypeError("no record of a batch")
     return record
 
@@ -67,7 +67,7 @@ class BatchRecords:
         Raises:
             RunError: one is damaged.
         """
-        found = []
+        records = []
         for path in self._folder.glob("*.json") if self._folder.is_dir() else ():
             try:
                 record = _record(load_json(path.read_bytes()))
@@ -81,8 +81,8 @@ class BatchRecords:
             if record.taken_by and time.time_ns() - record.made > OLDEST * 10**9:
                 self.drop(record)
             else:
-                found.append(record)
-        return sorted(found, key=lambda record: record.made)
+                records.append(record)
+        return sorted(records, key=lambda record: record.made)
 
     def write(self, record: BatchRecord) -> None:
         """Write a record, so that it survives whatever comes next.

@@ -248,9 +248,11 @@ class BatchStream(AnswerStream):
         """
         if self._patience is None or time.monotonic() - self._began < self._patience:
             return
-        told = ", ".join(f"{one.id} is {one.status} ({one.done} of {one.total})" for one in states)
+        progress = ", ".join(
+            f"{state.id} is {state.status} ({state.done} of {state.total})" for state in states
+        )
         raise LimitError(
-            f"{self._session.name}: batch {told} after -M batch_wait={self._patience:g}; "
+            f"{self._session.name}: batch {progress} after -M batch_wait={self._patience:g}; "
             "the same command fetches the answers later",
             more="",
         )
@@ -269,14 +271,14 @@ class BatchStream(AnswerStream):
                         holds[name] = record
                     else:
                         holds.pop(name, None)
-        for record in {one.key: one for one in holds.values()}.values():
+        for record in {record.key: record for record in holds.values()}.values():
             if not record.id:
-                record.id = await self._persisted(lambda one=record: _found(client, one))  # type: ignore[misc]
+                record.id = await self._persisted(lambda record=record: _found(client, record))  # type: ignore[misc]
                 if not record.id:  # the process ended before the batch left
                     self._records.drop(record)
                     continue
                 self._records.write(record)
-            names = [name for name, one in holds.items() if one is record]
+            names = [name for name, holder in holds.items() if holder is record]
             self._hold(names)
             self._open[record.key] = record
             _log.warning(
@@ -285,8 +287,8 @@ class BatchStream(AnswerStream):
                 record.id,
                 counted(len(names), "answer"),
             )
-        found = {name for name, one in holds.items() if one.key in self._open}
-        self._unsent |= {name: None for name in self._new if name not in found}
+        held = {name for name, record in holds.items() if record.key in self._open}
+        self._unsent |= {name: None for name in self._new if name not in held}
         self._new = {}
 
     def _hold(self, names: Iterable[str]) -> None:
@@ -315,14 +317,14 @@ class BatchStream(AnswerStream):
 
     def _fitting(self) -> list[str]:
         """The names of the next requests that fit below the limits; what they may cost is reserved."""
-        found: list[str] = []
+        names: list[str] = []
         for name in islice(self._unsent, self._most):
             amount = self._session.in_batch(self._requests[name].query)
             if not self._session.endpoint.spending.reserve(amount):
                 break
             self._requests[name].held = amount
-            found.append(name)
-        return found
+            names.append(name)
+        return names
 
     def _release(self, name: str) -> None:
         request = self._requests[name]
@@ -373,9 +375,9 @@ class BatchStream(AnswerStream):
         while True:
             began = time.monotonic()
             try:
-                found = await call()
+                value = await call()
                 self._session.heard()
-                return found
+                return value
             except RequestError as error:
                 await self._endured(error, attempt, began, record)
                 attempt += 1
@@ -446,34 +448,36 @@ class BatchStream(AnswerStream):
         prompt = self._session.endpoint.prompts.of(first)
         results = await self._persisted(lambda: client.results(state, prompt, first), record)
         wanted = set(record.names)
-        found: dict[str, Reply | RequestError] = {}
+        outcomes: dict[str, Reply | RequestError] = {}
         strange = doubled = 0
         for name, outcome in results:
             if name not in wanted:
                 strange += 1
-            elif name in found:
+            elif name in outcomes:
                 doubled += 1
             else:
-                found[name] = outcome
-        absent = [name for name in ours if name not in found]
+                outcomes[name] = outcome
+        absent = [name for name in ours if name not in outcomes]
         for name in absent:
             # What has expired or was cancelled was not answered and is not paid for.
             again = state.expired or state.cancelled
-            found[name] = RequestError(EXPIRED if again else ABSENT, again=again)
+            outcomes[name] = RequestError(EXPIRED if again else ABSENT, again=again)
         self._tell(state, strange, doubled, 0 if state.expired or state.cancelled else len(absent))
         retries = self._session.endpoint.patience.retries
         # None of these was paid for. What is not sent again now may be in the next start.
-        lost = [name for name in ours if isinstance(one := found[name], RequestError) and one.again]
+        lost = [name for name in ours if isinstance(error := outcomes[name], RequestError) and error.again]
         again_sent = [name for name in lost if state.cancelled or self._requests[name].attempt < retries]
         counted_before = set(record.counted)
         for name in ours:
-            found[name] = self._counted(self._requests[name], found[name], before=name in counted_before)
+            outcomes[name] = self._counted(
+                self._requests[name], outcomes[name], before=name in counted_before
+            )
         record.lost += lost
         record.taken_by = record.taken_by or self._records.run
         record.counted += [name for name in ours if name not in counted_before]
         self._records.write(record)
-        for name in sorted(ours, key=lambda name: isinstance(found[name], RequestError)):
-            self._give(name, found[name], again=name in again_sent)
+        for name in sorted(ours, key=lambda name: isinstance(outcomes[name], RequestError)):
+            self._give(name, outcomes[name], again=name in again_sent)
         if state.cancelled and again_sent:
             self._session.end = ModelError(
                 f"{self._session.name}: batch {state.id} was cancelled with {len(again_sent):,} of "
@@ -482,7 +486,7 @@ class BatchStream(AnswerStream):
 
     def _tell(self, state: BatchState, strange: int, doubled: int, absent: int) -> None:
         """Warn of what is wrong with the answers of a batch."""
-        told = [
+        faults = [
             f"{counted(number, 'line')} {what}"
             for number, what in (
                 (strange, "of no request of it, ignored"),
@@ -490,9 +494,9 @@ class BatchStream(AnswerStream):
             )
             if number
         ]
-        told += [f"{counted(absent, 'request')} without a line, unjudged"] if absent else []
-        if told:
-            _log.warning("codeaudit: %s: batch %s: %s", self._session.name, state.id, "; ".join(told))
+        faults += [f"{counted(absent, 'request')} without a line, unjudged"] if absent else []
+        if faults:
+            _log.warning("codeaudit: %s: batch %s: %s", self._session.name, state.id, "; ".join(faults))
 
     def _counted(
         self, request: BatchRequest, outcome: Reply | RequestError, *, before: bool
@@ -522,15 +526,15 @@ class BatchStream(AnswerStream):
                 self._lose(request, Failed(reason=outcome.reason), outcome)
                 return
             del self._requests[name]
-            found = session.read(request.query, outcome)
-            if isinstance(found, Failed):
-                self._lose(request, found)
+            prediction = session.read(request.query, outcome)
+            if isinstance(prediction, Failed):
+                self._lose(request, prediction)
             else:
                 for pending in request.pending:
-                    pending.received[request.number] = found
+                    pending.received[request.number] = prediction
                     if len(pending.received) == pending.samples and pending.lost is None:
                         self._ready.append((pending.place, pending.prediction))
-            session.readable(found, outcome.text)
+            session.readable(prediction, outcome.text)
         except EndpointLostError as lost:  # after the answers that are paid for
             session.end = session.end or ModelError(str(lost))
         except LimitError as limit:

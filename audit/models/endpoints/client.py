@@ -107,8 +107,8 @@ class EndpointAddress:
     def _secrets(self) -> Iterable[str]:
         tokens = (self._basic.removeprefix("Basic "),) if self.basic else ()
         users = (part for text in (self.basic, self.written) for part in (text, *text.split(":", 1)))
-        found = (self.key, *users, *tokens, *self.named, *(self.proxy.secrets if self.proxy else ()))
-        return (one for one in found if len(one) >= SHORTEST)
+        secrets = (self.key, *users, *tokens, *self.named, *(self.proxy.secrets if self.proxy else ()))
+        return (secret for secret in secrets if len(secret) >= SHORTEST)
 
 
 def address(base_url: str, key: str | None, *, key_name: str) -> EndpointAddress:
@@ -211,10 +211,10 @@ class RequestError(Exception):
 
 def may_pass(reason: str) -> bool:
     """Whether a query without an answer for this reason may be answered if it is asked again."""
-    _, _, told = reason.partition("endpoint: ")
-    if told.isdecimal():
-        return int(told) in TRANSIENT or int(told) >= 500
-    return told in ("timeout", "unreachable", "connection broken")
+    _, _, cause = reason.partition("endpoint: ")
+    if cause.isdecimal():
+        return int(cause) in TRANSIENT or int(cause) >= 500
+    return cause in ("timeout", "unreachable", "connection broken")
 
 
 def passes_later(status: int) -> bool:

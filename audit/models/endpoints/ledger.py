@@ -68,13 +68,13 @@ class Ledger:
         )
         return number
 
-    def ended(self, number: int, told: tuple[int, int] | None, spent: Amount) -> None:
-        """Write what a request needed; `told` are the tokens of prompt and reply that the endpoint reported.
+    def ended(self, number: int, reported: tuple[int, int] | None, spent: Amount) -> None:
+        """Write what a request needed; `reported`: tokens of prompt and reply, as the endpoint said.
 
         Raises:
             RunError: the file cannot be written. The request then counts with what was reserved.
         """
-        into, out = told if told is not None else (None, None)
+        into, out = reported if reported is not None else (None, None)
         self._write({"ended": number, "in": into, "out": out, "tokens": spent.tokens, "cost": spent.cost})
 
     @property
@@ -134,27 +134,27 @@ def read_ledger(path: Path, start: int = 0) -> dict[str, KilledStart]:
     Raises:
         RunError: the file cannot be read, or a line of it is damaged.
     """
-    found: dict[str, KilledStart] = {}
+    by_model: dict[str, KilledStart] = {}
     under_way: dict[int, tuple[KilledStart, Amount]] = {}
     lost: list[tuple[KilledStart, Amount]] = []
     for line in _lines(path, start):
         spent = Amount(requests=1, tokens=line["tokens"], cost=line["cost"])
         if "sent" in line:
-            one = found.setdefault(line["model"], KilledStart())
-            one.requests += 1
-            one.retries += line["again"]
+            killed = by_model.setdefault(line["model"], KilledStart())
+            killed.requests += 1
+            killed.retries += line["again"]
             if line["sent"] in under_way:  # of an earlier start: each numbers from 0
                 lost.append(under_way.pop(line["sent"]))
-            under_way[line["sent"]] = one, spent
+            under_way[line["sent"]] = killed, spent
         elif line["ended"] in under_way:
-            one, _ = under_way.pop(line["ended"])
-            one.counted += spent
-            one.tokens_in += line["in"] or 0
-            one.tokens_out += line["out"] or 0
-    for one, reserved in (*lost, *under_way.values()):
-        one.under_way += 1
-        one.counted += reserved
-    return found
+            killed, _ = under_way.pop(line["ended"])
+            killed.counted += spent
+            killed.tokens_in += line["in"] or 0
+            killed.tokens_out += line["out"] or 0
+    for killed, reserved in (*lost, *under_way.values()):
+        killed.under_way += 1
+        killed.counted += reserved
+    return by_model
 
 
 def _lines(path: Path, start: int) -> Iterator[dict[str, Any]]:
@@ -181,8 +181,8 @@ def _row(line: bytes, path: Path) -> dict[str, Any]:
     if isinstance(row, dict) and is_whole(row.get("tokens")) and is_number(row.get("cost")):
         if is_whole(row.get("sent")) and is_text(row.get("model")) and isinstance(row.get("again"), bool):
             return row
-        told = (row.get("in"), row.get("out"))
-        if is_whole(row.get("ended")) and (told == (None, None) or all(map(is_whole, told))):
+        tokens = (row.get("in"), row.get("out"))
+        if is_whole(row.get("ended")) and (tokens == (None, None) or all(map(is_whole, tokens))):
             return row
     raise RunError(
         f"{str(path)!r} is damaged, so nobody knows what the run has spent; start it with another --out"

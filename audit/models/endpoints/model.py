@@ -150,17 +150,19 @@ class EndpointModel(BaseModel):
                 has no prompt for the task.
         """
         stream = self._window()
-        found: dict[int, Prediction] = {}
+        predictions: dict[int, Prediction] = {}
         try:
             stream.ask(queries)
-            while len(found) < len(queries):
-                found |= stream.arrived()
+            while len(predictions) < len(queries):
+                predictions |= stream.arrived()
         except ModelError:
             if self._session.end is None:
                 raise
         finally:
             stream.stop()
         # Answers that were paid for are returned first.
-        if self._session.end is not None and not any(isinstance(one, Predicted) for one in found.values()):
+        if self._session.end is not None and not any(
+            isinstance(prediction, Predicted) for prediction in predictions.values()
+        ):
             raise self._session.end
-        return [found.get(number, STOPPED) for number in range(len(queries))]
+        return [predictions.get(number, STOPPED) for number in range(len(queries))]

@@ -29,7 +29,7 @@ class Proxy:
     def secrets(self) -> tuple[str, ...]:
         """User and password, together and apart, as written and as meant."""
         user = urlsplit(self.url).netloc.rpartition("@")[0]
-        return tuple(one for text in (user, unquote(user)) for one in (text, *text.split(":", 1)))
+        return tuple(part for text in (user, unquote(user)) for part in (text, *text.split(":", 1)))
 
 
 def proxy_for(url: str, given: str | None) -> Proxy | None:
@@ -50,7 +50,7 @@ def proxy_for(url: str, given: str | None) -> Proxy | None:
     if is_loopback(host):
         return None
     known = getproxies()
-    exempt = [one.strip() for one in known.get("no", "").split(",")]
+    exempt = [host.strip() for host in known.get("no", "").split(",")]
     if "*" in exempt or proxy_bypass(parts.netloc) or proxy_bypass(host):
         return None
     for scheme in (parts.scheme, "all"):
@@ -86,7 +86,7 @@ def is_loopback(host: str) -> bool:
 
 def _variable(name: str) -> str:
     """The variable of the environment that a proxy comes from."""
-    names = [one for one in os.environ if one.lower() == name and os.environ[one]]
+    names = [variable for variable in os.environ if variable.lower() == name and os.environ[variable]]
     return name if name in names else next(iter(names), "the proxy of the system")
 
 

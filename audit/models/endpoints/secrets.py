@@ -87,15 +87,15 @@ def resolved(key: str, text: str, *, needed: bool) -> Resolved:
     """
     secrets = []
 
-    def value(found: re.Match[str]) -> str:
-        name = found["braced"] or found["plain"]
-        one = os.environ.get(name, "").strip()
-        if not one and needed:
+    def value(match: re.Match[str]) -> str:
+        name = match["braced"] or match["plain"]
+        secret = os.environ.get(name, "").strip()
+        if not secret and needed:
             raise ModelError(f"-M {key}={text}: the variable {name} is not set")
-        if not (one.isascii() and one.isprintable()):
+        if not (secret.isascii() and secret.isprintable()):
             raise UsageError(f"{name} holds a character that no key has, such as a line's end")
-        secrets.append(one)
-        return one
+        secrets.append(secret)
+        return secret
 
     return Resolved(_VARIABLE.sub(value, text), tuple(filter(None, secrets)))
 

@@ -196,19 +196,19 @@ class Session:
         endpoint = self.endpoint
         prompt = endpoint.prompts.of(query)
         into = tokens_of_prompt(prompt, query)
-        told = into * self._metered / self._forecast if self._forecast else into
+        expected = into * self._metered / self._forecast if self._forecast else into
         # What such a reply needed so far; the reservation is for the longest one.
         usual = self._replied / self._replies if self._replies else 0.0
-        if pause := max(self._requests.wait(1), self._tokens.wait(told + usual)):
+        if pause := max(self._requests.wait(1), self._tokens.wait(expected + usual)):
             return pause
         longest = endpoint.longest(prompt) or UNKNOWN_REPLY
-        most = round(told * MARGIN)
+        most = round(expected * MARGIN)
         cost = endpoint.prices.cost(most, longest) if endpoint.prices else 0.0
         reserved = Amount(requests=1, tokens=most + longest, cost=cost)
         if not endpoint.spending.reserve(reserved):
             return WAIT
         self._requests.take(1)
-        return Forecast(into=into, reserved=reserved, paced=self._tokens.take(told + usual))
+        return Forecast(into=into, reserved=reserved, paced=self._tokens.take(expected + usual))
 
     def send(self, forecast: Forecast | None, attempt: int) -> int:
         """A request is about to leave: count it, and write it into the ledger. Returns its number there.
@@ -230,11 +230,11 @@ class Session:
         number: int,
         forecast: Forecast | None,
         tokens: tuple[int, int] | None,
-        told: tuple[int, int] | None = None,
+        reported: tuple[int, int] | None = None,
     ) -> None:
         """The request of this number has ended; it needed so many tokens, or `None` if nobody says.
 
-        `told` are those that the endpoint reported.
+        `reported` are those that the endpoint reported.
 
         Raises:
             RunError: the ledger cannot be written.
@@ -244,7 +244,7 @@ class Session:
         spent = Amount(requests=1, tokens=into + out, cost=cost)
         spending = self.endpoint.spending
         spending.settle(ONE if forecast is None else forecast.reserved, spent)
-        spending.ended(number, told, spent)
+        spending.ended(number, reported, spent)
         if forecast is not None:
             self._tokens.correct(forecast.paced, into + out)
 
@@ -305,13 +305,13 @@ class Session:
             self._check_whole(query, reply.tokens[0])
         said = reply.text if reply.inside is None else reply.inside
         # An object that is whole was not cut.
-        found = self.endpoint.prompts.of(query).read(said, cut=reply.cut and reply.inside is None)
+        prediction = self.endpoint.prompts.of(query).read(said, cut=reply.cut and reply.inside is None)
         # Scrubbed as a whole: a key that is cut in its middle would not be recognised.
         text = self.endpoint.address.scrub(reply.text)
-        if not isinstance(found, Failed):
+        if not isinstance(prediction, Failed):
             kept = kept_reply(text)
-            replies = tuple(RawReply(kept, one.read) for one in found.replies)
-            return replace(found, replies=replies, margin=reply.margin, scores=reply.scores)
+            replies = tuple(RawReply(kept, raw.read) for raw in prediction.replies)
+            return replace(prediction, replies=replies, margin=reply.margin, scores=reply.scores)
         if reply.cut:
             why = CUT_BY_WINDOW if self._fills_window(query, reply) else CUT_OFF
             return Failed(reason=why, replies=(RawReply(kept_reply(text), why),))
@@ -343,13 +343,13 @@ class Session:
                 f"{tokens:,}",
             )
 
-    def readable(self, found: Prediction, text: str) -> None:
+    def readable(self, prediction: Prediction, text: str) -> None:
         """Count replies in a row without a readable answer.
 
         Raises:
             LimitError: there are too many.
         """
-        if not isinstance(found, Failed):
+        if not isinstance(prediction, Failed):
             self._unreadable = 0
             return
         self._unreadable += 1
@@ -358,11 +358,11 @@ class Session:
             return
         line = " ".join(self.endpoint.address.scrub(text).split())
         line = line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
-        why = f" ({found.reason})" if found.reason != MALFORMED else ""
+        why = f" ({prediction.reason})" if prediction.reason != MALFORMED else ""
         raise LimitError(
             f"{self._url}: the last {self._unreadable} replies have no readable answer{why}, "
-            f"such as {line!r}; {_more_readable(found.reason)}. Start again to go on with the other queries; "
-            "-M unreadable=0 goes on without an end",
+            f"such as {line!r}; {_more_readable(prediction.reason)}. Start again to go on with the other "
+            "queries; -M unreadable=0 goes on without an end",
             more="",
         )
 
@@ -407,17 +407,18 @@ class Session:
         knocks = KNOCKS if not error.again else attempt + 1 if tries >= KNOCKS else self._knocks
         if knocks < (min(KNOCKS, tries) if error.unreachable else KNOCKS):
             return
-        hint, told = self.endpoint.address_hint, _in_brackets(error.message)
+        hint, words = self.endpoint.address_hint, _in_brackets(error.message)
         if error.unloadable:
-            raise EndpointLostError(f"{self._url} cannot load the model {self.endpoint.model!r}{told}")
+            raise EndpointLostError(f"{self._url} cannot load the model {self.endpoint.model!r}{words}")
         of_all = error.status in OF_THE_QUERY | FAULTS and not (error.sized or error.foreign)
         if of_all and (remedy := self.endpoint.remedy(error.field)):
             raise EndpointLostError(
-                f"{self._url} does not take {error.field!r} for model {self.endpoint.model!r}{told}; {remedy}"
+                f"{self._url} does not take {error.field!r} for model {self.endpoint.model!r}{words}; "
+                f"{remedy}"
             )
         if error.foreign and (error.status is None or error.status in NOBODY):
             status = "" if error.status is None else f" with status {error.status}"
-            raise EndpointLostError(f"{self._url} answers{status}, but not in this protocol{told}{hint}")
+            raise EndpointLostError(f"{self._url} answers{status}, but not in this protocol{words}{hint}")
         if (error.unreachable or error.broken) and not self._reached:
             raise EndpointLostError(
                 f"cannot reach {self._url}{self._through}{_in_brackets(error.message or error.reason)}; "
@@ -495,14 +496,14 @@ class Session:
             return
         silence = time.monotonic() - self._last_answer
         patience = f"-M patience={self.endpoint.patience.patience:g}"
-        told = [f"{self._url} gave no answer for {silence:,.0f} s ({patience})"]
+        parts = [f"{self._url} gave no answer for {silence:,.0f} s ({patience})"]
         if (error := self._last_error) is not None:
-            told.append(f", at last {error.reason!r}{_in_brackets(error.message)}")
+            parts.append(f", at last {error.reason!r}{_in_brackets(error.message)}")
             if error.wait > self.endpoint.patience.patience:
-                told.append(
+                parts.append(
                     f"; it asks to wait {error.wait:,.0f} s (Retry-After), and the patience is shorter"
                 )
-        raise EndpointLostError(f"{''.join(told)}; start again to go on from here")
+        raise EndpointLostError(f"{''.join(parts)}; start again to go on from here")
 
     def check_fit(self, *, drained: bool) -> None:
         """Check that the first queries were not all refused for a wrong model or address.
@@ -514,9 +515,12 @@ class Session:
         if self._answered or not failed or (failed.total() < FIRST and not drained):
             return
         statuses = {reason.removeprefix("endpoint: ") for reason in failed}
-        fit = {str(one) for one in OF_THE_QUERY | TRANSIENT}
-        permanent = {str(one) for one in NOBODY if one >= 500}
-        wrong = (one in permanent or (one.startswith(("3", "4")) and one not in fit) for one in statuses)
+        fit = {str(status) for status in OF_THE_QUERY | TRANSIENT}
+        permanent = {str(status) for status in NOBODY if status >= 500}
+        wrong = (
+            status in permanent or (status.startswith(("3", "4")) and status not in fit)
+            for status in statuses
+        )
         if all(wrong):
             reason, _ = max(failed.items(), key=lambda item: item[1])
             raise EndpointLostError(
@@ -536,21 +540,21 @@ class Session:
         self._compared |= bool(several)
 
     def _refused(self, status: int, message: str) -> str:
-        address, model, told = self.endpoint.address, self.endpoint.model, _in_brackets(message)
+        address, model, words = self.endpoint.address, self.endpoint.model, _in_brackets(message)
         match status:
             case 401 if not (address.key or address.basic):
-                return f"{self._url} asks for a key (401){told}; set {address.key_name}"
+                return f"{self._url} asks for a key (401){words}; set {address.key_name}"
             case 401:
                 key = "the credentials" if address.basic else address.key_name
-                return f"{self._url} does not accept {key} (401){told}"
+                return f"{self._url} does not accept {key} (401){words}"
             case 402:
-                return f"{self._url}: nothing is left to pay with{told}; start again to go on from here"
+                return f"{self._url}: nothing is left to pay with{words}; start again to go on from here"
             case 404:
                 hint = self.endpoint.address_hint
-                return f"{self._url} has no model {model!r}, or it is the wrong address (404){told}{hint}"
+                return f"{self._url} has no model {model!r}, or it is the wrong address (404){words}{hint}"
             case _:
                 hint = self.endpoint.address_hint if status in NOBODY else ""
-                return f"{self._url} refuses to serve model {model!r} ({status}){told}{hint}"
+                return f"{self._url} refuses to serve model {model!r} ({status}){words}{hint}"
 
 
 def _more_readable(reason: str) -> str:

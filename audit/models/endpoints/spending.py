@@ -42,7 +42,7 @@ def tokens_of(text: str) -> int:
     The prompts for Python, Java and assembly are within 4 % of `cl100k_base` and `o200k_base`, assembly alone
     within 15 % (`benchmarks/token_estimates.py`).
     """
-    words = [found["word"] for found in _PIECES.finditer(text)]
+    words = [piece["word"] for piece in _PIECES.finditer(text)]
     return round(sum(1.0 if word is None else _of_word(word) for word in words))
 
 
@@ -160,14 +160,14 @@ class Spending:
         """
         return 0 if self.ledger is None else self.ledger.sent(model, reserved, again=again)
 
-    def ended(self, number: int, told: tuple[int, int] | None, spent: Amount) -> None:
+    def ended(self, number: int, reported: tuple[int, int] | None, spent: Amount) -> None:
         """Write what a request needed, and the tokens that the endpoint told.
 
         Raises:
             RunError: that cannot be written.
         """
         if self.ledger is not None:
-            self.ledger.ended(number, told, spent)
+            self.ledger.ended(number, reported, spent)
 
 
 def _shown(name: str, value: float) -> str:
@@ -180,14 +180,14 @@ def spent_before(manifest: Mapping[str, Any]) -> Amount:
         spent = manifest["spent"]
         return Amount(requests=int(spent["requests"]), tokens=int(spent["tokens"]), cost=float(spent["cost"]))
     # An earlier version wrote it with the usage of each model only.
-    found = NOTHING
-    for one in manifest.get("usage", ()):
+    total = NOTHING
+    for usage in manifest.get("usage", ()):
         requests, into, out, cost = (
-            value if isinstance(value := one.get(name), int | float) else 0
+            value if isinstance(value := usage.get(name), int | float) else 0
             for name in ("requests", "tokens_in", "tokens_out", "cost")
         )
-        found += Amount(requests=int(requests), tokens=int(into) + int(out), cost=float(cost))
-    return found
+        total += Amount(requests=int(requests), tokens=int(into) + int(out), cost=float(cost))
+    return total
 
 
 class Pace:

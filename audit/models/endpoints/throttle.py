@@ -164,7 +164,7 @@ class Throttle:
         self._searching, self._settled = False, now
         best = max(self._rates.values())
         enough = ENOUGH if self._first else 1 / FASTER
-        return min(limit for limit, found in self._rates.items() if found >= enough * best)
+        return min(limit for limit, measured in self._rates.items() if measured >= enough * best)
 
     def _change(self, limit: int, now: float) -> None:
         self._limit = limit

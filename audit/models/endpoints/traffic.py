@@ -138,20 +138,20 @@ class Meter:
     def __str__(self) -> str:
         """One line for the user."""
         again = f" ({self.retries:,} of them again)" if self.retries else ""
-        told = [
+        parts = [
             f"{self.requests:,} request{'s' if self.requests > 1 else ''}{again}",
             f"{self.tokens_in:,} tokens in, {self.tokens_out:,} out",
         ]
         if self.unmetered:
-            told.append(f"{self.unmetered:,} replies did not report their tokens")
+            parts.append(f"{self.unmetered:,} replies did not report their tokens")
         if odd := [name for name in self.served if _differ(name, self.asked)]:
-            told.append(f"{odd[0]!r} answered in the place of {self.asked!r}")
+            parts.append(f"{odd[0]!r} answered in the place of {self.asked!r}")
         if self.cost is not None:
-            told.append(f"cost {self.cost:.4f}")
+            parts.append(f"cost {self.cost:.4f}")
         for reason, count in self.failed.most_common():
             message = f" ({self.told[reason]})" if reason in self.told else ""
-            told.append(f"{reason} x{count:,}{message}")
-        return "; ".join(told)
+            parts.append(f"{reason} x{count:,}{message}")
+        return "; ".join(parts)
 
 
 def _differ(served: str, asked: str) -> bool:

@@ -135,10 +135,10 @@ class RollingWindow(AnswerStream):
         return [*self._given, *self._all()]
 
     def _all(self) -> list[tuple[int, Prediction]]:
-        found = []
+        arrived = []
         while self._arrived:
-            found.append(self._arrived.popleft())
-        return found
+            arrived.append(self._arrived.popleft())
+        return arrived
 
     # ── the event loop ───────────────────────────────────────────────────────────────────────────────────
 
@@ -284,14 +284,14 @@ class RollingWindow(AnswerStream):
             tokens = session.tokens(request.forecast, reply)
             session.settle(number, request.forecast, tokens, reply.tokens)
             session.throttle.granted(began)
-            found = session.read(pending.query, reply)
-            if isinstance(found, Failed):
-                self._lose(pending, found)
+            prediction = session.read(pending.query, reply)
+            if isinstance(prediction, Failed):
+                self._lose(pending, prediction)
             elif pending.lost is None:
-                pending.received[request.number] = found
+                pending.received[request.number] = prediction
                 if len(pending.received) == pending.samples:
                     self._answer(pending)
-            session.readable(found, reply.text)
+            session.readable(prediction, reply.text)
 
     def _failed(self, request: PendingRequest, error: RequestError, began: float) -> None:
         """Repeat a failed request later, or give up its query.
@@ -332,10 +332,10 @@ class RollingWindow(AnswerStream):
     def _answer(self, pending: PendingQuery) -> None:
         """Hand a query's prediction to the caller."""
         self._open -= 1
-        found = pending.prediction
-        if isinstance(found, Predicted) and found.draws:
-            self._several.append(tuple(map(str, found.draws)))
+        prediction = pending.prediction
+        if isinstance(prediction, Predicted) and prediction.draws:
+            self._several.append(tuple(map(str, prediction.draws)))
             if len(self._several) == COMPARED:
                 self._session.compare(self._several)
-        self._arrived.append((pending.place, found))
+        self._arrived.append((pending.place, prediction))
         self._news.set()

@@ -96,15 +96,15 @@ class Adapter:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 peft.inject_adapter_in_model(peft.LoraConfig(inference_mode=True, **given), network)
-                told = peft.set_peft_model_state_dict(network, tensors)
+                report = peft.set_peft_model_state_dict(network, tensors)
         except Exception as error:  # peft passes on errors of any type
             raise ModelError(
                 f"cannot load {self.name!r}: its adapter does not fit its base model: {in_one_line(error)}"
             ) from error
         own = ("lora_", ".modules_to_save.", "trainable_tokens_")
-        missing = [key for key in told.missing_keys if any(mark in key for mark in own)]
-        if odd := sorted(told.unexpected_keys) or sorted(missing):
-            what = "has weights for which its base model has no place" if told.unexpected_keys else "has no"
+        missing = [key for key in report.missing_keys if any(mark in key for mark in own)]
+        if odd := sorted(report.unexpected_keys) or sorted(missing):
+            what = "has weights for which its base model has no place" if report.unexpected_keys else "has no"
             raise ModelError(
                 f"cannot load {self.name!r}: its adapter {what} {first_of(odd, 1)}; is it the right base?"
             )
@@ -145,12 +145,12 @@ def read_adapter(folder: Path, name: str) -> Adapter | None:
 
 def _settings(folder: Path, name: str) -> Mapping[str, Any]:
     try:
-        found = load_json((folder / CONFIG).read_text(encoding="utf-8"))
+        settings = load_json((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict):
+        settings = None
+    if not isinstance(settings, dict):
         raise ModelError(f"cannot load {name!r}: {CONFIG} is damaged; copy the adapter again")
-    return found
+    return settings
 
 
 def _flaw(folder: Path, settings: Mapping[str, Any]) -> str:
@@ -175,7 +175,9 @@ def _unknown(settings: Mapping[str, Any]) -> str:
     """A setting that peft would heed and that is not passed on; empty if there is none."""
     import peft
 
-    defaults = {one.name: one.default for one in fields(peft.LoraConfig) if one.default is not MISSING}
+    defaults = {
+        field.name: field.default for field in fields(peft.LoraConfig) if field.default is not MISSING
+    }
     return next(
         (
             key

@@ -161,20 +161,20 @@ class Arguments:
             ModelError: the template cannot be read.
             UsageError: it has no place for the code.
         """
-        found: dict[str, object] = {**settings.arguments, "given": frozenset(settings.arguments)}
-        if told := chat_arguments(found):
-            found = {key: value for key, value in found.items() if family(key) not in CHAT_ARGUMENTS}
-            found["chat_arguments"] = told
-        if "labels" in found:
-            found["labels"] = tuple(str(found["labels"]).split(","))
-        if "names" in found:
-            found["names"] = Path(os.path.expanduser(str(found["names"])))
-        if "template" in found:
-            found["template"] = read_template(str(found["template"]))
+        arguments: dict[str, object] = {**settings.arguments, "given": frozenset(settings.arguments)}
+        if chat := chat_arguments(arguments):
+            arguments = {key: value for key, value in arguments.items() if family(key) not in CHAT_ARGUMENTS}
+            arguments["chat_arguments"] = chat
+        if "labels" in arguments:
+            arguments["labels"] = tuple(str(arguments["labels"]).split(","))
+        if "names" in arguments:
+            arguments["names"] = Path(os.path.expanduser(str(arguments["names"])))
+        if "template" in arguments:
+            arguments["template"] = read_template(str(arguments["template"]))
         # Greedy decoding would give the same answer each time.
-        if found.get("samples", 1) != 1:
-            found.setdefault("temperature", TEMPERATURE)
-        made = cls(**found)  # type: ignore[arg-type]
+        if arguments.get("samples", 1) != 1:
+            arguments.setdefault("temperature", TEMPERATURE)
+        made = cls(**arguments)  # type: ignore[arg-type]
         _ = made.prompts  # raises now, before the weights are loaded
         return made
 

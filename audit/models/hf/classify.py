@@ -107,10 +107,10 @@ class ClassificationHead:
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The answers with the highest scores, or the rankings of candidates."""
         if batch and batch[0].query.candidates and not self._labels:
-            values = [[float(one) for one in each] for each in self._memory.of(batch)]
+            values = [[float(number) for number in each] for each in self._memory.of(batch)]
             return [ranked_by(each) if all(map(isfinite, each)) else NOT_FINITE for each in values]
-        scores = self.scores([one.rows[0] for one in batch])
-        return [self._prediction(one.query, row) for one, row in zip(batch, scores, strict=True)]
+        scores = self.scores([tokenized.rows[0] for tokenized in batch])
+        return [self._prediction(tokenized.query, row) for tokenized, row in zip(batch, scores, strict=True)]
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
         """The outputs of the head; if one output decides between two labels, 0 and that output."""
@@ -130,7 +130,7 @@ class ClassificationHead:
         meaning = self._meaning(query)
         answers = list(dict.fromkeys(meaning))
         # The probabilities of labels with one meaning (`bug`, `defect`) are added: log-sum-exp of the logits.
-        alike = [[place for place, one in enumerate(meaning) if one == answer] for answer in answers]
+        alike = [[place for place, meant in enumerate(meaning) if meant == answer] for answer in answers]
         joint = torch.stack([scores[places].logsumexp(0) for places in alike])
         labels = [self._labels[meaning.index(answer)] for answer in answers]
         kept, margin = ranked(labels, joint)
@@ -180,19 +180,20 @@ class ClassificationHead:
                 f"{task!r} asks for a number, which a head with one output and no labels gives"
             )
         about = TASKS.get(task).mapped(words).fitted(labels) if labels else TASKS.get(task).mapped(words)
-        found = [about.normalise(about.meant(label)) for label in self._labels]
+        answers = [about.normalise(about.meant(label)) for label in self._labels]
         kind = about.answers
-        if isinstance(kind, OneLabel) and any(answer is not None for answer in found):
+        if isinstance(kind, OneLabel) and any(answer is not None for answer in answers):
             # The corpus may lack a class of the model.
-            found = [
-                label if answer is None else answer for label, answer in zip(self._labels, found, strict=True)
+            answers = [
+                label if answer is None else answer
+                for label, answer in zip(self._labels, answers, strict=True)
             ]
-        known = [answer for answer in found if answer is not None]
+        known = [answer for answer in answers if answer is not None]
         names = isinstance(kind, NameOfCode)
         # Every word is a name. So `clean` and `buggy` would pass as function names, though they are the
         # answers of another task.
         foreign = names and self._choices()
-        if len(known) < len(found) or foreign:
+        if len(known) < len(answers) or foreign:
             taken = f", which takes {kind.accepted}" if isinstance(kind, CLOSED) else ""
             words_of = kind.labels if isinstance(kind, OneLabel) else getattr(kind, "words", ())
             numbered = _numbered(task, len(self._labels))
@@ -215,8 +216,8 @@ def _numbered(task: str, count: int) -> tuple[str, ...]:
     kind = answer_kind(task)
     if not isinstance(kind, OneWordOf):
         return ()
-    found = [str(kind.read(number)) for number in range(count)]
-    return tuple(found) if sorted(found) == sorted(kind.words) else ()
+    words = [str(kind.read(number)) for number in range(count)]
+    return tuple(words) if sorted(words) == sorted(kind.words) else ()
 
 
 def _counted(outputs: int) -> str:

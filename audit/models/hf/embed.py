@@ -100,7 +100,7 @@ class EmbeddingHead:
         if isinstance(answer_kind(query.task), Ranking):
             words, code = self._starts
             asked = words + query.text if query.text else code + query.source
-            texts = [asked, *(code + one for one in query.candidates)]
+            texts = [asked, *(code + candidate for candidate in query.candidates)]
             return self._engine.texts.several(query, texts)
         if not isinstance(answer_kind(query.task), NameOfCode):
             raise ModelError(
@@ -114,21 +114,23 @@ class EmbeddingHead:
         # One head answers one task in a run.
         if batch and batch[0].query.candidates:
             return self._rankings(batch)
-        found: list[Prediction] = []
-        for row in self.scores([one.rows[0] for one in batch]):
+        predictions: list[Prediction] = []
+        for row in self.scores([tokenized.rows[0] for tokenized in batch]):
             if row.isfinite().all():
                 kept, margin = ranked(self._names, row)
-                found.append(Predicted(answer=self._names[int(row.argmax())], scores=kept, margin=margin))
+                predictions.append(
+                    Predicted(answer=self._names[int(row.argmax())], scores=kept, margin=margin)
+                )
             else:
-                found.append(NOT_FINITE)
-        return found
+                predictions.append(NOT_FINITE)
+        return predictions
 
     def _rankings(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
-        found: list[Prediction] = []
+        predictions: list[Prediction] = []
         for words, *candidates in self._memory.of(batch):
             near = torch.stack(candidates) @ words
-            found.append(ranked_by(near.tolist()) if near.isfinite().all() else NOT_FINITE)
-        return found
+            predictions.append(ranked_by(near.tolist()) if near.isfinite().all() else NOT_FINITE)
+        return predictions
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
         """(B, N) cosine with each of the N names."""
@@ -162,15 +164,15 @@ def read_names(path: Path) -> tuple[str, ...]:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise ModelError(f"cannot read the names in {str(path)!r}: {why}") from error
-    found: dict[frozenset[str], str] = {}
+    names: dict[frozenset[str], str] = {}
     for line in lines:
         name = line.strip()
         # Names with equal subtokens (`getMax`, `get_max`) are one answer, so they would share the score.
         if not name.startswith("#") and (parts := frozenset(subtokens(name))):
-            found.setdefault(parts, name)
-    if len(found) < 2:
-        raise UsageError(f"{str(path)!r} has {len(found)} names to choose from; write one on each line")
-    return tuple(found.values())
+            names.setdefault(parts, name)
+    if len(names) < 2:
+        raise UsageError(f"{str(path)!r} has {len(names)} names to choose from; write one on each line")
+    return tuple(names.values())
 
 
 def pooling_of(folder: Path, name: str) -> str:
@@ -207,8 +209,8 @@ def starts_of(folder: Path, name: str) -> tuple[str, str]:
     """
     prompts = _json(folder / "config_sentence_transformers.json", name, {}).get("prompts")
     known = prompts if isinstance(prompts, dict) else {}
-    found = [next((known[key] for key in keys if known.get(key)), "") for keys in _STARTS]
-    words, code = (one if isinstance(one, str) else "" for one in found)
+    starts = [next((known[key] for key in keys if known.get(key)), "") for keys in _STARTS]
+    words, code = (start if isinstance(start, str) else "" for start in starts)
     return words, code
 
 
@@ -218,17 +220,17 @@ _STARTS: Final = (("query",), ("document", "passage"))
 
 def sentence_window(folder: Path, name: str) -> int | None:
     """The window of a sentence encoder in tokens, which may be smaller than that of its network."""
-    found = _json(folder / "sentence_bert_config.json", name, {}).get("max_seq_length")
-    return found if isinstance(found, int) else None
+    window = _json(folder / "sentence_bert_config.json", name, {}).get("max_seq_length")
+    return window if isinstance(window, int) else None
 
 
 def _json(path: Path, name: str, default: Any) -> Any:
     if not path.is_file():
         return default
     try:
-        found = load_json(path.read_text(encoding="utf-8"))
+        content = load_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(f"cannot load {name!r}: {str(path)!r} is no JSON") from error
-    if not isinstance(found, type(default)):
+    if not isinstance(content, type(default)):
         raise ModelError(f"cannot load {name!r}: {str(path)!r} is not what a sentence encoder has there")
-    return found
+    return content

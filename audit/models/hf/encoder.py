@@ -201,14 +201,14 @@ def opened(name: str) -> EncoderStart:
                 f"--from {place}: a {config.model_type!r} network; masks of lines fit encoders of these "
                 f"kinds: {', '.join(KINDS)}"
             )
-        network, told = source.read(
+        network, report = source.read(
             transformers.AutoModel.from_pretrained,
             use_safetensors=True,
             output_loading_info=True,
             dtype=torch.float32,
         )
         reader = tokenizer_of(source)
-    lost = [key for key in told["missing_keys"] if "pooler." not in key]
+    lost = [key for key in report["missing_keys"] if "pooler." not in key]
     flaw = _flaw(reader, network) or (f"it has no weights for {sorted(lost)[0]}" if lost else "")
     if flaw:
         raise ModelError(f"cannot begin from {place!r}: {flaw}")
@@ -249,7 +249,7 @@ def with_marks(tokenizer: Tokenizer) -> Tokenizer:
     for part in (reading, *reading.get("pretokenizers", ())):
         if part.get("type") == "ByteLevel":
             part["add_prefix_space"] = True
-    found = Tokenizer.from_str(json.dumps(content))
-    found.no_padding()
-    found.no_truncation()
-    return found
+    copy = Tokenizer.from_str(json.dumps(content))
+    copy.no_padding()
+    copy.no_truncation()
+    return copy

@@ -69,37 +69,38 @@ class MaskFillingHead:
             return shown
         most = 1 if isinstance(answer_kind(query.task), OneWordOf) else self._most
         texts = self._engine.texts
-        found = texts.fitted(
+        tokenized = texts.fitted(
             query,
             lambda source: tuple(
                 texts.marked(shown(source, self._mask * number), whole=False) for number in range(1, most + 1)
             ),
         )
-        if isinstance(found, Failed):
-            return found
+        if isinstance(tokenized, Failed):
+            return tokenized
         # A source that was cut may have lost the place of the name.
         mask = texts.tokenizer.mask_token_id
-        lost = any(row.count(mask) < number for number, row in enumerate(found.rows, start=1))
-        return TOO_LONG if lost else found
+        lost = any(row.count(mask) < number for number, row in enumerate(tokenized.rows, start=1))
+        return TOO_LONG if lost else tokenized
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The fillings, or the likeliest words."""
-        rows = [row for one in batch for row in one.rows]
+        rows = [row for tokenized in batch for row in tokenized.rows]
         logits = self._engine.network(**self._engine.tensors(rows)).logits
-        found: list[Prediction] = []
+        predictions: list[Prediction] = []
         start = 0
-        for one in batch:
+        for tokenized in batch:
             at_masks = [
-                self._at_masks(logits[start + place], row, place + 1) for place, row in enumerate(one.rows)
+                self._at_masks(logits[start + place], row, place + 1)
+                for place, row in enumerate(tokenized.rows)
             ]
-            start += len(one.rows)
+            start += len(tokenized.rows)
             if not all(bool(scores.isfinite().all()) for scores in at_masks):
-                found.append(NOT_FINITE)
-            elif isinstance(kind := answer_kind(one.query.task), OneWordOf):
-                found.append(self._chosen(kind.words, at_masks[0][0]))
+                predictions.append(NOT_FINITE)
+            elif isinstance(kind := answer_kind(tokenized.query.task), OneWordOf):
+                predictions.append(self._chosen(kind.words, at_masks[0][0]))
             else:
-                found.append(self._filled(one.query, at_masks))
-        return found
+                predictions.append(self._filled(tokenized.query, at_masks))
+        return predictions
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
         """(B, V) log-probabilities at each row's last token."""

@@ -136,7 +136,7 @@ class GenerationHead:
                 f"-M chat_template_kwargs.{first} has no effect on {name!r}, asked without a chat"
             )
         read = _names_in(self._engine.texts.tokenizer)
-        if odd := [one for one in arguments.chat_arguments if read and one not in read]:
+        if odd := [argument for argument in arguments.chat_arguments if read and argument not in read]:
             known = ", ".join(sorted(read - _GIVEN)) or "nothing but the turns"
             raise UsageError(
                 f"-M chat_template_kwargs.{odd[0]} has no effect on {name!r}: its chat template reads {known}"
@@ -155,20 +155,20 @@ class GenerationHead:
     @property
     def decides(self) -> Mapping[str, object]:
         """Prompts and decoding."""
-        found: dict[str, object] = {
+        settings: dict[str, object] = {
             "prompts": self._prompts.digest,
             "chat": self._chat,
             "max_new_tokens": self._longest,
         }
         if self._temperature is not None:  # left out otherwise, so that greedy models keep their fingerprints
-            found |= {"samples": self._samples, "temperature": self._temperature}
+            settings |= {"samples": self._samples, "temperature": self._temperature}
         if self._added_end is not None:
-            found["turn_end"] = self._added_end
+            settings["turn_end"] = self._added_end
         if self._thinks:
-            found["longest_thought"] = LONGEST_THOUGHT
+            settings["longest_thought"] = LONGEST_THOUGHT
         if self._told != {"enable_thinking": False}:
-            found["chat_template_kwargs"] = json.dumps(self._told, sort_keys=True)
-        return found
+            settings["chat_template_kwargs"] = json.dumps(self._told, sort_keys=True)
+        return settings
 
     def ask(self, query: Query) -> TokenizedQuery | Failed:
         """The tokens of the prompt, which ends where the answer begins.
@@ -216,12 +216,12 @@ class GenerationHead:
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The continuations, read in the format of their prompts; of a text that is measured, its bits."""
-        readers = [self._reader(one.query) for one in batch]
-        asked = [one for one, reader in zip(batch, readers, strict=True) if reader is None]
+        readers = [self._reader(tokenized.query) for tokenized in batch]
+        asked = [tokenized for tokenized, reader in zip(batch, readers, strict=True) if reader is None]
         written = iter(self._continuations(asked))
         return [
-            next(written) if reader is None else reader.answer(one)
-            for one, reader in zip(batch, readers, strict=True)
+            next(written) if reader is None else reader.answer(tokenized)
+            for tokenized, reader in zip(batch, readers, strict=True)
         ]
 
     def _reader(self, query: Query) -> TextLikelihoodReader | None:
@@ -231,17 +231,17 @@ class GenerationHead:
     def _continuations(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         if not batch:
             return []
-        rows = [one.rows[0] for one in batch]
-        most = max(self._most(one.query) for one in batch)
+        rows = [tokenized.rows[0] for tokenized in batch]
+        most = max(self._most(tokenized.query) for tokenized in batch)
         sampled = self._temperature is not None
-        streams = [draws(one.attempt) for one in batch] if sampled else []
+        streams = [draws(tokenized.attempt) for tokenized in batch] if sampled else []
         written, watch = self._written(rows, most, continued=self._continued(batch), streams=streams)
         texts = self._texts(rows, written)
-        found: list[Prediction] = []
-        for one, text, lead, sound, first, cut in zip(
+        predictions: list[Prediction] = []
+        for tokenized, text, lead, sound, first, cut in zip(
             batch, texts, watch.leads, watch.sound, watch.first, watch.writing, strict=True
         ):
-            prompt = self._prompts.of(one.query)
+            prompt = self._prompts.of(tokenized.query)
             # Thoughts that the limit has cut are no answer, or have no last line.
             if self._thinks and cut and not THOUGHT_ENDS.search(text):
                 text = ""
@@ -249,8 +249,8 @@ class GenerationHead:
             if isinstance(read, Predicted) and not sampled:
                 margin = lead if isfinite(lead) else None
                 read = replace(read, scores=self._scores(first), margin=margin)
-            found.append(read)
-        return found
+            predictions.append(read)
+        return predictions
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
         """(B, V) log-probabilities of the first token."""
@@ -258,10 +258,10 @@ class GenerationHead:
 
     def _continued(self, batch: Sequence[TokenizedQuery]) -> str:
         """Whether plain texts are continued by a line, by code or by thoughts: by what one query needs."""
-        prompts = [self._prompts.of(one.query) for one in batch]
-        if any(thinks(one) for one in prompts):
+        prompts = [self._prompts.of(tokenized.query) for tokenized in batch]
+        if any(thinks(prompt) for prompt in prompts):
             return "thought"
-        code = any(isinstance(one, ContinuationPrompt) and one.extent == "code" for one in prompts)
+        code = any(isinstance(prompt, ContinuationPrompt) and prompt.extent == "code" for prompt in prompts)
         return "code" if code else "line"
 
     def _written(
@@ -277,14 +277,14 @@ class GenerationHead:
         processors: list[LogitsProcessor] = [_Look(watch)]
         if self._temperature is not None and streams:
             processors.append(GumbelSampling(streams, self._temperature))
-        found = self._engine.network.generate(
+        tokens = self._engine.network.generate(
             **inputs,
             max_new_tokens=most,
             logits_processor=LogitsProcessorList(processors),
             stopping_criteria=StoppingCriteriaList([_Stop(watch)]),
         )
         start = 1 if self._encoder else inputs["input_ids"].shape[1]
-        return found[:, start:], watch
+        return tokens[:, start:], watch
 
     def _texts(self, rows: Sequence[Row], written: torch.Tensor) -> list[str]:
         """The written texts.
@@ -303,10 +303,10 @@ class GenerationHead:
         ]
 
     def _decoded(self, tokens: Sequence[Sequence[int]]) -> list[str]:
-        found: list[str] = self._engine.texts.tokenizer.batch_decode(
+        texts: list[str] = self._engine.texts.tokenizer.batch_decode(
             tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
-        return found
+        return texts
 
     def _scores(self, first: torch.Tensor) -> tuple[tuple[str, float], ...]:
         top = first.topk(min(KEPT, len(first)))
@@ -347,15 +347,15 @@ class _DecodingWatch:
 
     def stop(self, chosen: Sequence[int]) -> list[bool]:
         """After a token is chosen: which rows end here."""
-        found = [False] * len(chosen)
+        ended = [False] * len(chosen)
         for row, token in enumerate(chosen):
             if not self.writing[row]:
                 continue
             if self._until is not None:
                 self._texts[row] += self._tokenizer.decode([token])
-                found[row] = self._until.search(self._texts[row]) is not None
-            self.writing[row] = not found[row] and token not in self._ends
-        return found
+                ended[row] = self._until.search(self._texts[row]) is not None
+            self.writing[row] = not ended[row] and token not in self._ends
+        return ended
 
 
 class _Look(LogitsProcessor):
@@ -401,7 +401,7 @@ def _names_in(tokenizer: Any) -> frozenset[str]:
     texts = template.values() if isinstance(template, Mapping) else [template]
     try:
         reader = Environment(extensions=["jinja2.ext.loopcontrols", _GenerationBlock])
-        return frozenset().union(*(find_undeclared_variables(reader.parse(one)) for one in texts))
+        return frozenset().union(*(find_undeclared_variables(reader.parse(text)) for text in texts))
     except TemplateSyntaxError:  # the first query reports it
         return frozenset()
 
@@ -489,19 +489,19 @@ def splitmix(keys: Sequence[int], width: int, device: torch.device | str) -> tor
     """(B, width) the first outputs of SplitMix64 from each state, as int64 with the same bits."""
     steps = torch.arange(1, width + 1, device=device) * _signed(_GAMMA)
     # The state after n steps is key + n·gamma modulo 2⁶⁴; the products of int64 wrap around in the same way.
-    found = steps + torch.tensor([_signed(key) for key in keys], device=device)[:, None]
+    mixed = steps + torch.tensor([_signed(key) for key in keys], device=device)[:, None]
     for shift, factor in _MIXED:
-        found ^= _shifted(found, shift)
-        found *= _signed(factor)
-    found ^= _shifted(found, 31)
-    return found
+        mixed ^= _shifted(mixed, shift)
+        mixed *= _signed(factor)
+    mixed ^= _shifted(mixed, 31)
+    return mixed
 
 
 def _shifted(numbers: torch.Tensor, bits: int) -> torch.Tensor:
     """Logical shift to the right; torch's own keeps the sign."""
-    found = numbers >> bits
-    found &= (1 << (64 - bits)) - 1
-    return found
+    shifted = numbers >> bits
+    shifted &= (1 << (64 - bits)) - 1
+    return shifted
 
 
 def _signed(number: int) -> int:

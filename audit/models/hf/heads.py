@@ -75,13 +75,13 @@ class WindowedTokenizer:
         """
         if not other:
             return tuple(self.tokenizer.encode(text, split_special_tokens=True))
-        found = self.tokenizer(text, other, split_special_tokens=True)
-        if any(found.get("token_type_ids", ())):
+        encoded = self.tokenizer(text, other, split_special_tokens=True)
+        if any(encoded.get("token_type_ids", ())):
             raise ModelError(
                 "its tokenizer marks the texts of a pair with types of tokens, which are not given; "
                 "write -M template=FILE, a text with {source} and {other}"
             )
-        return tuple(found["input_ids"])
+        return tuple(encoded["input_ids"])
 
     def bare(self, text: str) -> Row:
         """The tokens of a text alone; a special token written in it is read as text."""
@@ -108,14 +108,14 @@ class WindowedTokenizer:
         """
         room = None if self.window is None else self.window - reserved
 
-        def fits(found: tuple[Row, ...]) -> bool:
-            return room is None or max(map(len, found)) <= room
+        def fits(tokens: tuple[Row, ...]) -> bool:
+            return room is None or max(map(len, tokens)) <= room
 
-        found = rows(query.source)
+        tokens = rows(query.source)
         # The embedding of such a token would be read from outside of the table.
-        if max(map(max, found)) >= self.words:
+        if max(map(max, tokens)) >= self.words:
             return UNKNOWN_WORD
-        if not fits(found):
+        if not fits(tokens):
             if not self.truncate:
                 return TOO_LONG
             # By bisection over characters, because a prompt or a chat stands around the source: cutting
@@ -124,16 +124,16 @@ class WindowedTokenizer:
             low, high = 1, len(query.source) - 1
             while low <= high:
                 middle = (low + high) // 2
-                found = rows(query.source[:middle])
-                if fits(found):
-                    best, low = found, middle + 1
+                tokens = rows(query.source[:middle])
+                if fits(tokens):
+                    best, low = tokens, middle + 1
                 else:
                     high = middle - 1
             if best is None:
                 return TOO_LONG
             self.cut.add(query)
-            found = best
-        return TokenizedQuery(query=query, rows=found, grows=grows)
+            tokens = best
+        return TokenizedQuery(query=query, rows=tokens, grows=grows)
 
     def shown(self, query: Query, template: str | None) -> TokenizedQuery | Failed:
         """A query for a network without a prompt: the source as it is, or the pair of units; or the user's
@@ -157,14 +157,14 @@ class WindowedTokenizer:
         rows: list[Row] = []
         encoded = encode or self.plain
         for text in texts:
-            one = replace(query, source=text)
-            found = self.fitted(one, lambda part: (encoded(part),))
-            if isinstance(found, Failed):
-                return found
-            if one in self.cut:
-                self.cut.discard(one)
+            asked = replace(query, source=text)
+            tokenized = self.fitted(asked, lambda part: (encoded(part),))
+            if isinstance(tokenized, Failed):
+                return tokenized
+            if asked in self.cut:
+                self.cut.discard(asked)
                 self.cut.add(query)
-            rows += found.rows
+            rows += tokenized.rows
         return TokenizedQuery(query=query, rows=tuple(rows))
 
 
@@ -229,15 +229,20 @@ class RowMemory:
 
     def of(self, batch: Sequence[TokenizedQuery]) -> list[list[torch.Tensor]]:
         """For each query what its rows became."""
-        again = self._found({row for one in batch if isinstance(one.query, Repeat) for row in one.rows})
-        wanted = dict.fromkeys(row for one in batch if not isinstance(one.query, Repeat) for row in one.rows)
-        found = {row: self._known[row] for row in wanted if row in self._known}
-        found |= self._found(wanted.keys() - found.keys())
-        if len(self._known) + len(found) > MOST_ROWS:
+        again = self._found(
+            {row for tokenized in batch if isinstance(tokenized.query, Repeat) for row in tokenized.rows}
+        )
+        wanted = dict.fromkeys(
+            row for tokenized in batch if not isinstance(tokenized.query, Repeat) for row in tokenized.rows
+        )
+        tensors = {row: self._known[row] for row in wanted if row in self._known}
+        tensors |= self._found(wanted.keys() - tensors.keys())
+        if len(self._known) + len(tensors) > MOST_ROWS:
             self._known.clear()
-        self._known |= found
+        self._known |= tensors
         return [
-            [(again if isinstance(one.query, Repeat) else found)[row] for row in one.rows] for one in batch
+            [(again if isinstance(tokenized.query, Repeat) else tensors)[row] for row in tokenized.rows]
+            for tokenized in batch
         ]
 
     def _found(self, rows: Collection[Row]) -> dict[Row, torch.Tensor]:
@@ -305,16 +310,16 @@ def quiet() -> Iterator[None]:
     library_logging.set_verbosity(logging.CRITICAL)
     library_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     others = [logging.getLogger(name) for name in _LOUD]
-    levels = [one.level for one in others]
-    for one in others:
-        one.setLevel(logging.CRITICAL)
+    levels = [logger.level for logger in others]
+    for logger in others:
+        logger.setLevel(logging.CRITICAL)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        for one, before in zip(others, levels, strict=True):
-            one.setLevel(before)
+        for logger, before in zip(others, levels, strict=True):
+            logger.setLevel(before)
         library_logging.set_verbosity(level)
         if bars:
             library_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
@@ -334,8 +339,8 @@ def of_its_files(name: str) -> Iterator[None]:
     except CodeauditError:
         raise
     except Exception as error:
-        told = f"{type(error).__name__}: {in_one_line(error)}"
-        raise ModelError(f"cannot use {name!r}: its files do not fit each other ({told})") from error
+        words = f"{type(error).__name__}: {in_one_line(error)}"
+        raise ModelError(f"cannot use {name!r}: its files do not fit each other ({words})") from error
 
 
 def in_one_line(error: BaseException, most: int = 160) -> str:

@@ -77,8 +77,8 @@ def method_of(config: Any) -> str | None:
     about = getattr(config, "quantization_config", None)
     if about is None:
         return None
-    told = about if isinstance(about, Mapping) else about.to_dict()
-    known = str(told.get("quant_method") or next((_OLD[key] for key in _OLD if told.get(key)), ""))
+    settings = about if isinstance(about, Mapping) else about.to_dict()
+    known = str(settings.get("quant_method") or next((_OLD[key] for key in _OLD if settings.get(key)), ""))
     return known.lower() or "unknown"
 
 
@@ -178,7 +178,9 @@ def check_weights(folder: Path, name: str) -> None:
     if (folder / INDEX).is_file():
         try:
             index = load_json((folder / INDEX).read_text(encoding="utf-8"))
-            lost = [one for one in sorted(set(index["weight_map"].values())) if not (folder / one).is_file()]
+            lost = [
+                file for file in sorted(set(index["weight_map"].values())) if not (folder / file).is_file()
+            ]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"cannot load {name!r}: {INDEX} is damaged; copy the model again") from error
         if lost:
@@ -197,12 +199,12 @@ def check_weights(folder: Path, name: str) -> None:
 
 def digest_of(folder: Path) -> str:
     """A hash over the files of a model that may decide an answer."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for path in sorted(_decisive(folder)):
         with path.open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
-        found.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
-    return found.hexdigest()
+        hasher.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
+    return hasher.hexdigest()
 
 
 def _decisive(folder: Path) -> Iterator[Path]:
@@ -221,7 +223,7 @@ def _snapshot(name: str, revision: str | None, code: bool, gguf: str) -> Path:
     silence = _silence(name, revision)
     try:
         with _bars_on_terminals_only():
-            found = snapshot_download(
+            path = snapshot_download(
                 name,
                 revision=revision,
                 allow_patterns=wanted,
@@ -234,7 +236,7 @@ def _snapshot(name: str, revision: str | None, code: bool, gguf: str) -> Path:
         raise ModelError(
             f"no folder {name!r}, and cannot get the model 'hf/{name}': {why}; go online, or name a folder"
         ) from error
-    return Path(found)
+    return Path(path)
 
 
 def _silence(name: str, revision: str | None) -> str:
@@ -299,14 +301,16 @@ class Source:
         try:
             return loader(self.folder, local_files_only=True, trust_remote_code=trust, **settings)
         except Exception as error:  # the library passes on errors of any type
-            told = in_one_line(error)
+            reason = in_one_line(error)
             if "trust_remote_code" in str(error):
-                told = "it needs code of its own; read that code, and run it with -M trust_remote_code=true"
+                reason = "it needs code of its own; read that code, and run it with -M trust_remote_code=true"
             elif "ignore_mismatched_sizes" in str(error):
-                told = "its weights do not have the shapes that its config.json gives; copy both again"
+                reason = "its weights do not have the shapes that its config.json gives; copy both again"
             elif isinstance(error, LookupError | AttributeError | TypeError):
-                told = f"one of its files is damaged, or of another format ({type(error).__name__}: {told})"
-            raise ModelError(f"cannot {self.purpose} {self.name!r}: {told}") from error
+                reason = (
+                    f"one of its files is damaged, or of another format ({type(error).__name__}: {reason})"
+                )
+            raise ModelError(f"cannot {self.purpose} {self.name!r}: {reason}") from error
 
 
 def load(name: str, settings: Settings) -> HubModel:
@@ -391,8 +395,8 @@ def _base_of(adapter: Adapter, arguments: Arguments) -> Path:
 def _loaded(source: Source, device: str, precision: str | None) -> HubModel:
     name, folder, arguments, adapter = source.name, source.folder, source.arguments, source.adapter
     if not source.gguf and not (folder / "config.json").is_file():
-        told = for_folder(folder) or f"no config.json in {str(folder)!r}"
-        raise ModelError(f"cannot load {name!r}: {told}")
+        hint = for_folder(folder) or f"no config.json in {str(folder)!r}"
+        raise ModelError(f"cannot load {name!r}: {hint}")
     # In the order of their cost: a wrong argument is found before a file of gigabytes is opened.
     config = source.read(transformers.AutoConfig.from_pretrained)
     _check_code(source)
@@ -470,14 +474,14 @@ def _head_of(config: Any, name: str, *, gguf: bool) -> str:
     remedy = f"name its head with -M head={'|'.join(HEADS)}"
     if architecture is None:
         raise ModelError(f"cannot load {name!r}: its config.json names no architecture; {remedy}")
-    found = next((head for ending, head in ENDINGS if architecture.endswith(ending)), None)
-    if found == "causal" and config.is_encoder_decoder:
+    head = next((head for ending, head in ENDINGS if architecture.endswith(ending)), None)
+    if head == "causal" and config.is_encoder_decoder:
         return "seq2seq"
-    if found == "seq2seq" and not config.is_encoder_decoder and config.get_text_config() is not config:
+    if head == "seq2seq" and not config.is_encoder_decoder and config.get_text_config() is not config:
         return "causal"  # it also reads pictures, such as Gemma 3
-    if found is None or (found == "seq2seq" and not config.is_encoder_decoder):
+    if head is None or (head == "seq2seq" and not config.is_encoder_decoder):
         raise ModelError(f"cannot load {name!r}: its architecture {architecture} answers no task; {remedy}")
-    return found
+    return head
 
 
 def tokenizer_of(source: Source) -> Any:
@@ -489,8 +493,8 @@ def tokenizer_of(source: Source) -> Any:
     try:
         tokenizer = source.read(transformers.AutoTokenizer.from_pretrained)
     except ModelError as error:
-        told = "" if "trust_remote_code" in str(error) else f"; {_OWN_TOKENIZER}"
-        raise ModelError(f"{error}{told}") from error
+        hint = "" if "trust_remote_code" in str(error) else f"; {_OWN_TOKENIZER}"
+        raise ModelError(f"{error}{hint}") from error
     if source.gguf:
         return tokenizer
     files = {"tokenizer.json", *type(tokenizer).vocab_files_names.values()}
@@ -528,11 +532,11 @@ def _network(source: Source, head: str, config: Any, precision: str | None, plac
         settings["num_labels"] = adapter.outputs
     if not source.gguf:
         settings["use_safetensors"] = True
-    network, told = source.read(auto.from_pretrained, output_loading_info=True, **settings)
+    network, report = source.read(auto.from_pretrained, output_loading_info=True, **settings)
     given: Mapping[str, object] = {} if adapter is None else adapter.shapes
     missing = sorted(
         key
-        for key in told["missing_keys"]
+        for key in report["missing_keys"]
         if key not in given and not (head == "embedding" and "pooler." in key)
     )
     if missing:
@@ -580,10 +584,10 @@ def _check_code(source: Source) -> None:
         return
     waiting = [load_json((source.folder / "config.json").read_text(encoding="utf-8"))]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, list):
-            waiting += one
-        for key, value in one.items() if isinstance(one, dict) else ():
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        for key, value in node.items() if isinstance(node, dict) else ():
             if key.lstrip("_").endswith("_implementation") and "/" in str(value):
                 raise ModelError(
                     f"cannot load {source.name!r}: its config.json names code of the hub, {key}={value!r}; "
@@ -594,7 +598,7 @@ def _check_code(source: Source) -> None:
 
 def _digest(source: Source) -> str:
     """A hash over everything that is read for a model."""
-    found = digest_of(source.folder)
+    digest = digest_of(source.folder)
     more: list[str] = []
     if source.gguf:
         with (source.folder / source.gguf).open("rb") as file:
@@ -603,7 +607,7 @@ def _digest(source: Source) -> str:
         more += [digest_of(source.adapter.folder), version_of("peft")]
     if source.arguments.quantize is not None:
         more += [source.arguments.quantize, version_of("bitsandbytes")]
-    return hashlib.sha256("\0".join((found, *more)).encode()).hexdigest() if more else found
+    return hashlib.sha256("\0".join((digest, *more)).encode()).hexdigest() if more else digest
 
 
 def _pad(tokenizer: Any, network: Any, words: int) -> int:

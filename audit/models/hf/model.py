@@ -75,8 +75,8 @@ class HubModel(BaseModel):
         with of_its_files(self.name), quiet(), torch.inference_mode():
             self.noise = self._measured_noise()
         if engine.texts.truncate and engine.texts.window is not None:
-            told = "codeaudit: %s: an input longer than its %s tokens loses its end"
-            _log.warning(told, self.name, f"{engine.texts.window:,}")
+            message = "codeaudit: %s: an input longer than its %s tokens loses its end"
+            _log.warning(message, self.name, f"{engine.texts.window:,}")
 
     @property
     @override
@@ -93,8 +93,8 @@ class HubModel(BaseModel):
     @override
     def tasks(self) -> frozenset[str]:
         own = frozenset() if self.task is None else frozenset({self.task})
-        found: frozenset[str] = getattr(self._head, "tasks", own)
-        return found
+        tasks: frozenset[str] = getattr(self._head, "tasks", own)
+        return tasks
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ class HubModel(BaseModel):
         It also covers the version of `transformers`, because that has the code of networks and chats.
         """
         texts = self._engine.texts
-        told = {
+        facts = {
             "files": self._digest,
             "head": self._head.kind,
             "decides": dict(self._head.decides),
@@ -130,7 +130,7 @@ class HubModel(BaseModel):
             "truncate": texts.truncate,
             "versions": [VERSION, transformers.__version__],
         }
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
     @override
@@ -164,15 +164,16 @@ class HubModel(BaseModel):
             read = [self._head.ask(query) for query in queries]
             numbers = range(self.samples)
             rows = [
-                replace(one, attempt=each)
-                for one in read
-                if isinstance(one, TokenizedQuery)
+                replace(asked, attempt=each)
+                for asked in read
+                if isinstance(asked, TokenizedQuery)
                 for each in numbers
             ]
             # All answers to all queries in one list, because a batch may hold answers to several queries.
             answers = iter(self._batches(rows, most=max(len(queries), ATTEMPTS_AT_ONCE)))
             return [
-                one if isinstance(one, Failed) else joined([next(answers) for _ in numbers]) for one in read
+                asked if isinstance(asked, Failed) else joined([next(answers) for _ in numbers])
+                for asked in read
             ]
 
     def _measured_noise(self) -> float:
@@ -229,7 +230,7 @@ class Batcher:
 
     def __call__(self, asked: Sequence[TokenizedQuery], *, most: int | None = None) -> list[Prediction]:
         """One prediction per query, in the same order. `most`: largest number of queries in a batch."""
-        found: dict[int, Prediction] = {}
+        predictions: dict[int, Prediction] = {}
         waiting = sorted(range(len(asked)), key=lambda number: -asked[number].length)
         # Longest first also pads least: neighbours have similar lengths.
         while waiting:
@@ -244,21 +245,21 @@ class Batcher:
                 _release()  # outside of the handler: the exception's traceback keeps the tensors alive
                 self.room = _cost([asked[number] for number in batch[: math.ceil(len(batch) / 2)]])
                 continue
-            found.update(zip(batch, answers, strict=True))
+            predictions.update(zip(batch, answers, strict=True))
             waiting = waiting[len(batch) :]
-        return [found[number] for number in range(len(asked))]
+        return [predictions[number] for number in range(len(asked))]
 
     def _next(self, waiting: Sequence[int], asked: Sequence[TokenizedQuery]) -> Sequence[int]:
         """The next batch: as many queries as fit, and at least one."""
         size = 1
-        while size < len(waiting) and _cost([asked[one] for one in waiting[: size + 1]]) <= self.room:
+        while size < len(waiting) and _cost([asked[number] for number in waiting[: size + 1]]) <= self.room:
             size += 1
         return waiting[:size]
 
 
 def _cost(batch: Sequence[TokenizedQuery]) -> int:
     """Padded tokens of a batch."""
-    return sum(len(one.rows) for one in batch) * max(one.length for one in batch)
+    return sum(len(tokenized.rows) for tokenized in batch) * max(tokenized.length for tokenized in batch)
 
 
 def _is_memory(error: BaseException) -> bool:

@@ -127,8 +127,8 @@ class AnthropicBatches(InspectClient, BatchClient):
     async def submit(self, key: str, lines: Sequence[bytes]) -> str:
         """The names of the requests have the key, because nothing else has one."""
         named = [HEAD + key[:KEY].encode() + b"-" + line.removeprefix(HEAD) for line in lines]
-        found = await self._call("POST", "", b'{"requests":[' + b",".join(named) + b"]}")
-        if not isinstance(name := found.get("id"), str) or not name:
+        batch = await self._call("POST", "", b'{"requests":[' + b",".join(named) + b"]}")
+        if not isinstance(name := batch.get("id"), str) or not name:
             raise RequestError("unreadable reply", message="no id", again=True)
         return name
 
@@ -137,26 +137,26 @@ class AnthropicBatches(InspectClient, BatchClient):
         """Only the answers of a batch have its key; others may be waited for."""
         while True:
             waiting = False
-            async for one in self._recent(made - SKEW):
-                if sum(_counts(one).values()) != count:
+            async for batch in self._recent(made - SKEW):
+                if sum(_counts(batch).values()) != count:
                     continue
-                if one.get("processing_status") != "ended":
+                if batch.get("processing_status") != "ended":
                     waiting = True
-                elif any(name.startswith(f"{key[:KEY]}-") for name, _ in await self._lines(str(one["id"]))):
-                    return str(one["id"])
+                elif any(name.startswith(f"{key[:KEY]}-") for name, _ in await self._lines(str(batch["id"]))):
+                    return str(batch["id"])
             if not waiting:
                 return ""
             await asyncio.sleep(WAIT)
 
     @override
     async def look(self, batch: str) -> BatchState:
-        found = await self._call("GET", f"/{batch}")
-        counts = _counts(found)
+        state = await self._call("GET", f"/{batch}")
+        counts = _counts(state)
         total = sum(counts.values())
         return BatchState(
             id=self._address.line(batch),
-            status=self._address.line(str(found.get("processing_status", ""))),
-            ended=found.get("processing_status") == "ended",
+            status=self._address.line(str(state.get("processing_status", ""))),
+            ended=state.get("processing_status") == "ended",
             done=total - counts.get("processing", 0),
             total=total,
             expired=bool(counts.get("expired")),
@@ -169,7 +169,7 @@ class AnthropicBatches(InspectClient, BatchClient):
         self, state: BatchState, prompt: Prompt, query: Query
     ) -> list[tuple[str, Reply | RequestError]]:
         """What expired or was cancelled has no line."""
-        found: list[tuple[str, Reply | RequestError]] = []
+        outcomes: list[tuple[str, Reply | RequestError]] = []
         for name, result in await self._lines(state.files[0]):
             message, kind = result.get("message"), result.get("type")
             if kind == "succeeded":
@@ -177,8 +177,8 @@ class AnthropicBatches(InspectClient, BatchClient):
             elif kind == "errored":
                 error = result.get("error")
                 inner = error.get("error") if isinstance(error, dict) else None
-                told = inner.get("type") if isinstance(inner, dict) else None
-                played = _Played(error, STATUSES.get(str(told), 500))
+                fault = inner.get("type") if isinstance(inner, dict) else None
+                played = _Played(error, STATUSES.get(str(fault), 500))
             else:
                 continue
             try:
@@ -187,8 +187,8 @@ class AnthropicBatches(InspectClient, BatchClient):
                 # What was answered was paid for, and another answer would be, too.
                 failed.again = failed.again and kind == "errored"
                 outcome = failed
-            found.append((name.partition("-")[2], outcome))
-        return found
+            outcomes.append((name.partition("-")[2], outcome))
+        return outcomes
 
     async def _play(self, played: _Played, prompt: Prompt, query: Query, number: int) -> Reply:
         before = _PLAYED.set(played)
@@ -203,11 +203,13 @@ class AnthropicBatches(InspectClient, BatchClient):
         for _ in range(PAGES):
             page = await self._call("GET", f"?limit={PAGE}{f'&after_id={after}' if after else ''}")
             listed = page.get("data")
-            batches = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-            for one in batches:
-                if datetime.fromisoformat(str(one["created_at"])).timestamp() < since:
+            batches = (
+                [batch for batch in listed if isinstance(batch, dict)] if isinstance(listed, list) else []
+            )
+            for batch in batches:
+                if datetime.fromisoformat(str(batch["created_at"])).timestamp() < since:
                     return
-                yield one
+                yield batch
             if page.get("has_more") is not True or not batches:
                 return
             after = str(batches[-1].get("id", ""))
@@ -217,20 +219,20 @@ class AnthropicBatches(InspectClient, BatchClient):
         async with self._failures():
             # By the path and not by the address that the vendor tells: nothing is asked elsewhere.
             data = (await self._answer("GET", f"/{batch}/results")).content
-        found = []
+        results = []
         for line in data.splitlines():
             with suppress(ValueError, RecursionError, AttributeError):
-                one = json.loads(line)
-                result = one.get("result")
-                found.append((str(one.get("custom_id", "")), result if isinstance(result, dict) else {}))
-        return found
+                answer = json.loads(line)
+                result = answer.get("result")
+                results.append((str(answer.get("custom_id", "")), result if isinstance(result, dict) else {}))
+        return results
 
     async def _call(self, method: str, path: str, body: bytes | None = None) -> dict[str, Any]:
         async with self._failures():
-            found = (await self._answer(method, path, body)).json()
-            if not isinstance(found, dict):
+            reply = (await self._answer(method, path, body)).json()
+            if not isinstance(reply, dict):
                 raise RequestError("unreadable reply", message="no object", again=True)
-            return found
+            return reply
 
     async def _answer(self, method: str, path: str, body: bytes | None = None) -> httpx2.Response:
         client: Any = self._model.api.client
@@ -259,5 +261,5 @@ class AnthropicBatches(InspectClient, BatchClient):
 
 def _counts(batch: Mapping[str, Any]) -> dict[str, int]:
     counts = batch.get("request_counts")
-    found = counts if isinstance(counts, dict) else {}
-    return {name: number for name, number in found.items() if isinstance(number, int)}
+    known = counts if isinstance(counts, dict) else {}
+    return {name: number for name, number in known.items() if isinstance(number, int)}

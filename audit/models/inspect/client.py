@@ -98,7 +98,9 @@ class InspectClient(EndpointClient):
     @override
     async def ask(self, prompt: Prompt, query: Query, attempt: int = 0) -> Reply:
         """The seed depends on `attempt` if several answers are drawn."""
-        turns: list[ChatMessage] = [_ROLES[one.role](content=one.content) for one in prompt.messages(query)]
+        turns: list[ChatMessage] = [
+            _ROLES[message.role](content=message.content) for message in prompt.messages(query)
+        ]
         try:
             async with asyncio.timeout(self._timeout):
                 answer = await self._model.api.generate(
@@ -142,7 +144,7 @@ class InspectClient(EndpointClient):
         content = output.choices[0].message.content
         text = "" if output.completion == NOTHING else output.completion
         parts = content if isinstance(content, list) else []
-        thought = not text and any(isinstance(one, ContentReasoning) for one in parts)
+        thought = not text and any(isinstance(part, ContentReasoning) for part in parts)
         cut = output.stop_reason in ("max_tokens", "model_length")
         if not text and not (cut or thought):
             raise RequestError("unreadable reply", message="nothing", again=True, unreadable=True)
@@ -168,21 +170,21 @@ class InspectClient(EndpointClient):
                 _log.warning("codeaudit: the vendor gives no log-probabilities; answers have no margins")
             return NO_LEAD
         # inspect-ai drops tokens of Google's that are certain; without the first one, another would be read.
-        whole = "".join(one.token for one in given.content).strip()
+        whole = "".join(place.token for place in given.content).strip()
         return leads({"logprobs": given.model_dump()}) if whole.startswith(text.strip()) else NO_LEAD
 
     def _failure(self, error: Exception) -> RequestError:
         """What an error of a vendor's library means."""
         chain = list(_causes(error))
-        for one in chain:
-            if isinstance(one, RedirectedElsewhere):
-                return RequestError("redirect", elsewhere=self._address.line(str(one)))
-            if isinstance(one, ReplyTooLarge):
-                return RequestError("reply too large", message=str(one))
+        for cause in chain:
+            if isinstance(cause, RedirectedElsewhere):
+                return RequestError("redirect", elsewhere=self._address.line(str(cause)))
+            if isinstance(cause, ReplyTooLarge):
+                return RequestError("reply too large", message=str(cause))
         status = next(filter(None, map(_status, chain)), None)
         if status is None:
             return self._without_status(chain)
-        body = next((found for one in chain if (found := _body(one))), "")
+        body = next((content for cause in chain if (content := _body(cause))), "")
         page = isinstance(body, str) and is_page(body)
         words = "a web page" if page else server_words(body)
         passes = passes_later(status)
@@ -192,7 +194,7 @@ class InspectClient(EndpointClient):
             message=self._address.line(words),
             again=passes and not spent,
             busy=status in BUSY,
-            wait=max(wait_of(_headers(one)) for one in chain),
+            wait=max(wait_of(_headers(cause)) for cause in chain),
             status=402 if spent else status,
             field=rejected(
                 body, words, ("temperature", "seed", "max_tokens", *LOGPROBS, *self._generation.options)
@@ -204,7 +206,7 @@ class InspectClient(EndpointClient):
 
     def _without_status(self, chain: Sequence[BaseException]) -> RequestError:
         """What an error means that came before a response, or behind one that nobody can read."""
-        names = {kind.__name__ for one in chain for kind in type(one).__mro__}
+        names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
         if any("Timeout" in name for name in names):
             far = any("ConnectTimeout" in name for name in names)
             return RequestError("timeout", again=True, busy=not far, unreachable=far)
@@ -230,10 +232,10 @@ def _model(
         ModelError: inspect-ai knows no such vendor, or lacks the package for it.
     """
     try:
-        found = get_model(spec, base_url=base_url, api_key=where.key or None, memoize=False, **arguments)
+        model = get_model(spec, base_url=base_url, api_key=where.key or None, memoize=False, **arguments)
     except Exception as error:  # it raises its own kinds, some of them with colours in their texts
         raise ModelError(f"inspect-ai cannot use {spec!r}: {where.line(str(error))}") from None
-    api: Any = found.api
+    api: Any = model.api
     client: Any = getattr(api, "client", None)
     if hasattr(client, "with_options"):  # the packages of OpenAI, Anthropic and Groq are made alike
         try:
@@ -248,7 +250,7 @@ def _model(
             return make(options)
 
         api.model_client = model_client
-    return found
+    return model
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -271,25 +273,27 @@ def _status(error: BaseException) -> int | None:
         # boto
         response.get("ResponseMetadata", {}).get("HTTPStatusCode") if isinstance(response, dict) else None,
     )
-    return next((one for one in places if isinstance(one, int) and 300 <= one < 600), None)
+    return next((status for status in places if isinstance(status, int) and 300 <= status < 600), None)
 
 
 def _body(error: BaseException) -> object:
     """The words of the vendor in an error."""
     for name in ("body", "details", "error", "message"):
-        found = getattr(error, name, None)
-        if found and not callable(found):
-            return found
+        words = getattr(error, name, None)
+        if words and not callable(words):
+            return words
     return ""
 
 
 def _headers(error: BaseException) -> Mapping[str, str]:
-    found = getattr(getattr(error, "response", None), "headers", None)
-    return found if isinstance(found, Mapping) else {}
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return headers if isinstance(headers, Mapping) else {}
 
 
 def _target(chain: list[BaseException]) -> str:
-    return next((one for error in chain if (one := _headers(error).get("location", ""))), "another place")
+    return next(
+        (location for error in chain if (location := _headers(error).get("location", ""))), "another place"
+    )
 
 
 class _Forwarded(logging.Handler):

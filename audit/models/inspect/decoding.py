@@ -59,34 +59,38 @@ class VendorDecoding(BaseDecoding):
             UsageError: several answers are wanted and all would be equal.
         """
         names = ("temperature", "seed", "samples", "max_tokens")
-        found: dict[str, Any] = {key: sent(value) for key, value in given(settings, *names).items()}
+        arguments: dict[str, Any] = {key: sent(value) for key, value in given(settings, *names).items()}
         options: dict[str, object] = dict(given(settings, *OPTIONS))
         if "extra_body" in options:
             options["extra_body"] = json.loads(str(options["extra_body"]))
-        if found.get("samples", 1) != 1:
-            check_answers_differ(found, {})
-            found.setdefault("temperature", TEMPERATURE)
+        if arguments.get("samples", 1) != 1:
+            check_answers_differ(arguments, {})
+            arguments.setdefault("temperature", TEMPERATURE)
         # A model that reasons needs room for it, which nobody can know; its own default holds.
-        if "max_tokens" not in found and options.keys() & {"reasoning_effort", "reasoning_tokens", "effort"}:
-            found["max_tokens"] = None
+        if "max_tokens" not in arguments and options.keys() & {
+            "reasoning_effort",
+            "reasoning_tokens",
+            "effort",
+        }:
+            arguments["max_tokens"] = None
         logprobs = settings.arguments.get("logprobs") is True
         if "noise" in settings.arguments and not logprobs:
             flag = settings.flag
             raise UsageError(f"{flag}noise needs {flag}logprobs=true: without them no flip has a margin")
-        return cls(**found, bounded="max_tokens" in found, options=options, logprobs=logprobs)
+        return cls(**arguments, bounded="max_tokens" in arguments, options=options, logprobs=logprobs)
 
     def __str__(self) -> str:
         """Every parameter, also those that are not sent, as text for fingerprints."""
         shown = {"temperature": self.temperature, "seed": self.seed, "max_tokens": self.max_tokens}
-        told: dict[str, object] = {name: NONE if value is None else value for name, value in shown.items()}
+        values: dict[str, object] = {name: NONE if value is None else value for name, value in shown.items()}
         if self.samples > 1:
-            told["samples"] = self.samples
+            values["samples"] = self.samples
         if self.logprobs:
-            told["logprobs"] = LIKELIEST
-        told |= {
+            values["logprobs"] = LIKELIEST
+        values |= {
             name: json.dumps(value, sort_keys=True, separators=(",", ":"))
             if isinstance(value, dict)
             else value
             for name, value in sorted(self.options.items())
         }
-        return urlencode(told, safe='{}":,[]')
+        return urlencode(values, safe='{}":,[]')

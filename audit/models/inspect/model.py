@@ -138,11 +138,11 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
         size_hint=f"; the prompt and {settings.flag}max_tokens together must fit its context",
     )
     version = sent(settings.arguments.get("version"))
-    packages = {one: version_of(one) for one in ("inspect-ai", vendor.package) if one}
-    told = urlencode(
+    packages = {package: version_of(package) for package in ("inspect-ai", vendor.package) if package}
+    identity = urlencode(
         {
             "prompts": asked.digest,
-            **{one: number for one, number in packages.items() if number},
+            **{package: number for package, number in packages.items() if number},
             **({} if version is None else {"version": version}),
         }
     )
@@ -150,7 +150,7 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
     return EndpointModel(
         endpoint,
         name=f"{form}{rest}" + (f" ({shown})" if shown else ""),
-        fingerprint=f"{NAME}/{rest}@{where.url}?{generation}&{told}",
+        fingerprint=f"{NAME}/{rest}@{where.url}?{generation}&{identity}",
         prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
         noise=float(settings.arguments.get("noise", 0.0)),
         batching=batching,

@@ -84,12 +84,14 @@ class BatchingClient(Client, BatchClient):
         after = ""
         for _ in range(PAGES):
             page = await self._get("/batches", {"limit": PAGE, **({"after": after} if after else {})})
-            found = page.get("data")
-            batches = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-            for one in batches:
-                metadata = one.get("metadata")
+            listed = page.get("data")
+            batches = (
+                [batch for batch in listed if isinstance(batch, dict)] if isinstance(listed, list) else []
+            )
+            for batch in batches:
+                metadata = batch.get("metadata")
                 if isinstance(metadata, dict) and metadata.get(KEY) == key:
-                    return str(one.get("id", ""))
+                    return str(batch.get("id", ""))
             if page.get("has_more") is not True or not batches:
                 return ""
             after = str(batches[-1].get("id", ""))
@@ -97,19 +99,21 @@ class BatchingClient(Client, BatchClient):
 
     @override
     async def look(self, batch: str) -> BatchState:
-        found = await self._get(f"/batches/{batch}", {})
-        status = str(found.get("status", ""))
-        counts = found.get("request_counts")
+        state = await self._get(f"/batches/{batch}", {})
+        status = str(state.get("status", ""))
+        counts = state.get("request_counts")
         done, failed, total = (
             value if isinstance(counts, dict) and isinstance(value := counts.get(name), int) else 0
             for name in ("completed", "failed", "total")
         )
-        errors = found.get("errors")
+        errors = state.get("errors")
         faults = errors.get("data") if isinstance(errors, dict) else None
         codes = (
-            [one.get("code") for one in faults if isinstance(one, dict)] if isinstance(faults, list) else []
+            [fault.get("code") for fault in faults if isinstance(fault, dict)]
+            if isinstance(faults, list)
+            else []
         )
-        names = (found.get(name) for name in ("output_file_id", "error_file_id"))
+        names = (state.get(name) for name in ("output_file_id", "error_file_id"))
         return BatchState(
             id=self._address.line(batch),
             status=self._address.line(status),
@@ -128,14 +132,14 @@ class BatchingClient(Client, BatchClient):
         self, state: BatchState, prompt: Prompt, query: Query
     ) -> list[tuple[str, Reply | RequestError]]:
         sent = self._body(prompt, query, 0)
-        found: list[tuple[str, Reply | RequestError]] = []
+        outcomes: list[tuple[str, Reply | RequestError]] = []
         for name in state.files:
             async with self._failures({}), asyncio.timeout(self._slowest):
                 response = await self._files.get(
                     f"/files/{name}/content", cast_to=httpx2.Response, options={"headers": self._headers}
                 )
-                found += [self._outcome(line, sent) for line in _lines(response.content)]
-        return found
+                outcomes += [self._outcome(line, sent) for line in _lines(response.content)]
+        return outcomes
 
     def _outcome(
         self, line: Mapping[str, Any], sent: Mapping[str, object]
@@ -169,10 +173,10 @@ class BatchingClient(Client, BatchClient):
             response = await self._client.get(
                 path, cast_to=httpx2.Response, options={"headers": self._headers, "params": query}
             )
-            found = json.loads(response.text)
-            if not isinstance(found, dict):
+            reply = json.loads(response.text)
+            if not isinstance(reply, dict):
                 raise RequestError("unreadable reply", message="no object", again=True)
-            return found
+            return reply
 
     def _named(self, response: httpx2.Response) -> str:
         """The id of the file or batch that was made.
@@ -180,8 +184,8 @@ class BatchingClient(Client, BatchClient):
         Raises:
             RequestError: the reply has none.
         """
-        found = json.loads(response.text)
-        name = found.get("id") if isinstance(found, dict) else None
+        reply = json.loads(response.text)
+        name = reply.get("id") if isinstance(reply, dict) else None
         if not isinstance(name, str) or not name:
             raise RequestError("unreadable reply", message="no id", again=True)
         return name
@@ -196,7 +200,7 @@ def _lines(data: bytes) -> Iterator[dict[str, Any]]:
     for line in data.splitlines():
         if line.strip():
             try:
-                found = json.loads(line)
+                record = json.loads(line)
             except (ValueError, RecursionError):
-                found = None
-            yield found if isinstance(found, dict) else {}
+                record = None
+            yield record if isinstance(record, dict) else {}

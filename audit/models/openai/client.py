@@ -93,10 +93,10 @@ def _answer(query: Query) -> dict[str, object]:
 def answer_in(text: str) -> str | None:
     """The answer in such a reply; `None` if it is no such object, as of a server that ignores the field."""
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    answer = found.get(ANSWER) if isinstance(found, Mapping) else None
+    answer = content.get(ANSWER) if isinstance(content, Mapping) else None
     if isinstance(answer, bool):
         return str(answer).lower()
     return str(answer) if isinstance(answer, str | int | float) else None
@@ -108,16 +108,16 @@ def vectors_in(reply: object) -> list[list[float]] | None:
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         return None
     # Servers may answer in any order. One that gives no indices keeps that of the texts.
-    found: dict[object, list[float]] = {}
+    vectors: dict[object, list[float]] = {}
     for place, row in enumerate(rows):
         vector, index = row.get("embedding"), row.get("index", place)
         if not (isinstance(vector, list) and all(map(is_number, vector)) and any(vector) and is_whole(index)):
             return None
-        found[index] = list(map(float, vector))
-    sizes = set(map(len, found.values()))
+        vectors[index] = list(map(float, vector))
+    sizes = set(map(len, vectors.values()))
     return (
-        [found[place] for place in range(len(rows))]
-        if found.keys() == set(range(len(rows))) and len(sizes) < 2
+        [vectors[place] for place in range(len(rows))]
+        if vectors.keys() == set(range(len(rows))) and len(sizes) < 2
         else None
     )
 
@@ -190,8 +190,8 @@ class Client(EndpointClient):
         """The seed depends on `attempt` if several answers are drawn."""
         body = self._body(prompt, query, attempt)
         async with self._failures(body), asyncio.timeout(self._timeout):
-            found = await self._send(body)
-            return self._ranked(found, query) if self._decoding.api == EMBEDDINGS else self._read(found)
+            reply = await self._send(body)
+            return self._ranked(reply, query) if self._decoding.api == EMBEDDINGS else self._read(reply)
 
     @asynccontextmanager
     async def _failures(self, sent: Mapping[str, object]) -> AsyncIterator[None]:
@@ -239,12 +239,12 @@ class Client(EndpointClient):
             body["store"] = False  # the vendor keeps nothing
         elif self._stream is not None:
             body["stream"] = self._stream
-        found = decoding.sent(decoding.longest(prompt), seed=decoding.seed_of(attempt))
-        if decoding.tokens_field in found:
-            found[self._tokens_field] = found.pop(decoding.tokens_field)
+        fields = decoding.sent(decoding.longest(prompt), seed=decoding.seed_of(attempt))
+        if decoding.tokens_field in fields:
+            fields[self._tokens_field] = fields.pop(decoding.tokens_field)
         if decoding.structured:
-            found |= structured(prompt, query, flat=decoding.api == "responses")
-        return body | {**found, **decoding.extra_body}
+            fields |= structured(prompt, query, flat=decoding.api == "responses")
+        return body | {**fields, **decoding.extra_body}
 
     async def _send(self, body: Mapping[str, object]) -> object:
         """Send a request; gives its reply as JSON, or as a text if it is none."""
@@ -260,16 +260,16 @@ class Client(EndpointClient):
         choice = choice_of(completion)
         if choice is None:
             raise self._unreadable(completion, foreign=True)
-        found = said(choice, chat=self._decoding.api != "completions")
+        message = said(choice, chat=self._decoding.api != "completions")
         ended = choice.get("finish_reason")
-        if ended == "content_filter" or found.refused:
+        if ended == "content_filter" or message.refused:
             raise RequestError("refused by its filter")
         # A reasoning model that has used up its tokens with thinking was cut off.
         cut = ended == "length"
-        if found.text is None and not (cut or found.thought):
+        if message.text is None and not (cut or message.thought):
             raise self._unreadable(completion)
         names = [_of(completion, name) for name in ("model", "system_fingerprint")]
-        text = self._address.cleared(found.text or "")
+        text = self._address.cleared(message.text or "")
         likely = leads(choice) if self._decoding.logprobs and self._decoding.samples == 1 else NO_LEAD
         return Reply(
             text=text,
@@ -277,23 +277,23 @@ class Client(EndpointClient):
             scores=likely.scores,
             inside=answer_in(text) if self._decoding.structured else None,
             cut=cut,
-            thought="" if cut else found.thought,
+            thought="" if cut else message.thought,
             tokens=_tokens(_of(completion, "usage")),
             served=self._address.line(" ".join(name for name in names if isinstance(name, str) and name)),
         )
 
-    def _ranked(self, found: object, query: Query) -> Reply:
+    def _ranked(self, reply: object, query: Query) -> Reply:
         """The ranking of the candidates by the cosine of their embeddings with that of the query."""
-        vectors = vectors_in(found)
+        vectors = vectors_in(reply)
         if vectors is None or len(vectors) != 1 + len(query.candidates):
-            raise self._unreadable(found, foreign=vectors is None)
+            raise self._unreadable(reply, foreign=vectors is None)
         words, *candidates = vectors
-        ranked = ranked_by([cosine(words, one) for one in candidates])
-        served = _of(found, "model")
+        ranked = ranked_by([cosine(words, candidate) for candidate in candidates])
+        served = _of(reply, "model")
         return Reply(
             text=", ".join(map(str, ranked.answer)) if isinstance(ranked.answer, tuple) else "",
             scores=ranked.scores,
-            tokens=_tokens(_of(found, "usage")),
+            tokens=_tokens(_of(reply, "usage")),
             served=self._address.line(served) if isinstance(served, str) else "",
         )
 

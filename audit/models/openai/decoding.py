@@ -70,30 +70,30 @@ class Decoding(BaseDecoding):
         """
         # `-M seed=none` is another thing than no argument: the field is not sent, instead of its default.
         names = ("api", "temperature", "seed", "samples", "max_tokens", "tokens_field", "reasoning_effort")
-        found = {key: sent(value) for key, value in given(settings, *names).items()}
+        arguments = {key: sent(value) for key, value in given(settings, *names).items()}
         structured = settings.arguments.get("structured") is True
         logprobs = settings.arguments.get("logprobs") is True
-        _check_api(str(found.get("api", "chat")), settings, structured=structured)
+        _check_api(str(arguments.get("api", "chat")), settings, structured=structured)
         _check_logprobs(settings, logprobs=logprobs)
-        if found.get("api") == EMBEDDINGS:
-            found |= {"temperature": None, "seed": None, "max_tokens": None}
-        if found.get("api") == "responses":
-            found |= {"seed": None, "tokens_field": "max_output_tokens"}
+        if arguments.get("api") == EMBEDDINGS:
+            arguments |= {"temperature": None, "seed": None, "max_tokens": None}
+        if arguments.get("api") == "responses":
+            arguments |= {"seed": None, "tokens_field": "max_output_tokens"}
         if reasons(model):
-            found = {"temperature": None, "tokens_field": "max_completion_tokens", **found}
+            arguments = {"temperature": None, "tokens_field": "max_completion_tokens", **arguments}
         # Nobody knows how long a model thinks; its own limit holds unless the user gives one.
-        if reasons(model) or "reasoning_effort" in found:
-            found.setdefault("max_tokens", None)
+        if reasons(model) or "reasoning_effort" in arguments:
+            arguments.setdefault("max_tokens", None)
         # The text was checked by its reader.
         body = json.loads(str(settings.arguments.get("extra_body") or "{}"))
-        if found.get("samples", 1) != 1:
-            check_answers_differ(found, body)
-            found.setdefault("temperature", TEMPERATURE)
+        if arguments.get("samples", 1) != 1:
+            check_answers_differ(arguments, body)
+            arguments.setdefault("temperature", TEMPERATURE)
         stream = settings.arguments.get("stream") is True
         return cls(
-            **found,  # type: ignore[arg-type]
-            bounded="max_tokens" in found,
-            extra_body=({KWARGS: told} if (told := chat_arguments(settings.arguments)) else {}) | body,
+            **arguments,  # type: ignore[arg-type]
+            bounded="max_tokens" in arguments,
+            extra_body=({KWARGS: chat} if (chat := chat_arguments(settings.arguments)) else {}) | body,
             stream=stream,
             structured=structured,
             logprobs=logprobs,
@@ -123,20 +123,20 @@ class Decoding(BaseDecoding):
     def __str__(self) -> str:
         """Every parameter, also those that are not sent, as text for fingerprints."""
         fields = {"temperature": self.temperature, "seed": self.seed, self.tokens_field: self.max_tokens}
-        told: dict[str, object] = {"api": self.api}
-        told |= {name: NONE if value is None else value for name, value in fields.items()}
+        values: dict[str, object] = {"api": self.api}
+        values |= {name: NONE if value is None else value for name, value in fields.items()}
         # Only if they are set, so that cached answers of models without them stay valid.
         if self.samples > 1:
-            told["samples"] = self.samples
+            values["samples"] = self.samples
         if self.reasoning_effort is not None:
-            told["reasoning_effort"] = self.reasoning_effort
+            values["reasoning_effort"] = self.reasoning_effort
         if self.structured:
-            told["structured"] = "true"
+            values["structured"] = "true"
         if self.logprobs:
-            told["logprobs"] = LIKELIEST
+            values["logprobs"] = LIKELIEST
         if self.extra_body:
-            told["extra_body"] = json.dumps(self.extra_body, sort_keys=True, separators=(",", ":"))
-        return urlencode(told, safe='{}":,[]')
+            values["extra_body"] = json.dumps(self.extra_body, sort_keys=True, separators=(",", ":"))
+        return urlencode(values, safe='{}":,[]')
 
 
 def _check_api(api: str, settings: Settings, *, structured: bool) -> None:

@@ -174,8 +174,8 @@ def load(name: str, settings: Settings) -> EndpointModel:
     )
     version = sent(settings.arguments.get("version"))
     # In plain text, because people compare it in manifests.
-    told = urlencode({"prompts": asked.digest, **({} if version is None else {"version": version})})
-    fingerprint = f"openai/{name}@{where.url}?{decoding}&{told}{where.identity and f'&{where.identity}'}"
+    identity = urlencode({"prompts": asked.digest, **({} if version is None else {"version": version})})
+    fingerprint = f"openai/{name}@{where.url}?{decoding}&{identity}{where.identity and f'&{where.identity}'}"
     shown = settings.arguments.get("name")
     return EndpointModel(
         endpoint,
@@ -195,20 +195,20 @@ def _address(settings: Settings) -> EndpointAddress:
         UsageError: the address is none, or a value cannot be sent.
         ModelError: a variable that an argument names is not set.
     """
-    found: dict[str, dict[str, str]] = {}
+    by_kind: dict[str, dict[str, str]] = {}
     kept: list[tuple[str, str]] = []
     named: list[str] = []
     for kind in ("headers", "query"):
         given_ones = dict(grouped(settings.arguments, kind))
-        found[kind] = {}
+        by_kind[kind] = {}
         for name, text in sorted(given_ones.items()):
             value, secrets = resolved(f"{kind}.{name}", text, needed=settings.sends)
-            found[kind][name] = value
+            by_kind[kind][name] = value
             named += secrets
             # Header names are the same in small letters.
             kept.append((f"{kind}.{name.lower() if kind == 'headers' else name}", without_names(text)))
         # A vendor with a secret of its own must not see the key of another one.
-    own_secret = any(is_secret(text) for kind in found for _, text in grouped(settings.arguments, kind))
+    own_secret = any(is_secret(text) for kind in by_kind for _, text in grouped(settings.arguments, kind))
     variable = settings.arguments.get("key_env")
     if variable is None:
         variable = NONE if own_secret else KEY
@@ -220,8 +220,8 @@ def _address(settings: Settings) -> EndpointAddress:
     )
     return replace(
         where,
-        own_headers=found["headers"],
-        query=found["query"],
+        own_headers=by_kind["headers"],
+        query=by_kind["query"],
         named=tuple(named),
         identity=urlencode(kept, safe="$.{}:,"),
     )

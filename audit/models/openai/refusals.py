@@ -59,8 +59,8 @@ def server_words(body: object, depth: int = 0) -> str:
     if isinstance(body, Mapping):
         return _of_mapping(body, depth)
     if isinstance(body, list):
-        found = list(dict.fromkeys(filter(None, (server_words(one, depth + 1) for one in body))))
-        return "; ".join(found[:_MOST])
+        texts = list(dict.fromkeys(filter(None, (server_words(part, depth + 1) for part in body))))
+        return "; ".join(texts[:_MOST])
     text = str(body).strip() if isinstance(body, str | int | float) and not isinstance(body, bool) else ""
     if text.startswith(("{", "[")):  # a proxy hands on the refusal of the server behind it as a text
         inner = _json(text)
@@ -74,11 +74,13 @@ def _of_mapping(body: Mapping[str, object], depth: int) -> str:
         value = known.get(name)
         if isinstance(value, Mapping) and name == "errors":  # {"seed": ["Unknown field."]}
             value = [
-                f"{key}: {words}" for key, one in value.items() if (words := server_words(one, depth + 1))
+                f"{key}: {words}" for key, fault in value.items() if (words := server_words(fault, depth + 1))
             ]
-        if found := server_words(value, depth + 1):
-            places = [one for one in _places(known.get("loc")) if one not in _BODY and not one.isdecimal()]
-            return f"{'.'.join(places)}: {found}" if places else found
+        if text := server_words(value, depth + 1):
+            places = [
+                place for place in _places(known.get("loc")) if place not in _BODY and not place.isdecimal()
+            ]
+            return f"{'.'.join(places)}: {text}" if places else text
     return ""
 
 
@@ -99,7 +101,7 @@ def status_in(fault: Mapping[str, object], words: str) -> int:
         if len(text) == 3 and text.isdecimal() and text[0] in "45":
             return int(text)
     said = " ".join((words, str(fault.get("type", "")), str(fault.get("code", ""))))
-    return next((status for status, found in _STATUSES.items() if found.search(said)), 400)
+    return next((status for status, pattern in _STATUSES.items() if pattern.search(said)), 400)
 
 
 def is_page(text: str) -> bool:
@@ -116,15 +118,17 @@ def rejected(body: object, words: str, sent: Collection[str]) -> str:
         for part in re.split(r"[.\[\]/]+", place):
             if part in sent:
                 return part
-    for one in _QUOTED.finditer(words):
-        if one[1] in sent:
-            return str(one[1])
+    for quoted in _QUOTED.finditer(words):
+        if quoted[1] in sent:
+            return str(quoted[1])
     if SYSTEM in sent and _OF_SYSTEM.search(words):
         return SYSTEM
     if CHAT in sent and _OF_CHAT.search(words):
         return CHAT
     # `model` and the like are words of any sentence.
-    bare = [one for one in re.findall(r"\w+", words.lower()) if one in sent and ("_" in one or one in _PLAIN)]
+    bare = [
+        word for word in re.findall(r"\w+", words.lower()) if word in sent and ("_" in word or word in _PLAIN)
+    ]
     return bare[0] if bare else ""
 
 
@@ -169,7 +173,7 @@ def _named(body: object, depth: int = 0) -> Iterator[str]:
 
 def _places(value: object) -> list[str]:
     several = value if isinstance(value, list) else [value]
-    return [str(one) for one in several if isinstance(one, str | int)]
+    return [str(place) for place in several if isinstance(place, str | int)]
 
 
 def _json(text: str) -> object:

@@ -98,9 +98,9 @@ def said(choice: Mapping[str, Any], *, chat: bool) -> SaidText:
 
 def _unmarked(text: str) -> SaidText:
     if _CHANNELS.match(text):
-        found = list(_CHANNEL.finditer(text))
-        final = "".join(one["text"] for one in found if one["name"] == "final")
-        names = [one["name"] for one in found] or ["analysis"]
+        channels = list(_CHANNEL.finditer(text))
+        final = "".join(channel["text"] for channel in channels if channel["name"] == "final")
+        names = [channel["name"] for channel in channels] or ["analysis"]
         return SaidText(text=final, thought="" if final else f"channel {names[-1]}")
     if bare := _BARE.match(text):
         return SaidText(text=text[bare.end() :])
@@ -122,15 +122,15 @@ def _type(part: object) -> object:
 
 def _text(content: object) -> str | None:
     """The text of a content: a text, a part, or a list of both; `None` if no part of it is text."""
-    found = []
+    texts = []
     for part in _parts(content):
         value = part
         if isinstance(part, Mapping) and _type(part) in _TEXT:
             value = part.get("text")
             value = value.get("value") if isinstance(value, Mapping) else value
         if isinstance(value, str):
-            found.append(value)
-    return "".join(found) if found else None
+            texts.append(value)
+    return "".join(texts) if texts else None
 
 
 # ── the interface `responses` ────────────────────────────────────────────────────────────────────────────
@@ -159,28 +159,28 @@ def of_responses(body: object) -> object:
     usage = body.get("usage")
     why = body.get("incomplete_details")
     ended = _ENDED.get(str(why.get("reason")) if isinstance(why, Mapping) else "", "stop")
-    found: dict[str, object] = {
+    completion: dict[str, object] = {
         "model": body.get("model"),
         "choices": [
             {
                 "message": {**message, "content": parts or None},
                 "finish_reason": ended,
-                "logprobs": {"content": [one for part in parts for one in _likely(part)]},
+                "logprobs": {"content": [place for part in parts for place in _likely(part)]},
             }
         ],
     }
     if isinstance(usage, Mapping):
-        found["usage"] = {
+        completion["usage"] = {
             "prompt_tokens": usage.get("input_tokens"),
             "completion_tokens": usage.get("output_tokens"),
         }
-    return found
+    return completion
 
 
 def _likely(part: object) -> list[object]:
     """The log-probabilities of a part of a response."""
-    found = part.get("logprobs") if isinstance(part, Mapping) else None
-    return found if isinstance(found, list) else []
+    places = part.get("logprobs") if isinstance(part, Mapping) else None
+    return places if isinstance(places, list) else []
 
 
 # ── streams ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -200,7 +200,7 @@ def _events(text: str) -> Iterator[str]:
 
 def _joined(events: Iterator[str], body: str) -> object:
     """All events as one completion. It has no answer if the stream broke off or is of another protocol."""
-    found: dict[str, Any] = {}
+    completion: dict[str, Any] = {}
     choice: dict[str, Any] = {}
     message: dict[str, Any] = {"content": []}
     done = False
@@ -211,22 +211,24 @@ def _joined(events: Iterator[str], body: str) -> object:
         event = _json(data, None)
         if not isinstance(event, Mapping):
             return body
-        found |= {name: event[name] for name in ("error", "model", "system_fingerprint") if event.get(name)}
-        found |= {"usage": event["usage"]} if event.get("usage") else {}
-        if (one := choice_of(event)) is None or one.get("index", 0) != 0:
+        completion |= {
+            name: event[name] for name in ("error", "model", "system_fingerprint") if event.get(name)
+        }
+        completion |= {"usage": event["usage"]} if event.get("usage") else {}
+        if (piece := choice_of(event)) is None or piece.get("index", 0) != 0:
             continue
-        _add(message, one.get("delta") or one.get("message"))
-        if isinstance(one.get("text"), str):
-            choice["text"] = choice.get("text", "") + one["text"]
-        if one.get("finish_reason"):
-            choice["finish_reason"] = one["finish_reason"]
+        _add(message, piece.get("delta") or piece.get("message"))
+        if isinstance(piece.get("text"), str):
+            choice["text"] = choice.get("text", "") + piece["text"]
+        if piece.get("finish_reason"):
+            choice["finish_reason"] = piece["finish_reason"]
     if not (done or "finish_reason" in choice):
-        return {"error": found["error"]} if "error" in found else {"detail": "the stream broke off"}
-    if "error" in found or not (message["content"] or len(message) > 1 or choice):
-        return found or body
+        return {"error": completion["error"]} if "error" in completion else {"detail": "the stream broke off"}
+    if "error" in completion or not (message["content"] or len(message) > 1 or choice):
+        return completion or body
     if not message["content"]:
         message["content"] = None if len(message) > 1 else ""
-    return {**found, "choices": [{**choice, "message": message}]}
+    return {**completion, "choices": [{**choice, "message": message}]}
 
 
 def _add(message: dict[str, Any], delta: object) -> None:
@@ -270,44 +272,44 @@ def leads(choice: Mapping[str, object]) -> Lead:
     (completions). As for `hf/` models, the margin is the smallest lead of a written token over the likeliest
     other one, and the scores are the log-probabilities of the first token.
     """
-    found = choice.get("logprobs")
-    places = list(_places(found)) if isinstance(found, Mapping) else []
+    logprobs = choice.get("logprobs")
+    places = list(_places(logprobs)) if isinstance(logprobs, Mapping) else []
     if not places:
         return NO_LEAD
     gaps = [
         value - max(others)
         for token, value, likely in places
-        if (others := [one for other, one in likely.items() if other != token])
+        if (others := [logprob for other, logprob in likely.items() if other != token])
     ]
     # One place without an alternative leaves the smallest lead unknown.
     margin = max(0.0, min(gaps)) if len(gaps) == len(places) else None
     return Lead(margin, tuple(sorted(places[0][2].items())))
 
 
-def _places(found: Mapping[str, object]) -> Iterator[Place]:
-    content = found.get("content")
+def _places(logprobs: Mapping[str, object]) -> Iterator[Place]:
+    content = logprobs.get("content")
     if isinstance(content, list):
-        for one in content:
-            if not isinstance(one, Mapping):
+        for place in content:
+            if not isinstance(place, Mapping):
                 return
-            several = one.get("top_logprobs")
+            several = place.get("top_logprobs")
             pairs = (
                 (top.get("token"), top.get("logprob"))
                 for top in (several if isinstance(several, list) else [])
                 if isinstance(top, Mapping)
             )
-            yield from _place(one.get("token"), one.get("logprob"), pairs)
+            yield from _place(place.get("token"), place.get("logprob"), pairs)
         return
-    columns = [found.get(name) for name in ("tokens", "token_logprobs", "top_logprobs")]
-    if all(isinstance(one, list) for one in columns):
+    columns = [logprobs.get(name) for name in ("tokens", "token_logprobs", "top_logprobs")]
+    if all(isinstance(column, list) for column in columns):
         for token, value, likely in zip(*columns, strict=False):
             yield from _place(token, value, iter(likely.items()) if isinstance(likely, Mapping) else iter(()))
 
 
 def _place(token: object, value: object, pairs: Iterator[tuple[object, object]]) -> Iterator[Place]:
     if isinstance(token, str) and (number := _number(value)) is not None:
-        known = ((name, _number(one)) for name, one in pairs)
-        likely = {name: one for name, one in known if isinstance(name, str) and one is not None}
+        known = ((name, _number(logprob)) for name, logprob in pairs)
+        likely = {name: logprob for name, logprob in known if isinstance(name, str) and logprob is not None}
         yield token, number, likely
 
 

@@ -38,8 +38,8 @@ def main() -> None:
 
     logging.disable()  # it warns of every line without a flow of data
     said, right = zip(*json.load(sys.stdin), strict=True)
-    found = calc_codebleu(list(right), list(said), lang="python")
-    sys.stdout.write(f"{sum(found[part] for part in PARTS) / len(PARTS)}\n")
+    scores = calc_codebleu(list(right), list(said), lang="python")
+    sys.stdout.write(f"{sum(scores[part] for part in PARTS) / len(PARTS)}\n")
 
 
 if __name__ == "__main__":

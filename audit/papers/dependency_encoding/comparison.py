@@ -69,20 +69,20 @@ def lines_of(samples: Sequence[Sample], streams: Streams, size: int) -> list[Lin
     """Lines that are not blank and have at most `LONGEST` tokens, with `size` tokens before them, which no
     other line has.
     """
-    found = []
+    lines = []
     for texts in material.documents(samples, streams):
-        whole = [one for text in texts for one in text]
-        breaks = [at for at, one in enumerate(whole) if one == streams.newline]
+        whole = [token for text in texts for token in text]
+        breaks = [at for at, token in enumerate(whole) if token == streams.newline]
         free = 0
         for cut, end in pairwise(breaks):
             context, line = whole[max(0, cut + 1 - size) : cut + 1], whole[cut + 1 : end]
             text = plain(streams.text(line))
             if cut + 1 - size < free or not text or len(line) > LONGEST or streams.start in line:
                 continue
-            shown = [plain(one) for one in streams.text(context).splitlines()]
-            found.append(Line(context, next((one for one in reversed(shown) if one), ""), text))
+            shown = [plain(row) for row in streams.text(context).splitlines()]
+            lines.append(Line(context, next((row for row in reversed(shown) if row), ""), text))
             free = end
-    return found
+    return lines
 
 
 @torch.no_grad()
@@ -90,7 +90,7 @@ def completed(network: Decoder, lines: Sequence[Line], streams: Streams, size: i
     """What a network writes, taking the likeliest token each time, after the last `size` tokens; and what
     stands there.
     """
-    found, ends, device = [], (streams.newline, streams.start), network.tokens.weight.device
+    pairs, ends, device = [], (streams.newline, streams.start), network.tokens.weight.device
     for first in range(0, len(lines), 50):
         some = lines[first : first + 50]
         cache, ids = Cache(), torch.tensor([[streams.start, *line.context[-size:]] for line in some])
@@ -103,15 +103,16 @@ def completed(network: Decoder, lines: Sequence[Line], streams: Streams, size: i
             said.append(ids[:, 0])
             ended |= torch.isin(ids[:, 0], torch.tensor(ends, device=device))
         for line, row in zip(some, torch.stack(said, 1).tolist(), strict=True):
-            end = next((at for at, one in enumerate(row) if one in ends), None)
-            found.append((plain(streams.text(row[:end])), line.text))
-    return found
+            end = next((at for at, token in enumerate(row) if token in ends), None)
+            pairs.append((plain(streams.text(row[:end])), line.text))
+    return pairs
 
 
 def near(pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
     """BLEU-4, share of exact matches, and edit similarity between answers and labels, each from 0 to 1."""
     same, similar = (
-        sum(one(said, right) for said, right in pairs) / len(pairs) for one in (str.__eq__, edit_similarity)
+        sum(measure(said, right) for said, right in pairs) / len(pairs)
+        for measure in (str.__eq__, edit_similarity)
     )
     return {"BLEU": bleu(pairs, smooth=True), "exact": same, "edit": similar}
 
@@ -217,20 +218,20 @@ class MadeTask:
 class TaskLearner(DecoderLearner[Batch]):
     """Learns without validation: the result is the weights of the last step."""
 
-    def __init__(self, found: MadeTask, recipe: StreamRecipe, *, device: str = "cpu") -> None:
+    def __init__(self, task: MadeTask, recipe: StreamRecipe, *, device: str = "cpu") -> None:
         super().__init__(recipe, {}, 0, device=device)
-        self.found, self.recipe = found, recipe
+        self.found, self.recipe = task, recipe
         self.per_epoch = self.total
 
     @override
     def make(self) -> Decoder:
-        found, recipe = self.found, self.recipe
+        task, recipe = self.found, self.recipe
         sizes = recipe.sized(
             DecoderSizes,
-            vocabulary=found.vocabulary,
-            newline=found.newline,
-            start=found.start,
-            window=found.window,
+            vocabulary=task.vocabulary,
+            newline=task.newline,
+            start=task.start,
+            window=task.window,
             spread=SPREAD,
         )
         return build(recipe.network, sizes, recipe.options)
@@ -245,7 +246,7 @@ class TaskLearner(DecoderLearner[Batch]):
         """The mean cross entropy of the wanted tokens; of CoDE also the L1 term of all features. It is that
         of whole batches only.
         """
-        inputs, targets = (one.to(self.device) for one in batch)
+        inputs, targets = (tensor.to(self.device) for tensor in batch)
         wanted = targets != NOTHING
         with self.autocast(enabled=self.recipe.half):
             hidden, places = network.hidden(inputs)
@@ -260,40 +261,40 @@ class TaskLearner(DecoderLearner[Batch]):
         return Validation(0.0, {})
 
 
-def measured(found: MadeTask, network: Decoder) -> dict[str, float]:
+def measured(task: MadeTask, network: Decoder) -> dict[str, float]:
     """All scores at all lengths."""
     return {
         f"{name} x{multiple}": value
-        for multiple in found.multiples
-        for name, value in found.judge(network, multiple, 0).items()
+        for multiple in task.multiples
+        for name, value in task.judge(network, multiple, 0).items()
     }
 
 
-def sharpest(found: MadeTask, network: Decoder) -> float:
+def sharpest(task: MadeTask, network: Decoder) -> float:
     """The λ with the best score on held-out samples of the longest length."""
 
     def worth(sharpness: float) -> float:
         sharpen(network, sharpness)
-        score = found.judge(network, found.multiples[-1], 1)[found.worth]
-        return score if found.higher else -score
+        score = task.judge(network, task.multiples[-1], 1)[task.worth]
+        return score if task.higher else -score
 
     return max(LAMBDAS, key=worth)
 
 
 def judged(
-    bench: Bench, found: MadeTask, name: str, seed: int, label: str = ""
+    bench: Bench, task: MadeTask, name: str, seed: int, label: str = ""
 ) -> dict[str, dict[str, float]]:
     """The scores of a row after its training; NoPE's training gives those with the best λ, too."""
     device = checkpoint.usable_device(bench.device)
-    learner = TaskLearner(found, recipe_of(bench.settings, name, seed), device=device)
+    learner = TaskLearner(task, recipe_of(bench.settings, name, seed), device=device)
     network = bench.fitted(learner, f"{label}{name}", seed).network.to(device).eval()
     weights = {"weights": float(sum(weight.numel() for weight in network.parameters()))}
     if MODELS[name].network != "nope":
-        return {name: measured(found, network) | weights}
-    plain = measured(found, network) | weights
-    best = sharpest(found, network)
+        return {name: measured(task, network) | weights}
+    plain = measured(task, network) | weights
+    best = sharpest(task, network)
     sharpen(network, best)
-    return {"nope": plain, SHARP: measured(found, network) | weights | {"lambda": best}}
+    return {"nope": plain, SHARP: measured(task, network) | weights | {"lambda": best}}
 
 
 # ── lengths ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -309,8 +310,8 @@ def lengths(bench: Bench) -> Iterator[PaperTrial]:
     def measure(row: str, seed: int) -> list[PaperTrial]:
         if not read:
             read.append(texts(str(bench.data), bench.settings, Path(python) if python else None))
-        found = judged(bench, read[0], row, seed)
-        trials = [PaperTrial(row=name, seed=seed, scores=scores) for name, scores in found.items()]
+        by_name = judged(bench, read[0], row, seed)
+        trials = [PaperTrial(row=name, seed=seed, scores=scores) for name, scores in by_name.items()]
         for rule, scores in read[0].rules.items() if not seed else ():
             trials.append(PaperTrial(row=rule, scores=scores))
         return trials
@@ -355,8 +356,8 @@ def texts(spec: str, settings: Mapping[str, Any], python: Path | None) -> MadeTa
 
     def alike(pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
         """How near answers are to their labels."""
-        found = near(pairs)
-        return found | {"CodeBLEU": code_bleu(pairs, python)} if python else found
+        scores = near(pairs)
+        return scores | {"CodeBLEU": code_bleu(pairs, python)} if python else scores
 
     @torch.no_grad()
     def judge(network: Decoder, multiple: int, number: int) -> Mapping[str, float]:
@@ -369,8 +370,8 @@ def texts(spec: str, settings: Mapping[str, Any], python: Path | None) -> MadeTa
         for some, wanted in zip(torch.split(inputs, count), torch.split(rows[:, -size:], count), strict=True):
             hidden, _ = network.hidden(some.to(device))
             total += of_logits(network.logits(hidden[:, -size:]).float().cpu(), wanted)
-        found = {"perplexity": total.perplexity, "accuracy": total.accuracy}
-        return found if number else found | alike(completed(network, lines, streams, size * multiple))
+        scores = {"perplexity": total.perplexity, "accuracy": total.accuracy}
+        return scores if number else scores | alike(completed(network, lines, streams, size * multiple))
 
     return MadeTask(
         vocabulary=streams.vocabulary,
@@ -387,7 +388,7 @@ def texts(spec: str, settings: Mapping[str, Any], python: Path | None) -> MadeTa
             "the line before": {
                 f"{name} x{multiple}": value
                 for multiple in multiples
-                for name, value in alike([(one.before, one.text) for one in lines]).items()
+                for name, value in alike([(line.before, line.text) for line in lines]).items()
             },
         },
     )
@@ -397,7 +398,7 @@ def _long(samples: Sequence[Sample], streams: Streams, size: int) -> Integers:
     """(N, size) the beginnings of documents that are so long, and what follows each such beginning."""
     rows = []
     for texts in material.documents(samples, streams):
-        whole = [one for text in texts for one in text]
+        whole = [token for text in texts for token in text]
         rows += [whole[at : at + size] for at in range(0, len(whole) - size + 1, size)]
     return np.array(rows, dtype=np.int64).reshape(-1, size)
 
@@ -405,13 +406,13 @@ def _long(samples: Sequence[Sample], streams: Streams, size: int) -> Integers:
 def _frequencies(windows: material.Windows, wanted: Integers, size: int) -> dict[str, float]:
     counts = np.bincount(windows.rows[windows.rows >= 0], minlength=size) + 0.5
     shares = counts / counts.sum()
-    found = NextTokens(
+    total = NextTokens(
         nats=float(-np.log(shares[wanted]).sum()),
         tokens=wanted.size,
         right=int((wanted == shares.argmax()).sum()),
         bytes=0,
     )
-    both = {"perplexity": found.perplexity, "accuracy": found.accuracy}
+    both = {"perplexity": total.perplexity, "accuracy": total.accuracy}
     return {f"{name} x{multiple}": value for multiple in (1, 2, 4, 8) for name, value in both.items()}
 
 
@@ -455,10 +456,10 @@ def made(task: str, settings: Mapping[str, Any]) -> MadeTask:
 
     def rows(rng: np.random.Generator, count: int, size: int) -> tuple[Tensor, Tensor]:
         """Padded (N, T) ids and the (N,) place of the answer."""
-        found = [words.ids(sample(rng, size)) for _ in range(count)]
-        longest = max(map(len, found))
-        padded = torch.tensor([[*one, *[0] * (longest - len(one))] for one in found])
-        return padded, torch.tensor([len(one) - 1 for one in found])
+        ids = [words.ids(sample(rng, size)) for _ in range(count)]
+        longest = max(map(len, ids))
+        padded = torch.tensor([[*row, *[0] * (longest - len(row))] for row in ids])
+        return padded, torch.tensor([len(row) - 1 for row in ids])
 
     def batch(seed: int, step: int) -> Batch:
         ids, last = rows(np.random.default_rng([seed, step, 2]), settings["batch"], size)

@@ -75,7 +75,10 @@ def explained(bench: Bench) -> Iterator[PaperTrial]:
         torch.manual_seed(seed)
         fresh = build("code", network.sizes, model.config.options).eval().to(model.device)
         texts = _texts(bench)
-        both = [[_lines(one, *_shown(model, texts[half::2])) for half in (0, 1)] for one in (network, fresh)]
+        both = [
+            [_lines(decoder, *_shown(model, texts[half::2])) for half in (0, 1)]
+            for decoder in (network, fresh)
+        ]
         return [_judged(kind, pattern, both, network, seed) for kind, pattern in KINDS.items()]
 
     yield from bench.trials(measure)
@@ -92,13 +95,13 @@ def operations(bench: Bench) -> Iterator[PaperTrial]:
         torch.manual_seed(seed)
         fresh = learner.make().eval().to(device)
         both = []
-        for one in (network, fresh):
+        for decoder in (network, fresh):
             rng = np.random.default_rng([seed, 5])
             size, tested = bench.settings["counting"], bench.settings["tested"]
             pieces = [[counting_sample(rng, size) for _ in range(tested)] for _ in range(2)]
             ids = [[COUNTING_WORDS.ids(each[:-1]) for each in half] for half in pieces]
             texts = [["".join(each[:-1]) for each in half] for half in pieces]
-            both.append([_lines(one, *half) for half in zip(ids, texts, strict=True)])
+            both.append([_lines(decoder, *half) for half in zip(ids, texts, strict=True)])
         return [_judged(kind, pattern, both, network, seed) for kind, pattern in OPERATIONS.items()]
 
     yield from bench.trials(measure)
@@ -109,22 +112,22 @@ def pairs(bench: Bench) -> Iterator[PaperTrial]:
 
     def measure(row: str, seed: int) -> list[PaperTrial]:
         model, network = _read(bench)
-        found = _lines(network, *_shown(model, _texts(bench)))
+        features = _lines(network, *_shown(model, _texts(bench)))
         scores, count = scores_of(network), network.sizes.features
-        last = found.active[:, -count:]
+        last = features.active[:, -count:]
         often = np.argsort(-(last > 0).mean(0), kind="stable")[: bench.settings["features"]]
         inner = scores[np.ix_(often, often)]
         best = np.argsort(-np.where(np.eye(len(often), dtype=bool), -np.inf, inner), axis=None, kind="stable")
         trials = []
         for name, place in zip(PAIRS, best, strict=False):
             one, other = (int(often[at]) for at in np.unravel_index(place, inner.shape))
-            first = found.active.shape[1] - count
-            told = ". ".join(
-                f"{_named(network, at - count)}: {_examples(found, first + at, 'read')}"
+            first = features.active.shape[1] - count
+            text = ". ".join(
+                f"{_named(network, at - count)}: {_examples(features, first + at, 'read')}"
                 for at in (one, other)
             )
             value = float(scores[one, other])
-            trials.append(PaperTrial(row=name, seed=seed, scores={"(d)": value}, notes=[f"{name}: {told}"]))
+            trials.append(PaperTrial(row=name, seed=seed, scores={"(d)": value}, notes=[f"{name}: {text}"]))
         attention: Any = network.blocks[-1].attention
         plane = in_plane(attention.dictionary.columns.detach().double().cpu().numpy().T)
         shown = np.clip(inner, 0, 0.3)
@@ -144,16 +147,16 @@ def scores_of(network: Decoder) -> Numbers:
     columns = attention.dictionary.columns.T
     query, key = attention.query(columns), attention.key(columns)
     width = query.shape[1] // attention.heads
-    found: Numbers = (query @ key.T / width**0.5 / attention.heads).double().cpu().numpy()
-    return found
+    scores: Numbers = (query @ key.T / width**0.5 / attention.heads).double().cpu().numpy()
+    return scores
 
 
 def in_plane(points: Numbers) -> Numbers:
     """(N, 2) the two main axes of (N, D) points."""
     centred = points - points.mean(0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
-    found: Numbers = centred @ axes[:2].T
-    return found
+    plane: Numbers = centred @ axes[:2].T
+    return plane
 
 
 def _read(bench: Bench) -> tuple[DecoderModel, Decoder]:
@@ -166,9 +169,9 @@ def _read(bench: Bench) -> tuple[DecoderModel, Decoder]:
 
 
 def _texts(bench: Bench) -> list[str]:
-    found = list(dict.fromkeys(sample.source for sample in corpus(f"{bench.data}:test").read(Counter())))
-    order = np.random.default_rng(0).permutation(len(found))
-    return [found[at] for at in order[: bench.settings["functions"]]]
+    texts = list(dict.fromkeys(sample.source for sample in corpus(f"{bench.data}:test").read(Counter())))
+    order = np.random.default_rng(0).permutation(len(texts))
+    return [texts[at] for at in order[: bench.settings["functions"]]]
 
 
 def _shown(model: DecoderModel, texts: Sequence[str]) -> tuple[list[list[int]], list[str]]:
@@ -176,10 +179,10 @@ def _shown(model: DecoderModel, texts: Sequence[str]) -> tuple[list[list[int]], 
     ids, kept = [], []
     for text in texts:
         try:
-            found = model.streams.ids(text)
+            tokens = model.streams.ids(text)
         except SourceError:
             continue
-        ids.append([model.streams.start, *found[:2000]])
+        ids.append([model.streams.start, *tokens[:2000]])
         kept.append(text)
     return ids, kept
 
@@ -207,7 +210,7 @@ def _judged(
     for when in ("read", "announced"):
         for label, halves in (("", both[0]), (", untrained", both[1])):
             marks = [half.marks(pattern, when) for half in halves]
-            if min(int(one.sum()) for one in marks) < FEWEST:
+            if min(int(mark.sum()) for mark in marks) < FEWEST:
                 if not label:
                     notes.append(f"{kind}, {when}: a half of the texts has fewer than {FEWEST} such lines")
                 continue
@@ -221,13 +224,13 @@ def _judged(
 
 def auroc(values: Numbers, marks: npt.NDArray[np.bool_]) -> Numbers:
     """(C,) AUROC of each column of (N, C): how often it is higher under `marks`; ties count half."""
-    found = []
+    areas = []
     for column in values.T:
         _, places, counts = np.unique(column, return_inverse=True, return_counts=True)
         ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]
         positive, negative = int(marks.sum()), int((~marks).sum())
-        found.append((ranks[marks].sum() - positive * (positive + 1) / 2) / (positive * negative))
-    return np.array(found)
+        areas.append((ranks[marks].sum() - positive * (positive + 1) / 2) / (positive * negative))
+    return np.array(areas)
 
 
 def _named(network: Decoder, number: int) -> str:
@@ -238,9 +241,9 @@ def _named(network: Decoder, number: int) -> str:
     return f"{layers - lines + layer + 1}-{place}"
 
 
-def _examples(found: FeatureLines, number: int, when: str) -> str:
+def _examples(features: FeatureLines, number: int, when: str) -> str:
     """The lines on which a feature is most active."""
-    order = np.argsort(-found.active[:, number], kind="stable")
-    lines = found.read if when == "read" else found.announced
+    order = np.argsort(-features.active[:, number], kind="stable")
+    lines = features.read if when == "read" else features.announced
     shown = list(dict.fromkeys(lines[at].strip() for at in order if lines[at].strip()))[:SHOWN]
     return "; ".join(f"`{line[:70]}`" for line in shown)

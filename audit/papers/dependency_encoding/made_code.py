@@ -53,12 +53,12 @@ def counting_sample(rng: np.random.Generator, operations: int) -> list[str]:
     weights = np.array([*WEIGHTS, operations])
     while True:
         drawn = [0, *rng.choice(3, size=operations - 1, p=weights / weights.sum())]
-        last = max(at for at, one in enumerate(drawn) if one == 0)
+        last = max(at for at, kind in enumerate(drawn) if kind == 0)
         count = drawn[last:].count(1)
         if count <= MOST:
             break
     lines = (["var0", " = 0", "\n"], ["var0", "++", "\n"], ["pass", "\n"])
-    pieces = [piece for one in drawn for piece in lines[one]]
+    pieces = [piece for kind in drawn for piece in lines[kind]]
     return [*pieces, "print(", "var0", ")", "\n", str(count)]
 
 

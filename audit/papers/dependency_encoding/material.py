@@ -73,13 +73,13 @@ class Streams:
             text.encode()
         except UnicodeEncodeError as error:
             raise SourceError("text that cannot be written in UTF-8") from error
-        found: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
-        return found
+        tokens: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
+        return tokens
 
     def text(self, ids: Sequence[int]) -> str:
         """The text of tokens; `start` is nothing. Of characters that are not whole, U+FFFD is left."""
-        found: str = self.tokenizer.decode([one for one in ids if one != self.start])
-        return found
+        text: str = self.tokenizer.decode([token for token in ids if token != self.start])
+        return text
 
 
 def learn(texts: Iterable[str], vocabulary: int) -> Streams:
@@ -178,10 +178,10 @@ class Windows:
 def byte_counts(streams: Streams) -> Integers:
     """The length of each token in bytes; that of `start` is 0."""
     spelled = streams.tokenizer.get_vocab()
-    found = np.zeros(streams.vocabulary, dtype=np.int64)
+    counts = np.zeros(streams.vocabulary, dtype=np.int64)
     for token, number in spelled.items():
-        found[number] = len(token)  # byte-level tokens have one sign for each byte
-    return found
+        counts[number] = len(token)  # byte-level tokens have one sign for each byte
+    return counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,18 +222,18 @@ def read(
     left_out: Counter[str] = Counter()
 
     def samples(corpus: Corpus) -> list[Sample]:
-        found = list(_samples(task, corpus, left_out))
-        note(f"{corpus.spec}: {counted(len(found), 'function')}")
-        return found
+        functions = list(_samples(task, corpus, left_out))
+        note(f"{corpus.spec}: {counted(len(functions), 'function')}")
+        return functions
 
     given = [None if corpus is None else samples(corpus) for corpus in (train, valid, test)]
-    found = split(given[0] or [], given[1], given[2], left_out)
-    for name, some in zip(NAMES, found, strict=True):
+    parts = split(given[0] or [], given[1], given[2], left_out)
+    for name, some in zip(NAMES, parts, strict=True):
         if not some:
             held = valid is None or test is None
             hint = "; to hold texts out takes three files, else name --valid and --test" if held else ""
             raise CorpusError(f"no {name} texts of task {task.name!r} in corpus {train.spec!r}{hint}")
-    return material(found, recipe, left_out)
+    return material(parts, recipe, left_out)
 
 
 def split(
@@ -243,29 +243,34 @@ def split(
     left_out: Counter[str],
 ) -> Splits[Sample]:
     """Splits that are `None` are files held out of `train`; validation and test leave out learned texts."""
-    found, known = splits.split(
-        train, valid, test, group=lambda one: one.origin.path, same=lambda one: one.id, spelled=str
+    parts, known = splits.split(
+        train,
+        valid,
+        test,
+        group=lambda sample: sample.origin.path,
+        same=lambda sample: sample.id,
+        spelled=str,
     )
     left_out[KNOWN] += known
-    return found
+    return parts
 
 
-def material(found: Splits[Sample], recipe: StreamRecipe, left_out: Mapping[str, int]) -> StreamMaterial:
+def material(parts: Splits[Sample], recipe: StreamRecipe, left_out: Mapping[str, int]) -> StreamMaterial:
     """The splits as tokens that were learned from the first."""
-    streams = learn((sample.source for sample in found.train), recipe.vocabulary)
-    named = dict(zip(NAMES, found, strict=True))
+    streams = learn((sample.source for sample in parts.train), recipe.vocabulary)
+    named = dict(zip(NAMES, parts, strict=True))
     # A part of the test texts, because each is read alone.
     rng = np.random.default_rng(recipe.seed)
-    tested = [found.test[number] for number in rng.permutation(len(found.test))[: recipe.tested]]
+    tested = [parts.test[number] for number in rng.permutation(len(parts.test))[: recipe.tested]]
     return StreamMaterial(
         streams=streams,
-        train=windows(found.train, streams, recipe.window),
-        valid=windows(found.valid, streams, recipe.window),
+        train=windows(parts.train, streams, recipe.window),
+        valid=windows(parts.valid, streams, recipe.window),
         test=[streams.ids(sample.source) for sample in tested],
         hashes={name: _content(some) for name, some in named.items()},
-        learned=learned_hashes(found.train),
+        learned=learned_hashes(parts.train),
         counts={name: len(some) for name, some in named.items()},
-        languages=tuple(sorted({sample.language for sample in found.train})),
+        languages=tuple(sorted({sample.language for sample in parts.train})),
         left_out={reason: count for reason, count in left_out.items() if count},
     )
 
@@ -297,7 +302,7 @@ def windows(samples: Sequence[Sample], streams: Streams, size: int) -> Windows:
 
 
 def _cut(texts: Sequence[Sequence[int]], size: int, *, newline: int, start: int) -> Iterator[list[int]]:
-    whole = [one for text in texts for one in text]
+    whole = [token for text in texts for token in text]
     # A window that begins in the middle of a function shows a context that no text has; the second half of
     # the window before it is shown twice then, never left out.
     begins = set(np.cumsum([len(text) for text in texts]).tolist())

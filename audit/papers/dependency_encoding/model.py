@@ -62,7 +62,7 @@ class DecoderConfig(Config):
         return (
             Known("task", self.task, {CODE_MODELLING.name}),
             Known("network", self.network, DECODERS),
-            *(Known("language", one, readable_languages()) for one in self.languages),
+            *(Known("language", language, readable_languages()) for language in self.languages),
         )
 
     @property
@@ -101,8 +101,8 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
     def draw(self, *, samples: float | str = 1, temperature: float | str = TEMPERATURE) -> None:
         """From now on, draw so many continuations at a temperature; fingerprints tell them apart."""
         self.samples, self.temperature = int(samples), float(temperature)
-        told = f"{self.fingerprint}:{self.samples}:{self.temperature}"
-        self.fingerprint = hashlib.sha256(told.encode()).hexdigest()
+        identity = f"{self.fingerprint}:{self.samples}:{self.temperature}"
+        self.fingerprint = hashlib.sha256(identity.encode()).hexdigest()
 
     @override
     def unreadable(self, query: Query) -> Failed | None:
@@ -198,8 +198,8 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
             return logits.argmax(-1).tolist()
         sums = (logits.double() / self.temperature).softmax(-1).cumsum(-1).cpu()
         drawn = torch.tensor([[rng.random()] for rng in streams], dtype=torch.float64)
-        found = torch.searchsorted(sums, drawn * sums[:, -1:])[:, 0]
-        return found.clamp(max=sums.shape[1] - 1).tolist()
+        tokens = torch.searchsorted(sums, drawn * sums[:, -1:])[:, 0]
+        return tokens.clamp(max=sums.shape[1] - 1).tolist()
 
     def _end_of(self, ids: list[int], most: int) -> list[int]:
         """The last tokens, at most `most`, from the start of a line if they contain one."""
@@ -207,5 +207,5 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
             return ids
         kept = ids[len(ids) - most :]
         # From the start of a line, because a network of lines would take half a line for a whole one.
-        breaks = [place for place, one in enumerate(kept[:-1], start=1) if one == self.streams.newline]
+        breaks = [place for place, token in enumerate(kept[:-1], start=1) if token == self.streams.newline]
         return kept[breaks[0] :] if breaks else kept

@@ -143,9 +143,9 @@ def slopes(heads: int) -> list[float]:
     them every other one of the next higher, as the authors have it.
     """
     power = 2 ** int(math.log2(heads))
-    found = [2.0 ** (-8 * number / power) for number in range(1, power + 1)]
+    lower = [2.0 ** (-8 * number / power) for number in range(1, power + 1)]
     between = [2.0 ** (-8 * number / (2 * power)) for number in range(1, 2 * power + 1, 2)]
-    return found + between[: heads - power]
+    return lower + between[: heads - power]
 
 
 class FIRE(Position):
@@ -205,9 +205,9 @@ class PositionedAttention(DecoderAttention):
             return self.join(F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scale))
         if alone and fused.pays(places.lines):
             described = places.causal(self.position.slopes, in_line=self.in_line).described
-            found = fused.attended(query, key, value, described, scale)
-            if found is not None:
-                return self.join(found)
+            attended = fused.attended(query, key, value, described, scale)
+            if attended is not None:
+                return self.join(attended)
 
         def block(query: Tensor, key: Tensor, value: Tensor, some: slice) -> Tensor:
             rows = places.rows(some, in_line=self.in_line)
@@ -305,15 +305,15 @@ class LineAttention(DecoderAttention):
         # q and k of h + d without adding: (h + d) W = h W + d W, which gives the four terms of section 3.2.
         d = self._encodings(h, places, memory)
         queries = [
-            self.split(self.query(one)) * (self.query.in_features // self.heads) ** -0.5 for one in (h, d)
+            self.split(self.query(part)) * (self.query.in_features // self.heads) ** -0.5 for part in (h, d)
         ]
         keys = [
-            memory.extended(name, self.split(self.key(one)))
-            for name, one in (("key", h), ("key of encoding", d))
+            memory.extended(name, self.split(self.key(part)))
+            for name, part in (("key", h), ("key of encoding", d))
         ]
         value = memory.extended("value", self.split(self.value(h + d)))
         # The four terms as four times as many heads of one product, in their order.
-        query = torch.cat([one for one in queries for _ in keys], 1)
+        query = torch.cat([query for query in queries for _ in keys], 1)
         key = torch.cat([*keys, *keys], 1)
         size = places.portion(len(h) * self.heads * (9 if self.mixer is not None else 4), self.budget)
         block = partial(self._block, places)

@@ -90,7 +90,7 @@ class StreamLearner(DecoderLearner[Integers], checkpoint.CheckpointLearner[Decod
         self, network: Decoder, batch: Integers, step: int, whole: Integers | None = None
     ) -> tuple[Tensor, int]:
         """The mean cross entropy of tokens; of CoDE also the L1 term of its features (section 3.2)."""
-        inputs, targets = (one.to(self.device) for one in self.material.train.batch(batch))
+        inputs, targets = (tensor.to(self.device) for tensor in self.material.train.batch(batch))
         with self.autocast(enabled=self.recipe.half):
             hidden, places = network.hidden(inputs)
             logits = network.logits(hidden)
@@ -114,9 +114,9 @@ class StreamLearner(DecoderLearner[Integers], checkpoint.CheckpointLearner[Decod
     def validate(self, network: Decoder) -> Validation:
         """Bits per byte."""
         valid = self.material.valid
-        found = judged(network, valid, self.validated(valid), device=self.device)
-        bits = found.bits_per_byte
-        return Validation(bits, {"valid": bits, "accuracy": found.accuracy})
+        total = judged(network, valid, self.validated(valid), device=self.device)
+        bits = total.bits_per_byte
+        return Validation(bits, {"valid": bits, "accuracy": total.accuracy})
 
     @property
     @override
@@ -273,13 +273,15 @@ def judged(
 ) -> NextTokens:
     """Of the chosen windows, or of all."""
     chosen = np.arange(len(windows)) if chosen is None else chosen
-    found = EMPTY
+    total = EMPTY
     for first in range(0, len(chosen), at_once):
         some = chosen[first : first + at_once]
         inputs, targets = windows.batch(some)
-        told = of_logits(network(inputs.to(device)).float().cpu(), targets)
-        found += NextTokens(nats=told.nats, tokens=told.tokens, right=told.right, bytes=windows.bytes(some))
-    return found
+        counts = of_logits(network(inputs.to(device)).float().cpu(), targets)
+        total += NextTokens(
+            nats=counts.nats, tokens=counts.tokens, right=counts.right, bytes=windows.bytes(some)
+        )
+    return total
 
 
 def of_logits(logits: Tensor, targets: Tensor) -> NextTokens:
@@ -295,15 +297,15 @@ def of_texts(
     network: Decoder, texts: Iterable[Sequence[int]], lengths: Integers, *, longest: int
 ) -> NextTokens:
     """Of texts, each alone behind a `start`; `lengths` are the bytes of each token. Longer ones are cut."""
-    found = EMPTY
+    total = EMPTY
     for text in texts:
         ids = [network.sizes.start, *text[:longest]]
         if len(ids) > 1:
             row = torch.tensor([ids])
-            told = of_logits(network(row[:, :-1]).float(), row[:, 1:])
+            counts = of_logits(network(row[:, :-1]).float(), row[:, 1:])
             size = int(lengths[np.array(ids[1:])].sum())
-            found += NextTokens(nats=told.nats, tokens=told.tokens, right=told.right, bytes=size)
-    return found
+            total += NextTokens(nats=counts.nats, tokens=counts.tokens, right=counts.right, bytes=size)
+    return total
 
 
 BLEND: Final = 5.0

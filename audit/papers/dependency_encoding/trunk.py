@@ -179,8 +179,8 @@ class Cache:
             return
         places = torch.tensor(texts, dtype=torch.long, device=self.ids.device)
         self.ids = self.ids[places]
-        for one in self._layers:
-            one.keep(places)
+        for layer in self._layers:
+            layer.keep(places)
 
     def layer(self, number: int) -> Memory:
         """The memory of a layer."""
@@ -287,8 +287,8 @@ class Decoder(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         """(…, D) to (…, V)."""
         if self.out is not None:
-            found: Tensor = self.out(hidden)
-            return found
+            logits: Tensor = self.out(hidden)
+            return logits
         # One table for both ends: at a few million weights a second one would be most of the network.
         return F.linear(hidden, self.tokens.weight)
 

@@ -85,12 +85,12 @@ class HeadGroup(NamedTuple):
 
 def attend(query: Tensor, key: Tensor, value: Tensor, groups: Sequence[HeadGroup]) -> Tensor:
     """softmax(Q Kᵀ / √K + bias) V of all heads, (B, H, T, K); the groups cover the heads in their order."""
-    found, first = [], 0
+    outputs, first = [], 0
     for heads, bias in groups:
         some = slice(first, first + heads)
-        found.append(_attended(query[:, some], key[:, some], value[:, some], bias))
+        outputs.append(_attended(query[:, some], key[:, some], value[:, some], bias))
         first += heads
-    return found[0] if len(found) == 1 else torch.cat(found, 1)
+    return outputs[0] if len(outputs) == 1 else torch.cat(outputs, 1)
 
 
 def _attended(query: Tensor, key: Tensor, value: Tensor, bias: ScoreBias) -> Tensor:
@@ -98,8 +98,8 @@ def _attended(query: Tensor, key: Tensor, value: Tensor, bias: ScoreBias) -> Ten
         return _mixed(query, key, value, bias)
     if isinstance(bias, Causal) and bias.whole:
         return _mixed(query, key, value, None, causal=True)
-    if fused.pays(bias.tokens) and (found := fused.attended(query, key, value, bias.described)) is not None:
-        return found
+    if fused.pays(bias.tokens) and (output := fused.attended(query, key, value, bias.described)) is not None:
+        return output
     key, value = bias.extended(key, value)
 
     def block(query: Tensor, key: Tensor, value: Tensor, rows: slice) -> Tensor:
@@ -148,8 +148,8 @@ def in_blocks(block: Callable[..., Tensor], inputs: Sequence[Tensor], rows: int,
         computed = partial(checkpoint, block, *inputs, use_reentrant=False, preserve_rng_state=False)
     # From the last block on. Under causality it sees the most keys, so the tensors of each block fit into the
     # memory of the block before; in the other direction the heap would grow with every block.
-    found = [computed(some) for some in reversed(blocks)]
-    return torch.cat(found[::-1], 2)
+    outputs = [computed(some) for some in reversed(blocks)]
+    return torch.cat(outputs[::-1], 2)
 
 
 def hidden_padding(real: Tensor, dtype: torch.dtype) -> Tensor | None:
@@ -225,8 +225,8 @@ def _rows(table: Tensor, line: Tensor, dtype: torch.dtype) -> Tensor:
     batch, lines, keys = table.shape
     # Rows of one flat table, because whole rows are copied fast.
     place = line + lines * torch.arange(batch, device=line.device)[:, None]
-    found = table.view(-1, keys).index_select(0, place.flatten())
-    return found.view(batch, 1, -1, keys).to(dtype)
+    rows = table.view(-1, keys).index_select(0, place.flatten())
+    return rows.view(batch, 1, -1, keys).to(dtype)
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ class EncodedLines:
         chosen = np.concatenate(tokens)
         return EncodedLines(
             ids=self.ids[chosen],
-            line=np.repeat(np.arange(len(order), dtype=np.int32), [len(one) for one in tokens]),
+            line=np.repeat(np.arange(len(order), dtype=np.int32), [len(places) for places in tokens]),
             position=self.position[chosen],
             relation=self.relation[:, order][:, :, order],
             referents=None if self.referents is None else self.referents[chosen],
@@ -147,13 +147,13 @@ class ReadLines:
         """`copies` and `words` of `EncodedLines`: the labels of a network are no words to copy."""
         if self.begun is None:
             return None, ()
-        found = self.by_labels.get(labels)
-        if found is None:
+        pair = self.by_labels.get(labels)
+        if pair is None:
             copied = np.array([0, *(word not in labels for word in self.letters)], dtype=np.int32)
             numbers = (np.cumsum(copied, dtype=np.int32) * copied)[self.begun]
             words = tuple(word for word in self.letters if word not in labels)
-            found = self.by_labels[labels] = numbers, words
-        return found
+            pair = self.by_labels[labels] = numbers, words
+        return pair
 
 
 class LineReader:
@@ -186,17 +186,17 @@ class LineReader:
     def read(self, source: str, language: str) -> ReadLines | Failed:
         """What `LineEncoder.encode` makes features of, or why there are none."""
         key = source, language
-        found = self._read.pop(key, None)
-        if found is None:
+        lines = self._read.pop(key, None)
+        if lines is None:
             try:
-                found = self.lines(analyse(source, language, self._dependence), language)
+                lines = self.lines(analyse(source, language, self._dependence), language)
             except SourceError:
-                found = UNPARSABLE
+                lines = UNPARSABLE
         # The latest is last, so the first is the one to go.
-        self._read[key] = found
+        self._read[key] = lines
         if len(self._read) > KEPT:
             del self._read[next(iter(self._read))]
-        return found
+        return lines
 
     def lines(self, program: LineProgram, language: str) -> ReadLines | Failed:
         """As `read`, of an analysed program."""
@@ -227,8 +227,8 @@ class LineReader:
         """The tokens of a line, and the word that each belongs to."""
         # Line by line, so no token crosses a line, and a moved line keeps its tokens.
         if not self._by_word:
-            one = self._encoded([word.text for word in line])
-            return one.ids, one.word_ids
+            encoding = self._encoded([word.text for word in line])
+            return encoding.ids, encoding.word_ids
         ids: list[int] = []
         places: list[int | None] = []
         for place, word in enumerate(line):
@@ -272,8 +272,8 @@ class LineEncoder:
         self._relation = relation
         referents = relation == "referents"
         key = tokenizer.to_str(), dependence, referents
-        found = _READERS.get(key)
-        self._reader = LineReader(tokenizer, dependence, referents=referents) if found is None else found
+        reader = _READERS.get(key)
+        self._reader = LineReader(tokenizer, dependence, referents=referents) if reader is None else reader
         self._reader.serve(relation, window, copying=labels is not None)
         self._labels = None if labels is None else self._reader.same(frozenset(labels))
         _READERS[key] = self._reader
@@ -345,26 +345,26 @@ def _referents(
     read: Sequence[Sequence[Word]], places: Sequence[Sequence[int | None]]
 ) -> npt.NDArray[np.int32]:
     """(T,) the variable of each token, of however many its word consists."""
-    found = [
+    referents = [
         0 if word is None else line[word].referent
         for line, some in zip(read, places, strict=True)
         for word in some[:LINE_TOKENS]
     ]
-    return np.array(found, dtype=np.int32)
+    return np.array(referents, dtype=np.int32)
 
 
 def _letters(
     read: Sequence[Sequence[Word]], places: Sequence[Sequence[int | None]]
 ) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
     """The distinct words of letters, and (T,) which of them begins at each token."""
-    found = [
+    texts = [
         line[word].text if word is not None and word != before else ""
         for line, some in zip(read, places, strict=True)
         for before, word in pairwise([None, *some[:LINE_TOKENS]])
     ]
-    letters = tuple(sorted({text for text in found if text.isalpha()}))
+    letters = tuple(sorted({text for text in texts if text.isalpha()}))
     numbers = {text: number for number, text in enumerate(letters, 1)}
-    return letters, np.array([numbers.get(text, 0) for text in found], dtype=np.int32)
+    return letters, np.array([numbers.get(text, 0) for text in texts], dtype=np.int32)
 
 
 def _nothing(predecessors: Sequence[int]) -> Bytes:
@@ -386,8 +386,8 @@ def _mask(predecessors: Sequence[int]) -> Bytes:
 @lru_cache(maxsize=KEPT_GRAPHS)
 def _distances(predecessors: Sequence[int]) -> Bytes:
     """SYMC's distances from the common ancestor: p to the row's line, n to the column's line."""
-    found = common_ancestor_distances(predecessors)
-    both: Bytes = np.minimum(np.stack(found), FARTHEST).astype(np.uint8)
+    distances = common_ancestor_distances(predecessors)
+    both: Bytes = np.minimum(np.stack(distances), FARTHEST).astype(np.uint8)
     return both
 
 
@@ -451,9 +451,11 @@ def marked(source: str) -> Marked:
     stem = _STEM
     while stem in source:  # a mark must not be a word of the text already, not even of a string
         stem += "_x"
-    found = [one for one in known.scopes.bindings if one.view in MOVABLE_VIEWS and one.located]
+    bindings = [
+        binding for binding in known.scopes.bindings if binding.view in MOVABLE_VIEWS and binding.located
+    ]
     # Counted by first occurrence: the numbers are the same for a function and its renamings.
-    names = {one.number: f"{stem}_{number}_" for number, one in enumerate(found, 1)}
+    names = {binding.number: f"{stem}_{number}_" for number, binding in enumerate(bindings, 1)}
     return Marked(analyse(known.rewritten(names), PYTHON.name), re.compile(rf"({stem}_\d+_)"))
 
 

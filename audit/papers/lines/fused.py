@@ -67,9 +67,9 @@ def attended(
     """(B, H, T, K) from queries, keys, and values of any width; `None` where it cannot be compiled."""
     kind, wide = value.dtype, value.shape[-1]
     scale = query.shape[-1] ** -0.5 if scale is None else scale
-    query, key, value = (_filled(one.to(kind)) for one in (query, key, value))
+    query, key, value = (_filled(tensor.to(kind)) for tensor in (query, key, value))
     try:
-        found = _kernel(query.device.type)(query, key, value, described, scale)
+        output = _kernel(query.device.type)(query, key, value, described, scale)
     except Exception as error:
         # By name: the compiler is imported when it is used.
         if not type(error).__module__.startswith(("torch._dynamo", "torch._inductor", "triton")):
@@ -77,7 +77,7 @@ def attended(
         _failed.append(" ".join(str(error).split())[:200])
         warnings.warn(f"attention is not fused: {_failed[-1]}", stacklevel=2)
         return None
-    return found[..., :wide]
+    return output[..., :wide]
 
 
 @cache
@@ -88,8 +88,8 @@ def _kernel(device: str) -> Callable[[Tensor, Tensor, Tensor, Described, float],
         rule, blocks = described
         plain = rule.factor is None and rule.added is None
         score = None if plain else rule.scored
-        found: Tensor = compiled(query, key, value, score_mod=score, block_mask=blocks, scale=scale)
-        return found
+        output: Tensor = compiled(query, key, value, score_mod=score, block_mask=blocks, scale=scale)
+        return output
 
     # `--compile` compiles the blocks around it; the kernel is compiled by itself.
     outside: Any = torch.compiler.disable(recursive=False)  # type: ignore[no-untyped-call]
@@ -122,7 +122,7 @@ def _blocks(allowed: Look, batch: int, rows: int, keys: int, device: torch.devic
         # A last block with fewer rows or keys is never taken as whole.
         whole = seen.all(1) if first + BLOCK <= rows else torch.zeros_like(seen[:, 0])
         every.append(F.pad(whole, (0, fill)).view(batch, -1, BLOCK).all(2))
-    any_, all_ = (torch.stack(found, 1)[:, None] for found in (some, every))
+    any_, all_ = (torch.stack(flags, 1)[:, None] for flags in (some, every))
     (partly, places), (wholly, whole_places) = _listed(any_ & ~all_), _listed(all_)
     return BlockMask.from_kv_blocks(
         *(partly, places, wholly, whole_places), BLOCK_SIZE=BLOCK, mask_mod=allowed, seq_lengths=(rows, keys)
@@ -138,8 +138,8 @@ def _listed(present: Tensor) -> tuple[Tensor, Tensor]:
 def _asked(look: Look, batch: int, rows: slice, keys: slice, device: torch.device, heads: int = 1) -> Tensor:
     """(B, H, R, S) of some rows and keys."""
     example, head, row, key = (
-        torch.arange(one.start, one.stop, device=device)
-        for one in (slice(0, batch), slice(0, heads), rows, keys)
+        torch.arange(part.start, part.stop, device=device)
+        for part in (slice(0, batch), slice(0, heads), rows, keys)
     )
     return look(example[:, None, None, None], head[:, None, None], row[:, None], key)
 
@@ -149,10 +149,10 @@ def biases(
 ) -> Tensor:
     """What is added to the scores, (B or 1, H or 1, R, S), of a rule without a factor."""
     assert rule.factor is None
-    found = torch.zeros((), device=device, dtype=dtype)
+    bias = torch.zeros((), device=device, dtype=dtype)
     if rule.added is not None:
-        found = _asked(rule.added, batch, rows, keys, device, heads).to(dtype)
+        bias = _asked(rule.added, batch, rows, keys, device, heads).to(dtype)
     if rule.allowed is None:
-        return found
+        return bias
     allowed = _asked(rule.allowed, batch, rows, keys, device)
-    return torch.where(allowed, found, -torch.inf)
+    return torch.where(allowed, bias, -torch.inf)

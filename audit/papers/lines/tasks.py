@@ -58,13 +58,13 @@ class Naming:
             CorpusError: there is none.
         """
         counts = Counter(part for truth in truths for part in truth)
-        found = tuple(sorted(part for part, count in counts.items() if count >= rarest))
-        if not found:
+        labels = tuple(sorted(part for part, count in counts.items() if count >= rarest))
+        if not labels:
             raise CorpusError(
                 f"each part of the {len(truths)} names occurs in fewer than {rarest} of them, so there is no "
                 "label to learn; take a larger corpus, or a smaller --rarest-label"
             )
-        return found
+        return labels
 
     def decide(self, logits: Tensor, threshold: float) -> Tensor:
         """(B, K) to a (B, K) mask of the chosen labels; of equal best ones the alphabet's first."""
@@ -174,7 +174,7 @@ def read_splits(
     Raises:
         CorpusError: a corpus cannot be read, or a split is empty.
     """
-    found: Splits[Sample] = Splits([], [], [])
+    splits: Splits[Sample] = Splits([], [], [])
     samples = list(_prepared(task, train))
     grouped = any(sample.group for sample in samples)
     paths = {sample.origin.path for sample in samples}
@@ -184,28 +184,28 @@ def read_splits(
     for sample, key in zip(samples, keys, strict=True):
         side = split_of(sample.group or sample.id) if grouped else ""
         if valid is None and (side == "valid" if grouped else key in for_valid):
-            found.valid.append(sample)
+            splits.valid.append(sample)
         elif test is None and (side == "test" if grouped else key in for_test):
-            found.test.append(sample)
+            splits.test.append(sample)
         else:
-            found.train.append(sample)
+            splits.train.append(sample)
     # An id is a hash of the text, so a copy of a learned function in another corpus is found by it.
-    known = {sample.id for sample in found.train}
-    groups = {sample.group for sample in found.train if sample.group}
-    for corpus, split in ((valid, found.valid), (test, found.test)):
+    known = {sample.id for sample in splits.train}
+    groups = {sample.group for sample in splits.train if sample.group}
+    for corpus, split in ((valid, splits.valid), (test, splits.test)):
         if corpus is not None:
             split += [
                 sample
                 for sample in _prepared(task, corpus)
                 if sample.id not in known and sample.group not in groups
             ]
-    for name, split in zip(NAMES, found, strict=True):
+    for name, split in zip(NAMES, splits, strict=True):
         if not split:
             raise CorpusError(
                 f"no {name} examples of task {task.name!r} in corpus {train.spec!r}"
                 + _remedy(name, task, train, len(samples))
             )
-    return found
+    return splits
 
 
 def _remedy(name: str, task: Task, train: Corpus, count: int) -> str:
@@ -244,7 +244,7 @@ def splits_card(
 
 def _prepared(task: Task, corpus: Corpus) -> Iterator[Sample]:
     truth = TASKS[task.name].truth
-    found: dict[str, list[Sample]] = {}
+    by_id: dict[str, list[Sample]] = {}
     for raw in corpus.read(Counter()):
         sample = task.prepare(raw)
         if (
@@ -252,8 +252,8 @@ def _prepared(task: Task, corpus: Corpus) -> Iterator[Sample]:
             and sample.language in readable_languages()
             and truth(sample.label) is not None
         ):
-            found.setdefault(sample.id, []).append(sample)
+            by_id.setdefault(sample.id, []).append(sample)
     # Two labels for one text cannot both be learned, and either answer would count as wrong half of the time.
-    for same in found.values():
+    for same in by_id.values():
         if len({sample.label for sample in same}) == 1:
             yield from same

@@ -98,29 +98,31 @@ class Batch:
     def to(self, device: str) -> "Batch":
         """On another device."""
         kept = {name: getattr(self, name) for name in self.__slots__}
-        return replace(self, **{name: one.to(device) for name, one in kept.items() if one is not None})
+        return replace(
+            self, **{name: tensor.to(device) for name, tensor in kept.items() if tensor is not None}
+        )
 
 
 def collate(inputs: Sequence[EncodedLines]) -> Batch:
     """Inputs of any lengths, padded to the longest."""
-    tokens = max(len(one.ids) for one in inputs)
-    lines = max(one.lines for one in inputs)
+    tokens = max(len(encoded.ids) for encoded in inputs)
+    lines = max(encoded.lines for encoded in inputs)
     ids, line, position, referents, copies = (np.zeros((len(inputs), tokens), np.int64) for _ in range(5))
-    bound = all(one.referents is not None for one in inputs)
-    copying = all(one.copies is not None for one in inputs)
+    bound = all(encoded.referents is not None for encoded in inputs)
+    copying = all(encoded.copies is not None for encoded in inputs)
     relation = np.zeros((len(inputs), len(inputs[0].relation), lines, lines), dtype=np.uint8)
-    spoken = np.zeros((len(inputs), max(one.spoken for one in inputs)), dtype=bool)
-    for row, one in enumerate(inputs):
-        count = len(one.ids)
-        ids[row, :count] = one.ids
-        line[row, :count] = one.line
-        position[row, :count] = one.position
-        relation[row, :, : one.lines, : one.lines] = one.relation
-        if one.referents is not None:
-            referents[row, :count] = one.referents
-        if one.copies is not None:
-            copies[row, :count] = one.copies
-            spoken[row, : one.spoken] = True
+    spoken = np.zeros((len(inputs), max(encoded.spoken for encoded in inputs)), dtype=bool)
+    for row, encoded in enumerate(inputs):
+        count = len(encoded.ids)
+        ids[row, :count] = encoded.ids
+        line[row, :count] = encoded.line
+        position[row, :count] = encoded.position
+        relation[row, :, : encoded.lines, : encoded.lines] = encoded.relation
+        if encoded.referents is not None:
+            referents[row, :count] = encoded.referents
+        if encoded.copies is not None:
+            copies[row, :count] = encoded.copies
+            spoken[row, : encoded.spoken] = True
     return Batch(
         ids=torch.from_numpy(ids),
         line=torch.from_numpy(line),
@@ -327,12 +329,12 @@ class Trunk(nn.Module):
 
     def ways_out(self) -> list[nn.Linear]:
         """The last layers of all branches: with these at zero, blocks and neighbours change nothing."""
-        found: list[nn.Linear] = []
+        layers: list[nn.Linear] = []
         for block in self.blocks:
             if isinstance(block, TrunkBlock):
-                found += [block.attention.projections.outward]
-                found += [layer for layer in list(block.feed)[-1:] if isinstance(layer, nn.Linear)]
-        return found if self.neighbours is None else [*found, self.neighbours.outward]
+                layers += [block.attention.projections.outward]
+                layers += [layer for layer in list(block.feed)[-1:] if isinstance(layer, nn.Linear)]
+        return layers if self.neighbours is None else [*layers, self.neighbours.outward]
 
     def said(self, x: Tensor) -> Tensor:
         """(…, D) to (…, K): the head."""

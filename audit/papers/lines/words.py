@@ -70,8 +70,8 @@ def analyse(source: str, language: str, dependence: Dependence = "strict") -> Li
     lines = features_of(language).lines
     if not lines:
         raise SourceError("no reader for this language")
-    found: LineProgram = load_target(lines)(source, dependence=dependence)
-    return found
+    program: LineProgram = load_target(lines)(source, dependence=dependence)
+    return program
 
 
 NAME: Final = "<name>"
@@ -117,8 +117,8 @@ def _pattern(language: str) -> re.Pattern[str]:
 
 def masked_name(header: str) -> str:
     """The masked name in the header of a function; `MASK` where the name was not masked."""
-    found = _MASKED.search(header)
-    return found.group(1) if found else MASK
+    match = _MASKED.search(header)
+    return match.group(1) if match else MASK
 
 
 def words(
@@ -156,6 +156,6 @@ def _in_string(text: str, marks: re.Pattern[str] | None) -> Iterator[str]:
         if number % 2:
             yield piece
         else:
-            found = LETTERS.findall(piece)[:left]
-            left -= len(found)
-            yield from (part.lower() for part in found)
+            letters = LETTERS.findall(piece)[:left]
+            left -= len(letters)
+            yield from (part.lower() for part in letters)

@@ -77,13 +77,13 @@ class DataParts:
 def texts() -> DataParts:
     """Lines of four packages of the standard library, in equal numbers."""
     root = Path(ast.__file__).parent
-    found: list[tuple[list[int], int]] = []
+    labelled: list[tuple[list[int], int]] = []
     for label, package in enumerate(PACKAGES):
         text = b"".join(path.read_bytes() for path in sorted((root / package).glob("*.py")))
         lines = [(list(text[at : at + BYTES]), label) for at in range(0, len(text) - BYTES, BYTES)]
-        found += Random(label).sample(lines, EACH)
-    Random(0).shuffle(found)
-    inputs, labels = zip(*found, strict=True)
+        labelled += Random(label).sample(lines, EACH)
+    Random(0).shuffle(labelled)
+    inputs, labels = zip(*labelled, strict=True)
     return _parts(LabelledInputs("input_ids", torch.tensor(inputs), torch.tensor(labels)))
 
 
@@ -93,10 +93,10 @@ def shapes(side: int) -> DataParts:
     return _parts(LabelledInputs("pixel_values", (images - 0.5).expand(-1, 3, -1, -1), kinds))
 
 
-def _parts(found: LabelledInputs) -> DataParts:
-    count = len(found.labels)
+def _parts(inputs: LabelledInputs) -> DataParts:
+    count = len(inputs.labels)
     first, second = count // 2, 4 * count // 5
-    return DataParts(*(found.some(slice(*ends)) for ends in ((0, first), (first, second), (second, count))))
+    return DataParts(*(inputs.some(slice(*ends)) for ends in ((0, first), (first, second), (second, count))))
 
 
 def make(kind: str, settings: Mapping[str, Any], seed: int) -> nn.Module:
@@ -153,17 +153,17 @@ def permutations(start: nn.Module, example: LabelledInputs, seed: int) -> Permut
     call = Call((), example.some(slice(0, 2)).given("cpu"))
     groups = infer(start, call)
     order = draw(groups.layout.sizes, Random(seed))
-    inside = groups.layout.only({groups.locking[0]: 0}, {one: one for one in groups.inside})
+    inside = groups.layout.only({groups.locking[0]: 0}, {group: group for group in groups.inside})
 
     def whole(module: nn.Module) -> nn.Module:
-        found = deepcopy(module)
-        permute_module(found, groups.layout, order)
-        return found
+        permuted = deepcopy(module)
+        permute_module(permuted, groups.layout, order)
+        return permuted
 
     def blocks(module: nn.Module) -> nn.Module:
-        found = deepcopy(module)
-        permute_module(found, inside, [order[groups.locking[0]]])
-        return found
+        permuted = deepcopy(module)
+        permute_module(permuted, inside, [order[groups.locking[0]]])
+        return permuted
 
     return PermutedForms(whole, blocks)
 
@@ -188,10 +188,10 @@ def learn(
     steps, rate = settings["steps"], settings["rate"]
     module.to(device)
     optimiser = torch.optim.AdamW(module.parameters(), lr=rate)
-    rng, found = Random(1), TuningCourse([], [])
-    while len(found.losses) < steps:
+    rng, course = Random(1), TuningCourse([], [])
+    while len(course.losses) < steps:
         for batch in data.batches(settings["batch"], rng):
-            step = len(found.losses)
+            step = len(course.losses)
             if step == steps:
                 break
             optimiser.param_groups[0]["lr"] = rate * min(1.0, (step + 1) / 100)
@@ -201,10 +201,10 @@ def learn(
             loss = nn.functional.cross_entropy(logits.float(), batch.labels.to(device))
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
-            found.losses.append(float(loss.detach()))
+            course.losses.append(float(loss.detach()))
             if test is not None and (step + 1) % max(1, steps // 10) == 0:
-                found.valid.append((step + 1.0, judged(module, test, device)[1]))
-    return found
+                course.valid.append((step + 1.0, judged(module, test, device)[1]))
+    return course
 
 
 @torch.no_grad()
@@ -234,9 +234,12 @@ def _data(bench: Bench) -> dict[str, DataParts]:
     """By the kind of network."""
     torch.manual_seed(0)
     read = texts()
-    found = {"vit": shapes(bench.settings["side"]), "bert": read, "gpt2": read}
+    by_kind = {"vit": shapes(bench.settings["side"]), "bert": read, "gpt2": read}
     tested = bench.settings["tested"]
-    return {name: DataParts(one.public, one.own, one.test.some(slice(tested))) for name, one in found.items()}
+    return {
+        name: DataParts(parts.public, parts.own, parts.test.some(slice(tested)))
+        for name, parts in by_kind.items()
+    }
 
 
 def properties(bench: Bench) -> Iterator[PaperTrial]:
@@ -244,7 +247,7 @@ def properties(bench: Bench) -> Iterator[PaperTrial]:
     settings, device = bench.settings, checkpoint.usable_device(bench.device)
 
     def measure(row: str, seed: int) -> list[PaperTrial]:
-        told: dict[str, dict[str, float]] = {}
+        by_row: dict[str, dict[str, float]] = {}
         for kind, data in _data(bench).items():
             start = make(kind, settings, seed)
             permuted = permutations(start, data.own, 7 + seed)
@@ -252,23 +255,23 @@ def properties(bench: Bench) -> Iterator[PaperTrial]:
             learn(plain, data.public, settings, device)
             learn(columns, data.public, settings, device)
             own = plain.cpu()
-            found = {
+            scores = {
                 "Test w/o P.": judged(own, data.test, device)[0],
                 "Test w/ col. P.": judged(permuted.whole(own.cpu()), data.test, device)[0],
                 "Test w/ col. P., no key": judged(permuted.blocks(own.cpu()), data.test, device)[0],
                 "Train w/ col. P.": judged(columns, data.test, device)[0],
             }
-            found["Train w/o P."] = found["Test w/o P."]
+            scores["Train w/o P."] = scores["Test w/o P."]
             if kind != "gpt2":  # it sees what stands before only, so rows have an order
                 inside = rows_of(own, data.own, settings, 8 + seed)
-                found["Test w/ row P."] = judged(own, data.test, device, inside)[0]
+                scores["Test w/ row P."] = judged(own, data.test, device, inside)[0]
                 with rows_of(shuffled, data.own, settings, 8 + seed):
                     learn(shuffled, data.public, settings, device)
-                found["Train w/ row P."] = judged(shuffled, data.test, device)[0]
-            for name, value in found.items():
-                told.setdefault(name, {})[kind] = value
+                scores["Train w/ row P."] = judged(shuffled, data.test, device)[0]
+            for name, value in scores.items():
+                by_row.setdefault(name, {})[kind] = value
             bench.tell(f"{kind}, seed {seed}: done")
-        return [PaperTrial(row=name, seed=seed, scores=scores) for name, scores in told.items()]
+        return [PaperTrial(row=name, seed=seed, scores=scores) for name, scores in by_row.items()]
 
     yield from bench.trials(measure)
 
@@ -293,8 +296,11 @@ def tuning(bench: Bench) -> Iterator[PaperTrial]:
             for name, module in models.items():
                 course = learn(module, data.own, settings, device, data.test)
                 scores.setdefault(name, {})[kind] = judged(module, data.test, device)[0]
-                found = {f"loss of {kind}": _means(course.losses), f"validation loss of {kind}": course.valid}
-                series.setdefault(name, {}).update(found)
+                curves = {
+                    f"loss of {kind}": _means(course.losses),
+                    f"validation loss of {kind}": course.valid,
+                }
+                series.setdefault(name, {}).update(curves)
                 bench.tell(f"{kind}, {name}, seed {seed}: done")
         return [PaperTrial(row=name, seed=seed, scores=scores[name], series=series[name]) for name in scores]
 
@@ -352,7 +358,7 @@ def costs(bench: Bench) -> Iterator[PaperTrial]:
 
         with (
             FlopCounterMode(display=False) as counter,
-            torch.autograd.graph.saved_tensors_hooks(weigh, lambda one: one),
+            torch.autograd.graph.saved_tensors_hooks(weigh, lambda tensor: tensor),
         ):
             step()
         began = time.perf_counter()

@@ -106,8 +106,8 @@ def _foreign(folder: Path, config: Mapping[str, Any]) -> tuple[nn.Module, Call]:
                 folder, local_files_only=True, dtype="auto", attn_implementation="eager"
             )
     except Exception as error:  # whatever the library raises
-        told = " ".join(str(error).split())[:200]
-        raise ModelError(f"cannot load {str(folder)!r}: {told}") from error
+        reason = " ".join(str(error).split())[:200]
+        raise ModelError(f"cannot load {str(folder)!r}: {reason}") from error
     return module, _example(module)
 
 
@@ -150,15 +150,17 @@ def _names(folder: Path, module: nn.Module) -> dict[str, str]:
     for own, weight in weights.items():
         alike[_digest(weight)].append(own)
     prefix = f"{getattr(module, 'base_model_prefix', '')}."
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name, stored in _stored(folder):
-        kind = next((one.dtype for own, one in weights.items() if one.shape == stored.shape), stored.dtype)
+        kind = next(
+            (weight.dtype for own, weight in weights.items() if weight.shape == stored.shape), stored.dtype
+        )
         owners = alike.get(_digest(stored.to(kind)), [])
         named = [own for own in (name, name.removeprefix(prefix), f"{prefix}{name}") if own in owners]
         same = len({id(weights[own]) for own in owners}) == 1
         if named or same:
-            found[name] = (named or owners)[0]
-    return found
+            names[name] = (named or owners)[0]
+    return names
 
 
 def _stored(folder: Path) -> Iterator[tuple[str, torch.Tensor]]:
@@ -251,20 +253,20 @@ def prove(opened: Opened, groups: AxisGroups) -> tuple[Deviation, bool]:
         ModelError: further than rounding explains.
     """
     permutations = draw(groups.layout.sizes, Random(0))
-    found: Deviation | None = None
-    if sum(one.numel() for one in opened.module.parameters()) <= LARGE:
+    distance: Deviation | None = None
+    if sum(parameter.numel() for parameter in opened.module.parameters()) <= LARGE:
         # In double precision rounding is 1e-16, so a wrong permutation cannot hide behind it.
         with suppress(RuntimeError):  # some fused operations know no double precision
-            found = exactly(opened.module, groups, permutations, opened.call)
-    double = found is not None
-    if found is None:
-        found = deviation(deepcopy(opened.module).float(), groups, permutations, opened.call)
-    if not found.within(EXACT if double else SINGLE):
+            distance = exactly(opened.module, groups, permutations, opened.call)
+    double = distance is not None
+    if distance is None:
+        distance = deviation(deepcopy(opened.module).float(), groups, permutations, opened.call)
+    if not distance.within(EXACT if double else SINGLE):
         raise ModelError(
             f"the permuted {type(opened.module).__name__} does not compute the same: outputs differ by "
-            f"{found.forward:.1e}, gradients by {found.backward:.1e}; nothing was written"
+            f"{distance.forward:.1e}, gradients by {distance.backward:.1e}; nothing was written"
         )
-    return found, double
+    return distance, double
 
 
 def _in_files(opened: Opened, layout: Layout) -> Layout:
@@ -274,8 +276,11 @@ def _in_files(opened: Opened, layout: Layout) -> Layout:
         ModelError: a parameter that has to move is in no file.
     """
     groups = {number: number for number in range(len(layout.sizes))}
-    found = layout.only(groups, opened.names)
-    stored = {id(one) for one in _parameters(opened.module, {opened.names[name] for name in found.tensors})}
+    named = layout.only(groups, opened.names)
+    stored = {
+        id(parameter)
+        for parameter in _parameters(opened.module, {opened.names[name] for name in named.tensors})
+    }
     for name, weight in opened.module.named_parameters():
         if (
             name in layout.tensors
@@ -286,11 +291,11 @@ def _in_files(opened: Opened, layout: Layout) -> Layout:
                 f"no tensor in the files has the numbers of {name!r}, so they cannot be permuted; "
                 "use --scheme cipher"
             )
-    return found
+    return named
 
 
 def _parameters(module: nn.Module, names: set[str]) -> list[nn.Parameter]:
-    return [one for name, one in module.named_parameters(remove_duplicate=False) if name in names]
+    return [parameter for name, parameter in module.named_parameters(remove_duplicate=False) if name in names]
 
 
 def authorise(opened: Opened, key: Key) -> None:
@@ -299,14 +304,14 @@ def authorise(opened: Opened, key: Key) -> None:
     Raises:
         ModelError: another key, another scheme, a damaged seal, or a module that gives hidden states.
     """
-    found = Seal.read(opened.folder)
-    salted, _ = found.opened(key)
-    if found.scheme != "columns":
+    seal = Seal.read(opened.folder)
+    salted, _ = seal.opened(key)
+    if seal.scheme != "columns":
         raise ModelError("a checkpoint sealed by cipher cannot run; unseal it")
     if not opened.answers:
         raise ModelError(
             f"{type(opened.module).__name__} gives hidden states, which stay permuted; unseal it"
         )
-    every = {number: number for number in range(len(found.layout.sizes))}
-    names = {opened.names[name]: name for name in found.outside}
-    permute_module(opened.module, found.layout.only(every, names), salted.permutations(found.layout.sizes))
+    every = {number: number for number in range(len(seal.layout.sizes))}
+    names = {opened.names[name]: name for name in seal.outside}
+    permute_module(opened.module, seal.layout.only(every, names), salted.permutations(seal.layout.sizes))

@@ -162,13 +162,13 @@ class SplitClient(nn.Module):
 
     def features(self, images: Tensor) -> Tensor:
         """(B, N, D) before any defence."""
-        found: Tensor = self.embed(patches(images, self.patch)) + self.positions
-        return found
+        features: Tensor = self.embed(patches(images, self.patch)) + self.positions
+        return features
 
     def answer(self, rows: Tensor) -> Tensor:
         """(B, N, D) from the server to (B, K)."""
-        found: Tensor = self.head(rows.mean(1))
-        return found
+        answer: Tensor = self.head(rows.mean(1))
+        return answer
 
 
 class Inversion(nn.Module):
@@ -184,8 +184,8 @@ class Inversion(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """(B, N, D) to (B, 1, side, side)."""
-        found = self.out(self.blocks(self.into(rows) + self.positions)).sigmoid()
-        return joined(found, self.shape.side, self.shape.patch)
+        pieces = self.out(self.blocks(self.into(rows) + self.positions)).sigmoid()
+        return joined(pieces, self.shape.side, self.shape.patch)
 
 
 def nothing(rows: Tensor, generator: torch.Generator) -> Tensor:
@@ -207,8 +207,8 @@ def low_pass(rows: Tensor, generator: torch.Generator, radius: float) -> Tensor:
         (torch.arange(size, device=rows.device) - size // 2).abs() <= radius * size for size in rows.shape[1:]
     ]
     kept = spectrum * (masks[0][:, None] & masks[1][None, :])
-    found: Tensor = torch.fft.ifft2(torch.fft.ifftshift(kept, dim=(-2, -1))).real
-    return found
+    filtered: Tensor = torch.fft.ifft2(torch.fft.ifftshift(kept, dim=(-2, -1))).real
+    return filtered
 
 
 def batch_shuffled(rows: Tensor, generator: torch.Generator) -> Tensor:
@@ -316,11 +316,11 @@ class PositionReader:
         likely = F.pad(rows, (0, 1), value=1.0) @ self._weights
         if together:
             likely = likely.mean(0, keepdim=True).expand_as(likely)
-        found = []
-        for one, some in zip(likely, rows, strict=True):
-            place = torch.from_numpy(linear_sum_assignment(-one.T.cpu().numpy())[1])
-            found.append(some[place])
-        return torch.stack(found)
+        ordered = []
+        for chances, some in zip(likely, rows, strict=True):
+            place = torch.from_numpy(linear_sum_assignment(-chances.T.cpu().numpy())[1])
+            ordered.append(some[place])
+        return torch.stack(ordered)
 
 
 def attacked(client: SplitClient, row: Protection, shape: Shape, seed: int, *, positional: bool) -> Tensor:
@@ -363,8 +363,8 @@ def ssim(one: Tensor, other: Tensor) -> float:
     a, b = mean(one), mean(other)
     spread, other_spread, shared = mean(one**2) - a**2, mean(other**2) - b**2, mean(one * other) - a * b
     c, d = 0.01**2, 0.03**2
-    found = (2 * a * b + c) * (2 * shared + d) / ((a**2 + b**2 + c) * (spread + other_spread + d))
-    return float(found.mean())
+    similarity = (2 * a * b + c) * (2 * shared + d) / ((a**2 + b**2 + c) * (spread + other_spread + d))
+    return float(similarity.mean())
 
 
 def psnr(one: Tensor, other: Tensor) -> float:
@@ -415,11 +415,11 @@ ORIGINAL: Final = "the pictures"
 
 
 def _batches(tensor: Tensor) -> Sequence[Tensor]:
-    found: Sequence[Tensor] = tensor.split(BATCH)  # type: ignore[no-untyped-call]
-    return found
+    parts: Sequence[Tensor] = tensor.split(BATCH)  # type: ignore[no-untyped-call]
+    return parts
 
 
 def _shown(images: Tensor) -> list[list[float]]:
     """The first pictures side by side."""
-    found: list[list[float]] = torch.cat(list(images[:SHOWN, 0].cpu()), 1).round(decimals=3).tolist()
-    return found
+    numbers: list[list[float]] = torch.cat(list(images[:SHOWN, 0].cpu()), 1).round(decimals=3).tolist()
+    return numbers

@@ -88,11 +88,13 @@ class Permuted(Wrapping):
         places: dict[str, list[int]] = {}
         for place, query in enumerate(queries):
             places.setdefault(query.network if isinstance(query, NetworkQuery) else "", []).append(place)
-        found: dict[int, Prediction] = {}
+        predictions: dict[int, Prediction] = {}
         for name, own in places.items():
             with self.changed(name) if name else nullcontext():
-                found.update(zip(own, self.inner.predict([queries[one] for one in own]), strict=True))
-        return [found[place] for place in range(len(queries))]
+                predictions.update(
+                    zip(own, self.inner.predict([queries[place] for place in own]), strict=True)
+                )
+        return [predictions[place] for place in range(len(queries))]
 
     @cached_property
     def probe(self) -> Call:
@@ -137,22 +139,24 @@ class Permuted(Wrapping):
         config: Any = getattr(self.module, "config", None)
         if not getattr(config, "is_encoder_decoder", False):
             return None
-        found: Any = self.module
-        encoder = found.get_encoder()
+        module: Any = self.module
+        encoder = module.get_encoder()
         return encoder if isinstance(encoder, nn.Module) else None
 
-    def proved(self, name: str, found: Deviation, *, groups: int, bits: float, broken: float) -> NetworkProof:
+    def proved(
+        self, name: str, deviation: Deviation, *, groups: int, bits: float, broken: float
+    ) -> NetworkProof:
         """What was found, checked.
 
         Raises:
             ModelError: the permuted network computes something else, or the broken one the same.
         """
         # If the permuted network computed something else, changed answers would say nothing about the model.
-        if not found.within(EXACT):
+        if not deviation.within(EXACT):
             hint = "; its blocks depend on the places of tokens: try --wrap columns" if name == "rows" else ""
             raise ModelError(
                 f"the network of {self.name!r} with permuted {name} does not compute the same: outputs "
-                f"differ by {found.forward:.1e}, gradients by {found.backward:.1e}{hint}"
+                f"differ by {deviation.forward:.1e}, gradients by {deviation.backward:.1e}{hint}"
             )
         if not broken >= NOTICED:
             raise ModelError(
@@ -163,8 +167,8 @@ class Permuted(Wrapping):
             wrap=name,
             groups=groups,
             bits=bits,
-            forward=found.forward,
-            backward=found.backward,
+            forward=deviation.forward,
+            backward=deviation.backward,
             broken=broken,
         )
 
@@ -178,9 +182,9 @@ class PermutedColumns(Permuted):
         groups, permutations = self._found
         layout = groups.layout
         with one_thread():  # so that the last digits do not depend on the machine
-            found = exactly(self.module, groups, permutations, self.probe)
+            deviation = exactly(self.module, groups, permutations, self.probe)
             broken = change(self.module, layout.broken(), permutations, self.probe)
-        return self.proved("columns", found, groups=len(layout.sizes), bits=layout.bits, broken=broken)
+        return self.proved("columns", deviation, groups=len(layout.sizes), bits=layout.bits, broken=broken)
 
     def changed(self, name: str) -> AbstractContextManager[None]:
         """As `Permuted.changed`."""
@@ -206,8 +210,8 @@ class PermutedRows(Permuted):
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """As `Permuted.predict`."""
-        own = [place for place, one in enumerate(queries) if isinstance(one, NetworkQuery)]
-        plain = [one for one in queries if not isinstance(one, NetworkQuery)]
+        own = [place for place, query in enumerate(queries) if isinstance(query, NetworkQuery)]
+        plain = [query for query in queries if not isinstance(query, NetworkQuery)]
         answers = iter(super().predict(plain) if plain else [])
         asked = {place: self._one(queries[place]) for place in own}
         return [asked[place] if place in asked else next(answers) for place in range(len(queries))]
@@ -221,15 +225,15 @@ class PermutedRows(Permuted):
     @cached_property
     def network(self) -> NetworkProof:
         """As `Permuted.network`. `bits` are those of the orders of the probe's tokens."""
-        found = self._found
-        if found.tokens < 2:
+        proof = self._found
+        if proof.tokens < 2:
             raise ModelError(f"the largest stack of blocks of {self.name!r} is given one token")
         return self.proved(
             "rows",
-            found.deviation,
+            proof.deviation,
             groups=1,
-            bits=lgamma(found.tokens + 1) / log(2),
-            broken=found.broken,
+            bits=lgamma(proof.tokens + 1) / log(2),
+            broken=proof.broken,
         )
 
     def changed(self, name: str) -> AbstractContextManager[None]:
@@ -268,7 +272,7 @@ class _SameSizeError(Exception):
 
 def _alone(call: Call) -> Call:
     """The call without state shared with other calls: caches, and tensors of inference mode."""
-    kept = {key: one for key, one in call.kwargs.items() if not _is_cache(one)}
+    kept = {key: value for key, value in call.kwargs.items() if not _is_cache(value)}
     if "use_cache" in kept or len(kept) < len(call.kwargs):
         kept["use_cache"] = False
     with torch.inference_mode(False):
@@ -282,7 +286,7 @@ def _from_texts(call: Call, encoded: Call) -> Call:
     given = {name: encoded.kwargs[name] for name in names if encoded.kwargs.get(name) is not None}
     if encoded.args:
         given["input_ids"] = encoded.args[0]
-    return Call(call.args, {**{key: one for key, one in call.kwargs.items() if key != ENCODED}, **given})
+    return Call(call.args, {**{key: value for key, value in call.kwargs.items() if key != ENCODED}, **given})
 
 
 def _is_cache(value: object) -> bool:

@@ -28,14 +28,16 @@ BINS: Final = 40
 def renamings(networks: Mapping[str, Path], device: str) -> Iterator[PaperTrial]:
     """Figure 2: the answers of each network to the renamings of one block."""
     block, rng = read(BLOCK), Random(0)
-    found = choices(block, stack=True)
-    texts = Counter(renamed(block, found.draw(rng)) for _ in range(DRAWS))
+    choice = choices(block, stack=True)
+    texts = Counter(renamed(block, choice.draw(rng)) for _ in range(DRAWS))
     counted = {text: count for text, count in texts.items() if text is not None}
     queries = [Query(task=THROUGHPUT.name, language=X86.name, source=text) for text in (BLOCK, *counted)]
     weights = np.array(list(counted.values()), dtype=float)
     for name, folder in networks.items():
         model = TermModel.load(str(folder), device=device)
-        answers = [one.answer for one in model.predict(queries) if isinstance(one, Predicted)]
+        answers = [
+            prediction.answer for prediction in model.predict(queries) if isinstance(prediction, Predicted)
+        ]
         original, values = float(str(answers[0])), np.array(answers[1:], dtype=float)
         shares, edges = np.histogram(
             values, BINS, (values.min() - 0.05, values.max() + 0.05), weights=weights / weights.sum()
@@ -59,8 +61,8 @@ def epochs(networks: Mapping[str, Path], device: str) -> Iterator[PaperTrial]:
     """Figure 3: the epochs after which a validation error was reached."""
     for name, folder in networks.items():
         card = load_json((folder / checkpoint.CARD).read_text("utf-8"))
-        told = [epoch["valid"] for epoch in card["epochs"] if "valid" in epoch]
-        errors = np.minimum.accumulate(np.array(told, dtype=float))
+        curve = [epoch["valid"] for epoch in card["epochs"] if "valid" in epoch]
+        errors = np.minimum.accumulate(np.array(curve, dtype=float))
         points = [(100 * error, number) for number, error in enumerate(errors.tolist(), start=1)]
         reached = {"best": float(errors[-1]), "epochs": 1.0 + int(np.argmin(errors))}
         yield PaperTrial(row=name, scores=reached, series={"epochs": points})

@@ -128,7 +128,7 @@ class TermExamples:
         self.task = task
         self._reader = reader
         self.inputs = [self._input(example.terms) for example in examples]
-        self.lengths = np.array([len(one.ids) for one in self.inputs], dtype=np.int64)
+        self.lengths = np.array([len(encoded.ids) for encoded in self.inputs], dtype=np.int64)
         self.labels = torch.tensor([example.label for example in examples], dtype=torch.float32)
 
     def __len__(self) -> int:
@@ -151,9 +151,9 @@ class TermExamples:
         return self._input(renamed(self.examples[number].terms, self._choices[number].draw(rng)))
 
     def _input(self, terms: Sequence[Term]) -> TermInput:
-        found = self._reader.read(terms)
-        assert not isinstance(found, Failed), "longer texts were left out"
-        return found
+        encoded = self._reader.read(terms)
+        assert not isinstance(encoded, Failed), "longer texts were left out"
+        return encoded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,15 +201,15 @@ def read(
 
     learned, applied = examples(train)
     for_valid, for_test = (None if corpus is None else examples(corpus)[0] for corpus in (valid, test))
-    found = split(learned, for_valid, for_test, left_out)
-    for name, some in zip(NAMES, found, strict=True):
+    parts = split(learned, for_valid, for_test, left_out)
+    for name, some in zip(NAMES, parts, strict=True):
         if not some:
             why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.most_common(3))
             raise CorpusError(
                 f"no {name} examples of task {task.name!r} in corpus {train.spec!r}"
                 + (f" (left out: {why})" if why else "")
             )
-    return material(found, recipe, left_out, labels=applied.about)
+    return material(parts, recipe, left_out, labels=applied.about)
 
 
 def split(
@@ -219,12 +219,12 @@ def split(
     left_out: Counter[str],
 ) -> Splits[TermExample]:
     """Splits that are `None` are alpha classes held out of `train`; the others leave out learned classes."""
-    found, known = splits.split(
+    parts, known = splits.split(
         train, valid, test, group=_alpha, same=_alpha, spelled=lambda alpha: "\0".join(alpha)
     )
     if known:
         left_out[KNOWN] += known
-    return found
+    return parts
 
 
 def _alpha(example: TermExample) -> tuple[str, ...]:
@@ -232,7 +232,7 @@ def _alpha(example: TermExample) -> tuple[str, ...]:
 
 
 def material(
-    found: Splits[TermExample],
+    parts: Splits[TermExample],
     recipe: TermRecipe,
     left_out: Mapping[str, int],
     *,
@@ -240,12 +240,12 @@ def material(
 ) -> TermMaterial:
     """The splits as one network reads them."""
     task, reading = TASKS[recipe.task], NETWORKS[recipe.network].reading
-    words = {one for example in found.train for one in spelled(example.terms, reading)}
+    words = {word for example in parts.train for word in spelled(example.terms, reading)}
     # Contexts are words of the same table; unlike names they are known from the training set alone.
-    words |= {one for example in found.train for term in example.terms for one in term.context}
+    words |= {word for example in parts.train for term in example.terms for word in term.context}
     tokenizer = tokenizer_of([*words, *task.language.words(reading)])
     reader = TermReader(tokenizer, reading, window=recipe.window, end=task.language.end)
-    named = dict(zip(NAMES, found, strict=True))
+    named = dict(zip(NAMES, parts, strict=True))
     return TermMaterial(
         tokenizer=tokenizer,
         **{name: TermExamples(some, reader, task) for name, some in named.items()},
@@ -262,7 +262,7 @@ def material(
 def _samples(task: Task, recipe: TermRecipe, corpus: Corpus, left_out: Counter[str]) -> list[Sample]:
     """The distinct texts of a corpus that can be learned from."""
     language = TASKS[recipe.task].language
-    found: dict[str, Sample] = {}
+    by_text: dict[str, Sample] = {}
     for raw in corpus.read(left_out):
         sample = task.prepare(raw)
         if isinstance(sample, str):
@@ -273,8 +273,8 @@ def _samples(task: Task, recipe: TermRecipe, corpus: Corpus, left_out: Counter[s
         elif not recipe.implied and language.implied(sample.source):
             left_out[IMPLIED] += 1
         else:
-            found.setdefault(sample.source, sample)
-    return list(found.values())
+            by_text.setdefault(sample.source, sample)
+    return list(by_text.values())
 
 
 def _labelled(recipe: TermRecipe, samples: Sequence[Sample], left_out: Counter[str]) -> Iterator[TermExample]:

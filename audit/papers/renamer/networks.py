@@ -103,13 +103,13 @@ class TermBatch:
 
 def collate(inputs: Sequence[TermInput]) -> TermBatch:
     """Inputs of any lengths, padded to the longest."""
-    shape = len(inputs), max(len(one.ids) for one in inputs)
+    shape = len(inputs), max(len(encoded.ids) for encoded in inputs)
     ids, referents, steps = (np.zeros(shape, dtype=np.int64) for _ in range(3))
     context = np.zeros((*shape, CONTEXT), dtype=np.int64)
-    for row, one in enumerate(inputs):
-        count = len(one.ids)
-        ids[row, :count], referents[row, :count] = one.ids, one.referents
-        context[row, :count], steps[row, :count] = one.context, one.steps
+    for row, encoded in enumerate(inputs):
+        count = len(encoded.ids)
+        ids[row, :count], referents[row, :count] = encoded.ids, encoded.referents
+        context[row, :count], steps[row, :count] = encoded.context, encoded.steps
     ids_, referents_, context_, steps_ = map(torch.from_numpy, (ids, referents, context, steps))
     return TermBatch(ids=ids_, referents=referents_, context=context_, steps=steps_)
 

@@ -71,10 +71,10 @@ def block_terms(source: str) -> tuple[Term, ...]:
     Raises:
         SourceError: a line is no instruction.
     """
-    found = [Term(START)]
-    for one in read(source).operations:
-        found += _of(one.text)
-    return tuple(found)
+    terms = [Term(START)]
+    for operation in read(source).operations:
+        terms += _of(operation.text)
+    return tuple(terms)
 
 
 def has_implied(source: str) -> bool:
@@ -83,13 +83,13 @@ def has_implied(source: str) -> bool:
     Raises:
         SourceError: a line is no instruction.
     """
-    return any(one.implicit for one in read(source).operations)
+    return any(operation.implicit for operation in read(source).operations)
 
 
 def block_words(reading: Reading) -> Iterator[str]:
     """The places, and every word that a register may be, whether or not a corpus has it."""
     yield from _PLACES
-    views = {(one.view, one.kind, one.base) for one in registers().values()}
+    views = {(register.view, register.kind, register.base) for register in registers().values()}
     views |= {(_implied(base).view, class_of(base), base) for base in _ORDER}
     for view, kind, base in views:
         match reading:
@@ -113,23 +113,23 @@ def block_renamings(source: str) -> TermChoices:
 # A corpus has far fewer distinct instructions than lines.
 @lru_cache(maxsize=LINES)
 def _of(text: str) -> tuple[Term, ...]:
-    one = read_operation(text, "att")
-    told = split(att_text(one.instruction), "att")
-    form = "".join(_FORMS[type(operand)] for operand in told.operands)
-    opcode = f"{told.mnemonic} {form}".rstrip()
-    found = [Term(name) for name in (*told.prefixes, opcode)]
-    found += _implied_terms(one)
+    operation = read_operation(text, "att")
+    parts = split(att_text(operation.instruction), "att")
+    form = "".join(_FORMS[type(operand)] for operand in parts.operands)
+    opcode = f"{parts.mnemonic} {form}".rstrip()
+    terms = [Term(name) for name in (*parts.prefixes, opcode)]
+    terms += _implied_terms(operation)
     # AT&T text has the destination last; places are counted from it, so `@1` is what an instruction writes.
-    for place, operand in zip(range(len(told.operands), 0, -1), told.operands, strict=True):
-        found += (
+    for place, operand in zip(range(len(parts.operands), 0, -1), parts.operands, strict=True):
+        terms += (
             replace(term, context=("".join((f"@{place}", *term.context)),)) for term in _operand(operand)
         )
-    return tuple(replace(term, context=(opcode, *term.context)) for term in (*found, END))
+    return tuple(replace(term, context=(opcode, *term.context)) for term in (*terms, END))
 
 
-def _implied_terms(one: Operation) -> list[Term]:
+def _implied_terms(operation: Operation) -> list[Term]:
     # In the fixed order of the registers: a set has none, and equal blocks must have equal terms.
-    bases = sorted(one.implicit, key=lambda base: _ORDER[base])
+    bases = sorted(operation.implicit, key=lambda base: _ORDER[base])
     return [_implied(base) for base in bases] if len(bases) <= MOST_IMPLIED else []
 
 
@@ -174,8 +174,8 @@ def _decorations(mask: str, *, zeroing: bool, broadcast: int) -> Iterator[Term]:
 
 def _register(name: str) -> Term:
     # A register that no renaming may touch (`rip`, a segment) is a word like an opcode.
-    found = registers().get(name)
-    return Term(name) if found is None else Term(found.view, found.kind, found.base)
+    register = registers().get(name)
+    return Term(name) if register is None else Term(register.view, register.kind, register.base)
 
 
 BLOCKS: Final = TermLanguage(

@@ -107,15 +107,15 @@ def spelled(terms: Iterable[Term], reading: Reading) -> list[str]:
         case "first use":
             numbers: dict[tuple[str, str], int] = {}
             counts: dict[str, int] = {}
-            found: list[str] = []
+            words: list[str] = []
             for term in terms:
                 key = (term.kind, term.referent)
                 # Counted within the kind: the first general register is #0, whatever vector registers came
                 # before.
                 if term.kind and key not in numbers:
                     numbers[key] = counts[term.kind] = counts.get(term.kind, -1) + 1
-                found.append(word(term.view, f"#{numbers[key]}" if term.kind else ""))
-            return found
+                words.append(word(term.view, f"#{numbers[key]}" if term.kind else ""))
+            return words
 
 
 def word(view: str, name: str) -> str:
@@ -162,11 +162,11 @@ class TermReader:
         """Ids and partition; a failure where there are more terms than the network has places."""
         if len(terms) > self._window:
             return TOO_LONG
-        ids = [self._ids.get(one, self._unknown) for one in spelled(terms, self._reading)]
+        ids = [self._ids.get(token, self._unknown) for token in spelled(terms, self._reading)]
         context = np.zeros((len(terms), CONTEXT), dtype=np.int32)
         for number, term in enumerate(terms):
-            for place, one in enumerate(term.context):
-                context[number, place] = self._ids.get(one, self._unknown)
+            for place, token in enumerate(term.context):
+                context[number, place] = self._ids.get(token, self._unknown)
         return TermInput(
             ids=np.array(ids, dtype=np.int32),
             referents=np.array(partition(terms), dtype=np.int32),

@@ -131,7 +131,7 @@ class TermLearner(checkpoint.CheckpointLearner[Renamer, Integers]):
             "parameters": sum(weight.numel() for weight in trained.network.parameters()),
             "score": name,
             "scores": {"valid": measured(material.valid), "test": test, "test_renamed": renamed},
-            "baselines": [asdict(one) for one in baselines],
+            "baselines": [asdict(baseline) for baseline in baselines],
             "data": {
                 split: {
                     "hash": material.hashes[split],
@@ -258,13 +258,13 @@ def rules(train: TermExamples, test: TermExamples) -> tuple[TermRule, ...]:
 def _costs(train: TermExamples, test: TermExamples) -> tuple[TermRule, ...]:
     """The best constant, and the best multiple of the number of instructions."""
     sizes = {"the best constant": _one, "a multiple of the instructions": _instructions}
-    found = []
+    costs = []
     for name, size in sizes.items():
         factor = _factor(size(train), train.labels.double().numpy())
         truth = test.labels.double().numpy()
         error = float(np.mean(np.abs(factor * size(test) - truth) / truth))
-        found.append(TermRule(name=name, factor=factor, test=error))
-    return tuple(found)
+        costs.append(TermRule(name=name, factor=factor, test=error))
+    return tuple(costs)
 
 
 def _one(examples: TermExamples) -> Numbers:
@@ -272,7 +272,7 @@ def _one(examples: TermExamples) -> Numbers:
 
 
 def _instructions(examples: TermExamples) -> Numbers:
-    counts = [sum(term.view == ";" for term in one.terms) for one in examples.examples]
+    counts = [sum(term.view == ";" for term in example.terms) for example in examples.examples]
     return np.array(counts, dtype=np.float64)
 
 
@@ -296,12 +296,12 @@ def _truths(train: TermExamples, test: TermExamples) -> tuple[TermRule, ...]:
     # Standardised, so that one penalty fits frequent and rare words. Constant columns would divide by zero.
     middle, width = table.mean(0), table.std(0) + 1e-9
     weights = _regression((table - middle) / width, labels)
-    told = ((_counts(test, words) - middle) / width) @ weights[:-1] + weights[-1]
+    logits = ((_counts(test, words) - middle) / width) @ weights[:-1] + weights[-1]
     return (
         TermRule(name="the more frequent answer", test=float((test.labels == frequent).double().mean())),
         TermRule(
             name="a regression on counts of words",
-            test=float(((told > 0) == (test.labels > 0)).double().mean()),
+            test=float(((logits > 0) == (test.labels > 0)).double().mean()),
         ),
     )
 
@@ -316,8 +316,8 @@ def _counts(examples: TermExamples, words: dict[str, int]) -> Tensor:
         place = next(n for n, term in enumerate(example.terms) if term.view == divider)
         for side, some in ((left, example.terms[:place]), (right, example.terms[place:])):
             _count(side[row], some, words)
-    found = [left, right, left > 0, right > 0, right > left, (right > 0) & (left == 0)]
-    return torch.from_numpy(np.hstack(found)).float()
+    columns = [left, right, left > 0, right > 0, right > left, (right > 0) & (left == 0)]
+    return torch.from_numpy(np.hstack(columns)).float()
 
 
 def _count(row: Numbers, terms: Sequence[Term], words: dict[str, int]) -> None:
@@ -334,10 +334,10 @@ def _regression(table: Tensor, labels: Tensor) -> Tensor:
 
     def loss() -> Tensor:
         optimiser.zero_grad()
-        told = table @ weights[:-1] + weights[-1]
-        found = F.binary_cross_entropy_with_logits(told, labels) + PENALTY * weights.square().sum()
-        found.backward()  # type: ignore[no-untyped-call]
-        return found
+        logits = table @ weights[:-1] + weights[-1]
+        total = F.binary_cross_entropy_with_logits(logits, labels) + PENALTY * weights.square().sum()
+        total.backward()  # type: ignore[no-untyped-call]
+        return total
 
     optimiser.step(loss)  # type: ignore[no-untyped-call]
     return weights.detach()

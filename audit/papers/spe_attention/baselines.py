@@ -58,8 +58,8 @@ def copying(valid: Examples, test: Examples, *, tokens: Mapping[str, int]) -> Ba
         # Written from the end, so the first occurrence is what remains.
         first[words[::-1]] = np.arange(len(words))[::-1]
         # The second part is below 1, so it only orders words of one count.
-        found = counts[ids] - first[ids] / (len(words) + 1)
-        return np.where((counts[ids] > 0) & ~barred, found, -1.0)
+        ranks = counts[ids] - first[ids] / (len(words) + 1)
+        return np.where((counts[ids] > 0) & ~barred, ranks, -1.0)
 
     return _tuned("copied subtokens", rank, valid, test, len(ids))
 
@@ -74,12 +74,12 @@ def _tuned(name: str, rank: Rank, valid: Examples, test: Examples, labels: int) 
 
 def _answers(rank: Rank, examples: Examples) -> list[list[int]]:
     """The labels of each example, best first, as many as a baseline may say."""
-    found = []
+    answers = []
     for number in range(len(examples)):
         ranks = rank(examples, number)
         best = np.argsort(-ranks, kind="stable")[:MOST]
-        found.append([int(label) for label in best if ranks[label] >= 0])
-    return found
+        answers.append([int(label) for label in best if ranks[label] >= 0])
+    return answers
 
 
 def _scores(answers: list[list[int]], examples: Examples, size: int, labels: int) -> Scores:
@@ -128,8 +128,8 @@ def counts_alone(train: Examples, valid: Examples, test: Examples) -> Baseline:
             value = np.logaddexp(0, -margins).mean() + strength / 2 * weights[1:] @ weights[1:]
             return value, np.concatenate([[slopes.sum()], inputs.T @ slopes + strength * weights[1:]])
 
-        found = minimize(loss, np.zeros(width + 1), jac=True, method="L-BFGS-B", options={"maxiter": 300})
-        return np.asarray(found.x)
+        optimum = minimize(loss, np.zeros(width + 1), jac=True, method="L-BFGS-B", options={"maxiter": 300})
+        return np.asarray(optimum.x)
 
     def reached(weights: npt.NDArray[np.float64], split: Examples) -> BugScores:
         return _bugs(_counts(split, width) @ weights[1:] + weights[0], split)
@@ -141,9 +141,9 @@ def counts_alone(train: Examples, valid: Examples, test: Examples) -> Baseline:
 def _counts(examples: Examples, width: int) -> csr_array:
     """(B, V) log(1 + count) of each word."""
     row = np.repeat(np.arange(len(examples)), examples.tokens)
-    found = coo_array((np.ones(len(row)), (row, examples.ids)), shape=(len(examples), width)).tocsr()
-    found.data = np.log1p(found.data)
-    return found
+    counts = coo_array((np.ones(len(row)), (row, examples.ids)), shape=(len(examples), width)).tocsr()
+    counts.data = np.log1p(counts.data)
+    return counts
 
 
 def _bugs(values: npt.ArrayLike, examples: Examples) -> BugScores:

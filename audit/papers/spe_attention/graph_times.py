@@ -52,22 +52,22 @@ def table(bench: Bench) -> Iterator[PaperTrial]:
     paths = list(islice(files(), FILES))
 
     def timed(_: str, number: int) -> list[PaperTrial]:
-        found = measure(paths[number])
-        told = {"functions": float(found.functions), "capped": float(found.capped)}
+        times = measure(paths[number])
+        counts = {"functions": float(times.functions), "capped": float(times.capped)}
         return [
-            PaperTrial(row=name, seed=number, scores={"seconds": seconds, **told})
-            for name, seconds in (("DLG", found.dlg), ("PIG", found.pig), ("PDG", found.pdg))
+            PaperTrial(row=name, seed=number, scores={"seconds": seconds, **counts})
+            for name, seconds in (("DLG", times.dlg), ("PIG", times.pig), ("PDG", times.pdg))
         ]
 
     settings = {**bench.settings, "files": FILES, "paths": CAP, "python": sysconfig.get_python_version()}
     trials = list(replace(bench, settings=settings, seeds=len(paths)).trials(timed))
-    each = [one.scores for one in trials if one.row == bench.rows[0]]
+    each = [trial.scores for trial in trials if trial.row == bench.rows[0]]
     count, capped = (sum(scores[name] for scores in each) for name in ("functions", "capped"))
     said = (
         f"{len(paths)} files with {count:,.0f} functions; "
         f"{capped:,.0f} of these have more than {CAP:,} paths."
     )
-    yield from (replace(one, notes=[said]) for one in trials)
+    yield from (replace(trial, notes=[said]) for trial in trials)
 
 
 def files() -> Iterator[Path]:

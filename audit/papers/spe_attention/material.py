@@ -199,7 +199,7 @@ class Examples:
         """Write all arrays to one compressed file, completely or not at all."""
         # Written beside the file and moved there, so that an interrupted training leaves no half cache.
         part = path.with_suffix(".part.npz")
-        np.savez_compressed(part, **{one.name: getattr(self, one.name) for one in fields(self)})
+        np.savez_compressed(part, **{entry.name: getattr(self, entry.name) for entry in fields(self)})
         part.replace(path)
 
     @classmethod
@@ -207,7 +207,7 @@ class Examples:
         """The saved examples; `None` where there is no readable file."""
         try:
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-                return cls(**{one.name: file[one.name] for one in fields(cls)})
+                return cls(**{entry.name: file[entry.name] for entry in fields(cls)})
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None  # made again, as a file of another version or a damaged one can be
 
@@ -216,7 +216,7 @@ class Examples:
         count = int(self.lines[example])
         tokens = self._part("token", example, self.tokens[example])
         square = self._part("square", example, count * count)
-        found = EncodedLines(
+        encoded = EncodedLines(
             ids=self.ids[tokens].astype(np.int32),
             line=self.line[tokens].astype(np.int32),
             position=self.position[tokens].astype(np.int32),
@@ -226,8 +226,8 @@ class Examples:
             spoken=int(self.spoken[example]),
         )
         if order is None:
-            return found
-        return found.permuted(self.orders[order, self._part("line", example, count)])
+            return encoded
+        return encoded.permuted(self.orders[order, self._part("line", example, count)])
 
     def batch(self, chosen: Chosen, relation: Relation, orders: Chosen | None = None) -> Batch:
         """The chosen examples, padded to the longest of them; each in its stored order if `orders` says."""
@@ -238,27 +238,28 @@ class Examples:
     def pairs(self, chosen: Chosen) -> Integers:
         """(P, 2) the places in `chosen` of twins that are both there; of bugs, clean first."""
         places = {int(example): place for place, example in enumerate(chosen)}
-        mates = [(place, places.get(int(self.twins[one]))) for one, place in places.items()]
-        found = [(one, other) for one, other in mates if other is not None and not self.known[chosen[one]]]
-        return np.array(found, dtype=np.int64).reshape(-1, 2)
+        mates = [(place, places.get(int(self.twins[example]))) for example, place in places.items()]
+        pairs = [(one, other) for one, other in mates if other is not None and not self.known[chosen[one]]]
+        return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
     def changed(self, example: int) -> tuple[int, int]:
         """Of an example with a twin, the tokens in which it differs from that: first and end."""
         own, other = (
-            self.ids[self._part("token", one, self.tokens[one])] for one in (example, self.twins[example])
+            self.ids[self._part("token", number, self.tokens[number])]
+            for number in (example, self.twins[example])
         )
         return changed_part(own, other)
 
     def targets(self, chosen: Chosen, labels: int) -> torch.Tensor:
         """(B, K) 1 where the label belongs to the name; with copying (B, K + C)."""
         most = int(self.spoken[np.asarray(chosen)].max(initial=0))
-        found = np.zeros((len(chosen), labels + most), dtype=np.float32)
+        targets = np.zeros((len(chosen), labels + most), dtype=np.float32)
         for row, example in enumerate(chosen):
             known = self._part("label", int(example), self.known[example])
-            found[row, self.labels[known]] = 1
+            targets[row, self.labels[known]] = 1
             copied = self._part("copy", int(example), self.spoken[example])
-            found[row, labels : labels + self.spoken[example]] = self.named[copied]
-        return torch.from_numpy(found)
+            targets[row, labels : labels + self.spoken[example]] = self.named[copied]
+        return torch.from_numpy(targets)
 
 
 def featurise(
@@ -280,9 +281,13 @@ def featurise(
     work = partial(_encode, _Setting(tokenizer.to_str(), window, orders, seed, relation, dependence, known))
     chunks = _chunks(
         _Labelled(
-            one.id, one.language, one.source, task.truth(one.label) or (), one.group if task.twins else ""
+            sample.id,
+            sample.language,
+            sample.source,
+            task.truth(sample.label) or (),
+            sample.group if task.twins else "",
         )
-        for one in samples
+        for sample in samples
     )
     done = spread(work, chunks, workers=workers, chunk=1, few=1)
     return _flat([row for rows in done for row in rows], labels, orders)
@@ -356,18 +361,18 @@ def _row(encoder: LineEncoder, setting: _Setting, given: _Labelled) -> _Row | Fa
     return _Row(features, stored, given.truth, given.group)
 
 
-def _flat(found: list[_Row | Failed], labels: Mapping[str, int], orders: int) -> Examples:
-    rows = [row for row in found if isinstance(row, _Row)]
+def _flat(outcomes: list[_Row | Failed], labels: Mapping[str, int], orders: int) -> Examples:
+    rows = [row for row in outcomes if isinstance(row, _Row)]
     known = [[labels[part] for part in row.truth if part in labels] for row in rows]
     empty = np.zeros(0, dtype=np.int32)  # without rows there would be nothing to concatenate
-    told = [row.features.referents for row in rows if row.features.referents is not None]
+    referents = [row.features.referents for row in rows if row.features.referents is not None]
     copies = [row.features.copies for row in rows if row.features.copies is not None]
     named = [word in row.truth for row in rows for word in row.features.words]
     return Examples(
         ids=np.concatenate([empty, *(row.features.ids for row in rows)]).astype(np.uint16),
         line=np.concatenate([empty, *(row.features.line for row in rows)]).astype(np.uint16),
         position=np.concatenate([empty, *(row.features.position for row in rows)]).astype(np.uint8),
-        referents=np.concatenate([empty, *told]).astype(np.uint16),
+        referents=np.concatenate([empty, *referents]).astype(np.uint16),
         copies=np.concatenate([empty, *copies]).astype(np.uint16),
         spoken=np.array([row.features.spoken for row in rows], dtype=np.int64),
         named=np.array(named, dtype=np.bool_),
@@ -377,13 +382,15 @@ def _flat(found: list[_Row | Failed], labels: Mapping[str, int], orders: int) ->
         ),
         lines=np.array([row.features.lines for row in rows], dtype=np.int64),
         orders=np.concatenate([np.zeros((orders, 0), np.uint16), *(row.orders for row in rows)], axis=1),
-        labels=np.array([label for one in known for label in one], dtype=np.uint16),
-        known=np.array([len(one) for one in known], dtype=np.int64),
+        labels=np.array([label for numbers in known for label in numbers], dtype=np.uint16),
+        known=np.array([len(numbers) for numbers in known], dtype=np.int64),
         wanted=np.array([len(row.truth) for row in rows], dtype=np.int64),
         twins=find_twins(
             [row.group for row in rows], [bool(row.truth) for row in rows], [row.features.ids for row in rows]
         ),
-        left_out=np.array([len(found) - len(rows) - found.count(TOO_LONG), found.count(TOO_LONG)], np.int64),
+        left_out=np.array(
+            [len(outcomes) - len(rows) - outcomes.count(TOO_LONG), outcomes.count(TOO_LONG)], np.int64
+        ),
     )
 
 
@@ -454,7 +461,7 @@ def prepare(
         dependence=recipe.dependence,
         copying=recipe.copies(task),
     )
-    found: dict[str, Examples] = {}
+    features: dict[str, Examples] = {}
     for name, split in zip(NAMES, splits, strict=True):
         # Only training is augmented: validation and test judge the network on the text as it is.
         orders = recipe.orders if name == "train" else 0
@@ -471,7 +478,7 @@ def prepare(
             examples.save(path)
         if not len(examples):
             raise CorpusError(f"every {name} function is longer than the window of {recipe.window} tokens")
-        found[name] = examples
+        features[name] = examples
     return LineMaterial(
         tokenizer=tokenizer,
         labels=labels,
@@ -479,7 +486,7 @@ def prepare(
         task=task,
         languages=languages,
         learned=learned_hashes(splits.train),
-        **found,
+        **features,
     )
 
 
@@ -518,15 +525,15 @@ def _tokenizer(
 
 def _read_counts(path: Path) -> Counter[str] | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        counts = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return Counter(found) if isinstance(found, dict) else None
+    return Counter(counts) if isinstance(counts, dict) else None
 
 
 def _apart(relation: Relation, dependence: Dependence = "strict") -> tuple[str, ...]:
     """Part of the cache key for an unusual reading; empty for the usual one."""
-    return tuple(one for one in (relation, dependence) if one not in ("every", "strict"))
+    return tuple(setting for setting in (relation, dependence) if setting not in ("every", "strict"))
 
 
 def word_counts(samples: Sequence[Sample], *, workers: int, relation: Relation = "every") -> Counter[str]:

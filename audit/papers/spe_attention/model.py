@@ -56,7 +56,7 @@ class LineConfig(Config):
     def known(self) -> Sequence[Known]:
         return (
             Known("made for task", self.task, TASKS),
-            *(Known("language", one, readable_languages()) for one in self.languages),
+            *(Known("language", language, readable_languages()) for language in self.languages),
             Known("network", self.network, NETWORKS),
             Known("dependence", self.dependence, TRAINABLE),
         )
@@ -123,7 +123,7 @@ class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines]):
 
     @override
     def computed(self, inputs: Sequence[EncodedLines]) -> list[Prediction]:
-        return self._predictions(self.logits(inputs), [one.words for one in inputs])
+        return self._predictions(self.logits(inputs), [encoded.words for encoded in inputs])
 
     @torch.no_grad()
     def logits(self, inputs: Sequence[EncodedLines]) -> torch.Tensor:
@@ -137,7 +137,7 @@ class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines]):
         task, labels = TASKS[self.task], self.config.labels
         decided = task.decide(values, self.config.threshold).tolist()
         margins = task.margin(values, self.config.threshold).tolist()
-        found: list[Prediction] = []
+        predictions: list[Prediction] = []
         rows = zip(words, columns.tolist(), values.tolist(), decided, margins, strict=True)
         for copied, places, scores, chosen, margin in rows:
             # Behind the labels stand the words to copy, and then padding.
@@ -147,14 +147,14 @@ class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines]):
                 if score > -torch.inf
             ]
             best = named if len(named) <= KEPT else nlargest(KEPT, named, key=itemgetter(1))
-            found.append(
+            predictions.append(
                 Predicted(
                     answer=task.answer([label for label, _, taken in named if taken]),
                     scores=tuple(sorted((task.shown(label), score) for label, score, _ in best)),
                     margin=margin,
                 )
             )
-        return found
+        return predictions
 
 
 def decisive(logits: torch.Tensor, threshold: float) -> tuple[torch.Tensor, torch.Tensor]:

@@ -114,8 +114,8 @@ class SPE(LineNetwork):
         # definition look at its uses, heads with the transpose let a use look at its definitions.
         mask = batch.relation[:, 0] > 0
         groups = [
-            HeadGroup(heads, self._bias(one, batch, dtype))
-            for heads, one in ((self.plan.mask, mask), (self.plan.transposed, mask.transpose(1, 2)))
+            HeadGroup(heads, self._bias(allowed, batch, dtype))
+            for heads, allowed in ((self.plan.mask, mask), (self.plan.transposed, mask.transpose(1, 2)))
         ]
         if self.plan.plain:
             groups.append(HeadGroup(self.plan.plain, hidden_padding(batch.real, dtype)))

@@ -72,10 +72,10 @@ class BugScores:
     @property
     def line(self) -> str:
         """In words. Accuracy and share also expose a detector with one answer to everything."""
-        told = f"F1 {self.f1:.1%}, accuracy {self.accuracy:.1%}, {self.called_buggy:.1%} called buggy"
+        text = f"F1 {self.f1:.1%}, accuracy {self.accuracy:.1%}, {self.called_buggy:.1%} called buggy"
         if self.pairs_right is not None:
-            told += f", {self.pairs_right:.1%} of {self.pairs:,} pairs right"
-        return told
+            text += f", {self.pairs_right:.1%} of {self.pairs:,} pairs right"
+        return text
 
     @property
     def worth(self) -> float:
@@ -131,12 +131,12 @@ def _joined(parts: Sequence[Tensor], empty: float) -> Tensor:
     return torch.cat([F.pad(part, (0, most - part.shape[1]), value=empty) for part in parts])
 
 
-def scores(found: JudgedLogits, threshold: float, task: LineTask = NAMING) -> Scores:
+def scores(outputs: JudgedLogits, threshold: float, task: LineTask = NAMING) -> Scores:
     """The scores at a threshold."""
-    reached = of_answers(task, task.decide(found.logits, threshold), found.truth, found.wanted)
-    if found.twins is None or isinstance(reached, NameScores):
+    reached = of_answers(task, task.decide(outputs.logits, threshold), outputs.truth, outputs.wanted)
+    if outputs.twins is None or isinstance(reached, NameScores):
         return reached
-    return with_pairs(reached, found.logits[:, 0], found.twins)
+    return with_pairs(reached, outputs.logits[:, 0], outputs.twins)
 
 
 def with_pairs(reached: BugScores, values: Tensor, twins: Tensor) -> BugScores:
@@ -174,6 +174,6 @@ def bugs(said: Tensor, truth: Tensor) -> BugScores:
     )
 
 
-def tune(found: JudgedLogits, task: LineTask = NAMING) -> float:
+def tune(outputs: JudgedLogits, task: LineTask = NAMING) -> float:
     """The threshold with the best scores; the lowest of equal ones."""
-    return max(task.thresholds, key=lambda threshold: (scores(found, threshold, task).worth, -threshold))
+    return max(task.thresholds, key=lambda threshold: (scores(outputs, threshold, task).worth, -threshold))

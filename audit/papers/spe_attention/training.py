@@ -114,7 +114,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         self.pretrain_steps = recipe.pretrain_epochs * self.per_epoch
         self.early_steps = self.first_stage * self.per_epoch
         self.total += self.early_steps
-        entries = sorted(material.tokenizer.get_vocab().items(), key=lambda one: one[1])
+        entries = sorted(material.tokenizer.get_vocab().items(), key=lambda entry: entry[1])
         self.hideable = torch.tensor([len(word) > 1 and word.isalpha() for word, _ in entries])
         self.shape = recipe.shape(
             vocabulary=material.tokenizer.get_vocab_size(),
@@ -165,7 +165,9 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         leads = self.leads
         mixed = [leads[some] for some in bucketed(self.material.train.tokens[leads], self.recipe.batch, rng)]
         stored = len(self.material.train.orders)
-        return [LineBatch(one, rng.integers(0, stored, len(one)) if stored else None) for one in mixed]
+        return [
+            LineBatch(chosen, rng.integers(0, stored, len(chosen)) if stored else None) for chosen in mixed
+        ]
 
     @override
     def examples(self, batch: LineBatch) -> int:
@@ -221,7 +223,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
             places = torch.from_numpy(self.material.train.pairs(texts.chosen)).to(self.device)
             loss = loss + self.recipe.pairwise * pairwise_loss(logits[:, 0].float(), places) / pairs
         if said is not None:
-            parts = [self.material.train.changed(int(one)) for one in texts.chosen[located]]
+            parts = [self.material.train.changed(int(example)) for example in texts.chosen[located]]
             some = torch.from_numpy(located)
             lost = location_loss(said[some].float(), inputs.real[some].to(self.device), parts)
             loss = loss + self.recipe.locate * lost / len(self.located(all_texts))
@@ -270,15 +272,15 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
     @torch.no_grad()
     def _words_found(self, network: LineNetwork) -> float:
         """The share of hidden words of validation functions that the network finds."""
-        valid, found = self.material.valid, list[Tensor]()
+        valid, hits = self.material.valid, list[Tensor]()
         chosen = self.validated(valid)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             for start in range(0, len(chosen), AT_ONCE):
                 inputs = valid.batch(chosen[start : start + AT_ONCE], self.relation)
                 logits, words = self._word_logits(network, inputs, self._hidden(inputs.ids))
-                found.append((logits.argmax(1) == words).cpu())
-        right = torch.cat(found)
+                hits.append((logits.argmax(1) == words).cpu())
+        right = torch.cat(hits)
         return float(right.double().mean()) if len(right) else 0.0
 
     @override
@@ -289,9 +291,9 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         valid, task = self.material.valid, self.material.task
         labels = len(self.material.labels)
         chosen = self.validated(valid)
-        found = judged(network, valid, chosen, self.relation, labels, device=self.device)
-        threshold = tune(found, task)
-        reached = scores(found, threshold, task)
+        outputs = judged(network, valid, chosen, self.relation, labels, device=self.device)
+        threshold = tune(outputs, task)
+        reached = scores(outputs, threshold, task)
         chooses = {"balanced": reached.worth} if reached.worth != reached.told else {}
         return Validation(reached.worth, {"valid": reached.told, "threshold": threshold, **chooses})
 
@@ -334,19 +336,22 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         # Before anything is measured, because the file holds the rounded weights.
         weights = checkpoint.rounded(trained.network)
         splits = {"train": material.train, "valid": material.valid, "test": material.test}
-        valid, test = (self._measured(trained, one) for one in (material.valid, material.test))
+        valid, test = (self._measured(trained, examples) for examples in (material.valid, material.test))
         rules = _baselines(trained.network, material)
         card = {
             "task": material.task.name,
             "summary": f"{NETWORKS[recipe.network].summary}; test {test.line}",
             "parameters": sum(weight.numel() for weight in trained.network.parameters()),
             "scores": {"valid": asdict(valid), "test": asdict(test)},
-            "baselines": [asdict(one) for one in rules],
+            "baselines": [asdict(rule) for rule in rules],
             "label_coverage": {"valid": coverage(material.valid), "test": coverage(material.test)},
             "languages": list(material.languages),
             "labels": len(material.labels),
             "threshold": config.threshold,
-            "data": data(material.hashes, {name: (len(one), one.left_out) for name, one in splits.items()}),
+            "data": data(
+                material.hashes,
+                {name: (len(examples), examples.left_out) for name, examples in splits.items()},
+            ),
             "recipe": recipe.as_json(),
             **checkpoint.history(trained),
             **about,
@@ -359,8 +364,8 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
 
     def _measured(self, trained: Trained[LineNetwork], examples: Examples) -> Scores:
         everything = np.arange(len(examples))
-        found = judged(trained.network, examples, everything, self.relation, len(self.material.labels))
-        return scores(found, threshold_of(trained), self.material.task)
+        outputs = judged(trained.network, examples, everything, self.relation, len(self.material.labels))
+        return scores(outputs, threshold_of(trained), self.material.task)
 
 
 def prepared(request: TrainingRequest) -> LineLearner:
@@ -377,7 +382,7 @@ def prepared(request: TrainingRequest) -> LineLearner:
     # The command line has one set of options for all networks; those of another network are refused, because
     # they would have no effect.
     for owner, entry in NETWORKS.items():
-        for name in [one for one in entry.options if one in settings]:
+        for name in [option for option in entry.options if option in settings]:
             if name not in own:
                 shown = name.replace("_", "-")
                 raise UsageError(f"--{shown} is an option of {owner}, not of {request.network}")
@@ -459,10 +464,10 @@ def threshold_of(trained: Trained[LineNetwork]) -> float:
         ModelError: the training was resumed from a damaged state, which lacks it.
     """
     progress = trained.progress
-    found = progress.epochs[progress.best_epoch].get("threshold")
-    if found is None:
+    threshold = progress.epochs[progress.best_epoch].get("threshold")
+    if threshold is None:
         raise ModelError(f"{STATE_FILE} is damaged: its best epoch has no threshold; delete it to start anew")
-    return found
+    return threshold
 
 
 def coverage(examples: Examples) -> float:

@@ -35,14 +35,14 @@ def find_twins(groups: Sequence[str], buggy: Sequence[bool], ids: Sequence[Token
     for number, (group, bug) in enumerate(zip(groups, buggy, strict=True)):
         if group:
             members[group][bug].append(number)
-    found = np.full(len(groups), NONE, dtype=np.int64)
+    twins = np.full(len(groups), NONE, dtype=np.int64)
     for clean, bugs in members.values():
         if max(len(clean), len(bugs)) > MOST:
             continue
         for _, one, other in sorted(_alike(clean, bugs, ids)):
-            if found[one] == found[other] == NONE:
-                found[one], found[other] = other, one
-    return found
+            if twins[one] == twins[other] == NONE:
+                twins[one], twins[other] = other, one
+    return twins
 
 
 def _alike(clean: list[int], bugs: list[int], ids: Sequence[Tokens]) -> Iterator[tuple[float, int, int]]:
@@ -50,12 +50,12 @@ def _alike(clean: list[int], bugs: list[int], ids: Sequence[Tokens]) -> Iterator
     for bug in bugs:
         # It prepares its second text, so that one comes in the outer loop.
         matcher = SequenceMatcher(None, b=ids[bug].tolist(), autojunk=False)
-        for one in clean:
-            matcher.set_seq1(ids[one].tolist())
+        for example in clean:
+            matcher.set_seq1(ids[example].tolist())
             # The first two are upper bounds that cost less.
             bounds = matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio
             if all(bound() >= ALIKE for bound in bounds):
-                yield -matcher.ratio(), one, bug
+                yield -matcher.ratio(), example, bug
 
 
 def pairwise_loss(logits: Tensor, twins: Tensor) -> Tensor:

@@ -61,8 +61,8 @@ class TreeBatch:
 def coordinate(orders: Array, counts: Array) -> Array:
     """The numbers of coordinates (a, f) in the table: a + f (f - 1) / 2, both clipped."""
     first, second = np.minimum(orders, CLIP), np.minimum(counts, CLIP)
-    found: Array = (first + second * (second - 1) // 2).astype(np.int32)
-    return found
+    numbers: Array = (first + second * (second - 1) // 2).astype(np.int32)
+    return numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +136,7 @@ def collate(pieces: Sequence[Piece], *, levels: int, degree: Degree) -> TreeBatc
     orders, counts = (
         np.concatenate([getattr(tree, name) for tree in trees]) for name in ("orders", "counts")
     )
-    found = placed(parents, orders, counts, levels=levels, degree=degree)
+    positions = placed(parents, orders, counts, levels=levels, degree=degree)
     longest = max(piece.stop - piece.start for piece in pieces)
     words = trees[0].values.shape[1]
     shapes = {
@@ -156,7 +156,7 @@ def collate(pieces: Sequence[Piece], *, levels: int, degree: Degree) -> TreeBatc
         made["types"][row, :size] = piece.tree.types[inner]
         made["values"][row, :size] = piece.tree.values[inner]
         for name in ("own", "paths", "nearest", "depths"):
-            made[name][row, :size] = getattr(found, name)[flat]
+            made[name][row, :size] = getattr(positions, name)[flat]
         # A parent in an earlier piece cannot be attended to; the node is its own parent then, which counts as
         # none.
         up = piece.tree.parents[inner] - piece.start

@@ -45,11 +45,11 @@ def completions(bench: Bench) -> Iterator[PaperTrial]:
         learner = completion.CompletionLearner(recipe, material, device=device)
         network = bench.fitted(learner, row, seed).network.to(device)
         tested = np.arange(len(material.test))[: bench.settings["tested"] or None]
-        found = completion.judged(
+        reached = completion.judged(
             network, material.test, tested, levels=recipe.levels, degree=recipe.degree, device=device
         )
         weights = sizes(network)
-        scores = {**asdict(found), "weights": weights["all"], "position weights": weights["scheme"]}
+        scores = {**asdict(reached), "weights": weights["all"], "position weights": weights["scheme"]}
         return [PaperTrial(row=row, seed=seed, scores=scores)]
 
     yield from bench.trials(measure)
@@ -71,7 +71,7 @@ def _splits(bench: Bench) -> Splits[Sample]:
 
     def drawn(split: str) -> list[Sample]:
         limit = bench.settings[split] or None
-        (found,) = select(corpus(f"{bench.data}:{split}"), FUNCTION_NAME.prepare, limit=limit, seeds=[0])
-        return [sample for sample in found.samples if sample.label is not None]
+        (selected,) = select(corpus(f"{bench.data}:{split}"), FUNCTION_NAME.prepare, limit=limit, seeds=[0])
+        return [sample for sample in selected.samples if sample.label is not None]
 
     return Splits(train=drawn("train"), valid=drawn("valid"), test=drawn("test"))

@@ -62,21 +62,21 @@ def prepare(splits: Splits[Sample], recipe: TreeRecipe) -> CompletionMaterial:
         CorpusError: a split has no tree.
     """
     trees = {name: _trees(split) for name, split in zip(NAMES, splits, strict=True)}
-    for name, found in trees.items():
-        if not found:
+    for name, split in trees.items():
+        if not split:
             raise CorpusError(f"no {name} tree can be read")
     words = vocabulary(trees["train"], (), size=recipe.vocabulary, spelling=recipe.spelling)
     reader = words.reader(recipe.spelling)
     return CompletionMaterial(
         words=words,
-        **{name: flat(found, reader, window=recipe.window) for name, found in trees.items()},
+        **{name: flat(split, reader, window=recipe.window) for name, split in trees.items()},
         hashes=hashes(splits),
     )
 
 
 def _trees(samples: Sequence[Sample]) -> list[Tree]:
-    found = (read(sample.source, sample.language, limit=None) for sample in samples)
-    return [tree for tree in found if not isinstance(tree, Failed) and len(tree) > 1]
+    parsed = (read(sample.source, sample.language, limit=None) for sample in samples)
+    return [tree for tree in parsed if not isinstance(tree, Failed) and len(tree) > 1]
 
 
 class NextNodes(NamedTuple):
@@ -97,7 +97,7 @@ def following(types: Tensor, values: Tensor, fresh: Tensor) -> NextNodes:
 
 
 def _moved(right: NextNodes, device: str) -> NextNodes:
-    return NextNodes(*(one.to(device) for one in right))
+    return NextNodes(*(tensor.to(device) for tensor in right))
 
 
 def _known(right: NextNodes) -> Tensor:
@@ -187,7 +187,7 @@ def judged(
 ) -> CompletionScores:
     """The scores on the chosen examples, computed in batches of like length."""
     ordered = chosen[np.argsort(examples.lengths[chosen], kind="stable")]
-    found: list[CompletionRanks] = []
+    batches: list[CompletionRanks] = []
     for start in range(0, len(ordered), AT_ONCE):
         some = ordered[start : start + AT_ONCE]
         inputs = examples.batch(some, levels=levels, degree=degree)
@@ -195,5 +195,5 @@ def judged(
         hidden = network.hidden(inputs.to(device))[:, :-1][right.at]
         types, values = network.type_logits(hidden), network.value_logits(hidden)
         ranks = ranked(types, values, right.types, right.values, unknown=UNKNOWN_ID, empty=EMPTY_ID)
-        found.append(CompletionRanks(*(one.cpu() for one in ranks)))
-    return completions(found)
+        batches.append(CompletionRanks(*(tensor.cpu() for tensor in ranks)))
+    return completions(batches)

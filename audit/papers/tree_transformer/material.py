@@ -110,8 +110,8 @@ class TreeExamples:
     @property
     def lengths(self) -> Integers:
         """(count,) nodes."""
-        found: Integers = self.pieces[:, 2] - self.pieces[:, 1]
-        return found
+        lengths: Integers = self.pieces[:, 2] - self.pieces[:, 1]
+        return lengths
 
     def tree(self, number: int) -> TreeInput:
         """One tree."""
@@ -121,8 +121,8 @@ class TreeExamples:
     def batch(self, chosen: Integers, *, levels: int, degree: Degree) -> TreeBatch:
         """The chosen examples, padded."""
         rows = self.pieces[chosen]
-        found = [Piece(self.tree(int(tree)), int(start), int(stop)) for tree, start, stop, _ in rows]
-        return collate(found, levels=levels, degree=degree)
+        pieces = [Piece(self.tree(int(tree)), int(start), int(stop)) for tree, start, stop, _ in rows]
+        return collate(pieces, levels=levels, degree=degree)
 
     def fresh(self, chosen: Integers) -> Tensor:
         """(B, n) true for the nodes of the chosen examples that no piece before has counted."""
@@ -144,9 +144,9 @@ def flat(
     Each node counts in one piece only: in the first that it is in.
     """
     inputs = [reader.encode(tree) for tree in trees]
-    ends = np.cumsum([len(one.types) for one in inputs], dtype=np.int64)
-    rows = [row for number, one in enumerate(inputs) for row in _pieces(number, len(one.types), window)]
-    nodes = {name: np.concatenate([getattr(one, name) for one in inputs]) for name in TreeInput.__slots__}
+    ends = np.cumsum([len(tree.types) for tree in inputs], dtype=np.int64)
+    rows = [row for number, tree in enumerate(inputs) for row in _pieces(number, len(tree.types), window)]
+    nodes = {name: np.concatenate([getattr(tree, name) for tree in inputs]) for name in TreeInput.__slots__}
     return TreeExamples(
         nodes=TreeInput(**nodes),
         ends=ends,
@@ -158,16 +158,16 @@ def flat(
 def _pieces(tree: int, size: int, window: int | None) -> list[tuple[int, int, int, int]]:
     if window is None or size <= window:
         return [(tree, 0, size, 0)]
-    found, seen = [], 0
+    pieces, seen = [], 0
     # Half a window of context for all but the first nodes, and each node counts once: in the first piece it
     # is in.
     for start in range(0, size, max(1, window // 2)):
         stop = min(start + window, size)
-        found.append((tree, start, stop, seen))
+        pieces.append((tree, start, stop, seen))
         seen = stop
         if stop == size:
             break
-    return found
+    return pieces
 
 
 def told(names: Sequence[Sequence[int]], spoken: Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -252,25 +252,25 @@ def prepare(splits: Splits[Sample], recipe: TreeRecipe, *, note: Note) -> TreeMa
     Raises:
         CorpusError: no subtoken is frequent enough to be said, or every function is too long.
     """
-    found: dict[str, tuple[list[Tree], list[tuple[str, ...]], tuple[int, int]]] = {}
+    by_split: dict[str, tuple[list[Tree], list[tuple[str, ...]], tuple[int, int]]] = {}
     for name, split in zip(NAMES, splits, strict=True):
         note(f"reading {len(split):,} {name} functions")
-        found[name] = _trees(split, recipe.window)
-        if not found[name][0]:
+        by_split[name] = _trees(split, recipe.window)
+        if not by_split[name][0]:
             raise CorpusError(f"every {name} function has more than {recipe.window} nodes")
     labels = NAMING.labels(
-        [tuple(sorted(set(gold))) for gold in found["train"][1]], rarest=recipe.rarest_label
+        [tuple(sorted(set(gold))) for gold in by_split["train"][1]], rarest=recipe.rarest_label
     )
-    words = vocabulary(found["train"][0], labels, size=recipe.vocabulary, spelling=recipe.spelling)
+    words = vocabulary(by_split["train"][0], labels, size=recipe.vocabulary, spelling=recipe.spelling)
     reader = words.reader(recipe.spelling)
     numbers = {label: number for number, label in enumerate(labels, start=1)}
     named = {
         name: NamedTrees(
             examples=flat(trees, reader, left_out=left_out),
-            names=tuple(tuple(numbers.get(word, -1) for word in one) for one in gold),
+            names=tuple(tuple(numbers.get(word, -1) for word in parts) for parts in gold),
             gold=tuple(gold),
         )
-        for name, (trees, gold, left_out) in found.items()
+        for name, (trees, gold, left_out) in by_split.items()
     }
     return TreeMaterial(
         words=words,
@@ -290,7 +290,7 @@ def vocabulary(trees: Iterable[Tree], labels: Sequence[str], *, size: int, spell
         for value in tree.values:
             counts.update(spelled(value, spelling))
     entries = dict.fromkeys([*SPECIALS, *labels])
-    for word in sorted(counts, key=lambda one: (-counts[one], one)):
+    for word in sorted(counts, key=lambda word: (-counts[word], word)):
         if len(entries) >= size:
             break
         entries.setdefault(word)

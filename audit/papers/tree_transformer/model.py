@@ -138,7 +138,7 @@ class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
 
     def said(self, inputs: Sequence[TreeInput]) -> Said:
         """The words of these trees, on the CPU."""
-        return Said(*(one.cpu() for one in self.module.say(self._batch(inputs))))
+        return Said(*(tensor.cpu() for tensor in self.module.say(self._batch(inputs))))
 
     @override
     def one_call(self, query: Query) -> tuple[TreeBatch, Tensor] | None:
@@ -152,11 +152,11 @@ class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
 
     def _batch(self, inputs: Sequence[TreeInput]) -> TreeBatch:
         shape = self.config.shape
-        batch = collate([whole(one) for one in inputs], levels=shape.levels, degree=self.config.degree)
+        batch = collate([whole(tree) for tree in inputs], levels=shape.levels, degree=self.config.degree)
         return batch.to(self.device)
 
     def _predictions(self, said: Said) -> list[Prediction]:
-        found: list[Prediction] = []
+        predictions: list[Prediction] = []
         rows = zip(said.words.tolist(), said.scores.tolist(), said.margins.tolist(), strict=True)
         for words, values, margin in rows:
             scores: dict[str, float] = {}
@@ -165,9 +165,9 @@ class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
                     label = self.config.labels[word - 1]
                     # A word said twice is once in the set, with its better score.
                     scores[label] = max(score, scores.get(label, score))
-            found.append(
+            predictions.append(
                 Predicted(
                     answer=tuple(sorted(scores)), scores=tuple(sorted(scores.items())), margin=float(margin)
                 )
             )
-        return found
+        return predictions

@@ -109,11 +109,11 @@ class TreeAttention(nn.Module):
         if mask is not None:
             scores = scores.masked_fill(mask, -torch.inf)
         weights = scores.softmax(-1)
-        found = weights @ value
+        mixed = weights @ value
         if self.scheme is not None:
             gain = self.scheme.gain(weights)
-            found = found if gain is None else found + gain
-        return self._joined(found)
+            mixed = mixed if gain is None else mixed + gain
+        return self._joined(mixed)
 
     def _joined(self, heads: Tensor) -> Tensor:
         """(B, H, n, k) to (B, n, d)."""
@@ -191,8 +191,8 @@ class TreeBlock(nn.Module):
             assert self.cross is not None
             if kept is not None:
                 return self.cross.asking(x, kept.tree, memory_mask)
-            found: Tensor = self.cross(x, memory, memory_mask)
-            return found
+            heard: Tensor = self.cross(x, memory, memory_mask)
+            return heard
 
         steps: list[Callable[[Tensor], Tensor]] = [look, listen, self.feed]
         if self.cross is None:
@@ -222,8 +222,8 @@ class Embedded(nn.Module):
         # Embeddings of rows of norm 1 and a mean over words: a value of five words is as large as one of one.
         counts = (words != 0).sum(-1, keepdim=True).clamp(min=1)
         values = self.values(words).sum(2) / counts
-        found: Tensor = (self.types(batch.types) + values) * self.scale
-        return found
+        embedded: Tensor = (self.types(batch.types) + values) * self.scale
+        return embedded
 
 
 def padding(batch: TreeBatch) -> Tensor:
@@ -289,8 +289,8 @@ class Namer(nn.Module):
 
     def forward(self, batch: TreeBatch, given: Tensor) -> Tensor:
         """(B, T) values said before, `BEGIN` first, to (B, T, 1 + K) logits of the next word."""
-        found: Tensor = self.decode(self.encode(batch), padding(batch), given)
-        return found
+        hidden: Tensor = self.decode(self.encode(batch), padding(batch), given)
+        return hidden
 
     def decode(self, memory: Tensor, memory_mask: Tensor, given: Tensor) -> Tensor:
         """As `forward`, of an encoded tree."""
@@ -373,8 +373,8 @@ class Completer(nn.Module):
         prepared = seeing(self.scheme.prepare(batch), batch, later=False)
         for block in self.blocks:
             x = block(x, later, prepared)
-        found: Tensor = self.norm(x)
-        return found
+        hidden: Tensor = self.norm(x)
+        return hidden
 
     def type_logits(self, x: Tensor) -> Tensor:
         """(…, d) to (…, types)."""
@@ -393,7 +393,7 @@ def sizes(network: nn.Module) -> Mapping[str, int]:
         if isinstance(module, LayerScheme):
             of_scheme |= {id(weight) for weight in module.parameters()}
     counts = {id(weight): weight.numel() for weight in network.parameters()}
-    return {"all": sum(counts.values()), "scheme": sum(counts[one] for one in of_scheme)}
+    return {"all": sum(counts.values()), "scheme": sum(counts[weight] for weight in of_scheme)}
 
 
 Purpose: TypeAlias = Literal["names", "completion"]

@@ -111,12 +111,12 @@ class Tree:
 
     def path(self, node: int, degree: Degree = "full") -> tuple[tuple[int, int], ...]:
         """The pairs (which child, of how many) from the root to a node; Eq. 1 of the paper."""
-        found: list[tuple[int, int]] = []
+        pairs: list[tuple[int, int]] = []
         while node >= 0:
             order = self.orders[node]
-            found.append((order, self.counts[node] if degree == "full" else order))
+            pairs.append((order, self.counts[node] if degree == "full" else order))
             node = self.parents[node]
-        return tuple(reversed(found))
+        return tuple(reversed(pairs))
 
 
 def read(source: str, language: str, *, limit: int | None = LIMIT) -> Tree | Failed:
@@ -174,21 +174,21 @@ class NodeReader:
         limit: int | None = LIMIT,
     ) -> None:
         """`types` without, `values` with the `SPECIALS` at the beginning; ids are places, types' from 2."""
-        self._types = {one: number for number, one in enumerate(types, start=2)}
-        self._values: Mapping[str, int] = {one: number for number, one in enumerate(values)}
+        self._types = {kind: number for number, kind in enumerate(types, start=2)}
+        self._values: Mapping[str, int] = {word: number for number, word in enumerate(values)}
         self._spelling: Spelling = spelling
         self._limit = limit
         self._ids: dict[str, tuple[int, ...]] = {}
 
     def read(self, source: str, language: str) -> TreeInput | Failed:
         """The features of a source, or why there are none."""
-        found = read(source, language, limit=self._limit)
-        return found if isinstance(found, Failed) else self.encode(found)
+        tree = read(source, language, limit=self._limit)
+        return tree if isinstance(tree, Failed) else self.encode(tree)
 
     def encode(self, tree: Tree) -> TreeInput:
         """The features of a tree."""
         return TreeInput(
-            types=np.array([self._types.get(one, 1) for one in tree.types], dtype=np.int32),
+            types=np.array([self._types.get(kind, 1) for kind in tree.types], dtype=np.int32),
             values=np.array([self._ids_of(value) for value in tree.values], dtype=np.int32),
             parents=np.array(tree.parents, dtype=np.int32),
             orders=np.array(tree.orders, dtype=np.int32),
@@ -219,15 +219,15 @@ def _flat(root: object, branch: Callable[[object], Branch], limit: int | None) -
     # A stack of its own: a chain of 1,000 operators is deeper than Python's recursion limit.
     while pending:
         node, parent, order, count = pending.pop()
-        found = node if isinstance(node, Branch) else branch(node)
+        parsed = node if isinstance(node, Branch) else branch(node)
         # Refused as soon as it is too long: a generated table may have a million nodes.
         if limit is not None and len(rows) == limit:
             return TOO_LONG
-        here, size = len(rows), len(found.children)
-        rows.append((found.type, found.value, parent, order, count))
+        here, size = len(rows), len(parsed.children)
+        rows.append((parsed.type, parsed.value, parent, order, count))
         # Reversed, so that the first child is the next to be taken from the stack: depth first, left to
         # right.
-        pending += [(found.children[place], here, place + 1, size) for place in reversed(range(size))]
+        pending += [(parsed.children[place], here, place + 1, size) for place in reversed(range(size))]
     types, values, parents, orders, counts = zip(*rows, strict=True)
     return Tree(types, values, parents, orders, counts)
 
@@ -255,35 +255,37 @@ def _python_branch(node: object) -> Branch:
         return Branch(kind, value, children)
     # The operators of `a < b <= c` are words, the first one in the type of the node.
     if isinstance(node, ast.Compare):
-        names = [type(one).__name__ for one in node.ops]
+        names = [type(op).__name__ for op in node.ops]
         more = [Branch(name, EMPTY, ()) for name in names[1:]]
         return Branch(kind + names[0], value, [node.left, *node.comparators, *more])
     for field in _fields(type(node)):  # type: ignore[arg-type]
-        found = getattr(node, field, None)
-        if found is None:
+        content = getattr(node, field, None)
+        if content is None:
             continue
-        if isinstance(found, _FOLDED):
-            kind += type(found).__name__
-        elif isinstance(found, str):
-            name = _identifier(found)
+        if isinstance(content, _FOLDED):
+            kind += type(content).__name__
+        elif isinstance(content, str):
+            name = _identifier(content)
             if value == EMPTY:
                 value = name
             else:
                 children.append(Branch(field, name, ()))
-        elif isinstance(found, int):
+        elif isinstance(content, int):
             # Numbers such as the level of a relative import or a conversion in an f-string belong to the
             # type.
-            kind += {"is_async": "Async" if found else ""}.get(field, "" if found in (-1, 0) else str(found))
-        elif isinstance(found, list):
-            listed = list(_listed(node, field, found))
+            kind += {"is_async": "Async" if content else ""}.get(
+                field, "" if content in (-1, 0) else str(content)
+            )
+        elif isinstance(content, list):
+            listed = list(_listed(node, field, content))
             if field in _GROUPED:
                 children += [Branch(field, EMPTY, listed)] if listed else []
             else:
                 children += listed
         elif field in _WRAPPED:
-            children.append(Branch(field, EMPTY, (found,)))
+            children.append(Branch(field, EMPTY, (content,)))
         else:
-            children.append(found)
+            children.append(content)
     return Branch(kind, value, children)
 
 
@@ -293,16 +295,16 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     return tuple(field for field in kind._fields if field not in _SKIPPED)
 
 
-def _listed(node: ast.AST, field: str, found: list[object]) -> Iterator[Branch | object]:
+def _listed(node: ast.AST, field: str, children: list[object]) -> Iterator[Branch | object]:
     if field == "body" and isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-        found = found[1:]
-    for one in found:
-        if one is None:
+        children = children[1:]
+    for child in children:
+        if child is None:
             yield Branch("none", EMPTY, ())
-        elif isinstance(one, str):
-            yield Branch("identifier", _identifier(one), ())
+        elif isinstance(child, str):
+            yield Branch("identifier", _identifier(child), ())
         else:
-            yield one
+            yield child
 
 
 def _identifier(name: str) -> str:

@@ -103,14 +103,14 @@ class Local:
         """(B, H, n, k) queries and keys to γ, (B, H, n, n), before it is divided by √k."""
         shape = query.shape
         up, down = self.by_node(query, key)
-        found = query.new_zeros(*shape[:3], shape[2])
+        scores = query.new_zeros(*shape[:3], shape[2])
         at = self.parents[:, None, :].expand(shape[:3])
-        found = found.scatter(3, at[..., None], up[..., None])
-        found = found.scatter_add(2, at[:, :, None, :], down[:, :, None, :])
+        scores = scores.scatter(3, at[..., None], up[..., None])
+        scores = scores.scatter_add(2, at[:, :, None, :], down[:, :, None, :])
         if self.other_key is not None and self.other_query is not None:
-            found = found + (query @ self.other_key[:, :, None])
-            found = found + (key @ self.other_query[:, :, None]).transpose(2, 3)
-        return found
+            scores = scores + (query @ self.other_key[:, :, None])
+            scores = scores + (key @ self.other_query[:, :, None]).transpose(2, 3)
+        return scores
 
 
 class LayerScheme(nn.Module):
@@ -147,8 +147,8 @@ class LayerScheme(nn.Module):
 
 def product(query: Tensor, key: Tensor) -> Tensor:
     """(B, H, n, n) q k / √k."""
-    found: Tensor = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
-    return found
+    scores: Tensor = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
+    return scores
 
 
 def pair_rule(prepared: Prepared, query: Tensor, key: Tensor, scale: float) -> PairRule:
@@ -176,11 +176,11 @@ def pair_rule(prepared: Prepared, query: Tensor, key: Tensor, scale: float) -> P
         rest = by_row, by_node
 
     def gamma(batch: Tensor, head: Tensor, row: Tensor, node: Tensor) -> Tensor:
-        found = torch.where(parents[batch, row] == node, up[batch, head, row], 0.0)
-        found = found + torch.where(parents[batch, node] == row, down[batch, head, node], 0.0)
+        score = torch.where(parents[batch, row] == node, up[batch, head, row], 0.0)
+        score = score + torch.where(parents[batch, node] == row, down[batch, head, node], 0.0)
         if rest is not None:
-            found = found + rest[0][batch, head, row] + rest[1][batch, head, node]
-        return found
+            score = score + rest[0][batch, head, row] + rest[1][batch, head, node]
+        return score
 
     return PairRule(added=gamma)
 
@@ -231,8 +231,8 @@ class TreePositions(Scheme):
     def absolute_positions(self, batch: TreeBatch) -> Tensor:
         """(B, n, d) a."""
         # Eq. 6.
-        found: Tensor = self.absolute_norm(self.absolute(self.table(self.remap[batch.paths]).flatten(2)))
-        return found
+        positions: Tensor = self.absolute_norm(self.absolute(self.table(self.remap[batch.paths]).flatten(2)))
+        return positions
 
     def relative_positions(self) -> Tensor:
         """(2 · COORDINATES, d) r: of children towards parents, then of parents towards children.
@@ -241,8 +241,8 @@ class TreePositions(Scheme):
         """
         vectors = self.table(self.remap)
         # Eq. 7. All r that there are: the sums of two lists differ by the child's coordinate, plus or minus.
-        found: Tensor = self.relative_norm(self.relative(torch.cat([vectors, -vectors])))
-        return found
+        positions: Tensor = self.relative_norm(self.relative(torch.cat([vectors, -vectors])))
+        return positions
 
     def _between(self, batch: TreeBatch) -> tuple[Tensor, Tensor]:
         position = self.absolute_positions(batch)
@@ -277,12 +277,12 @@ class TreePositions(Scheme):
 
 
 def _remap(dimension: Dimension) -> Tensor:
-    found = [0]
+    numbers = [0]
     for second in range(1, CLIP + 1):
         for first in range(1, second + 1):
             a, f = {"both": (first, second), "first": (first, first), "second": (1, second)}[dimension]
-            found.append(a + f * (f - 1) // 2)
-    return torch.tensor(found)
+            numbers.append(a + f * (f - 1) // 2)
+    return torch.tensor(numbers)
 
 
 Combination: TypeAlias = Literal["additive", "multiplicative"]
@@ -361,8 +361,8 @@ class _Distances(LayerScheme):
         """(n, n) row numbers of the distances j - i, and the rows of the tables that `nodes` nodes need."""
         reach = min(self.reach, nodes - 1)
         place = torch.arange(nodes, device=device)
-        found = (place[None, :] - place[:, None]).clamp(-reach, reach) + reach
-        return found, slice(self.reach - reach, self.reach + reach + 1)
+        distances = (place[None, :] - place[:, None]).clamp(-reach, reach) + reach
+        return distances, slice(self.reach - reach, self.reach + reach + 1)
 
 
 class Shiv(Scheme):
@@ -422,9 +422,9 @@ class Kim(Scheme):
         numbers = self.known[between(batch.depths)]
         if fused.pays(batch.types):
             return Prepared(relations=(numbers.to(torch.int32), self.weights, self.combination))
-        found = self.weights[numbers].permute(0, 3, 1, 2)
+        weights = self.weights[numbers].permute(0, 3, 1, 2)
         additive = self.combination == "additive"
-        return Prepared(constant=found if additive else None, factor=None if additive else found)
+        return Prepared(constant=weights if additive else None, factor=None if additive else weights)
 
 
 def between(depths: Tensor) -> Tensor:

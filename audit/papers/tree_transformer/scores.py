@@ -46,20 +46,20 @@ class TreeNameScores:
 def names(said: Sequence[Words], gold: Sequence[Words]) -> TreeNameScores:
     """The scores of one or more names."""
     pairs = list(zip(said, gold, strict=True))
-    sets = [_as_sets(one, right) for one, right in pairs]
+    sets = [_as_sets(words, right) for words, right in pairs]
     return TreeNameScores(
-        f1=sum(multiset_f1(one, right) for one, right in pairs) / len(pairs),
-        exact=sum(list(one) == list(right) for one, right in pairs) / len(pairs),
+        f1=sum(multiset_f1(words, right) for words, right in pairs) / len(pairs),
+        exact=sum(list(words) == list(right) for words, right in pairs) / len(pairs),
         bleu=bleu(said, gold),
         micro=Counts(*map(sum, zip(*sets, strict=True))).f1 or 0.0,
-        macro=sum(one.f1 or 0.0 for one in sets) / len(sets),
+        macro=sum(counts.f1 or 0.0 for counts in sets) / len(sets),
         count=len(pairs),
     )
 
 
 def _as_sets(said: Words, gold: Words) -> Counts:
-    one, right = set(said), set(gold)
-    return Counts(len(one & right), len(one - right), len(right - one))
+    answer, right = set(said), set(gold)
+    return Counts(len(answer & right), len(answer - right), len(right - answer))
 
 
 def multiset_f1(said: Words, gold: Words) -> float:
@@ -71,7 +71,7 @@ def multiset_f1(said: Words, gold: Words) -> float:
 
 def bleu(said: Sequence[Words], gold: Sequence[Words]) -> float:
     """Mean smoothed sentence BLEU, which is BLEU in the authors' code: the mean of `sentence_bleu`."""
-    return sum(sentence_bleu(one, right) for one, right in zip(said, gold, strict=True)) / len(gold)
+    return sum(sentence_bleu(words, right) for words, right in zip(said, gold, strict=True)) / len(gold)
 
 
 def sentence_bleu(said: Words, gold: Words) -> float:
@@ -85,9 +85,9 @@ def sentence_bleu(said: Words, gold: Words) -> float:
         return 0.0
     logarithms = 0.0
     for order in range(1, ORDER + 1):
-        found = _runs(said, order)
-        hits = (found & _runs(gold, order)).total()
-        logarithms += math.log((hits + 1) / (found.total() + 1))
+        runs = _runs(said, order)
+        hits = (runs & _runs(gold, order)).total()
+        logarithms += math.log((hits + 1) / (runs.total() + 1))
     return math.exp(logarithms / ORDER + min(0.0, 1 - len(gold) / len(said)))
 
 

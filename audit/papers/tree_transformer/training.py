@@ -166,8 +166,8 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
         weights = checkpoint.rounded(network)
         splits = {"train": material.train, "valid": material.valid, "test": material.test}
         valid, test = (
-            judged(network, material, one, np.arange(len(one)), recipe)
-            for one in (material.valid, material.test)
+            judged(network, material, trees, np.arange(len(trees)), recipe)
+            for trees in (material.valid, material.test)
         )
         rule = most_frequent(material.train.gold, material.valid.gold, material.test.gold)
         numbers = sizes(network)
@@ -182,7 +182,8 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
             "languages": list(material.languages),
             "labels": len(material.words.labels),
             "data": data(
-                material.hashes, {name: (len(one), one.examples.left_out) for name, one in splits.items()}
+                material.hashes,
+                {name: (len(trees), trees.examples.left_out) for name, trees in splits.items()},
             ),
             "recipe": recipe.as_json(),
             **checkpoint.history(trained),
