@@ -51,9 +51,9 @@ def default_folder() -> Path:
 
     Everything that keeps results asks here, so that one variable moves all of them.
     """
-    told = os.environ.get("CODEAUDIT_CACHE")
-    if told:
-        return Path(told)
+    folder = os.environ.get("CODEAUDIT_CACHE")
+    if folder:
+        return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "codeaudit"
 
 
@@ -89,13 +89,13 @@ class AnswerCache:
 
     def fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """The stored texts, by key; unknown keys are left out."""
-        found: dict[bytes, str] = {}
+        texts: dict[bytes, str] = {}
         with self._told():
             for start in range(0, len(keys), _CHUNK):
                 chunk = keys[start : start + _CHUNK]
                 query = f"SELECT key, answer FROM answers WHERE key IN ({','.join('?' * len(chunk))})"
-                found.update(self._connection.execute(query, chunk))
-        return found
+                texts.update(self._connection.execute(query, chunk))
+        return texts
 
     def store(self, texts: Mapping[bytes, str], *, run: str) -> None:
         """Store texts, all or none. With a run's name they belong to that run, until `forget`."""
@@ -150,9 +150,9 @@ class ModelMemory:
     def remember(self, answers: Mapping[Query, Prediction], *, again: bool) -> None:
         """Store answers durably (`codeaudit.audit.run.AnswerMemory`)."""
         scopes: dict[str, dict[bytes, str]] = {}
-        for query, one in answers.items():
+        for query, answer in answers.items():
             texts = scopes.setdefault(self._scope(query, again=again), {})
-            texts[self._key(query, again=again)] = encode(one)
+            texts[self._key(query, again=again)] = encode(answer)
         for scope, texts in scopes.items():
             self.cache.store(texts, run=scope)
 

@@ -38,7 +38,7 @@ SMALLEST_WHOLE, LARGEST_WHOLE = -(2**63), 2**63 - 1
 def is_text(value: object) -> bool:
     """Whether a value is a text that a file can hold: one without half of a surrogate pair."""
     return isinstance(value, str) and (
-        value.isascii() or not any("\ud800" <= one <= "\udfff" for one in value)
+        value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
     )
 
 
@@ -62,10 +62,10 @@ def finite(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, Real | str):
         return None
     try:
-        found = float(value)
+        number = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 KINDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {

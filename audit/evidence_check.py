@@ -119,11 +119,11 @@ def witnesses(languages: Iterable[str], labels: LabelSource) -> Mapping[str, Wit
 
     If labels are measured, costs are measured with the same tool, so that they are comparable.
     """
-    found: dict[str, Witness] = {}
+    by_language: dict[str, Witness] = {}
     for name in sorted(set(languages)):
         if witness := audit_of(name).witness:
-            found[name] = load_target(witness)(labels)
-    return found
+            by_language[name] = load_target(witness)(labels)
+    return by_language
 
 
 def execute(cases: Iterable[Case], known: Mapping[str, Witness], findings: FindingCounts) -> Iterator[Case]:
@@ -181,21 +181,21 @@ def combined(witness_findings: Iterable[WitnessFinding]) -> WitnessFinding:
 
     A difference found by one tool outweighs sameness found by the others; then the strongest evidence counts.
     """
-    told = list(witness_findings)
+    findings = list(witness_findings)
     # One execution that differs is a proof; no number of equal executions is one.
     for kind in (BehavesDifferently, BehavesSame):
-        found = [one for one in told if isinstance(one, kind)]
-        if found:
-            return max(found, key=lambda one: _STRENGTH[one.evidence])
-    return Undecided("; ".join(one.reason for one in told if isinstance(one, Undecided)))
+        of_kind = [finding for finding in findings if isinstance(finding, kind)]
+        if of_kind:
+            return max(of_kind, key=lambda finding: _STRENGTH[finding.evidence])
+    return Undecided("; ".join(finding.reason for finding in findings if isinstance(finding, Undecided)))
 
 
 def _judged(cases: Sequence[Case], judge: Judge, findings: FindingCounts) -> Iterator[Case]:
-    variants = [one for case in cases for one in case.outcomes if _is_variant(one)]
-    told = zip(variants, judge(variants), strict=True)
-    judged = iter([promised(confirm(one, finding, findings)) for one, finding in told])
+    variants = [outcome for case in cases for outcome in case.outcomes if _is_variant(outcome)]
+    pairs = zip(variants, judge(variants), strict=True)
+    judged = iter([promised(confirm(variant, finding, findings)) for variant, finding in pairs])
     for case in cases:
-        outcomes = [next(judged) if _is_variant(one) else one for one in case.outcomes]
+        outcomes = [next(judged) if _is_variant(outcome) else outcome for outcome in case.outcomes]
         yield replace(case, outcomes=tuple(outcomes))
 
 

@@ -125,38 +125,40 @@ def check_files(folder: Path, manifest: Manifest) -> BoundFolder:
     # Whoever shares a run may leave the replies out.
     if ANSWERS in files and (folder / ANSWERS).exists():
         written |= {ANSWERS}
-    found: dict[str, BoundFile] = {}
+    checked: dict[str, BoundFile] = {}
     for name in sorted(BOUND | written):
         if not (folder / name).exists():
             raise RunError(f"{str(folder / name)!r} is missing; {restored(folder)}")
-        one = hashed(folder / name)
-        if not _is_bound(one, [files.get(name)]):
+        hashed_file = hashed(folder / name)
+        if not _is_bound(hashed_file, [files.get(name)]):
             raise _foreign(folder, name)
-        found[name] = one.file
+        checked[name] = hashed_file.file
     path = folder / EXPLANATIONS
     if path.exists():
-        one = hashed(path)
-        if not _is_bound(one, _explained(manifest)):
+        hashed_file = hashed(path)
+        if not _is_bound(hashed_file, _explained(manifest)):
             raise RunError(
                 f"{str(path)!r} is not the file that `codeaudit explain` wrote; delete it and explain "
                 "the run again"
             )
-        found[EXPLANATIONS] = one.file
-    return BoundFolder(folder, manifest, found)
+        checked[EXPLANATIONS] = hashed_file.file
+    return BoundFolder(folder, manifest, checked)
 
 
-def _is_bound(found: HashedFile, told: Sequence[object]) -> bool:
+def _is_bound(hashed_file: HashedFile, hashes: Sequence[object]) -> bool:
     """Whether a file has one of these hashes. JSON may be written otherwise: `git` changes ends of lines.
 
     Raises:
         RunError: the file was changed meanwhile.
     """
-    if found.sha256 in told:
+    if hashed_file.sha256 in hashes:
         return True
-    if found.file.suffix not in JSON:
+    if hashed_file.file.suffix not in JSON:
         return False
-    data = found.file.read_bytes()
-    return bool({_content_hash(data, found.file.suffix), _unix_hash(data)}.intersection(map(str, told)))
+    data = hashed_file.file.read_bytes()
+    return bool(
+        {_content_hash(data, hashed_file.file.suffix), _unix_hash(data)}.intersection(map(str, hashes))
+    )
 
 
 def _unix_hash(data: bytes) -> str:
@@ -204,7 +206,7 @@ def check_rows(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Count
     suite, verdicts = folder / SUITE, folder / VERDICTS
     asked: dict[tuple[object, ...], tuple[object, ...]] = {}
     seen: set[tuple[object, ...]] = set()
-    found: dict[str, Counter[RowCounts]] = {model: Counter() for model in models}
+    counts: dict[str, Counter[RowCounts]] = {model: Counter() for model in models}
     try:
         for row in read_rows(suite, columns=(*VARIANT, *FIXED, "draw", "status")):
             key = tuple(row[name] for name in VARIANT)
@@ -215,7 +217,7 @@ def check_rows(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Count
             asked[key] = *(row[name] for name in FIXED), is_extra(row)
         for row in read_rows(verdicts, columns=("model", *VARIANT, *FIXED, "draw", "outcome", "reason")):
             key = tuple(row[name] for name in VARIANT)
-            if row["model"] not in found:
+            if row["model"] not in counts:
                 raise RunError(
                     f"{str(verdicts)!r} has verdicts on {row['model']!r}, a model that is not of this run"
                 )
@@ -224,8 +226,8 @@ def check_rows(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Count
             if (row["model"], *key) in seen:
                 raise RunError(f"{str(verdicts)!r} has a verdict twice: {_told(key)}")
             seen.add((row["model"], *key))
-            told = RowCounts(row["kind"], row["transform"], _outcome(row), is_extra(row))
-            found[row["model"]][told] += 1
+            group = RowCounts(row["kind"], row["transform"], _outcome(row), is_extra(row))
+            counts[row["model"]][group] += 1
     except KeyError as error:
         raise RunError(f"a table in {str(folder)!r} lacks the column {error}") from error
     if not asked:
@@ -233,7 +235,7 @@ def check_rows(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Count
     missing = len(models) * len(asked) - len(seen)
     if missing:
         raise RunError(f"{str(verdicts)!r} lacks {missing} of {len(models) * len(asked)} verdicts on {SUITE}")
-    return found
+    return counts
 
 
 def _counted(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Counter[RowCounts]] | None:
@@ -244,7 +246,7 @@ def _counted(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Counter
     import numpy as np
     from pyarrow import ArrowException
 
-    found: dict[str, Counter[RowCounts]] = {model: Counter() for model in models}
+    counts: dict[str, Counter[RowCounts]] = {model: Counter() for model in models}
     rows: dict[str, list[np.ndarray[Any, Any]]] = {model: [] for model in models}
     asked: list[_Keys] = []
     try:
@@ -256,8 +258,8 @@ def _counted(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Counter
             keys = _keys(batch).whole
             for model in set(names.tolist()):
                 rows[model].append(keys[names == model])
-            for told, number in _groups(batch):
-                found[told.pop("model")][RowCounts(**told)] += number
+            for group, number in _groups(batch):
+                counts[group.pop("model")][RowCounts(**group)] += number
     # The reader of single rows reports what is wrong.
     except (RunError, ArrowException, LookupError, TypeError, ValueError):
         return None
@@ -267,7 +269,7 @@ def _counted(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Counter
     whole = np.sort(np.concatenate([each.whole for each in asked]))
     right = len(variants) and len(np.unique(variants)) == len(variants)
     same = all(each and np.array_equal(np.sort(np.concatenate(each)), whole) for each in rows.values())
-    return found if right and same else None
+    return counts if right and same else None
 
 
 class _Keys(NamedTuple):
@@ -326,8 +328,8 @@ def _hashes(column: "pa.Array", name: str) -> "np.ndarray[Any, Any]":
     if column.null_count or not fits(column.type):
         raise ValueError(f"no {name}")
     if types.is_int64(column.type):
-        found: np.ndarray[Any, Any] = column.to_numpy().astype(np.uint64)
-        return found
+        hashes: np.ndarray[Any, Any] = column.to_numpy().astype(np.uint64)
+        return hashes
     encoded = column.dictionary_encode()
     # The hashes of Python, because they are keyed: nobody can choose texts of one hash.
     values = np.array(list(map(hash, encoded.dictionary.to_pylist())), dtype=np.int64)
@@ -364,13 +366,13 @@ def check_signature(folder: Path, manifest: Manifest, key: bytes) -> None:
     Raises:
         RunError: it has no signature, or that of another key or of another content.
     """
-    found = manifest.get(SIGNATURE)
-    if not isinstance(found, str):
+    digest = manifest.get(SIGNATURE)
+    if not isinstance(digest, str):
         raise RunError(
             f"the run at {str(folder)!r} has no signature; run the audit again with --sign-key: "
             f"{repeated(folder)} --sign-key FILE"
         )
-    if not is_signature(found, _content(manifest), key):
+    if not is_signature(digest, _content(manifest), key):
         raise RunError(
             f"the signature of {str(folder / MANIFEST)!r} does not fit this key: the run was edited, or "
             "signed with another key"
@@ -398,8 +400,8 @@ def repeated(folder: Path) -> str:
 
 
 def _explained(manifest: Manifest) -> list[Any]:
-    found = manifest.get(EXPLAINED)
-    return found if isinstance(found, list) else []
+    hashes = manifest.get(EXPLAINED)
+    return hashes if isinstance(hashes, list) else []
 
 
 def _foreign(folder: Path, name: str) -> RunError:
@@ -423,10 +425,10 @@ def signature(content: bytes, key: bytes) -> str:
     return hmac.new(key, content, hashlib.sha256).hexdigest()
 
 
-def is_signature(found: str, content: bytes, key: bytes) -> bool:
+def is_signature(text: str, content: bytes, key: bytes) -> bool:
     """Whether a text is the keyed digest of a content, compared in constant time."""
     # Compared as bytes, because `compare_digest` takes no text beyond ASCII.
-    return hmac.compare_digest(found.encode("utf-8", "replace"), signature(content, key).encode())
+    return hmac.compare_digest(text.encode("utf-8", "replace"), signature(content, key).encode())
 
 
 def _bound_hash(path: Path) -> str:
@@ -435,6 +437,6 @@ def _bound_hash(path: Path) -> str:
     Raises:
         RunError: it cannot be read.
     """
-    found = hashed(path)
-    content = _content_hash(found.file.read_bytes(), path.suffix) if path.suffix in JSON else None
-    return content or found.sha256
+    hashed_file = hashed(path)
+    content = _content_hash(hashed_file.file.read_bytes(), path.suffix) if path.suffix in JSON else None
+    return content or hashed_file.sha256

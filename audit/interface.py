@@ -508,8 +508,8 @@ class Task(ABC):
 
     def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
         """The score over a corpus; `None` without labels. By default that of `whole` over the `part`s."""
-        found = [part for answer, sample in answers if (part := self.part(answer, sample)) is not None]
-        return self.whole(list(zip(*found, strict=True))) if found else None
+        parts = [part for answer, sample in answers if (part := self.part(answer, sample)) is not None]
+        return self.whole(list(zip(*parts, strict=True))) if parts else None
 
     def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
         """What an answer adds to the score over a corpus, as numbers; `None` if it does not count.

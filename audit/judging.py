@@ -112,7 +112,7 @@ class Judge:
     @property
     def undecided(self) -> int:
         """Pairs that it did not decide."""
-        return sum(one is None for one in self._said.values())
+        return sum(answer is None for answer in self._said.values())
 
     def hear(self, every: Iterable[Audited]) -> None:
         """Ask about all pairs of answers that reports compare: each answer with those to the unchanged input.
@@ -120,7 +120,7 @@ class Judge:
         Raises:
             ModelError: the judge cannot answer at all.
         """
-        pairs = dict.fromkeys(pair for one in every for pair in _pairs(one) if pair not in self._said)
+        pairs = dict.fromkeys(pair for audited in every for pair in _pairs(audited) if pair not in self._said)
         both = [_query(*order) for pair in pairs for order in (pair, pair[::-1])]
         answers = first_answers(both, self.setup) if both else {}
         left = max(TWICE - self.record.pairs, 0)
@@ -146,11 +146,11 @@ def _pair(one: str, other: str) -> tuple[str, str]:
 
 
 def _pairs(audited: Audited) -> Iterable[tuple[str, str]]:
-    verdicts = [one for one in audited.verdicts if not isinstance(one, Unjudged)]
-    found = {str(one.before.answer) for one in verdicts}
-    found |= {str(one.after.answer) for one in verdicts if one.perturbed.kind == "identity"}
-    others = {str(one.after.answer) for one in verdicts if one.perturbed.kind == "preserving"}
-    pairs = {_pair(one, other) for one in found for other in found | others if one != other}
+    verdicts = [verdict for verdict in audited.verdicts if not isinstance(verdict, Unjudged)]
+    answers = {str(verdict.before.answer) for verdict in verdicts}
+    answers |= {str(verdict.after.answer) for verdict in verdicts if verdict.perturbed.kind == "identity"}
+    others = {str(verdict.after.answer) for verdict in verdicts if verdict.perturbed.kind == "preserving"}
+    pairs = {_pair(one, other) for one in answers for other in answers | others if one != other}
     return sorted(pairs)
 
 
@@ -162,5 +162,5 @@ def _again(one: str, other: str) -> Repeat:
     return Repeat(task=SAME_SUMMARY.name, language="", source=one, other=other, bucket=0)
 
 
-def _word(found: Predicted | Failed) -> str | None:
-    return str(found.answer) if isinstance(found, Predicted) else None
+def _word(prediction: Predicted | Failed) -> str | None:
+    return str(prediction.answer) if isinstance(prediction, Predicted) else None

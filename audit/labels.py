@@ -258,7 +258,7 @@ def which_task(place: str, few: Mapping[str, int], spoken: Mapping[str, Sequence
     for name, labels in spoken.items():
         parts.append(f"{name} says {', '.join(labels[:6])}{', …' if len(labels) > 6 else ''}")
     strange = list(
-        dict.fromkeys(one for labels in spoken.values() for one in labels if few and one not in few)
+        dict.fromkeys(label for labels in spoken.values() for label in labels if few and label not in few)
     )
     truths = ""
     if few and few.keys() <= {"0", "1", "true", "false"}:
@@ -293,7 +293,7 @@ def check_words(task: Task) -> None:
     for word, label in task.words.items():
         if task.normalise(label) is None:
             known = task.answers.labels if isinstance(task.answers, OneLabel) else task.answers.words
-            shown = ", ".join(f"{one:.40}" for one in known[:8]) + (", …" if len(known) > 8 else "")
+            shown = ", ".join(f"{other:.40}" for other in known[:8]) + (", …" if len(known) > 8 else "")
             raise UsageError(f"--label-map {word}={label}: no label {label}; the labels are {shown}")
 
 
@@ -318,15 +318,15 @@ class NamedLabels:
 
     def prepare(self, raw: Sample) -> Sample | str:
         """The sample as its task asks about it, or the reason why it is no example."""
-        found = self._prepare(raw)
-        if isinstance(found, Sample) and raw.label is not None:
-            if found.label is None:
-                self._lost[found.id] = raw.label
-            elif found.label == self._task.normalise(raw.label):
+        sample = self._prepare(raw)
+        if isinstance(sample, Sample) and raw.label is not None:
+            if sample.label is None:
+                self._lost[sample.id] = raw.label
+            elif sample.label == self._task.normalise(raw.label):
                 self._used += 1
             else:
                 self._idle += 1
-        return found
+        return sample
 
     def summary_line(self, samples: Sequence[Sample]) -> str:
         """A line about these samples, for the user; empty if each has a label of the column.
@@ -335,10 +335,10 @@ class NamedLabels:
             CorpusError: no sample has one.
         """
         if self._idle and not self._used:
-            told = f"{self._place} has no effect: the labels of {self._task.name} stand in the code"
-            return told if self._named else ""
-        lost = [self._lost[one.id] for one in samples if one.id in self._lost]
-        empty = sum(one.label is None for one in samples) - len(lost)
+            line = f"{self._place} has no effect: the labels of {self._task.name} stand in the code"
+            return line if self._named else ""
+        lost = [self._lost[sample.id] for sample in samples if sample.id in self._lost]
+        empty = sum(sample.label is None for sample in samples) - len(lost)
         shown = f"such as {_listed(lost)} (it takes {self._task.accepted})" if lost else ""
         mapping = isinstance(self._task.answers, CLOSED) and bool(lost)
         how = "; --label-map WORD=LABEL,… says what each of them means" if mapping else ""
@@ -362,8 +362,8 @@ class NamedLabels:
 
 def _listed(values: Iterable[object]) -> str:
     """The commonest of the values, each with its number."""
-    found = Counter(map(brief, values)).most_common()
-    shown = [one if number == 1 or len(found) == 1 else f"{number:,} × {one}" for one, number in found]
+    counts = Counter(map(brief, values)).most_common()
+    shown = [text if number == 1 or len(counts) == 1 else f"{number:,} × {text}" for text, number in counts]
     return ", ".join(shown[:MOST_SHOWN]) + (", …" if len(shown) > MOST_SHOWN else "")
 
 
@@ -374,12 +374,12 @@ def may_cost_otherwise(outcome: Outcome) -> TypeGuard[Perturbed]:
     return outcome.kind == "control" or any(move.kind == "order" for move in outcome.moves)
 
 
-def with_costs(case: Case, found: Mapping[str, float | None]) -> Case:
-    """The case; variants whose cost may differ have the label in `found`, or none."""
+def with_costs(case: Case, costs: Mapping[str, float | None]) -> Case:
+    """The case; variants whose cost may differ have the label in `costs`, or none."""
 
     def labelled(outcome: Outcome) -> Outcome:
         if not may_cost_otherwise(outcome):
             return outcome
-        return replace(outcome, sample=replace(outcome.sample, label=found.get(outcome.source)))
+        return replace(outcome, sample=replace(outcome.sample, label=costs.get(outcome.source)))
 
-    return replace(case, outcomes=tuple(labelled(one) for one in case.outcomes))
+    return replace(case, outcomes=tuple(labelled(outcome) for outcome in case.outcomes))

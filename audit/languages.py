@@ -134,8 +134,8 @@ def reads_files(language: str) -> bool:
 
 def is_programming(language: str) -> bool:
     """Whether a language has functions: its record has a parser. Blocks of x86 and terms are no functions."""
-    found = find_language(language)
-    return found is not None and bool(found.parse)
+    record = find_language(language)
+    return record is not None and bool(record.parse)
 
 
 def warn_of_broken_readers() -> None:

@@ -65,12 +65,12 @@ class MovableChooser:
     @property
     def counts(self) -> Mapping[str, int]:
         """The number of movable samples, by transform."""
-        return {name: len(found.sizes) for name, found in self._found.items()}
+        return {name: len(known.sizes) for name, known in self._found.items()}
 
     @property
     def short(self) -> tuple[str, ...]:
         """The transforms that still lack movable samples."""
-        return tuple(name for name, found in self._found.items() if len(found.sizes) < self.wanted)
+        return tuple(name for name, known in self._found.items() if len(known.sizes) < self.wanted)
 
     def count(self, case: Case) -> None:
         """Count a case of the plain draw."""
@@ -83,7 +83,7 @@ class MovableChooser:
         for name in kept:
             self._found[name].extra += 1
         self.monitor.answered(1, recalled=False)
-        outcomes = tuple(one for one in case.outcomes if one.transform in kept)
+        outcomes = tuple(outcome for outcome in case.outcomes if outcome.transform in kept)
         return replace(case, outcomes=outcomes, extra=True) if outcomes else None
 
     def frozen(self, case: Case) -> None:
@@ -91,36 +91,40 @@ class MovableChooser:
         if not case.extra:
             self.count(case)
             return
-        for name in self._moved(case, tuple({one.transform for one in case.outcomes} & set(self._found))):
+        for name in self._moved(
+            case, tuple({outcome.transform for outcome in case.outcomes} & set(self._found))
+        ):
             self._found[name].extra += 1
 
     def result(self, seed: int) -> MovableDraw | None:
         """The record of the draw of this trial; `None` for a suite that holds its plain draw alone."""
-        if not self.wanted and not any(one.extra for one in self._found.values()):
+        if not self.wanted and not any(known.extra for known in self._found.values()):
             return None
         return MovableDraw(
             seed=seed,
             wanted=self.wanted,
             plain=_medians(self._plain),
             by_transform=tuple(
-                MovableSize(transform=name, movable=_medians(one.sizes), extra=one.extra, tried=one.tried)
-                for name, one in self._found.items()
+                MovableSize(
+                    transform=name, movable=_medians(known.sizes), extra=known.extra, tried=known.tried
+                )
+                for name, known in self._found.items()
             ),
         )
 
     def _moved(self, case: Case, names: Sequence[str]) -> frozenset[str]:
         """The transforms among these under which the sample is movable; they are counted."""
         texts: dict[str, list[str]] = {}
-        for one in case.outcomes:
-            if isinstance(one, Perturbed):
-                texts.setdefault(one.transform, []).append(one.source)
+        for outcome in case.outcomes:
+            if isinstance(outcome, Perturbed):
+                texts.setdefault(outcome.transform, []).append(outcome.source)
         for name in names:
             self._found[name].tried += 1
         moved = [name for name in names if name in texts]
         # The models read what a transform changed only: reading takes longer than most transforms.
         if not moved or not self._readable(case.sample, case.sample.source):
             return frozenset()
-        kept = [name for name in moved if any(self._readable(case.sample, one) for one in texts[name])]
+        kept = [name for name in moved if any(self._readable(case.sample, text) for text in texts[name])]
         for name in kept:
             self._found[name].sizes.append(_size(case.sample))
         return frozenset(kept)
@@ -136,9 +140,9 @@ def _size(sample: Sample) -> _Size:
 
 
 def _medians(sizes: Sequence[_Size]) -> DrawnSize:
-    counted = [one.statements for one in sizes if one.statements is not None]
+    counted = [size.statements for size in sizes if size.statements is not None]
     return DrawnSize(
         samples=len(sizes),
-        lines=float(median(one.lines for one in sizes)) if sizes else None,
+        lines=float(median(size.lines for size in sizes)) if sizes else None,
         statements=float(median(counted)) if counted else None,
     )

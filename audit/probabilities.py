@@ -48,9 +48,9 @@ def _probability(label: str, scores: Mapping[str, float], scale: Scale) -> float
     score = scores.get(label, min(scores.values()))
     if scale == "logits":
         top = max(scores.values())
-        return exp(score - top) / sum(exp(one - top) for one in scores.values())
+        return exp(score - top) / sum(exp(logit - top) for logit in scores.values())
     if scale == "log-probabilities":
         # What is left for a label outside of the list is no more than that.
-        left = 1.0 if label in scores else max(0.0, 1.0 - sum(exp(min(one, 0.0)) for one in scores.values()))
+        left = 1.0 if label in scores else max(0.0, 1.0 - sum(exp(min(log, 0.0)) for log in scores.values()))
         return min(exp(min(score, 0.0)), left)
     return 1 / (1 + exp(-max(score, LEAST)))

@@ -66,13 +66,13 @@ def shown_part(source: str, share: float = HALF, language: str = PYTHON.name) ->
     Raises:
         SourceError: the text does not parse.
     """
-    found = body_of(source, language)
-    if isinstance(found, str):
+    body = body_of(source, language)
+    if isinstance(body, str):
         return None
-    number = len(found.kinds)
+    number = len(body.kinds)
     # At least one statement stays to be written; without any, the right answer would be nothing.
     wanted = max(1, int(number * share)) if share > 0 else 0
-    place = found.cut(min(wanted, number - 1))
+    place = body.cut(min(wanted, number - 1))
     return None if place is None else source[:place]
 
 
@@ -97,11 +97,14 @@ def shown_of(sample: Sample, source: str, edit: Perturbed | None = None) -> dict
     if (sample.sides == "second") != (edit is not None and edit.kind == "swap"):
         first, second = second, first
     rewritten = iter(edit.candidates if edit else ())
-    chosen = tuple(source if one == sample.source else next(rewritten, one) for one in sample.candidates)
-    found = {"other": second, "candidates": chosen, "text": sample.text}
+    chosen = tuple(
+        source if candidate == sample.source else next(rewritten, candidate)
+        for candidate in sample.candidates
+    )
+    beside = {"other": second, "candidates": chosen, "text": sample.text}
     if sample.source in sample.candidates:
         first = ""
-    return {"source": first, **{name: value for name, value in found.items() if value}}
+    return {"source": first, **{name: value for name, value in beside.items() if value}}
 
 
 def askable_variants(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -111,22 +114,22 @@ def askable_variants(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcom
     - the shown part did not change;
     - an earlier variant of the same transform shows the same.
     """
-    found: list[Outcome] = []
+    askable: list[Outcome] = []
     seen: set[tuple[str, str]] = set()
-    for one in outcomes:
+    for outcome in outcomes:
         reason = ""
-        if isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT:
-            asked = same_cut(sample.source, sample.asked, one.source, sample.language)
+        if isinstance(outcome, Perturbed) and outcome.kind not in KEEPS_TEXT:
+            asked = same_cut(sample.source, sample.asked, outcome.source, sample.language)
             if asked is None:
                 reason = NO_CUT
             elif asked == sample.asked:
                 reason = SAME_PROMPT
-            elif (one.transform, asked) in seen:
+            elif (outcome.transform, asked) in seen:
                 reason = KNOWN_PROMPT
             else:
-                seen.add((one.transform, asked))
-        found.append(one.left_out(reason) if reason and isinstance(one, Perturbed) else one)
-    return found
+                seen.add((outcome.transform, asked))
+        askable.append(outcome.left_out(reason) if reason and isinstance(outcome, Perturbed) else outcome)
+    return askable
 
 
 def uncut(language: str) -> str:
@@ -208,8 +211,8 @@ def body_of(source: str, language: str = PYTHON.name) -> FunctionBody | str:
     Raises:
         SourceError: the text does not parse.
     """
-    found: FunctionBody | str = load_target(audit_of(language).body)(source)
-    return found
+    body: FunctionBody | str = load_target(audit_of(language).body)(source)
+    return body
 
 
 def body_in_python(source: str) -> FunctionBody | str:
@@ -233,7 +236,7 @@ def body_in_python(source: str) -> FunctionBody | str:
         # `a = 1; b = 2` cannot be cut in the middle: what is shown must end with a line.
         alone = not text[start : start + _column(statement)].strip()
         places.append(len(text[:start].decode()) if alone else None)
-    kinds = tuple(type(one).__name__ for one in statements)
+    kinds = tuple(type(statement).__name__ for statement in statements)
     # A function in Python text begins a line.
     begin = len(text[: starts[first_line(node) - 1]].decode())
     return FunctionBody(source, node.name, kinds, len(statements) < len(node.body), tuple(places), begin)
@@ -255,7 +258,7 @@ def body_in_braces(reading: "ParsedText", name: str, whole: "Node", function: "N
         places.append(len(text[:start].decode()) if alone else None)
     first = body.children[0].start
     documented = any(end <= first for _, _, end in reading.comments)
-    kinds = tuple(one.kind for one in body.children)
+    kinds = tuple(child.kind for child in body.children)
     begin = len(text[: text.rfind(b"\n", 0, max(whole.start, 0)) + 1].decode())
     return FunctionBody(text.decode(), name, kinds, documented, tuple(places), begin)
 
@@ -263,4 +266,4 @@ def body_in_braces(reading: "ParsedText", name: str, whole: "Node", function: "N
 def _column(statement: ast.stmt) -> int:
     # A nested function begins with the `@` of its first decorator, one character before the expression.
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.col_offset, *(one.col_offset - 1 for one in decorators)])
+    return min([statement.col_offset, *(decorator.col_offset - 1 for decorator in decorators)])

@@ -177,12 +177,12 @@ class QuestionPrompt(_Prompt):
         """The last line of a cut reply does not count, because it may be incomplete."""
         if self.thinks:
             # What stands before the last line is thought, and a cut reply has no last line.
-            found = None if cut else read(last_of(text), self.candidate)
+            reading = None if cut else read(last_of(text), self.candidate)
         else:
-            found = read(text.rpartition("\n")[0] if cut else text, self.candidate)
-        if found is None:
+            reading = read(text.rpartition("\n")[0] if cut else text, self.candidate)
+        if reading is None:
             return malformed(text, is_reply=True)
-        return Predicted(answer=found.answer, replies=(RawReply(kept_reply(text), found.form),))
+        return Predicted(answer=reading.answer, replies=(RawReply(kept_reply(text), reading.form),))
 
     @property
     @override
@@ -244,12 +244,12 @@ LONGEST_THOUGHT: Final = 2048
 
 def worded(prompt: Prompt, wording: Wording) -> Prompt:
     """The prompt in other words."""
-    found = replace(
+    reworded = replace(
         customised(prompt, template=wording.template, system=None), examples=dict(wording.examples)
     )
-    if not wording.thinks or isinstance(found, ContinuationPrompt):
-        return found
-    return replace(found, thinks=True, usual=THOUGHT, longest=LONGEST_THOUGHT)
+    if not wording.thinks or isinstance(reworded, ContinuationPrompt):
+        return reworded
+    return replace(reworded, thinks=True, usual=THOUGHT, longest=LONGEST_THOUGHT)
 
 
 def knowing(prompt: Prompt, words: Mapping[str, str]) -> Prompt:
@@ -279,7 +279,7 @@ def filled(
         values[OTHER] = _fenced(query.other, tag)
     if query.candidates:
         numbered = enumerate(query.candidates, start=1)
-        values[CANDIDATES] = "\n\n".join(f"{number}.\n{_fenced(one, tag)}" for number, one in numbered)
+        values[CANDIDATES] = "\n\n".join(f"{number}.\n{_fenced(unit, tag)}" for number, unit in numbered)
     if query.text:
         values[TEXT] = query.text
     # Not `str.format`: code and templates have braces of their own, and a source that contains "{language}"
@@ -289,14 +289,17 @@ def filled(
 
 def _shown(language: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> str:
     """The examples in a language, each with its answer behind it."""
-    known = next((one for one in (language, DEFAULT, *examples) if one in examples), "")
+    known = next((name for name in (language, DEFAULT, *examples) if name in examples), "")
     record = find_language(known)
     tag = record.fence if record else ""
     return "\n\n".join(
         "\n".join(
-            [*(_fenced(text, tag) for text in filter(None, (one.source, one.other))), f"Answer: {one.answer}"]
+            [
+                *(_fenced(text, tag) for text in filter(None, (example.source, example.other))),
+                f"Answer: {example.answer}",
+            ]
         )
-        for one in examples.get(known, ())
+        for example in examples.get(known, ())
     )
 
 
@@ -305,7 +308,7 @@ def _of_examples(examples: Mapping[str, tuple[SolvedExample, ...]]) -> list[obje
         # Without the empty `other` of an example that has none: the digests of such prompts stay.
         [
             sorted(
-                (language, [[*one[:2], *filter(None, one[2:])] for one in some])
+                (language, [[*example[:2], *filter(None, example[2:])] for example in some])
                 for language, some in examples.items()
             )
         ]
@@ -335,8 +338,8 @@ def one_of(*words: str) -> ReplyReader:
     named = re.compile(rf"\b(?:{'|'.join(words)})\b", re.I)
 
     def read(line: str) -> str | None:
-        found = asked.fullmatch(line)
-        word = found[1].lower() if found else None
+        match = asked.fullmatch(line)
+        word = match[1].lower() if match else None
         others = {other.lower() for other in named.findall(line)} - {word}
         return None if others else word
 

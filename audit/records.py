@@ -82,7 +82,9 @@ def answer_to_json(answer: Answer) -> object:
     """The answer as a value for JSON: graded attempts become objects, other answers stay."""
     if not isinstance(answer, tuple):
         return answer
-    return [{"text": one.text, "failure": one.failure} if isinstance(one, Attempt) else one for one in answer]
+    return [
+        {"text": part.text, "failure": part.failure} if isinstance(part, Attempt) else part for part in answer
+    ]
 
 
 def answer_from_json(value: object) -> Answer:
@@ -213,12 +215,12 @@ class Query:
     @property
     def beside(self) -> dict[str, str | tuple[str, ...]]:
         """What is asked beside the source: `other`, `candidates` and `text`, as far as the query has them."""
-        found: dict[str, str | tuple[str, ...]] = {
+        parts: dict[str, str | tuple[str, ...]] = {
             "other": self.other,
             "candidates": self.candidates,
             "text": self.text,
         }
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in parts.items() if value}
 
     @property
     def units(self) -> tuple[str, ...]:

@@ -223,8 +223,8 @@ def _in_backticks(text: str, candidate: AnswerShape, place: _Place) -> tuple[Ans
 
 
 def _in_quotes(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
-    found = _QUOTED.fullmatch(_peeled(text)[0])
-    return _one(candidate.of_quoted(next(filter(None, found.groups())))) if found else ()
+    match = _QUOTED.fullmatch(_peeled(text)[0])
+    return _one(candidate.of_quoted(next(filter(None, match.groups())))) if match else ()
 
 
 _TAGGED: Final = re.compile(r"<(?P<tag>[A-Za-z][\w-]*)>\s*(?P<inside>[^<>]+?)\s*</(?P=tag)>")
@@ -235,10 +235,10 @@ def _in_tag(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, .
     plain = _peeled(text)[0]
     if (tex := _TEX.fullmatch(plain)) is not None:
         return _one(candidate.of_quoted(tex["inside"].replace("\\_", "_")))
-    found = _TAGGED.fullmatch(plain)
-    if found is None or not _is_label(found["tag"], candidate):
+    match = _TAGGED.fullmatch(plain)
+    if match is None or not _is_label(match["tag"], candidate):
         return ()
-    return _one(candidate.of_quoted(plain_line(found["inside"])))
+    return _one(candidate.of_quoted(plain_line(match["inside"])))
 
 
 def _in_words(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
@@ -260,19 +260,19 @@ _ROUND_BRACKETS: Final = re.compile(r"[*`_\"']*(\[[^\[\]]*\])[*`_\"']*")
 
 
 def _in_brackets(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
-    found = _bracketed(text, candidate)
-    if found is None or found["short"] is not None or found["rest"].strip(" .[]"):
+    match = _bracketed(text, candidate)
+    if match is None or match["short"] is not None or match["rest"].strip(" .[]"):
         return ()
-    return _one(candidate.of_boxed(plain_line(found["name"]).strip("\"'")))
+    return _one(candidate.of_boxed(plain_line(match["name"]).strip("\"'")))
 
 
 def _pair(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     if not candidate.is_name:
         return ()
-    found = _bracketed(text, candidate)
-    if found is None or found["short"] is None or "[" in found["rest"]:
+    match = _bracketed(text, candidate)
+    if match is None or match["short"] is None or "[" in match["rest"]:
         return ()
-    return _one(candidate.of_boxed(plain_line(found["name"]).strip("\"'")))
+    return _one(candidate.of_boxed(plain_line(match["name"]).strip("\"'")))
 
 
 def _bracketed(text: str, candidate: AnswerShape) -> re.Match[str] | None:
@@ -307,16 +307,16 @@ def _with_reason(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answ
     if not (candidate.is_name and (place.first or place.listed)):
         return ()
     # `"title": "read_file"` is a line of JSON, and the text in front of the colon is a key.
-    found = None if _KEY.match(text) else _REASON.fullmatch(_STYLED.sub(r"\1", text.strip()))
-    return () if not found or _OTHERS.search(found["rest"]) else _one(_cited(found, candidate))
+    match = None if _KEY.match(text) else _REASON.fullmatch(_STYLED.sub(r"\1", text.strip()))
+    return () if not match or _OTHERS.search(match["rest"]) else _one(_cited(match, candidate))
 
 
-def _cited(found: re.Match[str], candidate: AnswerShape) -> Answer | None:
-    if (box := found["box"]) is not None:
+def _cited(match: re.Match[str], candidate: AnswerShape) -> Answer | None:
+    if (box := match["box"]) is not None:
         return candidate.of_boxed(plain_line(box).strip("\"'"))
-    if (text := found["bold"] or found["bare"]) is not None:
+    if (text := match["bold"] or match["bare"]) is not None:
         return candidate.alone(plain_line(text))
-    text = found["ticks"] or found["double"] or found["single"] or found["curly"]
+    text = match["ticks"] or match["double"] or match["single"] or match["curly"]
     return candidate.of_quoted(text.strip())
 
 
@@ -351,8 +351,8 @@ def _of_value(value: object, candidate: AnswerShape, *, depth: int) -> Iterator[
                 if isinstance(key, str) and _is_label(key, candidate):
                     yield from _of_value(inner, candidate, depth=depth - 1)
         case list() | tuple() if depth:
-            if candidate.parts is not None and value and all(isinstance(one, str) for one in value):
-                whole = candidate.parts([str(one) for one in value])
+            if candidate.parts is not None and value and all(isinstance(part, str) for part in value):
+                whole = candidate.parts([str(part) for part in value])
                 if whole is not None:
                     yield whole
                     return
@@ -466,8 +466,8 @@ def _statement(text: str, candidate: AnswerShape, place: _Place) -> Iterator[Ans
         if len(sentence) > _LONGEST_SENTENCE:
             continue
         for pattern in candidate.states:
-            if found := re.fullmatch(rf"{pattern}\s*:?\s*(?P<said>.+)", sentence, re.I):
-                inner, ticks = _peeled(found["said"].strip().removesuffix("."))
+            if match := re.fullmatch(rf"{pattern}\s*:?\s*(?P<said>.+)", sentence, re.I):
+                inner, ticks = _peeled(match["said"].strip().removesuffix("."))
                 yield from _one(candidate.of_quoted(inner) if ticks else candidate.of_boxed(inner))
 
 
@@ -484,16 +484,16 @@ _ANY_CITED: Final = re.compile(_CITED)
 def _named(sentence: str, candidate: AnswerShape) -> Iterator[Answer]:
     plain = _ABBREVIATION.sub("", sentence)
     for pattern in _NAMING:
-        found = pattern.fullmatch(plain)
-        if found and not _OTHERS.search(found["rest"]):
-            answer = _cited(found, candidate)
+        match = pattern.fullmatch(plain)
+        if match and not _OTHERS.search(match["rest"]):
+            answer = _cited(match, candidate)
             if answer is not None:
                 yield answer
                 # "I first thought of `a`, but the name should be `b`" has two candidates.
-                front = plain[: min(found.start(name) for name in _CITED_BY if found[name] is not None)]
+                front = plain[: min(match.start(name) for name in _CITED_BY if match[name] is not None)]
                 if _DOUBTS.search(front):
-                    cited = (_cited(one, candidate) for one in _ANY_CITED.finditer(front))
-                    yield from (one for one in cited if one is not None)
+                    cited = (_cited(mention, candidate) for mention in _ANY_CITED.finditer(front))
+                    yield from (other for other in cited if other is not None)
                 return
 
 
@@ -516,11 +516,11 @@ def _definition(text: str, candidate: AnswerShape, place: _Place) -> Iterator[An
     """The names of the outermost functions that a code defines, without the one that is to be named."""
     if not candidate.is_name or len(text) > _LONGEST:
         return
-    found = list(_DEFINITION.finditer(text))
-    least = min((len(one["indent"].expandtabs()) for one in found), default=0)
-    for one in found:
-        name = one["python"] or one["java"]
-        if len(one["indent"].expandtabs()) == least and not _MASKED.fullmatch(name):
+    definitions = list(_DEFINITION.finditer(text))
+    least = min((len(definition["indent"].expandtabs()) for definition in definitions), default=0)
+    for definition in definitions:
+        name = definition["python"] or definition["java"]
+        if len(definition["indent"].expandtabs()) == least and not _MASKED.fullmatch(name):
             yield from _one(candidate.of_quoted(name))
 
 
@@ -647,15 +647,15 @@ line is taken off before (`list item`, `labelled line`), and so are fences, head
 
 def read(text: str, candidate: AnswerShape) -> Reading | None:
     """The one answer that a reply states; `None` if it states none, or several that differ."""
-    found = list(_candidates(without_thoughts(text), candidate))
-    said = [one for one in found if one.rank in ("opening", "marked")]
+    candidates = list(_candidates(without_thoughts(text), candidate))
+    said = [entry for entry in candidates if entry.rank in ("opening", "marked")]
     against = {"shown", "rival"}
     # What only a sentence says, another sentence can take back.
-    if all(one.form == CLOSED_SENTENCE for one in said):
+    if all(entry.form == CLOSED_SENTENCE for entry in said):
         against.add("told")
-    rivals = [one for one in found if one.rank in against] if said else []
-    said = said or [one for one in found if one.rank in ("shown", "weak")]
-    if len({candidate.key(one.answer) for one in (*said, *rivals)}) != 1 or not said:
+    rivals = [entry for entry in candidates if entry.rank in against] if said else []
+    said = said or [entry for entry in candidates if entry.rank in ("shown", "weak")]
+    if len({candidate.key(entry.answer) for entry in (*said, *rivals)}) != 1 or not said:
         return None
     return Reading(said[0].answer, said[0].form)
 
@@ -754,7 +754,7 @@ def _of_block(block: _Block, candidate: AnswerShape, place: _Place, label: str |
         if answers:
             rank = form.rank(place) if label is None else _rank_of(label, candidate)
             if rank is not None:
-                yield from (_Found(one, form.name, rank) for one in answers)
+                yield from (_Found(answer, form.name, rank) for answer in answers)
             return
 
 
@@ -779,14 +779,14 @@ def _of_line(
     # The decoration may be around the label and the answer: **Answer: buggy**.
     item = _ITEM.match(line)
     for text in dict.fromkeys((line, plain_line(line), line[item.end() :] if item else line)):
-        found = label.match(text) if len(text) <= _LONGEST else None
-        if found and (
-            found["word"].lower() in ANSWERS
-            or found[0].rstrip(" *_").endswith((":", "=", "\uff1a"))
+        match = label.match(text) if len(text) <= _LONGEST else None
+        if match and (
+            match["word"].lower() in ANSWERS
+            or match[0].rstrip(" *_").endswith((":", "=", "\uff1a"))
             or heading
             or "*" in raw
         ):
-            behind, line = found["word"].lower(), _closed_before(text[found.end() :])
+            behind, line = match["word"].lower(), _closed_before(text[match.end() :])
             if candidate.is_name and len(line) <= _LONGEST_LINE:
                 line = _ABBREVIATION.sub("", line)
             if not line.strip(" *_"):
@@ -845,7 +845,7 @@ def _of_text(
             if rank is not None:
                 if prefix and rank == "rival":
                     rank = "weak"
-                yield from ((one, prefix or form.name, rank) for one in answers)
+                yield from ((answer, prefix or form.name, rank) for answer in answers)
                 return
 
 
@@ -910,7 +910,7 @@ class Closed:
     ) -> None:
         """`spellings` say a label where they stand alone; `words` are those of `--label-map`."""
         self._words = words
-        self._said = {**spellings, **{one: one for one in (*labels, *words)}}
+        self._said = {**spellings, **{text: text for text in (*labels, *words)}}
         folded: dict[str, set[str]] = {}
         for text in self._said:
             folded.setdefault(text.casefold(), set()).add(text)
@@ -919,14 +919,14 @@ class Closed:
         self._folded = {
             fold: texts.pop() for fold, texts in folded.items() if len(texts) == 1 and texts <= set(free)
         }
-        alone = [one for one in self._said if one not in spellings or one in words]
-        parts = [one for one in sorted(alone, key=len, reverse=True) if not _BARE_VALUE.fullmatch(one)]
+        alone = [text for text in self._said if text not in spellings or text in words]
+        parts = [text for text in sorted(alone, key=len, reverse=True) if not _BARE_VALUE.fullmatch(text)]
         each = [
-            f"(?i:{re.escape(one)})" if self._folded.get(one.casefold()) == one else re.escape(one)
-            for one in parts
+            f"(?i:{re.escape(part)})" if self._folded.get(part.casefold()) == part else re.escape(part)
+            for part in parts
         ]
         self._in_prose = re.compile(rf"(?<![\w-])(?:{'|'.join(each)})(?![\w-])" if each else r"(?!)")
-        numbers = [re.escape(one) for one in alone if _BARE_VALUE.fullmatch(one)]
+        numbers = [re.escape(text) for text in alone if _BARE_VALUE.fullmatch(text)]
         self._opening = re.compile(
             rf"{_QUOTES}(?P<said>{'|'.join([*each, *numbers]) or '(?!)'}){_QUOTES}"
             rf"(?P<rest>[.,;:!]{_QUOTES}(?:\s.*)?|\s+[-(\u2013\u2014].*|\uff08.*)?",
@@ -936,11 +936,11 @@ class Closed:
     def said(self, text: str) -> str | None:
         """The label or the word that a text is as a whole."""
         plain = " ".join(text.split())
-        for one in (plain, plain.strip(_WRAPPING)):
-            for way in (one, as_label(one) or ""):
-                found = way if way in self._said else self._folded.get(way.casefold())
-                if found is not None:
-                    return self._said[found]
+        for form in (plain, plain.strip(_WRAPPING)):
+            for way in (form, as_label(form) or ""):
+                known = way if way in self._said else self._folded.get(way.casefold())
+                if known is not None:
+                    return self._said[known]
         return None
 
     def meaning(self, said: object) -> object:
@@ -949,29 +949,29 @@ class Closed:
 
     def named(self, text: str) -> list[str]:
         """The labels and words in a text, in order."""
-        found = (self.said(one) for one in self._in_prose.findall(text))
-        return [one for one in found if one is not None]
+        labels = (self.said(word) for word in self._in_prose.findall(text))
+        return [label for label in labels if label is not None]
 
     def alone(self, line: str) -> str | None:
         """A label with nothing beside it, or in front of a reason that does not name another one."""
         if (whole := self.said(line)) is not None:
             return whole
-        found = self._opening.fullmatch(line.strip()) if len(line) <= _LONGEST_LINE else None
-        said = None if found is None else self.said(found["said"])
-        if found is None or said is None:
+        match = self._opening.fullmatch(line.strip()) if len(line) <= _LONGEST_LINE else None
+        said = None if match is None else self.said(match["said"])
+        if match is None or said is None:
             return None
-        rest = found["rest"] or ""
+        rest = match["rest"] or ""
         # "1. The loop" begins a list.
-        if found["said"].strip("-.").isdigit() and not re.fullmatch(r"\s+\(.*", rest, re.DOTALL):
+        if match["said"].strip("-.").isdigit() and not re.fullmatch(r"\s+\(.*", rest, re.DOTALL):
             return None
-        others = [self.said(one) for one in re.findall(r"true|false|yes|no", rest, re.I)]
-        known = [one for one in others if one is not None]
+        others = [self.said(word) for word in re.findall(r"true|false|yes|no", rest, re.I)]
+        known = [other for other in others if other is not None]
         return said if self._agree([said, *known, *self.named(rest), *self._in_brackets(rest)]) else None
 
     def sentence(self, line: str) -> str | None:
         """A line that names one label and no other, and does not deny it or doubt it."""
-        found = self.named(line)
-        if not found or not self._agree(found):
+        labels = self.named(line)
+        if not labels or not self._agree(labels):
             return None
         first = self._in_prose.search(line)
         assert first is not None
@@ -981,15 +981,15 @@ class Closed:
             return None
         # "Clean code is important" says nothing of this code. `CWE-79` is no word of prose.
         is_code = re.search(r"[\d_-]", first[0]) is not None
-        return found[0] if is_code or _SAYS.search(sentence) else None
+        return labels[0] if is_code or _SAYS.search(sentence) else None
 
     def _in_brackets(self, rest: str) -> list[str]:
         inner = re.match(r"\s+\(([^()]*)\)", rest)
-        found = self.said(inner[1]) if inner else None
-        return [] if found is None else [found]
+        label = self.said(inner[1]) if inner else None
+        return [] if label is None else [label]
 
     def _agree(self, said: Sequence[str]) -> bool:
-        return len({self.meaning(one) for one in said}) == 1
+        return len({self.meaning(label) for label in said}) == 1
 
 
 @cache
@@ -1026,8 +1026,8 @@ def _with_words(shape: AnswerShape, words: tuple[tuple[str, str], ...]) -> Answe
 
     def either(read: ReplyReader) -> ReplyReader:
         def first(text: str) -> Answer | None:
-            found = known.said(text)
-            return read(text) if found is None else found
+            label = known.said(text)
+            return read(text) if label is None else label
 
         return first
 

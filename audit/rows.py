@@ -102,7 +102,7 @@ def suite_rows(seed: int, case: Case) -> Iterator[TableRow]:
         named = {"transform": outcome.transform, "kind": outcome.kind, "variant": outcome.variant}
         match outcome:
             case Perturbed():
-                told = {
+                cells = {
                     "input": _hash_of(sample, outcome),
                     "perturbed": outcome.source,
                     "evidence": outcome.evidence,
@@ -113,7 +113,7 @@ def suite_rows(seed: int, case: Case) -> Iterator[TableRow]:
                     "other_after": outcome.other or None,
                     "candidates_after": json.dumps(outcome.candidates) if outcome.candidates else None,
                 }
-                yield {**shared, **named, "status": "perturbed", **told}
+                yield {**shared, **named, "status": "perturbed", **cells}
             case NotApplied():
                 yield {**shared, **named, "status": "not_applied", "reason": outcome.reason}
 
@@ -155,11 +155,11 @@ def again_of(number: int) -> str:
 
 def answer_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
     """What the model wrote about a sample: rows for each distinct query, that of the original first."""
-    found: dict[tuple[str, str], Prediction] = {}
+    predictions: dict[tuple[str, str], Prediction] = {}
     for verdict in audited.verdicts:
         for key, prediction in _asked(audited.sample, verdict):
-            found.setdefault(key, prediction)
-    for (hashed, asked), prediction in found.items():
+            predictions.setdefault(key, prediction)
+    for (hashed, asked), prediction in predictions.items():
         if isinstance(prediction, Failed) and prediction.reason == NOT_REPEATED:
             continue
         named = {
@@ -201,18 +201,18 @@ def attack_row(attacked: Attacked) -> TableRow:
         "queries": attacked.queries,
         "reason": attacked.reason or None,
     }
-    found = attacked.violated
-    if found is None:
+    verdict = attacked.violated
+    if verdict is None:
         held = "certified" if attacked.certified else "held"
         return {**row, "outcome": held if attacked.queries else "not_attacked"}
     return {
         **row,
         "outcome": "violated",
-        "transform": found.perturbed.transform,
-        "perturbed": found.perturbed.source,
-        "moves": _moves(found.perturbed.moves),
-        "before": json.dumps(answer_to_json(found.before.answer)),
-        "after": json.dumps(answer_to_json(found.after.answer)),
+        "transform": verdict.perturbed.transform,
+        "perturbed": verdict.perturbed.source,
+        "moves": _moves(verdict.perturbed.moves),
+        "before": json.dumps(answer_to_json(verdict.before.answer)),
+        "after": json.dumps(answer_to_json(verdict.after.answer)),
     }
 
 
@@ -380,8 +380,8 @@ def read_by_sample(folder: TableFolder, models: Sequence[str], *, seed: int) -> 
     readers = {name: read_rows(path, seed=seed, model=name) for name in models}
     for case in read_suite(folder / SUITE, seed=seed):
         for name, rows in readers.items():
-            if one := _audited(folder, name, case, rows):
-                yield one
+            if audited := _audited(folder, name, case, rows):
+                yield audited
     known = {row["model"] for row in read_rows(path, seed=seed, columns=("model", "seed"))}
     if known - readers.keys() or any(next(rows, None) is not None for rows in readers.values()):
         raise _mismatch(folder)
@@ -402,38 +402,38 @@ def with_replies(
         yield from audited
         return
     tables: dict[tuple[int, str], Iterator[tuple[object, Iterator[TableRow]]]] = {}
-    for seed, one in audited:
-        if not one.verdicts:
-            yield seed, one
+    for seed, record in audited:
+        if not record.verdicts:
+            yield seed, record
             continue
-        named = (seed, one.model)
+        named = (seed, record.model)
         if named not in tables:
             tables[named] = groupby(
-                read_rows(path, seed=seed, model=one.model), key=lambda row: row["sample"]
+                read_rows(path, seed=seed, model=record.model), key=lambda row: row["sample"]
             )
         sample, rows = next(tables[named], (None, iter(())))
-        if sample != one.sample.id:
+        if sample != record.sample.id:
             raise RunError(
                 f"{str(path)!r} is of another run than {VERDICTS}; delete it, or run the audit again"
             )
-        yield seed, _replied(one, rows)
+        yield seed, _replied(record, rows)
 
 
 def _replied(audited: Audited, rows: Iterable[TableRow]) -> Audited:
-    found: dict[tuple[str, str], tuple[RawReply, ...]] = {}
+    replies: dict[tuple[str, str], tuple[RawReply, ...]] = {}
     for row in rows:
         if row["reply"] is not None:
             key = (row["input"], row["asked"])
-            found[key] = (*found.get(key, ()), RawReply(row["reply"], row.get("read") or ""))
+            replies[key] = (*replies.get(key, ()), RawReply(row["reply"], row.get("read") or ""))
     verdicts: list[Verdict] = []
     for verdict in audited.verdicts:
         (before, _), (after, _) = _asked(audited.sample, verdict)
-        told, then = found.get(before, ()), found.get(after, ())
+        first, then = replies.get(before, ()), replies.get(after, ())
         if isinstance(verdict, Unjudged):
-            missing = replace(verdict.before, replies=told), replace(verdict.after, replies=then)
+            missing = replace(verdict.before, replies=first), replace(verdict.after, replies=then)
             verdicts.append(replace(verdict, before=missing[0], after=missing[1]))
         else:
-            both = replace(verdict.before, replies=told), replace(verdict.after, replies=then)
+            both = replace(verdict.before, replies=first), replace(verdict.after, replies=then)
             verdicts.append(replace(verdict, before=both[0], after=both[1]))
     return replace(audited, before=verdicts[0].before, verdicts=tuple(verdicts))
 
@@ -461,8 +461,8 @@ def _prediction(answer: str, scores: str | None, margin: float | None) -> Predic
 
 def _of_model(folder: TableFolder, model: str, rows: Iterator[TableRow], seed: int) -> Iterator[Audited]:
     for case in read_suite(folder / SUITE, seed=seed):
-        if one := _audited(folder, model, case, rows):
-            yield one
+        if audited := _audited(folder, model, case, rows):
+            yield audited
     if next(rows, None) is not None:
         raise _mismatch(folder)
 
@@ -471,10 +471,10 @@ def _audited(folder: TableFolder, model: str, case: Case, rows: Iterator[TableRo
     variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
     if not variants:
         return None
-    found = [_next(folder, perturbed, rows) for perturbed in variants]
+    own_rows = [_next(folder, perturbed, rows) for perturbed in variants]
     try:
-        verdicts = tuple(_verdict(one, row) for one, row in zip(variants, found, strict=True))
-        score, after = found[0]["score_before"], tuple(row["score_after"] for row in found)
+        verdicts = tuple(_verdict(variant, row) for variant, row in zip(variants, own_rows, strict=True))
+        score, after = own_rows[0]["score_before"], tuple(row["score_after"] for row in own_rows)
     except (RunError, *DAMAGED) as error:
         sample = case.sample.id
         raise RunError(
@@ -543,9 +543,9 @@ def original_hash(row: TableRow) -> str:
     return _hash_of(sample)
 
 
-def _texts(told: str | None) -> tuple[str, ...]:
+def _texts(cell: str | None) -> tuple[str, ...]:
     """The texts of a cell, which is JSON."""
-    value = load_json(told or "[]")
+    value = load_json(cell or "[]")
     if not (isinstance(value, list) and all(map(is_text, value))):
         raise ValueError(f"no list of texts: {shown_value(value)}")
     return tuple(value)
@@ -564,7 +564,7 @@ def _outcome(sample: Sample, row: TableRow) -> Outcome:
     # Some kinds give the unchanged text and nothing else; all others never do.
     if (text == sample.source) != (row["kind"] in KEEPS_TEXT):
         raise ValueError(f"'perturbed' does not fit the kind {row['kind']!r}")
-    found = Perturbed(
+    variant = Perturbed(
         sample=_relabelled(sample, row.get("label_after")),
         transform=row["transform"],
         kind=row["kind"],
@@ -577,21 +577,21 @@ def _outcome(sample: Sample, row: TableRow) -> Outcome:
         # A suite has no text of files. One of an earlier version lacks the column.
         rests_on=_ids(row["rests_on"] or "") if "rests_on" in row else None,
     )
-    if row.get("input") not in (None, _hash_of(sample, found)):
+    if row.get("input") not in (None, _hash_of(sample, variant)):
         raise ValueError("'input' is not the hash of the perturbed text")
-    return found
+    return variant
 
 
 @lru_cache  # a suite has few different ones
-def _ids(told: str) -> tuple[str, ...]:
-    return tuple(told.split(",")) if told else ()
+def _ids(text: str) -> tuple[str, ...]:
+    return tuple(text.split(",")) if text else ()
 
 
-def _relabelled(sample: Sample, told: str | None) -> Sample:
+def _relabelled(sample: Sample, cell: str | None) -> Sample:
     """The sample with the label of its perturbed text. Suites of earlier versions lack that column."""
-    if told is None:
+    if cell is None:
         return sample
-    value = load_json(told)
+    value = load_json(cell)
     label = None if value is None else label_from_json(value)
     # The same object where nothing differs, because a suite has dozens of variants for each sample.
     return sample if label == sample.label else replace(sample, label=label)

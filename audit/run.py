@@ -174,7 +174,7 @@ class Vocabulary:
         """Whether one was."""
         self._strange = Counter[str]()
 
-    def check(self, found: Iterable[Prediction], setup: "AuditSetup") -> None:
+    def check(self, predictions: Iterable[Prediction], setup: "AuditSetup") -> None:
         """Look at more answers.
 
         Raises:
@@ -182,10 +182,10 @@ class Vocabulary:
         """
         if self.known or not isinstance(setup.task.answers, CLOSED):
             return
-        for one in found:
-            self.known = self.known or isinstance(one, Predicted)
-            if isinstance(one, Failed) and one.given:
-                self._strange[one.given] += 1
+        for prediction in predictions:
+            self.known = self.known or isinstance(prediction, Predicted)
+            if isinstance(prediction, Failed) and prediction.given:
+                self._strange[prediction.given] += 1
         # Fakes answer alike whatever they are asked.
         fake = setup.model.name.startswith("fake/")
         if not self.known and not fake and self._strange.total() >= STRANGE:
@@ -256,7 +256,7 @@ def audit(
         # Equal texts are one query: many variants of short functions are equal, and answers cost money.
         firsts = list(dict.fromkeys(query for case in window for query in queries(case, setup.task)))
         repeated = list(
-            dict.fromkeys(one for case in window for one in repeats(case, setup.task, setup.repeating))
+            dict.fromkeys(repeat for case in window for repeat in repeats(case, setup.task, setup.repeating))
         )
         if setup.model.parameters is None and setup.model.repeats is None:
             answers = _interleaved(firsts, repeated, setup)
@@ -269,18 +269,18 @@ def audit(
 def queries(case: Case, task: Task) -> tuple[Query, ...]:
     """The queries of a case, the original first. The identity is left out: see `repeats`."""
     variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
-    asked = [asked_of(case.sample, one, task) for one in variants if one.kind != "identity"]
+    asked = [asked_of(case.sample, variant, task) for variant in variants if variant.kind != "identity"]
     return (query_of(case.sample, case.sample.source, task), *asked)
 
 
 def repeats(case: Case, task: Task, repeating: Repeating = ALL) -> tuple[Repeat, ...]:
     """The repeated queries of a case: one for each identity outcome that the run asks."""
     return tuple(
-        repeat_of(case.sample, one.source, task, one.variant)
-        for one in case.outcomes
-        if isinstance(one, Perturbed)
-        and one.kind == "identity"
-        and repeating.has(one.variant, extra=case.extra)
+        repeat_of(case.sample, outcome.source, task, outcome.variant)
+        for outcome in case.outcomes
+        if isinstance(outcome, Perturbed)
+        and outcome.kind == "identity"
+        and repeating.has(outcome.variant, extra=case.extra)
     )
 
 
@@ -296,8 +296,10 @@ def in_time(case: Case, setup: AuditSetup) -> list[Query]:
 
 def _spread(many: Sequence[_T], few: Sequence[_T]) -> list[_T]:
     """Both sequences in their orders, evenly among one another."""
-    places = [((number + 0.5) / len(each), one) for each in (many, few) for number, one in enumerate(each)]
-    return [one for _, one in sorted(places, key=lambda place: place[0])]
+    places = [
+        ((number + 0.5) / len(each), entry) for each in (many, few) for number, entry in enumerate(each)
+    ]
+    return [entry for _, entry in sorted(places, key=lambda place: place[0])]
 
 
 def batches(rest: Sequence[Query], size: int) -> Iterator[QueryBatch]:
@@ -362,8 +364,8 @@ def repeat_of(sample: Sample, source: str, task: Task, number: int = 0) -> Repea
 
 def answer_to(query: Query, sample: Sample, answers: Mapping[Query, Prediction], task: Task) -> Prediction:
     """The answer to a query about a sample, graded if the task grades answers."""
-    found = answers[query]
-    return task.graded(found, query.source, sample) if isinstance(found, Predicted) else found
+    prediction = answers[query]
+    return task.graded(prediction, query.source, sample) if isinstance(prediction, Predicted) else prediction
 
 
 def _window(setup: AuditSetup) -> int:
@@ -414,10 +416,10 @@ def _interleaved(
     """
     known = _recalled(firsts, setup, again=False) | _recalled(repeated, setup, again=True)
     plan = _spread(
-        list(batches([one for one in firsts if one not in known], setup.batch_size)),
+        list(batches([query for query in firsts if query not in known], setup.batch_size)),
         [
             batch
-            for group in _groups([one for one in repeated if one not in known], setup.batch_size)
+            for group in _groups([query for query in repeated if query not in known], setup.batch_size)
             for batch in rebatches(group, setup.batch_size, padded=False)
         ],
     )
@@ -440,8 +442,8 @@ def ask_again(repeated: Iterable[Repeat], setup: AuditSetup) -> dict[Query, Pred
     lost: dict[Query, Prediction] = {}
     groups = _groups(repeated, setup.batch_size)
     while several := list(islice(groups, _window(setup) // (GROUP * _other_size(setup.batch_size)) or 1)):
-        found = _asked_in_groups(several, setup)
-        lost |= {query: one for query, one in found.items() if not _kept(one)}
+        answers = _asked_in_groups(several, setup)
+        lost |= {query: answer for query, answer in answers.items() if not _kept(answer)}
     return lost
 
 
@@ -449,21 +451,21 @@ def _groups(repeated: Iterable[Repeat], size: int) -> Iterator[list[Repeat]]:
     """The distinct queries in groups of one bucket and number, which no other bucket changes."""
     most = GROUP * _other_size(size)
     opened: dict[tuple[int, int], dict[Repeat, None]] = {}
-    for one in repeated:
-        named = (one.bucket, one.number)
+    for query in repeated:
+        named = (query.bucket, query.number)
         group = opened.setdefault(named, {})
-        group[one] = None
+        group[query] = None
         if len(group) == most:
             yield list(opened.pop(named))
     yield from map(list, opened.values())
 
 
 def _asked_in_groups(groups: Sequence[Sequence[Repeat]], setup: AuditSetup) -> dict[Query, Prediction]:
-    wanted = list(dict.fromkeys(one for group in groups for one in group))
+    wanted = list(dict.fromkeys(query for group in groups for query in group))
     known = _recalled(wanted, setup, again=True)
     made = (batch for group in groups for batch in rebatches(group, setup.batch_size, padded=True))
     # A batch with one open query is asked as a whole: its company must not depend on what is known.
-    plan = (batch for batch in made if any(one not in known for one in batch.queries[batch.company :]))
+    plan = (batch for batch in made if any(query not in known for query in batch.queries[batch.company :]))
     return {**_asked(plan, setup, known=known), **known}
 
 
@@ -473,12 +475,12 @@ def _second_answers(
     if setup.model.repeats is not None:
         setup.monitor.answered(len(wanted), recalled=False)
         given = setup.model.predict(wanted)
-        return {query: _told(setup.task, query, one) for query, one in zip(wanted, given, strict=True)}
-    found: dict[Query, Prediction] = {}
+        return {query: _told(setup.task, query, answer) for query, answer in zip(wanted, given, strict=True)}
+    answers: dict[Query, Prediction] = {}
     if asked is not None:
-        found = {**asked, **setup.memory.recall(wanted, again=True)}
-    rest = [query for query in wanted if query not in found]
-    return {**found, **_asked_in_groups(list(_groups(rest, setup.batch_size)), setup)}
+        answers = {**asked, **setup.memory.recall(wanted, again=True)}
+    rest = [query for query in wanted if query not in answers]
+    return {**answers, **_asked_in_groups(list(_groups(rest, setup.batch_size)), setup)}
 
 
 def _recalled(wanted: Sequence[Query], setup: AuditSetup, *, again: bool) -> dict[Query, Prediction]:
@@ -501,18 +503,22 @@ def _asked(
             raise ModelError(
                 f"model {setup.model.name!r} gave {len(predictions)} answers to {len(batch.queries)} queries"
             )
-        if wrong := [type(one).__name__ for one in predictions if not isinstance(one, Predicted | Failed)]:
+        if wrong := [
+            type(prediction).__name__
+            for prediction in predictions
+            if not isinstance(prediction, Predicted | Failed)
+        ]:
             raise ModelError(
                 f"model {setup.model.name!r} gave a {wrong[0]}; "
                 "`predict` must give a Predicted or a Failed (codeaudit.audit.records) for each query"
             )
-        told = zip(batch.queries, predictions, strict=True)
-        checked = [_told(setup.task, query, prediction) for query, prediction in told]
+        given = zip(batch.queries, predictions, strict=True)
+        checked = [_told(setup.task, query, prediction) for query, prediction in given]
         pairs = zip(batch.queries[batch.company :], checked[batch.company :], strict=True)
-        found = {query: one for query, one in pairs if query not in known}
+        new = {query: answer for query, answer in pairs if query not in known}
         # After each batch, so that a killed run loses no more than those under way.
-        _keep(found, setup)
-        answers |= found
+        _keep(new, setup)
+        answers |= new
     return answers
 
 
@@ -534,17 +540,19 @@ def _kept(prediction: Prediction) -> bool:
     return isinstance(prediction, Predicted) or prediction.reason in FINAL
 
 
-def _keep(found: Mapping[Query, Prediction], setup: AuditSetup) -> None:
+def _keep(answers: Mapping[Query, Prediction], setup: AuditSetup) -> None:
     """Store answers, count them, and tell about a malformed one."""
     for again in (False, True):
         kept = {
-            query: one for query, one in found.items() if isinstance(query, Repeat) is again and _kept(one)
+            query: answer
+            for query, answer in answers.items()
+            if isinstance(query, Repeat) is again and _kept(answer)
         }
         if kept:
             setup.memory.remember(kept, again=again)
-    setup.monitor.answered(len(found), recalled=False)
-    setup.vocabulary.check(found.values(), setup)
-    wrong = next((one for one in found.values() if isinstance(one, Failed) and one.given), None)
+    setup.monitor.answered(len(answers), recalled=False)
+    setup.vocabulary.check(answers.values(), setup)
+    wrong = next((answer for answer in answers.values() if isinstance(answer, Failed) and answer.given), None)
     if wrong is not None:
         setup.monitor.malformed(f"{setup.model.name}: {malformed_message(wrong, setup.task)}")
 
@@ -592,9 +600,9 @@ class _Rolling:
 
     def _take(self, arrived: Sequence[tuple[int, Prediction]]) -> None:
         # The stream gives some again when it is closed.
-        places = {place: found for place, found in arrived if place in self._asked}
+        places = {place: prediction for place, prediction in arrived if place in self._asked}
         asked, task = self._asked, self._setup.task
-        new = {asked[place]: _told(task, asked[place], found) for place, found in places.items()}
+        new = {asked[place]: _told(task, asked[place], prediction) for place, prediction in places.items()}
         if new:
             _keep(new, self._setup)
             self.answers |= new
@@ -642,10 +650,10 @@ def _complete(
     while waiting and all(asked in answers for asked in waiting[0][1]):
         case, asked = waiting.popleft()
         yield _audited(case, answers, setup)
-        for one in asked:
-            needed[one] -= 1
-            if not needed[one]:
-                del needed[one], answers[one]
+        for query in asked:
+            needed[query] -= 1
+            if not needed[query]:
+                del needed[query], answers[query]
 
 
 def _told(task: Task, query: Query, prediction: Prediction) -> Prediction:
@@ -662,16 +670,16 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
         case Predicted() if prediction.draws:
             return _drawn(task, prediction)
         case Predicted():
-            told = _read(task, prediction)
-            if isinstance(told, Failed):
-                return told
-            answer = task.normalise(task.meant(told.answer))
+            read = _read(task, prediction)
+            if isinstance(read, Failed):
+                return read
+            answer = task.normalise(task.meant(read.answer))
             if not isinstance(answer, str | int | float | tuple | None):
                 raise _wrong(task, "normalise", answer, "a text, a number, a tuple of texts, or None")
-            if answer is None or not all(isfinite(score) for _, score in told.scores):
+            if answer is None or not all(isfinite(score) for _, score in read.scores):
                 failed = malformed(prediction.answer)
-                return replace(failed, replies=told.replies or failed.replies)
-            return replace(told, answer=answer)
+                return replace(failed, replies=read.replies or failed.replies)
+            return replace(read, answer=answer)
 
 
 def _drawn(task: Task, predicted: Predicted) -> Prediction:
@@ -680,19 +688,19 @@ def _drawn(task: Task, predicted: Predicted) -> Prediction:
     The commonest draw is the answer, and of equally common ones the first.
     """
     if overrides(task, Task.attempts):
-        texts = tuple(one for one in predicted.draws if isinstance(one, str))
+        texts = tuple(draw for draw in predicted.draws if isinstance(draw, str))
         if len(texts) < len(predicted.draws):
-            return malformed(next(one for one in predicted.draws if not isinstance(one, str)))
+            return malformed(next(draw for draw in predicted.draws if not isinstance(draw, str)))
         return _checked(task, replace(predicted, answer=texts, draws=()))
-    found: list[Answer] = []
-    for one in predicted.draws:
+    answers: list[Answer] = []
+    for draw in predicted.draws:
         # With the replies, because texts of a model that has replies were read.
-        checked = _checked(task, Predicted(answer=one, replies=predicted.replies))
+        checked = _checked(task, Predicted(answer=draw, replies=predicted.replies))
         if isinstance(checked, Failed):
             return replace(checked, replies=predicted.replies or checked.replies)
-        found.append(checked.answer)
-    commonest = max(found, key=found.count)
-    return Predicted(answer=commonest, draws=tuple(found), replies=predicted.replies)
+        answers.append(checked.answer)
+    commonest = max(answers, key=answers.count)
+    return Predicted(answer=commonest, draws=tuple(answers), replies=predicted.replies)
 
 
 def _read(task: Task, predicted: Predicted) -> Prediction:
@@ -702,17 +710,17 @@ def _read(task: Task, predicted: Predicted) -> Prediction:
     of a task without a question.
     """
     text = predicted.answer
-    fresh = all(one.read == UNREAD for one in predicted.replies)
+    fresh = all(reply.read == UNREAD for reply in predicted.replies)
     if not fresh or not isinstance(text, str):
         return predicted
     known = isinstance(task.answers, CLOSED) and task.normalise(text) is not None
     if known or as_label(text) in task.words or not isinstance(task.prompt, QuestionPrompt):
         form = ALONE if isinstance(task.prompt, QuestionPrompt) else WHOLE
-        return replace(predicted, replies=tuple(RawReply(one.text, form) for one in predicted.replies))
-    found = task.prompt.read(text)
-    if isinstance(found, Failed):
-        return found if predicted.replies else replace(found, replies=())
-    return replace(predicted, answer=found.answer, replies=found.replies if predicted.replies else ())
+        return replace(predicted, replies=tuple(RawReply(reply.text, form) for reply in predicted.replies))
+    reading = task.prompt.read(text)
+    if isinstance(reading, Failed):
+        return reading if predicted.replies else replace(reading, replies=())
+    return replace(predicted, answer=reading.answer, replies=reading.replies if predicted.replies else ())
 
 
 def _wrong(task: Task, method: str, given: object, wanted: str) -> CannotAudit:

@@ -250,20 +250,20 @@ def _texts(value: object) -> bool:
 
 
 def _objects(value: object) -> TypeGuard[list[dict[str, object]]]:
-    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
 
 
 def _models(value: object) -> bool:
     return _objects(value) and all(
-        is_text(one.get(name)) for one in value for name in ("name", "fingerprint")
+        is_text(model.get(name)) for model in value for name in ("name", "fingerprint")
     )
 
 
 def _uses(value: object) -> bool:
     return _objects(value) and all(
-        is_text(one.get("model"))
-        and all(each is None or is_number(each) for name, each in one.items() if name in USED)
-        for one in value
+        is_text(use.get("model"))
+        and all(each is None or is_number(each) for name, each in use.items() if name in USED)
+        for use in value
     )
 
 
@@ -274,8 +274,8 @@ def _spent(value: object) -> bool:
 
 def _repeats(value: object) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(one, dict) and is_whole(one.get("per_sample")) and is_text(one.get("why"))
-        for one in value.values()
+        isinstance(repeat, dict) and is_whole(repeat.get("per_sample")) and is_text(repeat.get("why"))
+        for repeat in value.values()
     )
 
 
@@ -594,9 +594,9 @@ def reply_table(folder: RunFolder, about: Mapping[str, object], *, keep: bool) -
         folder.replacing(ANSWERS) as place,
         TableWriter(place, ANSWER_COLUMNS, about, distinct=("reply",)) as table,
     ):
-        found = ReplyTable(table)
-        yield found
-    if not (keep or found.has_replies):
+        replies = ReplyTable(table)
+        yield replies
+    if not (keep or replies.has_replies):
         folder.drop(ANSWERS)
 
 
@@ -680,11 +680,13 @@ def read_batches(path: Table, size: int) -> Generator["pa.RecordBatch", None, No
     """
     name, first = path.name, 1
     with open_parquet(path) as file:
-        found = file.schema_arrow
-        wanted = schema_of(_columns_of(name, found.names))
-        if not found.equals(wanted):
+        schema = file.schema_arrow
+        wanted = schema_of(_columns_of(name, schema.names))
+        if not schema.equals(wanted):
             wrong = [
-                one.name for one in (*found, *wanted) if one not in list(found) or one not in list(wanted)
+                column.name
+                for column in (*schema, *wanted)
+                if column not in list(schema) or column not in list(wanted)
             ]
             what = f"the columns {', '.join(dict.fromkeys(wrong))}" if wrong else "the order of the columns"
             raise RunError(f"table {str(path)!r} is damaged: {what} are not as codeaudit writes them")
@@ -751,7 +753,7 @@ def _check_row(path: Table, name: str, number: int, row: TableRow, columns: Sequ
                 wrong = f"{shown(value)} in {column!r}; known: {', '.join(sorted(words))}"
                 break
             needed = NEEDED.get((column, value), ())
-            if missing := [one for one in needed if one in read and row.get(one) is None]:
+            if missing := [key for key in needed if key in read and row.get(key) is None]:
                 wrong = f"{column} {value!r}, but no {missing[0]!r}"
                 break
     if wrong is None and name == EXPLANATIONS:
@@ -781,12 +783,12 @@ def _is_right(name: str, batch: "pa.RecordBatch", columns: Sequence[str] | None)
         for word in compute.unique(values).to_pylist():
             if word is None:
                 continue
-            needed = [read[one] for one in NEEDED.get((column, word), ()) if one in read]
+            needed = [read[key] for key in NEEDED.get((column, word), ()) if key in read]
             if word not in WORDS[column] or (name, column) == (ATTACKS, "outcome"):
                 return False
-            if any(one.null_count for one in needed):
+            if any(cells.null_count for cells in needed):
                 these = compute.fill_null(compute.equal(values, word), False)
-                if any(one.filter(these).null_count for one in needed):
+                if any(cells.filter(these).null_count for cells in needed):
                     return False
     return True
 
@@ -794,7 +796,7 @@ def _is_right(name: str, batch: "pa.RecordBatch", columns: Sequence[str] | None)
 def _wrong_explanation(row: TableRow) -> str | None:
     """What is wrong with the JSON values of an explanation."""
     moves = row.get("moves")
-    if not _objects(moves) or not all(is_text(one.get("note")) for one in moves):
+    if not _objects(moves) or not all(is_text(move.get("note")) for move in moves):
         return f"{shown(moves)} in 'moves', which must be a list of moves"
     for side in ("before", "after"):
         try:
@@ -866,12 +868,12 @@ def count_rows(path: Table, columns: Sequence[str]) -> Counter[tuple[Any, ...]]:
     Raises:
         RunError: there is no such table, or it is damaged.
     """
-    found = Counter[tuple[Any, ...]]()
+    counts = Counter[tuple[Any, ...]]()
     with open_parquet(path) as file:
         for batch in file.iter_batches(batch_size=1 << 16, columns=list(columns)):
             for row, number in counted_groups(batch, columns):
-                found[tuple(row[name] for name in columns)] += number
-    return found
+                counts[tuple(row[name] for name in columns)] += number
+    return counts
 
 
 def _lines(path: Table) -> Iterator[tuple[int, TableRow]]:
@@ -954,7 +956,7 @@ def suite_contents(path: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
     pairs: dict[tuple[int, str], None] = {}
     samples: set[tuple[int, str]] = set()
     numbered = enumerate(read_rows(path), 1)
-    for sample, rows in groupby(numbered, key=lambda one: (one[1]["seed"], one[1]["sample"])):
+    for sample, rows in groupby(numbered, key=lambda pair: (pair[1]["seed"], pair[1]["sample"])):
         variants: set[tuple[str, int]] = set()
         for number, row in rows:
             variant = (row["transform"], row["variant"])

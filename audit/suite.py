@@ -65,7 +65,7 @@ def of_task(
     if ALL not in names or not task.leaves_out:
         return tuple(names), ()
     everything = expand([ALL], languages=tuple(languages))
-    family_of = {member: one.name for one in families(languages) for member in one.transforms}
+    family_of = {member: family.name for family in families(languages) for member in family.transforms}
     given = [name for name in names if name != ALL]
     left = {family_of[member] for member in everything} & task.leaves_out.keys() - {*given}
     kept = (member for member in everything if family_of[member] not in task.leaves_out)
@@ -93,23 +93,23 @@ def named_transforms(names: Sequence[str], languages: Collection[str], *, contro
         UsageError: there is no such transform or family; the message names the nearest one.
     """
     known = _records(languages)
-    found = expand(names, languages=tuple(languages))
+    expanded = expand(names, languages=tuple(languages))
     wanted: list[str] = []
     if controls:
         wanted += (name for language in known for name in language.controls)
         wanted += (
             twin
-            for name in found
+            for name in expanded
             for language in known
             if (entry := language.transforms.get(in_relation(name)[1])) and (twin := entry.twin) is not None
         )
-    return tuple(dict.fromkeys(["identity", *found, *wanted]))
+    return tuple(dict.fromkeys(["identity", *expanded, *wanted]))
 
 
 def cases(samples: Iterable[Sample], plan: SuitePlan, *, workers: int) -> Iterator[Case]:
     """One case per sample, in the order of the samples; equal for every number of workers."""
     engine = LocalEngine(workers)
-    yield from chosen_cases(((one, plan.transforms) for one in samples), plan, engine=engine)
+    yield from chosen_cases(((sample, plan.transforms) for sample in samples), plan, engine=engine)
 
 
 def chosen_cases(
@@ -126,8 +126,8 @@ def _chosen_case(pair: tuple[Sample, tuple[str, ...]], plan: SuitePlan) -> Case:
 
 def case(sample: Sample, plan: SuitePlan) -> Case:
     """One sample under every transform of the plan."""
-    found = [outcome for name in plan.transforms for outcome in _outcomes(sample, name, plan)]
-    return Case(sample=sample, outcomes=tuple(found))
+    outcomes = [outcome for name in plan.transforms for outcome in _outcomes(sample, name, plan)]
+    return Case(sample=sample, outcomes=tuple(outcomes))
 
 
 def with_repeats(case: Case, *, least: int = 1) -> Case:
@@ -136,9 +136,9 @@ def with_repeats(case: Case, *, least: int = 1) -> Case:
     Each is one repeat of the unchanged input. Where an edit has no effect, as many repeats change the answer
     as often as the variants do.
     """
-    others = [one for one in case.outcomes if one.kind != "identity"]
-    held = [one for one in case.outcomes if one.kind == "identity"]
-    count = max([least, len(held), *(one.variant + 1 for one in others)])
+    others = [outcome for outcome in case.outcomes if outcome.kind != "identity"]
+    held = [outcome for outcome in case.outcomes if outcome.kind == "identity"]
+    count = max([least, len(held), *(other.variant + 1 for other in others)])
     first = held[0] if held else None
     if first is None:  # samples that were drawn for some transforms lack it
         (first,) = perturb_one(
@@ -157,19 +157,21 @@ def _outcomes(sample: Sample, name: str, plan: SuitePlan) -> list[Outcome]:
             for number in range(plan.variants)
         ]
     try:
-        found = _perturbed(sample, transform, plan)
+        outcomes = _perturbed(sample, transform, plan)
         if transform.kind in KEEPS_TEXT:
-            return found
+            return outcomes
         if sample.sides == "both":
             # The second unit is drawn from a stream of its own.
             second = replace(sample, id=f"{sample.id} second", source=sample.other, context="")
-            return [_both(*pair) for pair in zip(found, _perturbed(second, transform, plan), strict=True)]
+            return [_both(*pair) for pair in zip(outcomes, _perturbed(second, transform, plan), strict=True)]
         if sample.sides == "all" and transform.kind != "control":
             # A control shows if the right candidate is looked at, so the others stay as they are.
-            rest = [one for one in sample.candidates if one != sample.source]
-            others = [_rewritten(one, sample.language, name, plan) for one in rest]
-            return [_all(outcome, [each[number] for each in others]) for number, outcome in enumerate(found)]
-        return found
+            rest = [candidate for candidate in sample.candidates if candidate != sample.source]
+            others = [_rewritten(candidate, sample.language, name, plan) for candidate in rest]
+            return [
+                _all(outcome, [each[number] for each in others]) for number, outcome in enumerate(outcomes)
+            ]
+        return outcomes
     except Exception as error:  # one sample on which an engine breaks must not end the run; it is counted
         reason = failure(error)
         return [
@@ -208,10 +210,12 @@ def _all(outcome: Outcome, others: Sequence[Outcome]) -> Outcome:
     """The variant with the other candidates rewritten, where the transform applies to them."""
     if isinstance(outcome, NotApplied):
         return outcome
-    applied = [one for one in others if isinstance(one, Perturbed)]
+    applied = [other for other in others if isinstance(other, Perturbed)]
     return replace(
         outcome,
-        candidates=tuple(one.source if isinstance(one, Perturbed) else one.sample.source for one in others),
+        candidates=tuple(
+            other.source if isinstance(other, Perturbed) else other.sample.source for other in others
+        ),
         evidence=_weakest(outcome, *applied),
     )
 
@@ -226,4 +230,4 @@ def _both(first: Outcome, second: Outcome) -> Outcome:
 
 
 def _weakest(*edits: Perturbed) -> Evidence:
-    return min((one.evidence for one in edits), key=get_args(Evidence).index)
+    return min((edit.evidence for edit in edits), key=get_args(Evidence).index)

@@ -48,7 +48,7 @@ def generated(spec: str, rest: str, resources: CorpusResources) -> GeneratedPair
     name, colon, size = rest.partition(":")
     if not name:
         raise CorpusError(f"corpus {spec!r} names no split; write {ALGEBRA.name}:test")
-    split = next((one for one in SPLITS if one == name), None)
+    split = next((split for split in SPLITS if split == name), None)
     if split is None:
         raise CorpusError(unknown(f"split of {ALGEBRA.name!r}", name, list(SPLITS)))
     if not colon:

@@ -97,8 +97,8 @@ _FIELD: Final = re.compile(rf"(train|valid|test|{UNEXECUTED}|{REPORTED}|seed\d{{
 def defects(language: str) -> tuple[Transform, ...]:
     """The controls of a language that resemble mistakes of people, beside `CONTROLS`; empty without any."""
     target = audit_of(language).bugs
-    found: tuple[Transform, ...] = load_target(target) if target else ()
-    return found
+    transforms: tuple[Transform, ...] = load_target(target) if target else ()
+    return transforms
 
 
 class Seeded(NamedTuple):
@@ -172,10 +172,10 @@ class SeededBugs(BaseCorpus):
         Raises:
             CannotAudit: a function must be executed, and the sandbox does not work on this machine.
         """
-        for sample, found in self.pairs(skipped):
-            sides = (found.source, sample.source) if self.reported else ("", "")
+        for sample, bug in self.pairs(skipped):
+            sides = (bug.source, sample.source) if self.reported else ("", "")
             yield _labelled(sample, sample.source, CLEAN, sides[0])
-            yield _labelled(sample, found.source, BUGGY, sides[1])
+            yield _labelled(sample, bug.source, BUGGY, sides[1])
 
     def pairs(self, skipped: Counter[str]) -> Iterator[tuple[Sample, Seeded]]:
         """Each function that got a bug, with the bug. Counts the others by reason.
@@ -187,17 +187,17 @@ class SeededBugs(BaseCorpus):
         (drawn,) = select(self.base, fit, limit=self.size, seeds=[OWN_DRAW + self.seed])
         also_left_out(skipped, drawn.left_out, drawn.unread_files, drawn.details)
         # The clean text's id names the group, so a bug lies in the same split as its original.
-        wanted = [one for one in drawn.samples if self.split in (None, split_of(one.id))]
-        wanted.sort(key=lambda one: rank_of(self.seed, one.id))
+        wanted = [sample for sample in drawn.samples if self.split in (None, split_of(sample.id))]
+        wanted.sort(key=lambda sample: rank_of(self.seed, sample.id))
         book = BugRecords(self._path())
         seeded = _drafted
         if self.executed:
             seeded = _shown_by_report if self.reported else _shown
-        for sample, found in _found(wanted, book, self.seed, self._tell, seeded):
-            if isinstance(found, str):
-                skipped[found] += 1
+        for sample, outcome in _found(wanted, book, self.seed, self._tell, seeded):
+            if isinstance(outcome, str):
+                skipped[outcome] += 1
             else:
-                yield sample, found
+                yield sample, outcome
 
     def _executable(self, sample: Sample) -> Sample | str:
         changeable = _changeable(sample)
@@ -218,14 +218,14 @@ class SeededBugs(BaseCorpus):
             self.note(f"{self.spec}: {text}")
 
     def _path(self) -> Path:
-        names = [*(one.name for one in defects(PYTHON.name)), *CONTROLS]
+        names = [*(maker.name for maker in defects(PYTHON.name)), *CONTROLS]
         if self.reported:
             names.append(REPORTED)
         if not self.executed:
             names.append(UNEXECUTED)
             for language in LANGUAGE_AUDITS:
-                if language != PYTHON.name and (found := defects(language)):
-                    names += [language, *(one.name for one in found)]
+                if language != PYTHON.name and (makers := defects(language)):
+                    names += [language, *(maker.name for maker in makers)]
         # Everything that decides a result, because a stale one would be read as if it had been executed.
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         key = hashlib.sha256(repr((SCHEMA, self.seed, TRIES, names, python)).encode()).hexdigest()[:16]
@@ -288,16 +288,16 @@ class BugRecords:
         """The function with a bug, or the reason why there is none; `None` if it was not tried."""
         return self._known.get(_key(sample))
 
-    def add(self, sample: Sample, found: Seeded | str) -> None:
+    def add(self, sample: Sample, outcome: Seeded | str) -> None:
         """Append a result."""
-        reason, source, maker, report = (found, "", "", "") if isinstance(found, str) else ("", *found)
+        reason, source, maker, report = (outcome, "", "", "") if isinstance(outcome, str) else ("", *outcome)
         row = {"key": _key(sample), "reason": reason, "source": source, "maker": maker}
         if report:
             row["report"] = report
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
-        self._known[row["key"]] = found
+        self._known[row["key"]] = outcome
 
 
 # A generator, because the sandbox starts with the first bug and ends with the last function; if all results
@@ -308,26 +308,26 @@ def _found(
     """Each function with its result, from disk or made; shows progress."""
     untried = sum(book.get(sample) is None for sample in wanted)
     bugs, reports, without, tried = Counter[str](), Counter[str](), Counter[str](), 0
-    began = told = time.monotonic()
+    began = noted = time.monotonic()
     with ExitStack() as stack:
         judges = cache(lambda language: stack.enter_context(_confirming(language).judges()))
         for sample in wanted:
-            found = book.get(sample)
-            if found is None:
-                found = seeded(sample, seed, judges)
-                book.add(sample, found)
+            outcome = book.get(sample)
+            if outcome is None:
+                outcome = seeded(sample, seed, judges)
+                book.add(sample, outcome)
                 tried += 1
-            if isinstance(found, Seeded):
-                bugs[found.maker] += 1
-                reports[found.report] += bool(found.report)
+            if isinstance(outcome, Seeded):
+                bugs[outcome.maker] += 1
+                reports[outcome.report] += bool(outcome.report)
             else:
-                without[found] += 1
-            if tried and time.monotonic() - told >= NOTE_SECONDS:
-                told = time.monotonic()
-                left = (untried - tried) * (told - began) / tried
+                without[outcome] += 1
+            if tried and time.monotonic() - noted >= NOTE_SECONDS:
+                noted = time.monotonic()
+                left = (untried - tried) * (noted - began) / tried
                 every, made = counted(untried, "function"), counted(bugs.total(), "bug")
                 tell(f"tried {tried:,} of {every}, {made}, {left:,.0f} s left; bugs:N:… tries N")
-            yield sample, found
+            yield sample, outcome
     makers = ", ".join(f"{name} {count:,}" for name, count in bugs.most_common())
     by = f" ({makers})" if makers else ""
     shown = "that was not executed" if seeded is _drafted else "that execution shows"
@@ -356,8 +356,8 @@ def _seeded(sample: Sample, seed: int, judges: "JudgesOf", *, reported: bool) ->
             # `returned`: the original gave a value. If it raised, who can say which behaviour is the bug?
             case Differed(returned=True, report=report) if report or not reported:
                 return Seeded(bug.source, bug.transform, report)
-            case Inconclusive(told, of_variant=False):
-                return f"not executed: {told}"
+            case Inconclusive(cause, of_variant=False):
+                return f"not executed: {cause}"
             case Differed() | Agreed() | Inconclusive():
                 reason = NOT_REPORTED if reported else NOT_SHOWN
     return reason
@@ -394,9 +394,9 @@ def drafts(sample: Sample, seed: int, places: int = 1) -> Iterator[Perturbed]:
     stream(seed, sample.id, NAME).shuffle(makers)
     # One site per bug: a function with five bugs at once is no mistake that a person makes.
     for maker in makers:
-        for one in perturb_one(sample, maker, variants=places, seed=seed, sites="one"):
-            if isinstance(one, Perturbed):
-                yield one
+        for draft in perturb_one(sample, maker, variants=places, seed=seed, sites="one"):
+            if isinstance(draft, Perturbed):
+                yield draft
 
 
 def _labelled(clean: Sample, source: str, label: float, other_side: str) -> Sample:

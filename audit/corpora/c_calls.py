@@ -59,15 +59,15 @@ class CCalls:
         """Why a sample has no function to call; `None` if it has one."""
         from codeaudit.audit.corpora.c_harness import PROGRAM
 
-        found = self._heads(sample.source)
-        if not found:
+        heads = self._heads(sample.source)
+        if not heads:
             return "no function to call"
-        if "main" in found:
+        if "main" in heads:
             return PROGRAM
         name = self.function_of(sample)
         if name is None:
             return "the call in its table is no call of a function in the text"
-        head = found[name]
+        head = heads[name]
         if isinstance(head, str):
             return head
         return NO_VALUE if head.is_void else BY_REFERENCE if head.takes_variable else None
@@ -79,8 +79,8 @@ class CCalls:
         if own := self.parted(sample.source):
             return own[1].partition("(")[0]
         if sample.calls:
-            found = [begins[1] for call, _ in sample.calls if (begins := _CALL.match(call))]
-            return next((name for name in found if name in names), None)
+            called = [begins[1] for call, _ in sample.calls if (begins := _CALL.match(call))]
+            return next((name for name in called if name in names), None)
         return str(sample.label) if sample.label in names else names[-1] if names else None
 
     def parted(self, source: str) -> tuple[str, str] | None:
@@ -103,21 +103,21 @@ class CCalls:
     def whole_call(self, text: str) -> tuple[str, str] | None:
         """The function and the arguments of a text that is nothing but a call with literals."""
         begins = _CALL.match(text)
-        found = arguments_of(text, begins.end()) if begins else None
-        if begins is None or found is None or _ENDS.fullmatch(text, found[1]) is None:
+        arguments = arguments_of(text, begins.end()) if begins else None
+        if begins is None or arguments is None or _ENDS.fullmatch(text, arguments[1]) is None:
             return None
-        return begins[1], ", ".join(plain for _, plain in found[0])
+        return begins[1], ", ".join(plain for _, plain in arguments[0])
 
     def shown(self, source: str, name: str) -> set[str]:
         """The calls of a function that its text shows, in code or in comments, as `same` writes them."""
-        found = (arguments_of(source, at.end()) for at in _CALL.finditer(source) if at[1] == name)
-        return {_call(name, one[0]) for one in found if one is not None}
+        calls = (arguments_of(source, at.end()) for at in _CALL.finditer(source) if at[1] == name)
+        return {_call(name, arguments[0]) for arguments in calls if arguments is not None}
 
     def same(self, call: str) -> str:
         """A call in a form that calls with equal arguments share."""
         begins = _CALL.match(call)
-        found = arguments_of(call, begins.end()) if begins else None
-        return call if begins is None or found is None else _call(begins[1], found[0])
+        arguments = arguments_of(call, begins.end()) if begins else None
+        return call if begins is None or arguments is None else _call(begins[1], arguments[0])
 
     def tested(self, sample: Sample, names: frozenset[str]) -> Iterator[str]:
         """The literal arguments with which tests call one of the functions with these names."""
@@ -156,12 +156,12 @@ class CCalls:
                 at += 1
             if tests[at : at + 1] == ")":
                 return given
-            if found := value_at(tests, at):
-                given.append(found[0])
-                at = found[1]
+            if value := value_at(tests, at):
+                given.append(value[0])
+                at = value[1]
             else:
                 name = _VARIABLE.match(tests, at)
-                before = [one for one in made.get(name[0] if name else "", []) if one[0] < at]
+                before = [pair for pair in made.get(name[0] if name else "", []) if pair[0] < at]
                 if name is None or not before or _changes(name[0], tests[before[-1][0] : at]):
                     return None
                 given.append(before[-1][1])
@@ -175,9 +175,9 @@ class CCalls:
         """By name: the places at which variables were made of literals, with these."""
         made: dict[str, list[tuple[int, str]]] = {}
         for at in _MADE.finditer(tests):
-            if (found := value_at(tests, at.end())) is None or not re.match(r"\s*[;,]", tests[found[1] :]):
+            if (value := value_at(tests, at.end())) is None or not re.match(r"\s*[;,]", tests[value[1] :]):
                 continue
-            text = found[0]
+            text = value[0]
             if at["array"] and self.language == _C:
                 size = "".join(at["array"].split())
                 items = f"{{{text}}}" if text.startswith('"') else text
@@ -205,7 +205,7 @@ def _heads(source: str, language: str) -> dict[str, _Head | str]:
     from codeaudit.transforms.c.cpp.reading import head_of
     from codeaudit.transforms.c.parsing import named, places, read_unit
 
-    found: dict[str, _Head | str] = {}
+    heads: dict[str, _Head | str] = {}
     text = source.encode()
     for place in places(text, language):
         if not place.name.isidentifier():
@@ -213,24 +213,26 @@ def _heads(source: str, language: str) -> dict[str, _Head | str]:
         try:
             reading, function = read_unit(text[place.start : place.end].decode(), language)
         except SourceError:
-            found[place.name] = NOT_PARSED
+            heads[place.name] = NOT_PARSED
             continue
         head, own = head_of(function), named(function.part("declarator"))
         if head is None or own is None:
-            found[place.name] = NOT_PARSED
+            heads[place.name] = NOT_PARSED
             continue
-        taken = [one for one in head.part("parameters").children if reading.text(one) != "void"]
-        optional = sum("=" in reading.text(one) for one in taken)
+        taken = [
+            parameter for parameter in head.part("parameters").children if reading.text(parameter) != "void"
+        ]
+        optional = sum("=" in reading.text(parameter) for parameter in taken)
         is_void = re.search(rb"\bvoid\b[^*]*$", reading.source[function.start : own.start]) is not None
-        by_reference = any(_REFERENCE.search(reading.text(one)) for one in taken)
-        found[place.name] = _Head(len(taken) - optional, len(taken), is_void, by_reference)
-    return found
+        by_reference = any(_REFERENCE.search(reading.text(parameter)) for parameter in taken)
+        heads[place.name] = _Head(len(taken) - optional, len(taken), is_void, by_reference)
+    return heads
 
 
 def _changes(name: str, text: str) -> bool:
     """Whether a text may give a variable another value, other than by a call."""
-    found = rf"\b{name}\s*(?:\.|->|\[|\+\+|--|[-+*/%&|^]?=(?!=))|(?:\+\+|--|&)\s*{name}\b"
-    return re.search(found, text) is not None
+    pattern = rf"\b{name}\s*(?:\.|->|\[|\+\+|--|[-+*/%&|^]?=(?!=))|(?:\+\+|--|&)\s*{name}\b"
+    return re.search(pattern, text) is not None
 
 
 def _call(name: str, arguments: list[tuple[str, str]]) -> str:
@@ -254,13 +256,13 @@ def _drawn(source: str, language: str) -> list[str] | str:
         'int main(int ca_count, char **ca_arguments) {\n  ca_start(ca_arguments[1], "{key}");\n'
         f'  ca_begin();\n{body}\n  cw_tell("value", cw_text);\n}}\n'
     )
-    told = ProgramCaller(SANITIZED[language], cpu_seconds=_SECONDS).written(
+    outputs = ProgramCaller(SANITIZED[language], cpu_seconds=_SECONDS).written(
         program, [*map(str, range(DRAWN))]
     )
-    found = [one.text for one in told if isinstance(one, Returned)]
-    reasons = [one.reason for one in told if isinstance(one, Unknown)]
-    if found:
-        return list(dict.fromkeys(found))
+    texts = [output.text for output in outputs if isinstance(output, Returned)]
+    reasons = [output.reason for output in outputs if isinstance(output, Unknown)]
+    if texts:
+        return list(dict.fromkeys(texts))
     return NOT_DRAWN if reasons[0] in (BROKEN, NOT_PLAIN) else reasons[0]
 
 

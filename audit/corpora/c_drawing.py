@@ -34,7 +34,7 @@ KINDS: Final = (
 
 def overloads(kinds: Iterable[str]) -> str:
     """The same for C++, from such entries: functions that give the number of a type."""
-    rows = (one.rpartition(": ") for one in kinds)
+    rows = (kind.rpartition(": ") for kind in kinds)
     return "".join(f"inline int ca_kind({kind}) {{ return {number}; }}\n" for kind, _, number in rows)
 
 

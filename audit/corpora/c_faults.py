@@ -134,15 +134,15 @@ class Sanitizers:
         Raises:
             CannotAudit: the compiler does not start.
         """
-        found = self._original(original, setup, seed)
-        if isinstance(found, str):
-            return [Inconclusive(found) for _ in perturbed]
-        own = [self._own(one, found.around) for one in perturbed]
-        texts = list(dict.fromkeys(one for one in own if one is not None))
-        calls = self._versions(found, texts)
+        known = self._original(original, setup, seed)
+        if isinstance(known, str):
+            return [Inconclusive(known) for _ in perturbed]
+        own = [self._own(text, known.around) for text in perturbed]
+        texts = list(dict.fromkeys(text for text in own if text is not None))
+        calls = self._versions(known, texts)
         return [
-            Inconclusive(OTHER_TEXT, of_variant=True) if one is None else self._verdict(found, calls[one])
-            for one in own
+            Inconclusive(OTHER_TEXT, of_variant=True) if text is None else self._verdict(known, calls[text])
+            for text in own
         ]
 
     def _own(self, text: str, around: tuple[str, str]) -> str | None:
@@ -177,14 +177,14 @@ class Sanitizers:
             if call.report or (call.status not in _OUT_OF_TIME and not call.is_absent and call.told != before)
         ]
         if shown:
-            return next((one for one in shown if one.report), shown[0])
+            return next((verdict for verdict in shown if verdict.report), shown[0])
         if any(call.status in _OUT_OF_TIME for call in calls):
             return Inconclusive(OUT_OF_TIME, of_variant=True)
         if any(call.is_absent for call in calls):
             return Inconclusive(ABSENT, of_variant=True)
-        if not any(told.strip(" \n>") for _, told in original.clean):
+        if not any(text.strip(" \n>") for _, text in original.clean):
             return Inconclusive(NOT_SEEN)
-        if any(told.find(_HIDDEN) >= 0 for _, told in original.clean):
+        if any(text.find(_HIDDEN) >= 0 for _, text in original.clean):
             return Inconclusive(NOT_SHOWN)
         return Agreed(inputs=len(calls), returned=len(calls), skipped=_CALLS - len(calls))
 
@@ -199,9 +199,9 @@ class Sanitizers:
             return calls
         first, second = calls[:_CALLS], calls[_CALLS:]
         clean = tuple(
-            (number, one.told)
-            for number, one, again in zip(numbers, first, second, strict=True)
-            if one.told is not None and not one.report and not one.status and one == again
+            (number, call.told)
+            for number, call, again in zip(numbers, first, second, strict=True)
+            if call.told is not None and not call.report and not call.status and call == again
         )
         return _Original(text, (whole.before, whole.after), clean[:_USED]) if clean else NOT_CLEAN
 
@@ -218,26 +218,28 @@ class Sanitizers:
             return NOT_DRAWN
         results, reports = iter(_parts(printed, key)), iter(_parts(errors, key))
         result, report = next(results, None), next(reports, None)
-        found: list[_Call] = []
+        calls: list[_Call] = []
         for number, (status, _, _) in zip(runs, ended[1:], strict=True):
-            told, errs, is_absent = None, "", False
+            output, errs, is_absent = None, "", False
             if result is not None and result[0] == number:
                 is_absent = f"\n{key}~\n" in result[1]
                 body, end, _ = result[1].partition(f"\n{key}=\n")
-                told = body.replace(f"\n{key}?\n", _HIDDEN).replace(key, "") if end else None
+                output = body.replace(f"\n{key}?\n", _HIDDEN).replace(key, "") if end else None
                 result = next(results, None)
             if report is not None and report[0] == number:
                 errs = report[1]
                 report = next(reports, None)
-            if told is not None and not status:
-                told += errs  # what the function wrote there
-            found.append(_Call(status, told, reported(errs) if status else "", is_absent))
-        return found
+            if output is not None and not status:
+                output += errs  # what the function wrote there
+            calls.append(_Call(status, output, reported(errs) if status else "", is_absent))
+        return calls
 
 
 def _parts(printed: str, key: str) -> list[tuple[str, str]]:
     """The numbers of the calls that began, each with what was printed from there on."""
-    return [(head, rest) for one in printed.split(f"\n{key}<")[1:] for head, _, rest in [one.partition("\n")]]
+    return [
+        (head, rest) for part in printed.split(f"\n{key}<")[1:] for head, _, rest in [part.partition("\n")]
+    ]
 
 
 def _ending(call: _Call) -> str:
@@ -253,8 +255,8 @@ def _cut(text: str) -> str:
 @cache
 def _identity() -> str:
     """What decides a verdict beside the functions: this procedure, and the compiler."""
-    found = installed(SANITIZED[C])
-    return f"sanitizers {VERSION} gcc {found.version if found else ''}"
+    compiler = installed(SANITIZED[C])
+    return f"sanitizers {VERSION} gcc {compiler.version if compiler else ''}"
 
 
 C_EXECUTED: Final = BugExecution(

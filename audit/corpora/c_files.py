@@ -48,8 +48,8 @@ def function_name(source: str, language: str = C) -> str | None:
         reading, function = read_unit(_only_function(source, language), language)
     except SourceError:
         return None
-    found = name_of(reading.source, function)
-    return (found if language == C else own_name(found)) or None
+    name = name_of(reading.source, function)
+    return (name if language == C else own_name(name)) or None
 
 
 def _only_function(source: str, language: str) -> str:
@@ -58,8 +58,8 @@ def _only_function(source: str, language: str) -> str:
         read_unit(source, language)
         return source
     text = source.encode()
-    found = list(places(text, language))
-    return text[found[0].start : found[0].end].decode() if len(found) == 1 else source
+    units = list(places(text, language))
+    return text[units[0].start : units[0].end].decode() if len(units) == 1 else source
 
 
 def function_name_in_cpp(source: str) -> str | None:

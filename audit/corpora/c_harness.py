@@ -91,8 +91,8 @@ class Harness:
             text = functions[0]
         else:
             text = "".join(
-                f"#define {self.name} {self.name}_{number}\n{one}\n#undef {self.name}\n"
-                for number, one in enumerate(functions)
+                f"#define {self.name} {self.name}_{number}\n{function}\n#undef {self.name}\n"
+                for number, function in enumerate(functions)
             )
             cases = "".join(f"case {number}: {self._call(number)}\n" for number in range(1, len(functions)))
             text += f"{self.head} {{\nswitch (ca_which) {{\n{cases}default: {self._call(0)}\n}}\n}}\n"
@@ -126,40 +126,40 @@ def harness(source: str, context: str, language: str = C) -> Harness | str:
     if language == CPP and reading.root.first("template_declaration") is not None:
         return OF_TEMPLATE
     declared: list[tuple[str, str]] = []
-    for one in head.part("parameters").children:
-        if reading.text(one) == "void":
+    for parameter in head.part("parameters").children:
+        if reading.text(parameter) == "void":
             continue
-        told = _parameter(one, reading.source, language)
-        if isinstance(told, str):
-            return told
-        declared.append(told)
+        declaration = _parameter(parameter, reading.source, language)
+        if isinstance(declaration, str):
+            return declaration
+        declared.append(declaration)
     head_text = reading.source[function.start : function.part("body").start].decode().rstrip()
     if (whole.before + whole.after).strip():
         items, before = [], whole.before
     else:
         items, before = _needed(source, name, f"{head_text};", context, language), ""
-    if any(map(_keeps_state, (source, *(one.text for one in items if one.is_function)))):
+    if any(map(_keeps_state, (source, *(item.text for item in items if item.is_function)))):
         return KEEPS_STATE
-    structures = _structures(whole.before + "\n".join(one.text for one in items), language)
+    structures = _structures(whole.before + "\n".join(item.text for item in items), language)
     before += "".join(
-        f"#if __has_include({one})\n#include {one}\n#endif\n"
-        for one in dict.fromkeys(_INCLUDE.findall(context))
+        f"#if __has_include({header})\n#include {header}\n#endif\n"
+        for header in dict.fromkeys(_INCLUDE.findall(context))
     )
-    before += "\n".join(one.text for one in items)
+    before += "\n".join(item.text for item in items)
     is_void = re.search(rb"\bvoid\b[^*]*$", reading.source[function.start : own.start]) is not None
     tables = _handled(structures, language) + _literals(function, reading.source)
     lines = drawing_lines(declared)
     passed = ", ".join(variable for variable, _ in declared)
     kept = "auto" if language == CPP else "__auto_type"
-    shown = list(dict.fromkeys(one for item in items for one in item.kept))
+    shown = list(dict.fromkeys(variable for item in items for variable in item.kept))
     absent = _absent(items, name) if language == C else ""
-    lines += [f"  ca_watch((const void *)&{one}, sizeof({one}));" for one in shown]
+    lines += [f"  ca_watch((const void *)&{variable}, sizeof({variable}));" for variable in shown]
     lines += ["  ca_begin();"]
     lines += [f"  {name}({passed});"] if is_void else [f"  {kept} ca_result = {name}({passed});"]
     lines += ["  ca_end();"] if is_void else ["  ca_end();", "  CA_SHOW(ca_result, 0);"]
     if language == CPP:  # what is passed by reference
         lines += [f"  CA_SHOW({variable}, 1);" for variable, text in declared if "&" in text]
-    lines += [f"  CA_SHOW({one}, 1);" for one in shown]
+    lines += [f"  CA_SHOW({variable}, 1);" for variable in shown]
     body = "\n".join(lines)
     after = (
         f"{tables}{absent}int main(int ca_count, char **ca_arguments) {{\n"
@@ -180,10 +180,10 @@ def drawing_lines(variables: Sequence[tuple[str, str]]) -> list[str]:
 
 def _is_inside(context: str, name: str) -> bool:
     """Whether a function of C++ stands in a class or a namespace, or has overloads."""
-    found = [one for one in places(context.encode(), CPP) if one.name.split("::")[-1] == name]
-    before = [context.encode()[: one.start] for one in found]
-    return len(found) > 1 or any(
-        one.count(b"{") > one.count(b"}") + one.count(b'extern "C"') for one in before
+    functions = [place for place in places(context.encode(), CPP) if place.name.split("::")[-1] == name]
+    before = [context.encode()[: place.start] for place in functions]
+    return len(functions) > 1 or any(
+        text.count(b"{") > text.count(b"}") + text.count(b'extern "C"') for text in before
     )
 
 
@@ -205,7 +205,7 @@ def _parameter(node: Node, source: bytes, language: str) -> tuple[str, str] | st
     declarator = node.child("declarator")
     if name is None or declarator is None or name.kind != "identifier":
         return UNNAMED
-    kinds = [one.kind for one in declarator.walk()]
+    kinds = [part.kind for part in declarator.walk()]
     if "function_declarator" in kinds:
         return TAKES_FUNCTION
     if kinds.count("array_declarator") > 1:
@@ -227,18 +227,18 @@ def with_headers(context: str, file: str, language: str = C) -> str:
         return context
     flags = flags_of(file)[0]
     given = "".join(f"{line}\n" for line in defined_by(flags))
-    if language == C and (found := written_out(context, file)) is not None:
-        return f"{given}{found}"
+    if language == C and (written := written_out(context, file)) is not None:
+        return f"{given}{written}"
     near = dict(headers_near(context, file, flags))
     met: set[str] = set()
 
-    def opened(found: re.Match[str]) -> str:
-        text = near.get(found[1])
+    def opened(include: re.Match[str]) -> str:
+        text = near.get(include[1])
         if text is None:
-            return found[0]
-        if found[1] in met:
+            return include[0]
+        if include[1] in met:
             return ""
-        met.add(found[1])
+        met.add(include[1])
         return _QUOTED.sub(opened, text)
 
     return given + _QUOTED.sub(opened, context)
@@ -266,32 +266,34 @@ class _Item:
 def _needed(source: str, name: str, declared: str, context: str, language: str) -> list[_Item]:
     """The definitions that a function needs, in the order of the file, without the function. It is `declared`
     in front of the first that names it."""
-    items = [one for one in _items(context, language) if name not in one.names and "main" not in one.names]
+    items = [
+        item for item in _items(context, language) if name not in item.names and "main" not in item.names
+    ]
     wanted, seen = set(_WORD.findall(_QUIET.sub(" ", source))) - {name} | {_USING}, set[int]()
-    while more := [n for n, one in enumerate(items) if n not in seen and one.names & wanted]:
+    while more := [n for n, item in enumerate(items) if n not in seen and item.names & wanted]:
         seen.update(more)
         wanted.update(*(items[n].words for n in more))
-    found: list[_Item] = []
+    needed: list[_Item] = []
     is_declared = False
     for number in sorted(seen):
         if name in items[number].words and not is_declared:
             is_declared = True
-            found.append(_Item(declared, frozenset(), frozenset()))
-        found.append(items[number])
-    return found
+            needed.append(_Item(declared, frozenset(), frozenset()))
+        needed.append(items[number])
+    return needed
 
 
 def _absent(items: Sequence[_Item], name: str) -> str:
     """Something for each function that has no body in these items: its call ends the program, with a mark."""
-    here = {name}.union(*(one.bodies for one in items))
+    here = {name}.union(*(item.bodies for item in items))
     # A name that a macro has is not the name of the function.
-    here |= {made for one in items for made in one.names if one.text.lstrip().startswith("#")}
-    missing = sorted(frozenset().union(*(one.declared for one in items)) - here)
+    here |= {made for item in items for made in item.names if item.text.lstrip().startswith("#")}
+    missing = sorted(frozenset().union(*(item.declared for item in items)) - here)
     # Each has an address of its own, because functions are compared.
     return "".join(
         f"__attribute__((used)) static void ca_absent_{number}(void) {{ ca_absent(); }}\n"
-        f'__asm__(".weak {one}\\n.set {one}, ca_absent_{number}");\n'
-        for number, one in enumerate(missing)
+        f'__asm__(".weak {function}\\n.set {function}, ca_absent_{number}");\n'
+        for number, function in enumerate(missing)
     )
 
 
@@ -305,11 +307,11 @@ def _items(context: str, language: str) -> tuple[_Item, ...]:
             frozenset(_WORD.findall(_QUIET.sub(" ", text))),
             is_function=node.type == "function_definition",
             kept=tuple(_variables(node)),
-            declared=frozenset(name for one in _inside(node) for name in _declared_functions(one)),
+            declared=frozenset(name for inner in _inside(node) for name in _declared_functions(inner)),
             bodies=frozenset(
-                _innermost(one.child_by_field_name("declarator"))
-                for one in _inside(node)
-                if one.type == "function_definition"
+                _innermost(inner.child_by_field_name("declarator"))
+                for inner in _inside(node)
+                if inner.type == "function_definition"
             ),
         )
         for node in _outer(READERS[language].parse(source).root_node)
@@ -322,8 +324,8 @@ def _items(context: str, language: str) -> tuple[_Item, ...]:
 def _variables(node: "TreeNode") -> Iterator[str]:
     """The variables that a declaration defines."""
     if node.type == "declaration" and not (node.text or b"").startswith(b"extern"):
-        for one in node.children_by_field_name("declarator"):
-            if b"(" not in (one.text or b"").partition(b"=")[0] and (name := _innermost(one)):
+        for declarator in node.children_by_field_name("declarator"):
+            if b"(" not in (declarator.text or b"").partition(b"=")[0] and (name := _innermost(declarator)):
                 yield name
 
 
@@ -339,11 +341,11 @@ def _inside(node: "TreeNode") -> Iterator["TreeNode"]:
 def _declared_functions(node: "TreeNode") -> Iterator[str]:
     """The functions that an item declares without a body."""
     if node.type == "declaration":
-        for one in node.children_by_field_name("declarator"):
-            while one.type == "pointer_declarator" and (inner := one.child_by_field_name("declarator")):
-                one = inner
-            own = one.child_by_field_name("declarator")
-            if one.type == "function_declarator" and own is not None and own.type == "identifier":
+        for child in node.children_by_field_name("declarator"):
+            while child.type == "pointer_declarator" and (inner := child.child_by_field_name("declarator")):
+                child = inner
+            own = child.child_by_field_name("declarator")
+            if child.type == "function_declarator" and own is not None and own.type == "identifier":
                 yield _told(own)
 
 
@@ -395,18 +397,19 @@ def _defined(node: "TreeNode") -> Iterator[str]:
             if kind.type.endswith("_specifier") and kind.child_by_field_name("body") is not None:
                 yield _told(kind.child_by_field_name("name"))
                 yield from (
-                    _told(one.child_by_field_name("name"))
-                    for one in kind.child_by_field_name("body").named_children  # type: ignore[union-attr]
-                    if one.type == "enumerator"
+                    _told(child.child_by_field_name("name"))
+                    for child in kind.child_by_field_name("body").named_children  # type: ignore[union-attr]
+                    if child.type == "enumerator"
                 )
-            for one in node.children_by_field_name("declarator"):
-                yield _innermost(one)
+            for declarator in node.children_by_field_name("declarator"):
+                yield _innermost(declarator)
 
 
 def _innermost(node: "TreeNode | None") -> str:
     while node is not None and not node.type.endswith("identifier"):
         node = node.child_by_field_name("declarator") or next(
-            (one for one in node.named_children if one.type.endswith(("declarator", "identifier"))), None
+            (child for child in node.named_children if child.type.endswith(("declarator", "identifier"))),
+            None,
         )
     return _told(node)
 
@@ -431,7 +434,7 @@ class _Structure:
 
 
 def _structures(text: str, language: str) -> list[_Structure]:
-    found: list[_Structure] = []
+    structures: list[_Structure] = []
     seen: set[str] = set()
     for node in READERS[language].parse(text.encode()).root_node.named_children:
         kind = node if node.type == "struct_specifier" else node.child_by_field_name("type")
@@ -439,7 +442,9 @@ def _structures(text: str, language: str) -> list[_Structure]:
             continue
         tag = _told(kind.child_by_field_name("name"))
         plain = [
-            _told(one) for one in node.children_by_field_name("declarator") if one.type == "type_identifier"
+            _told(child)
+            for child in node.children_by_field_name("declarator")
+            if child.type == "type_identifier"
         ]
         if node.type != "type_definition":
             plain = []
@@ -447,8 +452,8 @@ def _structures(text: str, language: str) -> list[_Structure]:
             continue
         seen.add(spelling)
         fields = tuple(_fields(kind))
-        found.append(_Structure(len(found), spelling, fields, len(fields) == _members(kind)))
-    return found
+        structures.append(_Structure(len(structures), spelling, fields, len(fields) == _members(kind)))
+    return structures
 
 
 def _is_open(node: "TreeNode") -> bool:
@@ -460,17 +465,17 @@ def _members(kind: "TreeNode") -> int:
     """How many fields a structure has; one without a name counts."""
     body = kind.child_by_field_name("body")
     return sum(
-        max(1, len(one.children_by_field_name("declarator")))
-        for one in ([] if body is None else body.named_children)
-        if one.type != "comment"
+        max(1, len(member.children_by_field_name("declarator")))
+        for member in ([] if body is None else body.named_children)
+        if member.type != "comment"
     )
 
 
 def _fields(kind: "TreeNode") -> Iterator[tuple[str, bool]]:
     body = kind.child_by_field_name("body")
-    for one in [] if body is None else body.named_children:
-        bits = any(child.type == "bitfield_clause" for child in one.children)
-        for declarator in one.children_by_field_name("declarator"):
+    for member in [] if body is None else body.named_children:
+        bits = any(child.type == "bitfield_clause" for child in member.children)
+        for declarator in member.children_by_field_name("declarator"):
             held = [declarator]
             kinds: list[str] = []
             has_size = True
@@ -489,8 +494,8 @@ def _handled(structures: list[_Structure], language: str) -> str:
     """How the numbers of types are found (`CA_KIND`, or `ca_kind` of C++), and how structures are drawn and
     shown."""
     kinds = [
-        f"{const}{one.spelling} {stars}*: {FIRST_STRUCTURE + 2 * one.number + number}"
-        for one in structures
+        f"{const}{structure.spelling} {stars}*: {FIRST_STRUCTURE + 2 * structure.number + number}"
+        for structure in structures
         for stars, number in (("", 0), ("*", 1), ("*const ", 1))
         for const in ("", "const ")
     ]
@@ -498,23 +503,25 @@ def _handled(structures: list[_Structure], language: str) -> str:
         text = overloads(kinds)
         # Memory of zeros is one of them.
         text += "".join(
-            f"static_assert(std::is_trivially_copyable_v<{one.spelling}>);\n" for one in structures
+            f"static_assert(std::is_trivially_copyable_v<{structure.spelling}>);\n"
+            for structure in structures
         )
     else:
         text = f"#define CA_KIND(x) _Generic(&(x), {', '.join([*KINDS, *kinds])}, default: -1)\n"
-    for one in structures:
+    for structure in structures:
         for what, rest in (("draw", "{size}, depth + 1"), ("show", "depth + 1")):
-            text += f"static void ca_{what}_{one.number}(void *place, int depth) {{\n"
-            text += f"  {one.spelling} *own = ({one.spelling} *)place;\n"
+            text += f"static void ca_{what}_{structure.number}(void *place, int depth) {{\n"
+            text += f"  {structure.spelling} *own = ({structure.spelling} *)place;\n"
             text += "".join(
                 _each(field, is_array, f"CA_{what.upper()}", rest.format(size=_is_size(field)))
-                for field, is_array in one.fields
+                for field, is_array in structure.fields
             )
-            if what == "show" and not one.is_whole:
+            if what == "show" and not structure.is_whole:
                 text += "  ca_unshown(own, sizeof(*own));\n"
             text += "}\n"
     rows = "".join(
-        f"  {{sizeof({one.spelling}), ca_draw_{one.number}, ca_show_{one.number}}},\n" for one in structures
+        f"  {{sizeof({structure.spelling}), ca_draw_{structure.number}, ca_show_{structure.number}}},\n"
+        for structure in structures
     )
     return f"{text}static const struct ca_structure ca_own_structures[] = {{\n{rows}  {{0}}}};\n"
 
@@ -541,9 +548,9 @@ def _literals(function: Node, source: bytes) -> str:
     for node in function.walk():
         if node.kind in texts:
             texts[node.kind].append(source[node.start : node.end].decode())
-    numbers = [one for one in texts["decimal_integer_literal"] if _WHOLE.fullmatch(one)]
-    signs = [one for one in texts["character_literal"] if one.startswith("'")]
-    words = [one for one in texts["string_literal"] if one.startswith('"') and "\n" not in one]
+    numbers = [text for text in texts["decimal_integer_literal"] if _WHOLE.fullmatch(text)]
+    signs = [text for text in texts["character_literal"] if text.startswith("'")]
+    words = [text for text in texts["string_literal"] if text.startswith('"') and "\n" not in text]
     given = (("long long", "numbers", ["0", *_few(numbers)]), ("int", "signs", ["97", *_few(signs)]))
     tables = (*given, ("char *const", "words", ['""', *_few(words)]))
     text = "".join(

@@ -27,7 +27,7 @@ _OWN_ESCAPES: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\\": "\\\\"}
 _WORD: Final = re.compile(r"(?P<name>(?:std\s*::\s*)?[A-Za-z_]\w*)(?P<types>\s*<[\w\s:,<>*&]*>)?(?=\s*[({])")
 _CONSTANT: Final = re.compile(r"[A-Za-z_]\w*")
 _CONSTANTS: Final = {
-    **{one: one for one in ("true", "false", "NULL")},
+    **{name: name for name in ("true", "false", "NULL")},
     "nullptr": "NULL",
     "NAN": "NAN",
     "nan": "NAN",
@@ -56,11 +56,11 @@ def value_text(text: str) -> str | None:
     """The value that a text shows, in one way of writing; `None` if it shows none."""
     reader = _Reader(text)
     try:
-        found = reader.value()
+        value = reader.value()
         reader.skip()
     except _NoValueError:
         return None
-    return found if reader.at == len(text) else None
+    return value if reader.at == len(text) else None
 
 
 def arguments_of(text: str, start: int = 0) -> tuple[list[tuple[str, str]], int] | None:
@@ -71,16 +71,16 @@ def arguments_of(text: str, start: int = 0) -> tuple[list[tuple[str, str]], int]
     without parentheses around a value.
     """
     reader = _Reader(text, start)
-    found: list[tuple[str, str]] = []
+    arguments: list[tuple[str, str]] = []
     try:
         while reader.skip() != ")":
             begin = reader.at
             value = reader.value()
-            found.append((value, reader.plain(begin)))
+            arguments.append((value, reader.plain(begin)))
             reader.part(")")
     except _NoValueError:
         return None
-    return found, reader.at + 1
+    return arguments, reader.at + 1
 
 
 def value_at(text: str, start: int) -> tuple[str, int] | None:
@@ -104,14 +104,14 @@ class _Reader:
 
     def skip(self) -> str:
         """The next character that is no blank; empty at the end."""
-        if found := _BLANK.match(self.text, self.at):
-            self.at = found.end()
+        if match := _BLANK.match(self.text, self.at):
+            self.at = match.end()
         return self.text[self.at : self.at + 1]
 
     def plain(self, begin: int) -> str:
         """The text from a place to here without what is idle, on one line."""
         parts, at = list[str](), begin
-        for start, end in sorted(one for one in self._idle if one[0] >= begin):
+        for start, end in sorted(span for span in self._idle if span[0] >= begin):
             parts.append(self.text[at:start])
             at = end
         parts.append(self.text[at : self.at])
@@ -130,9 +130,9 @@ class _Reader:
         self._deep += 1
         if self._deep > _DEEPEST:
             raise _NoValueError
-        found = self._value()
+        value = self._value()
         self._deep -= 1
-        return found
+        return value
 
     def _value(self) -> str:
         sign = self.skip()
@@ -144,53 +144,53 @@ class _Reader:
             self.at += 1
             self.skip()
             return self._number(sign == "-")
-        if found := _STRING.match(self.text, self.at):
-            return self._string(found)
-        if found := _CHARACTER.match(self.text, self.at):
-            self.at = found.end()
-            return _quoted(_bytes(found["text"]), "'")
-        if found := _WORD.match(self.text, self.at):
-            return self._made(found)
-        if (found := _CONSTANT.match(self.text, self.at)) and found[0] in _CONSTANTS:
-            self.at = found.end()
-            return _CONSTANTS[found[0]]
+        if match := _STRING.match(self.text, self.at):
+            return self._string(match)
+        if match := _CHARACTER.match(self.text, self.at):
+            self.at = match.end()
+            return _quoted(_bytes(match["text"]), "'")
+        if match := _WORD.match(self.text, self.at):
+            return self._made(match)
+        if (match := _CONSTANT.match(self.text, self.at)) and match[0] in _CONSTANTS:
+            self.at = match.end()
+            return _CONSTANTS[match[0]]
         return self._number(is_negative=False)
 
     def _items(self, *, keyed: bool = False) -> list[str]:
         """The values up to the bracket that closes the one here. `{"a": 1}` holds a pair."""
         end = _ENDS[self.text[self.at]]
         self.at += 1
-        found: list[str] = []
+        values: list[str] = []
         while self.skip() != end:
-            one = self.value()
+            value = self.value()
             if keyed and self.skip() == ":":
                 self.at += 1
-                one = _listed([one, self.value()])
-            found.append(one)
+                value = _listed([value, self.value()])
+            values.append(value)
             self.part(end)
         self.at += 1
-        return found
+        return values
 
     def _in_parentheses(self) -> str:
-        if found := _COMPOUND.match(self.text, self.at):
-            self.at = found.end()
+        if match := _COMPOUND.match(self.text, self.at):
+            self.at = match.end()
             items = self._items()
-            is_text = found["text"] and len(items) == 1 and items[0].startswith('"')
+            is_text = match["text"] and len(items) == 1 and items[0].startswith('"')
             return items[0] if is_text else _listed(items)
         begin = self.at
-        if found := _CAST.match(self.text, self.at):
-            self.at = found.end()
+        if match := _CAST.match(self.text, self.at):
+            self.at = match.end()
             self._idle.append((begin, self.at))
-            return _cast(self.value(), is_fraction=found["fraction"] is not None)
+            return _cast(self.value(), is_fraction=match["fraction"] is not None)
         items = self._items()
         if len(items) != 1:
             return _listed(items)
         self._idle += [(begin, begin + 1), (self.at - 1, self.at)]
         return items[0]
 
-    def _made(self, found: re.Match[str]) -> str:
+    def _made(self, match: re.Match[str]) -> str:
         """A value behind its type."""
-        name, self.at = found["name"].rpartition(":")[2].strip(), found.end()
+        name, self.at = match["name"].rpartition(":")[2].strip(), match.end()
         is_braced = self.skip() == "{"
         items = self._items()
         if name in _OF_ITEMS or (is_braced and name in _OF_LISTS - {"string"}):
@@ -206,31 +206,31 @@ class _Reader:
             raise _NoValueError
         return items[0] if items else empty
 
-    def _string(self, found: "re.Match[str] | None") -> str:
+    def _string(self, match: "re.Match[str] | None") -> str:
         """Strings that follow each other are one."""
         whole = b""
-        while found is not None:
-            whole += _bytes(found["text"])
-            self.at = found.end()
+        while match is not None:
+            whole += _bytes(match["text"])
+            self.at = match.end()
             after = _BLANK.match(self.text, self.at)
-            found = _STRING.match(self.text, after.end() if after else self.at)
+            match = _STRING.match(self.text, after.end() if after else self.at)
         return _quoted(whole, '"')
 
     def _number(self, is_negative: bool) -> str:
         sign = "-" if is_negative else ""
-        if (found := _CONSTANT.match(self.text, self.at)) and found[0] in _CONSTANTS:
-            name = _CONSTANTS[found[0]]
+        if (match := _CONSTANT.match(self.text, self.at)) and match[0] in _CONSTANTS:
+            name = _CONSTANTS[match[0]]
             if name not in ("NAN", "INFINITY"):
                 raise _NoValueError
-            self.at = found.end()
+            self.at = match.end()
             return name if name == "NAN" else sign + name
-        if found := _FRACTION.match(self.text, self.at):
-            self.at = found.end()
-            return _fraction(float(sign + found["digits"].replace("'", "")))
-        if (found := _WHOLE.match(self.text, self.at)) is None:
+        if match := _FRACTION.match(self.text, self.at):
+            self.at = match.end()
+            return _fraction(float(sign + match["digits"].replace("'", "")))
+        if (match := _WHOLE.match(self.text, self.at)) is None:
             raise _NoValueError
-        self.at = found.end()
-        digits = found["digits"].replace("'", "")
+        self.at = match.end()
+        digits = match["digits"].replace("'", "")
         try:
             is_octal = digits.isdigit() and digits[0] == "0"
             number = int(digits, 8) if is_octal else int(digits, 0)
@@ -260,24 +260,24 @@ def _fraction(number: float) -> str:
 def _bytes(text: str) -> bytes:
     """What the text between quotes stands for."""
     parts, at = list[bytes](), 0
-    for found in _ESCAPE.finditer(text):
-        parts += [text[at : found.start()].encode("utf-8", "surrogatepass"), _escaped(found)]
-        at = found.end()
+    for match in _ESCAPE.finditer(text):
+        parts += [text[at : match.start()].encode("utf-8", "surrogatepass"), _escaped(match)]
+        at = match.end()
     return b"".join([*parts, text[at:].encode("utf-8", "surrogatepass")])
 
 
-def _escaped(found: re.Match[str]) -> bytes:
-    if found["octal"] or found["byte"]:
-        number = int(found["octal"] or found["byte"], 8 if found["octal"] else 16)
+def _escaped(match: re.Match[str]) -> bytes:
+    if match["octal"] or match["byte"]:
+        number = int(match["octal"] or match["byte"], 8 if match["octal"] else 16)
         if number > 255:
             raise _NoValueError
         return bytes([number])
-    if found["point"]:
+    if match["point"]:
         try:
-            return chr(int(found["point"][1:], 16)).encode()
+            return chr(int(match["point"][1:], 16)).encode()
         except (ValueError, OverflowError) as error:
             raise _NoValueError from error
-    sign: str = found["sign"]
+    sign: str = match["sign"]
     if sign.isalnum() and sign not in _ESCAPED:
         raise _NoValueError
     return _ESCAPED.get(sign, sign).encode()
@@ -291,12 +291,12 @@ def _quoted(content: bytes, quote: str) -> str:
         text = content.decode()
     except UnicodeDecodeError:
         text = content.decode("latin-1")
-        return quote + "".join(_sign(one, quote, bytes([ord(one)])) for one in text) + quote
-    return quote + "".join(_sign(one, quote, one.encode()) for one in text) + quote
+        return quote + "".join(_sign(sign, quote, bytes([ord(sign)])) for sign in text) + quote
+    return quote + "".join(_sign(sign, quote, sign.encode()) for sign in text) + quote
 
 
 def _sign(sign: str, quote: str, content: bytes) -> str:
     if sign == quote:
         return f"\\{sign}"
     is_plain = sign.isprintable() and content == sign.encode()
-    return _OWN_ESCAPES.get(sign) or (sign if is_plain else "".join(f"\\{one:03o}" for one in content))
+    return _OWN_ESCAPES.get(sign) or (sign if is_plain else "".join(f"\\{byte:03o}" for byte in content))

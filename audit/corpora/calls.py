@@ -117,9 +117,9 @@ class Callables(CorpusAround):
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         for sample in self.whole.read(skipped):
-            found = _refused(sample)
-            if found is not None:
-                skipped[found] += 1
+            reason = _refused(sample)
+            if reason is not None:
+                skipped[reason] += 1
             else:
                 yield sample
 
@@ -128,8 +128,8 @@ def _refused(sample: Sample) -> str | None:
     """Why a sample has no function to call; `None` if it has one."""
     if sample.language in FINDERS:
         return FINDERS[sample.language].obstacle(sample)
-    found = called(sample)
-    return found if isinstance(found, str) else None
+    function = called(sample)
+    return function if isinstance(function, str) else None
 
 
 def called(sample: Sample) -> FunctionNode | str:
@@ -183,14 +183,16 @@ def _found(
     name = finder.function_of(sample) or ""
     if sample.calls:
         read = ((finder.whole_call(call), result) for call, result in sample.calls)
-        given = {f"{name}({one[1]})": result for one, result in read if one is not None and one[0] == name}
+        given = {
+            f"{name}({call[1]})": result for call, result in read if call is not None and call[0] == name
+        }
         return _of_table(sample, given, longest, finder.end)
-    found = [*finder.tested(sample, frozenset({name, CANDIDATE}))] if sample.tests else drawn(sample)
-    if isinstance(found, str):
-        return found
-    calls = [f"{name}({arguments})" for arguments in dict.fromkeys(found)]
-    told = finder.shown(sample.source, name)  # also where numbers and texts are written otherwise
-    return _chosen(sample, [one for one in calls if finder.same(one) not in told], longest, finder.end)
+    texts = [*finder.tested(sample, frozenset({name, CANDIDATE}))] if sample.tests else drawn(sample)
+    if isinstance(texts, str):
+        return texts
+    calls = [f"{name}({arguments})" for arguments in dict.fromkeys(texts)]
+    shown = finder.shown(sample.source, name)  # also where numbers and texts are written otherwise
+    return _chosen(sample, [call for call in calls if finder.same(call) not in shown], longest, finder.end)
 
 
 def _chosen(sample: Sample, calls: Sequence[str], longest: int, end: str = "") -> Calls | str:
@@ -250,7 +252,7 @@ def _obstacle(function: FunctionNode, source: str) -> str | None:
     """Why calls of the function have no result to ask about; `None` if its text shows no reason."""
     parameters = [*function.args.posonlyargs, *function.args.args]
     # Calling a generator or coroutine runs none of its body: the result is an object without a value.
-    suspends = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in _own(function))
+    suspends = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own(function))
     if suspends or isinstance(function, ast.AsyncFunctionDef):
         return "generator or coroutine"
     if parameters and parameters[0].arg in ("self", "cls"):
@@ -296,8 +298,8 @@ def _tested(tests: str) -> Iterator[str]:
     except SourceError:
         return
     # HumanEval-X calls the parameter of `check` as the function.
-    checks = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == CHECK]
-    names = {CANDIDATE, *(one.args.args[0].arg for one in checks if one.args.args)}
+    checks = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == CHECK]
+    names = {CANDIDATE, *(check.args.args[0].arg for check in checks if check.args.args)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
             yield from _arguments(node)
@@ -345,7 +347,7 @@ def parted(source: str) -> tuple[str, str] | None:
         case [ast.Expr(value=ast.Call(func=ast.Name(id=name)), col_offset=0) as last]:
             text, _, call = source.rstrip("\n").rpartition("\n")
             here = last.lineno == last.end_lineno == text.count("\n") + 2
-            known = any(isinstance(one, ast.FunctionDef) and one.name == name for one in body)
+            known = any(isinstance(node, ast.FunctionDef) and node.name == name for node in body)
             return (text.rstrip("\n"), call) if here and known else None
         case _:
             return None

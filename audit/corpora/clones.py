@@ -60,7 +60,7 @@ def pairs(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
         CorpusError: the file beside it has no functions, or no line is a pair.
     """
     known = _functions(path.with_name(FUNCTIONS))
-    found = False
+    has_pairs = False
     with path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             parts = line.split()
@@ -69,7 +69,7 @@ def pairs(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
             if len(parts) != 3:
                 skipped["line that is no pair"] += 1
                 continue
-            found = True
+            has_pairs = True
             one, other, label = parts
             if one in known and other in known:
                 yield (
@@ -78,7 +78,7 @@ def pairs(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
                 )
             else:
                 skipped[f"pair of a function that {FUNCTIONS} lacks"] += 1
-    if not found:
+    if not has_pairs:
         raise CorpusError(f"{str(path)!r} has no pairs: {_LAYOUT}")
 
 
@@ -88,7 +88,7 @@ def _functions(path: Path) -> dict[str, str]:
     Raises:
         CorpusError: no line has `idx` and `func`.
     """
-    found: dict[str, str] = {}
+    by_index: dict[str, str] = {}
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             try:
@@ -96,7 +96,7 @@ def _functions(path: Path) -> dict[str, str]:
             except (ValueError, RecursionError):
                 continue
             if isinstance(row, dict) and isinstance(row.get("func"), str) and "idx" in row:
-                found[str(row["idx"])] = row["func"]
-    if not found:
+                by_index[str(row["idx"])] = row["func"]
+    if not by_index:
         raise CorpusError(f"{str(path)!r} has no functions: its lines must be objects with idx and func")
-    return found
+    return by_index

@@ -105,16 +105,16 @@ class Defects4JCheckouts(BaseCorpus):
             group = groups[bug]
             if self.split not in (None, split_of(group)):
                 continue
-            for one, label in ((fixed, CLEAN), (buggy, BUGGY)):
-                if len(labels[one.bare]) > 1:
+            for version, label in ((fixed, CLEAN), (buggy, BUGGY)):
+                if len(labels[version.bare]) > 1:
                     skipped["text that has another label too"] += 1
                     continue
                 yield raw_sample(
-                    one.method.source,
+                    version.method.source,
                     language=JAVA.name,
                     label=label,
-                    path=f"{bug.project}-{bug.number}/{one.key.path}",
-                    line=one.method.line,
+                    path=f"{bug.project}-{bug.number}/{version.key.path}",
+                    line=version.method.line,
                     group=group,
                 )
 
@@ -124,9 +124,9 @@ class Defects4JCheckouts(BaseCorpus):
             texts = _texts(self.folder, copies)
             for path, (fixed, buggy) in texts.items():
                 before, after = _methods(path, fixed), _methods(path, buggy)
-                for key, one in before.items():
-                    if key in after and one.bare != after[key].bare:
-                        yield one, after[key]
+                for key, method in before.items():
+                    if key in after and method.bare != after[key].bare:
+                        yield method, after[key]
                 gone = len(before.keys() ^ after.keys())
                 if gone:
                     skipped["method of one version only"] += gone
@@ -141,7 +141,7 @@ def checkouts(spec: str, rest: str, resources: CorpusResources) -> Defects4JChec
         CorpusError: there is no such folder, or no working copy in it.
     """
     head, colon, place = rest.partition(":")
-    split: Split | None = next((one for one in SPLITS if colon and one == head), None)
+    split: Split | None = next((name for name in SPLITS if colon and name == head), None)
     folder = Path(place if split else rest)
     if not folder.is_dir():
         raise CorpusError(f"no folder {str(folder)!r} of working copies of Defects4J")
@@ -243,8 +243,8 @@ def _types(reading: ParsedText, method: MethodText) -> tuple[str, ...]:
 
 def _parameters(reading: ParsedText, method: MethodText) -> tuple[str, ...]:
     parameters = method.node.child("parameters")
-    types = [] if parameters is None else [one.child("type") or one for one in parameters.children]
-    return tuple(_BLANKS.sub("", reading.text(one)) for one in types)
+    types = [] if parameters is None else [child.child("type") or child for child in parameters.children]
+    return tuple(_BLANKS.sub("", reading.text(node)) for node in types)
 
 
 def _bare(reading: ParsedText, method: MethodText) -> str:
@@ -301,7 +301,7 @@ class Hunk(NamedTuple):
 
 def files_of(patch: str) -> Mapping[str, Sequence[Hunk]]:
     """The hunks of a patch by path, without the first folder `a` or `b`."""
-    found: dict[str, list[Hunk]] = {}
+    by_path: dict[str, list[Hunk]] = {}
     lines = patch.split("\n")
     path, at = "", 0
     while at < len(lines):
@@ -313,8 +313,8 @@ def files_of(patch: str) -> Mapping[str, Sequence[Hunk]]:
             path = _path(line) or ""
         elif (head := _HUNK.match(line)) is not None and path:
             hunk, at = _hunk(head, lines, at)
-            found.setdefault(path, []).append(hunk)
-    return found
+            by_path.setdefault(path, []).append(hunk)
+    return by_path
 
 
 def applied(text: str, hunks: Sequence[Hunk], *, back: bool = False) -> str:
@@ -324,7 +324,7 @@ def applied(text: str, hunks: Sequence[Hunk], *, back: bool = False) -> str:
         Misfit: a hunk does not fit.
     """
     lines, moved = text.split("\n"), 0
-    for hunk in (one.back for one in hunks) if back else hunks:
+    for hunk in (hunk.back for hunk in hunks) if back else hunks:
         place = _place(lines, hunk, hunk.start + moved)
         lines[place : place + len(hunk.old)] = hunk.new
         # Later hunks are looked for as far from their stated line as this one was found.

@@ -94,22 +94,22 @@ class SourceFiles(BaseCorpus):
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """File by file in the order of their names."""
-        found = False
+        has_files = False
         for root in self.roots:
             for path in _source_files(root, self.without, None if self.counts_others else self.endings):
                 title = without_engine(ending=path.suffix) if self.counts_others else None
                 if title is not None:
                     self._leave_out(path, f"in {title}{NO_ENGINE}", skipped)
                 elif path.suffix in self.endings or path == root:
-                    found = True
+                    has_files = True
                     yield from self._file(path, skipped)
-        if not found:
+        if not has_files:
             warn_of_broken_readers()
             others = counted_reasons(
                 {key: n for key, n in skipped.items() if key.endswith(NO_ENGINE)}, most=3
             )
-            told = f" ({', '.join(others)}); {rewritten_today()}" if others else ""
-            raise CorpusError(f"no {self._languages} files in {self.spec!r}{told}")
+            why = f" ({', '.join(others)}); {rewritten_today()}" if others else ""
+            raise CorpusError(f"no {self._languages} files in {self.spec!r}{why}")
 
     def _file(self, path: Path, skipped: Counter[str]) -> Iterator[Sample]:
         try:
@@ -119,7 +119,7 @@ class SourceFiles(BaseCorpus):
             found_here = units(_text(data, language), self._origin(path), skipped)
             if language.has_macros:  # its headers may be asked
                 place = str(path.absolute())
-                found_here = (replace(one, file=place) for one in found_here)
+                found_here = (replace(sample, file=place) for sample in found_here)
             yield from found_here
         except SourceError as error:
             # In a folder of thousands a broken file is a count; a file that was named is the whole request.
@@ -135,7 +135,7 @@ class SourceFiles(BaseCorpus):
 
     @property
     def _languages(self) -> str:
-        titles = [one.title for one in every_language() if self.endings.intersection(one.endings)]
+        titles = [record.title for record in every_language() if self.endings.intersection(record.endings)]
         return " or ".join((", ".join(titles[:-1]), titles[-1]) if len(titles) > 1 else titles)
 
     def _origin(self, path: Path) -> str:
@@ -160,9 +160,9 @@ def _source_files(root: Path, without: frozenset[str], endings: frozenset[str] |
         yield root
         return
     # Opening a pipe or a device would block. A broken link is kept, to be counted as unreadable.
-    found = walked(root, without)
-    wanted = (one for one in found if endings is None or one.suffix in endings)
-    yield from (one for one in wanted if one.is_file() or not one.exists())
+    paths = walked(root, without)
+    wanted = (path for path in paths if endings is None or path.suffix in endings)
+    yield from (path for path in wanted if path.is_file() or not path.exists())
 
 
 def walked(root: Path, without: frozenset[str] = FOREIGN) -> Iterator[Path]:
@@ -216,13 +216,13 @@ def installed_package(spec: str, name: str, resources: CorpusResources) -> Sourc
         raise CorpusError(f"corpus {spec!r} names no package; write package:NAME")
     head, *rest = name.split(".")
     # Only `PathFinder`: built-in and frozen modules have no source to read.
-    found = PathFinder.find_spec(head)
-    if found is None:
+    package = PathFinder.find_spec(head)
+    if package is None:
         return _distribution(spec, name)
-    if found.submodule_search_locations:
-        roots = tuple(Path(place).joinpath(*rest) for place in found.submodule_search_locations)
+    if package.submodule_search_locations:
+        roots = tuple(Path(place).joinpath(*rest) for place in package.submodule_search_locations)
     else:
-        roots = (Path(found.origin or ""),)
+        roots = (Path(package.origin or ""),)
     roots = tuple(path for root in roots for path in (root, root.with_suffix(".py")) if path.exists())
     if not roots:
         raise CorpusError(f"package {name!r} has no folder or file of Python code")

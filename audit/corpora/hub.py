@@ -55,11 +55,11 @@ class HubTable(BaseCorpus):
         if self.name.startswith((".", "/", "~")) and not Path(self.name).expanduser().is_dir():
             raise CorpusError(f"no data set {self.name!r}: no such folder")
         try:
-            found = datasets.load_dataset(self.name, self.config, split=self.split)
+            table = datasets.load_dataset(self.name, self.config, split=self.split)
         except (datasets.exceptions.DatasetsError, ValueError, OSError, RuntimeError) as error:
             why = wrong_proxy("https://huggingface.co") or one_line(error)[:400]
             raise CorpusError(f"cannot load the data set {self.spec!r}: {why}") from error
-        yield from enumerate(found, start=1)
+        yield from enumerate(table, start=1)
 
 
 def data_set(spec: str, rest: str, resources: CorpusResources) -> HubTable:

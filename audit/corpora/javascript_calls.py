@@ -67,8 +67,8 @@ def functions(source: str) -> list[str]:
     from codeaudit.transforms.javascript.parsing import unit
 
     reading = reading_of(source)
-    found = (unit(reading, node) for node in reading.root.children if node.kind in _DECLARES)
-    return [one.name for one in found if one is not None and one.name is not None]
+    units = (unit(reading, node) for node in reading.root.children if node.kind in _DECLARES)
+    return [declared.name for declared in units if declared is not None and declared.name is not None]
 
 
 def parted(source: str) -> tuple[str, str] | None:
@@ -87,10 +87,10 @@ def parted(source: str) -> tuple[str, str] | None:
 def whole_call(text: str) -> tuple[str, str] | None:
     """The function and the arguments, written anew, of a text that is nothing but a call with literals."""
     begins = _CALL.match(text)
-    found = arguments_text(text, begins.end()) if begins else None
-    if begins is None or found is None or _ENDS.fullmatch(text, found[1]) is None:
+    arguments = arguments_text(text, begins.end()) if begins else None
+    if begins is None or arguments is None or _ENDS.fullmatch(text, arguments[1]) is None:
         return None
-    return begins[1], found[0]
+    return begins[1], arguments[0]
 
 
 def callee(text: str) -> str | None:
@@ -102,8 +102,8 @@ def callee(text: str) -> str | None:
 def shown(source: str, name: str) -> set[str]:
     """The calls of a function that its text shows, in code or in comments, with their arguments written
     anew."""
-    found = (arguments_text(source, at.end()) for at in _CALL.finditer(source) if at[1] == name)
-    return {f"{name}({one[0]})" for one in found if one is not None}
+    calls = (arguments_text(source, at.end()) for at in _CALL.finditer(source) if at[1] == name)
+    return {f"{name}({arguments[0]})" for arguments in calls if arguments is not None}
 
 
 def same(call: str) -> str:
@@ -124,9 +124,9 @@ def tested(sample: Sample, names: frozenset[str]) -> Iterator[str]:
         return
     for node in reading.root.walk():
         if node.kind == "method_invocation":
-            found = whole_call(reading.text(node))
-            if found is not None and found[0] in names:
-                yield found[1]
+            call = whole_call(reading.text(node))
+            if call is not None and call[0] in names:
+                yield call[1]
 
 
 def obstacle(sample: Sample) -> str | None:

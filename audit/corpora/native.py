@@ -70,10 +70,12 @@ def told_errors(names: Iterable[str]) -> tuple[str, ...]:
     A data set is known by its columns alone, and a table of the user's own may have them. So the first
     sentence speaks of columns, and the second one of the published set.
     """
-    found = (one for name in dict.fromkeys(names) for one in DATA_SETS if one.name == name and one.told)
+    sets = (
+        known for name in dict.fromkeys(names) for known in DATA_SETS if known.name == name and known.told
+    )
     return tuple(
-        f"The rows have the columns of {one.name}. Known of that data set: {one.known_errors}. {CHANGES}"
-        for one in found
+        f"The rows have the columns of {known.name}. Known of that data set: {known.known_errors}. {CHANGES}"
+        for known in sets
     )
 
 
@@ -82,7 +84,7 @@ CHANGES: Final = "What is measured is a change of answer, which needs no right l
 
 def data_set_of(names: Collection[str]) -> DataSet | None:
     """The known data set that has rows with these columns; `None` if there is none."""
-    return next((one for one in DATA_SETS if all(column in names for column in one.columns)), None)
+    return next((known for known in DATA_SETS if all(column in names for column in known.columns)), None)
 
 
 def native(row: Row, data_set: DataSet | None) -> tuple[Row | str, ...]:
@@ -213,7 +215,7 @@ def _lists(test: str) -> tuple[list[object], list[object]] | None:
     """The literal lists `inputs` and `results` in a text."""
     try:
         body = ast.parse(test).body
-        found = {
+        lists = {
             node.targets[0].id: ast.literal_eval(node.value)
             for node in body
             if isinstance(node, ast.Assign)
@@ -222,7 +224,7 @@ def _lists(test: str) -> tuple[list[object], list[object]] | None:
         }
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return None
-    inputs, results = found.get("inputs"), found.get("results")
+    inputs, results = lists.get("inputs"), lists.get("results")
     if not isinstance(inputs, list) or not isinstance(results, list) or not inputs:
         return None
     return inputs, results
@@ -256,8 +258,10 @@ def _positional(call: str, code: str, name: str) -> str | None:
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if not isinstance(body, ast.Call) or name not in functions:
         return None
-    parameters = [one.arg for one in (*functions[name].args.posonlyargs, *functions[name].args.args)]
-    given = {one.arg: one.value for one in body.keywords}
+    parameters = [
+        argument.arg for argument in (*functions[name].args.posonlyargs, *functions[name].args.args)
+    ]
+    given = {keyword.arg: keyword.value for keyword in body.keywords}
     places = parameters[len(body.args) : len(body.args) + len(given)]
     if given.keys() != set(places):
         return None
@@ -308,8 +312,8 @@ def _code_search_net(row: Row) -> Row | str:
     split = row.get("split_name") or row.get("partition")
     group = row.get("repository_name") or row.get("repo")
     words = row.get("func_documentation_string") or row.get("docstring")
-    told = {"source": source, "language": language or PYTHON.name, "func_name": name, DOCUMENTATION: words}
-    return {**row, **told, "group": group, **({"split": split} if split else {})}
+    cells = {"source": source, "language": language or PYTHON.name, "func_name": name, DOCUMENTATION: words}
+    return {**row, **cells, "group": group, **({"split": split} if split else {})}
 
 
 def _cosqa(row: Row) -> Row | str:
@@ -338,7 +342,7 @@ def _humaneval_x(row: Row) -> Row | str:
 def _method(row: Row, program: str, name: str) -> Row | str:
     """A row with the method of this name of a class of Java. Tests of Java are not executed."""
     methods = load_target(audit_of(JAVA.name).reader)(program, "", Counter())
-    chosen = next((one for one in methods if one.label == name), None)
+    chosen = next((method for method in methods if method.label == name), None)
     if chosen is None:
         return "no method"
     return {**row, "source": chosen.source, "language": JAVA.name, "name": name, TESTS: None}
@@ -351,11 +355,11 @@ def _humaneval_pack(row: Row) -> Row | str:
     imports, test = _text(row.get("import")), _text(row.get("test"))
     prompt = _text(row.get("prompt"))
     before = f"{imports.rstrip()}\n" if imports.strip() and imports.strip() not in prompt else ""
-    found = _humaneval_x({**row, "prompt": before + prompt})
-    if isinstance(found, str) or found.get(TESTS) is None:
-        return found
+    table_row = _humaneval_x({**row, "prompt": before + prompt})
+    if isinstance(table_row, str) or table_row.get(TESTS) is None:
+        return table_row
     tests = f"{setup.rstrip()}\n{test}" if setup.strip() and setup.strip() not in test else test
-    return {**found, TESTS: tests, OTHER_SIDE: before + prompt + wrong if wrong else None}
+    return {**table_row, TESTS: tests, OTHER_SIDE: before + prompt + wrong if wrong else None}
 
 
 def _multipl_e(row: Row) -> Row | str:
@@ -463,25 +467,25 @@ assert _result.testsRun > len(_result.skipped) and _result.wasSuccessful()
 
 def _imported_by(text: str) -> set[str]:
     """The packages that a text imports anywhere; none if it does not parse."""
-    found: set[str] = set()
+    packages: set[str] = set()
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return found
+        return packages
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {one.name.partition(".")[0] for one in node.names}
+            packages |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module.partition(".")[0])
-    return found
+            packages.add(node.module.partition(".")[0])
+    return packages
 
 
 def _class_eval(row: Row) -> tuple[Row, ...] | str:
     """The methods of a class, without tests: those of the class make objects, and a program that is tested
     is in another process."""
     methods = row.get("methods_info")
-    found = [one for one in methods if isinstance(one, dict)] if isinstance(methods, list) else []
-    return tuple(_class_method(row, one) for one in found) or "class without methods"
+    kept = [method for method in methods if isinstance(method, dict)] if isinstance(methods, list) else []
+    return tuple(_class_method(row, method) for method in kept) or "class without methods"
 
 
 def _class_method(row: Row, method: Row) -> Row:
@@ -513,7 +517,7 @@ def _code_net(row: Row) -> Row | str:
 
 
 def _texts(value: object) -> Sequence[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
 def _text(value: object) -> str:
@@ -799,10 +803,10 @@ DATA_SETS: Final[Sequence[DataSet]] = (
     ),
 )
 """In this order: the first one whose columns a row has counts."""
-PAIRED: Final = tuple(one for one in DATA_SETS if one.read in (_refinement, _translated_pair))
+PAIRED: Final = tuple(data_set for data_set in DATA_SETS if data_set.read in (_refinement, _translated_pair))
 """Data sets whose rows have two texts: `--columns source=COLUMN` chooses one of them for another task."""
 COLUMNS: Final[Collection[str]] = frozenset(
-    column for one in DATA_SETS for column in (*one.columns, *one.others)
+    column for data_set in DATA_SETS for column in (*data_set.columns, *data_set.others)
 )
 
 _PROBLEMS: Final = (

@@ -32,11 +32,11 @@ def prepared(prepare: Prepare, raw: Sample) -> Sample | str:
     Raises:
         CannotAudit: a plug-in's task gave something else.
     """
-    found: Any = prepare(raw)
-    if not isinstance(found, Sample | str):
+    sample: Any = prepare(raw)
+    if not isinstance(sample, Sample | str):
         wanted = "a Sample, or the reason why there is none as a text"
-        raise CannotAudit(f"the task's `prepare` gave {shown(found)}; it must give {wanted}")
-    return found
+        raise CannotAudit(f"the task's `prepare` gave {shown(sample)}; it must give {wanted}")
+    return sample
 
 
 class LeftOut(Counter[str]):
@@ -59,8 +59,8 @@ class LeftOut(Counter[str]):
 def unread_files_line(files: Mapping[str, str], details: Mapping[str, str]) -> str:
     """One line on files that could not be read, each with what is known of it; empty without such files."""
     # Those in other languages are only counted: a project may have thousands.
-    told = {path: details.get(path, why) for path, why in files.items() if not why.endswith(NO_ENGINE)}
-    return f"not read: {with_reasons(told)}" if told else ""
+    reasons = {path: details.get(path, why) for path, why in files.items() if not why.endswith(NO_ENGINE)}
+    return f"not read: {with_reasons(reasons)}" if reasons else ""
 
 
 def also_left_out(
@@ -131,13 +131,13 @@ class NotingCorpus(CorpusAround):
 
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        found = LeftOut()
-        yield from self.whole.read(found)
-        also_left_out(skipped, found, found.files, found.details)
-        if found:
-            self.note(f"corpus {self.spec}: left out: {', '.join(counted_reasons(found, most=6))}")
-        if told := unread_files_line(found.files, found.details):
-            self.note(told)
+        left_out = LeftOut()
+        yield from self.whole.read(left_out)
+        also_left_out(skipped, left_out, left_out.files, left_out.details)
+        if left_out:
+            self.note(f"corpus {self.spec}: left out: {', '.join(counted_reasons(left_out, most=6))}")
+        if line := unread_files_line(left_out.files, left_out.details):
+            self.note(line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,11 +42,13 @@ def functions(text: str, path: str, left_out: Counter[str], language: str = JAVA
         reading = read(text, language)
     except SourceError as error:
         raise SourceError(NOT_PARSED) from error
-    for found in units(reading):
-        source, line = cut_out(reading.source, found.node.start, found.node.end)
-        reason = _unfit(found, source, language)
+    for declared in units(reading):
+        source, line = cut_out(reading.source, declared.node.start, declared.node.end)
+        reason = _unfit(declared, source, language)
         if reason is None:
-            yield raw_sample(source, language=language, label=found.name, path=path, line=line, context=text)
+            yield raw_sample(
+                source, language=language, label=declared.name, path=path, line=line, context=text
+            )
         else:
             left_out[reason] += 1
 
@@ -63,10 +65,10 @@ def functions_of_typescript(text: str, path: str, left_out: Counter[str]) -> Ite
 def function_name(source: str, language: str = JAVASCRIPT) -> str | None:
     """The name of the only function in a text; `None` for any other text, also for a constructor."""
     try:
-        _, found = read_unit(source, language)
+        _, declared = read_unit(source, language)
     except SourceError:
         return None
-    return None if _is_constructor(found) else found.name
+    return None if _is_constructor(declared) else declared.name
 
 
 def function_name_in_typescript(source: str) -> str | None:
@@ -82,16 +84,16 @@ def last_function(source: str) -> FunctionBody | str:
     """
     reading = read(source)
     last = reading.root.children[-1] if reading.whole and reading.root.children else None
-    found = None if last is None else unit(reading, last)
-    if found is None or found.name is None:
+    declared = None if last is None else unit(reading, last)
+    if declared is None or declared.name is None:
         return NO_FUNCTION
-    return body_in_braces(reading, found.name, found.node, found.function)
+    return body_in_braces(reading, declared.name, declared.node, declared.function)
 
 
-def _unfit(found: FunctionText, source: str, language: str) -> str | None:
-    if _is_constructor(found):
+def _unfit(declared: FunctionText, source: str, language: str) -> str | None:
+    if _is_constructor(declared):
         return "constructor"
-    body = found.function.part("body")
+    body = declared.function.part("body")
     if body.kind != "block":
         return "arrow without a block"
     if not body.children:
@@ -105,5 +107,5 @@ def _unfit(found: FunctionText, source: str, language: str) -> str | None:
     return None
 
 
-def _is_constructor(found: FunctionText) -> bool:
-    return found.function.kind == "method_definition" and found.name == "constructor"
+def _is_constructor(declared: FunctionText) -> bool:
+    return declared.function.kind == "method_definition" and declared.name == "constructor"

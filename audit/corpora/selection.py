@@ -274,7 +274,7 @@ class _Draw:
             # The same text in two places keeps the label if one has none, and then the origin that sorts
             # first, whatever the order of reading.
             kept = self._kept[sample.id]
-            self._kept[sample.id] = min(kept, sample, key=lambda one: (not _labels_of(one), _place(one)))
+            self._kept[sample.id] = min(kept, sample, key=lambda raw: (not _labels_of(raw), _place(raw)))
             self.repeats[sample.id] += 1
             self._labels[sample.id] = self._labels.get(sample.id, _labels_of(kept)) | _labels_of(sample)
             return
@@ -327,9 +327,9 @@ class _Examples:
 
     def copy(self) -> "_Examples":
         """One that goes on from here by itself."""
-        found = _Examples(self._prepare)
-        found.skipped, found._seen, found._read = self.skipped.copy(), self._seen.copy(), self._read
-        return found
+        other = _Examples(self._prepare)
+        other.skipped, other._seen, other._read = self.skipped.copy(), self._seen.copy(), self._read
+        return other
 
     def of(self, draw: _Draw) -> Iterator[_Example]:
         """The next examples of a draw, lowest rank first."""
@@ -405,15 +405,15 @@ def _content(sample: Sample) -> str:
     language = find_language(sample.language)
     if language is None or not language.content:
         return " ".join(sample.source.split())
-    found: str = load_target(language.content)(sample.source)
-    return found
+    content: str = load_target(language.content)(sample.source)
+    return content
 
 
 def units(languages: Collection[str]) -> str:
     """What samples of these languages are called: `functions`, …; `samples` for several languages."""
     records = [find_language(name) for name in languages or (DEFAULT,)]
-    found = {"samples" if language is None else language.units for language in records}
-    return found.pop() if len(found) == 1 else "samples"
+    words = {"samples" if language is None else language.units for language in records}
+    return words.pop() if len(words) == 1 else "samples"
 
 
 def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collection[str]) -> str:
@@ -421,31 +421,33 @@ def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collec
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(3))
     while (whole := getattr(corpus, "whole", None)) is not None:  # without those that look at what is read
         corpus = whole
-    told = f"no {unit} in corpus {corpus.spec!r}" + (f" ({why})" if why else "")
+    message = f"no {unit} in corpus {corpus.spec!r}" + (f" ({why})" if why else "")
     foreign = [
-        one.removesuffix(NO_ENGINE).removeprefix("row in ").removeprefix(LOOKS)
-        for one in reasons
-        if one.endswith(NO_ENGINE)
+        reason.removesuffix(NO_ENGINE).removeprefix("row in ").removeprefix(LOOKS)
+        for reason in reasons
+        if reason.endswith(NO_ENGINE)
     ]
     if foreign and all(map(is_well_known, foreign)):
-        return f"{told}; {rewritten_today()}"
+        return f"{message}; {rewritten_today()}"
     if isinstance(corpus, SourceFiles) and corpus.named and not corpus.roots[0].read_bytes().strip():
-        return f"{told}: the file is empty"
+        return f"{message}: the file is empty"
     if isinstance(corpus, Table) and next(iter(corpus.rows(Counter())), None) is None:
-        return f"{told}: the table has no rows"
+        return f"{message}: the table has no rows"
     known = ", ".join(sorted(LANGUAGES))
     if strange := [name for name in (*languages, *foreign) if name not in LANGUAGES]:
-        told += f"; {', '.join(map(repr, strange))} is no language that codeaudit knows: {known}"
-    elif looks := [one.removeprefix(LOOKS) for one in reasons if one.startswith(LOOKS)]:
-        near = [one for one in every_language() if one.title in looks[0].split(" or ")]
-        told += "".join(f"; if it is {one.title}, write --columns language={one.name}" for one in near)
+        message += f"; {', '.join(map(repr, strange))} is no language that codeaudit knows: {known}"
+    elif looks := [reason.removeprefix(LOOKS) for reason in reasons if reason.startswith(LOOKS)]:
+        near = [language for language in every_language() if language.title in looks[0].split(" or ")]
+        message += "".join(
+            f"; if it is {language.title}, write --columns language={language.name}" for language in near
+        )
     elif reasons.keys() & UNREAD and isinstance(corpus, Table | HubTable) and not _says_language(corpus):
         taken = " and ".join(sorted(languages)) or DEFAULT
-        told += (
+        message += (
             f"; it names no language, so its texts were read as {taken}; --columns language=NAME names a "
             f"column or the language: {known}"
         )
-    return told
+    return message
 
 
 UNREAD: Final = frozenset({NOT_PARSED, OTHER_NOT_PARSED, "no function to name"})

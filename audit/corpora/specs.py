@@ -146,15 +146,15 @@ def corpus(spec: str, column: LabelColumn | None = None, resources: CorpusResour
     resources = resources or CorpusResources()
     # A folder called `stdlib` is what a user means who stands beside it.
     if not Path(spec).exists() and name in CORPORA:
-        found = CORPORA.get(name)(spec, rest, resources)
+        chosen = CORPORA.get(name)(spec, rest, resources)
     else:
-        found = _at_path(spec, column, resources.columns)
+        chosen = _at_path(spec, column, resources.columns)
     named = column.name if column is not None else next(iter(resources.columns.values()), None)
-    if isinstance(found, HubTable):
-        return replace(found, column=column)
-    if named is not None and not isinstance(found, Table):
+    if isinstance(chosen, HubTable):
+        return replace(chosen, column=column)
+    if named is not None and not isinstance(chosen, Table):
         raise CorpusError(f"corpus {spec!r} is no table, so it has no column {named!r}")
-    return found
+    return chosen
 
 
 def _at_path(spec: str, column: LabelColumn | None, columns: Mapping[str, str]) -> Corpus:
@@ -174,7 +174,7 @@ def _at_path(spec: str, column: LabelColumn | None, columns: Mapping[str, str]) 
         if (title := without_engine(ending=path.suffix)) is not None:
             raise CorpusError(f"cannot use {spec!r}: it is in {title}{NO_ENGINE}; {rewritten_today()}")
         known = ", ".join(
-            ending for one in every_language() if reads_files(one.name) for ending in one.endings
+            ending for record in every_language() if reads_files(record.name) for ending in record.endings
         )
         raise CorpusError(
             f"cannot read {spec!r}: no known format; "

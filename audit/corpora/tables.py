@@ -172,13 +172,13 @@ def samples_of(
             if isinstance(row, str):
                 skipped[row] += 1
                 continue
-            found = _split(row)
+            row_split = _split(row)
             # Bounded, because a column `split` may hold something else, such as a number for each row.
             if len(splits) < _SPLITS:
-                splits.add(found)
+                splits.add(row_split)
             if split is not None:
-                texts.add(_source_text(row), chosen=found == split)
-            if split is None or found == split:
+                texts.add(_source_text(row), chosen=row_split == split)
+            if split is None or row_split == split:
                 if isinstance(skipped, LeftOut):
                     # NaN is the missing value of tables.
                     cell = row.get(LABELS[0])
@@ -191,8 +191,8 @@ def samples_of(
     if names and not recognised:
         raise unrecognised(place, list(names))
     if isinstance(skipped, LeftOut) and (copies := texts.shared):
-        told = f"{counted(copies, 'row')} of split {split!r} of {place!r}"
-        skipped.notes[f"{told} {'is' if copies == 1 else 'are'} in another split, too (blanks aside)"] = None
+        words = f"{counted(copies, 'row')} of split {split!r} of {place!r}"
+        skipped.notes[f"{words} {'is' if copies == 1 else 'are'} in another split, too (blanks aside)"] = None
     if split is not None and not splits - {""}:
         raise CorpusError(
             f"table {place!r} has no column of splits (split; or {', '.join(GROUPS)}, by which it is split); "
@@ -253,7 +253,7 @@ def names_language(row: Row) -> bool:
     file = _text(row.get("file"))
     if _text(row.get("language")) or (file and by_ending(PurePosixPath(file).suffix)):
         return True
-    return HEX in row or any(one.column in row for one in every_language())
+    return HEX in row or any(language.column in row for language in every_language())
 
 
 def is_known(names: Collection[str]) -> bool:
@@ -262,7 +262,7 @@ def is_known(names: Collection[str]) -> bool:
     return (
         bool(present & {*SOURCES, HEX})
         or present >= set(HUMAN_EVAL[:2])
-        or any(present >= set(one.columns) for one in native.DATA_SETS)
+        or any(present >= set(data_set.columns) for data_set in native.DATA_SETS)
     )
 
 
@@ -271,7 +271,9 @@ def unrecognised(place: str, names: Sequence[str]) -> CorpusError:
     for columns, remedy in native.WITHOUT_CODE.items():
         if set(columns) <= set(names):
             return CorpusError(f"table {place!r} has no column of code; {remedy}")
-    if set(names) & {"func1", "func2"} and (lacking := [one for one in clones.COLUMNS if one not in names]):
+    if set(names) & {"func1", "func2"} and (
+        lacking := [name for name in clones.COLUMNS if name not in names]
+    ):
         return CorpusError(_half_a_pair(place, names, lacking))
     source = next((name for name in LIKELY_SOURCES if name in names), "COLUMN")
     label = next((name for name in (*LIKELY_LABELS, *LABELS) if name in names), "")
@@ -303,17 +305,17 @@ def renaming(text: str | None) -> dict[str, str]:
     Raises:
         UsageError: it is no list of NAME=COLUMN with names of `OWN`.
     """
-    found: dict[str, str] = {}
+    renamed: dict[str, str] = {}
     for part in filter(None, (text or "").split(",")):
-        ours, equals, theirs = (one.strip() for one in part.partition("="))
+        ours, equals, theirs = (side.strip() for side in part.partition("="))
         if not equals or not theirs:
             raise UsageError(f"--columns {part!r} must be NAME=COLUMN, as in source=func,label=target")
         if ours not in OWN:
             raise UsageError(unknown("name in --columns", ours, OWN))
-        if ours in found:
-            raise UsageError(f"--columns names {ours} twice: {found[ours]} and {theirs}")
-        found[ours] = theirs
-    return found
+        if ours in renamed:
+            raise UsageError(f"--columns names {ours} twice: {renamed[ours]} and {theirs}")
+        renamed[ours] = theirs
+    return renamed
 
 
 def is_table(path: Path) -> bool:
@@ -398,11 +400,11 @@ def _names(head: Sequence[str], path: Path, named: Collection[str]) -> Sequence[
     if not head or is_known(head) or set(head) & set(named):
         return None
     if not _CODE.fullmatch(head[0].strip()):
-        if len(head) == 1 and (found := re.search("[;\t|]", head[0])) is not None:
-            raise CorpusError(f"table {path.name!r}: its cells are separated by {found[0]!r}; write commas")
-        told = "without a header its first column must be machine code in hexadecimal digits"
-        is_header = all(one.isidentifier() for one in head)
-        raise CorpusError(f"{unrecognised(path.name, head)}{'' if is_header else f'; {told}'}")
+        if len(head) == 1 and (match := re.search("[;\t|]", head[0])) is not None:
+            raise CorpusError(f"table {path.name!r}: its cells are separated by {match[0]!r}; write commas")
+        rule = "without a header its first column must be machine code in hexadecimal digits"
+        is_header = all(cell.isidentifier() for cell in head)
+        raise CorpusError(f"{unrecognised(path.name, head)}{'' if is_header else f'; {rule}'}")
     return [HEX, *(str(number) for number in range(2, len(head) + 1))]
 
 
@@ -484,8 +486,8 @@ def _whole(value: object) -> int | None:
 
 def _group(row: Row) -> str:
     """The group of a row; empty without one."""
-    found = (_name(row[column]) for column in GROUPS if column in row)
-    return next(filter(None, found), "")
+    groups = (_name(row[column]) for column in GROUPS if column in row)
+    return next(filter(None, groups), "")
 
 
 def _name(value: object) -> str:
@@ -505,7 +507,7 @@ def _source(row: Row) -> str | None:
         if text := _text(row.get(column)):
             return text
     if digits := _text(row.get(HEX)):
-        (reader, *_) = (one.machine_code for one in every_language() if one.machine_code)
+        (reader, *_) = (language.machine_code for language in every_language() if language.machine_code)
         source: str = load_target(reader)(digits).source
         return source
     prompt, solution = _text(row.get("prompt")), _text(row.get("canonical_solution"))
@@ -516,9 +518,9 @@ def _tests(row: Row) -> str | None:
     """The tests of a row: those of its data set, or those beside the name of the function or a target."""
     # A column `test` alone may hold anything, such as the name of a split.
     is_known = ENTRY_POINT in row or bool(targets_of(row))
-    found = _text(row[native.TESTS]) if native.TESTS in row else _text(row.get(TESTS)) if is_known else None
+    tests = _text(row[native.TESTS]) if native.TESTS in row else _text(row.get(TESTS)) if is_known else None
     # Who runs tests calls `check`. With the name of the function, which a task may hide, the call fails.
-    return _CHECKED.sub("", found) if found and "def check(" in found else found
+    return _CHECKED.sub("", tests) if tests and "def check(" in tests else tests
 
 
 def _number(row: Row, column: LabelColumn) -> str | float | None:
@@ -578,7 +580,11 @@ def _language(row: Row, file: str | None) -> str:
         return title
     # Without a column for the language: a file name decides, then a column that one language claims (`asm`).
     machine = HEX in row and not row.keys() & set(SOURCES)
-    claimed = (one.name for one in every_language() if one.column in row or (machine and one.machine_code))
+    claimed = (
+        language.name
+        for language in every_language()
+        if language.column in row or (machine and language.machine_code)
+    )
     return next(claimed, DEFAULT)
 
 

@@ -29,7 +29,7 @@ def translated(
         yield from pending
         return
     held = [first, *pending]  # some hundred rows
-    found: dict[str, list[TranslationTarget]] = {}
+    by_number: dict[str, list[TranslationTarget]] = {}
     for _, row in held:
         language, number = _identity(row)
         if language == PYTHON.name or toolchain(language) is not None:
@@ -37,10 +37,10 @@ def translated(
             head, tests, solution = (_text(row.get(name)) for name in _PARTS)
             if head and tests:
                 target = TranslationTarget(language=language, head=head, tests=tests, solution=solution)
-                found.setdefault(number, []).append(target)
+                by_number.setdefault(number, []).append(target)
     for place, row in held:
         language, number = _identity(row)
-        others = tuple(one for one in found.get(number, ()) if one.language != language)
+        others = tuple(target for target in by_number.get(number, ()) if target.language != language)
         yield place, {**row, _TARGETS: others} if others else row
 
 

@@ -75,7 +75,7 @@ def _are_sides(one: Row, other: Row) -> bool:
     if [truth(row.get("target")) for row in (one, other)] not in ([0, 1], [1, 0]):
         return False
     heads = [_NAME.search(_text(row.get("func"))) for row in (one, other)]
-    names = {found[1] if found else "" for found in heads}
+    names = {head[1] if head else "" for head in heads}
     return len(names) == 1 and names != {""}
 
 

@@ -59,7 +59,10 @@ def bisect(copy: WorkingCopy, trial: VerifyTrial, known: frozenset[str]) -> Bise
     culprits: list[Culprit] = []
     unexplained: list[str] = []
     every = [
-        (unit, name) for one in trial.files.values() for unit, names in one.applied.items() for name in names
+        (unit, name)
+        for file in trial.files.values()
+        for unit, names in file.applied.items()
+        for name in names
     ]
     # One wrong rewrite mostly fails many tests, so a culprit is found for one test and checked against the
     # others.
@@ -68,14 +71,14 @@ def bisect(copy: WorkingCopy, trial: VerifyTrial, known: frozenset[str]) -> Bise
         search = _CulpritSearch(copy=copy, seed=trial.seed, test=test, left=frozenset(left), known=known)
         copy.say(f"seed {trial.seed}: looking for what makes {test} fail")
         # Most failures name their culprit in the traceback, and a few units take fewer runs than hundreds.
-        near = [one for one in every if one[0] in units_of[test]]
+        near = [rewrite for rewrite in every if rewrite[0] in units_of[test]]
         start = next((part for part in (near, every) if search.fails(part)), None)
         if start is None:
             unexplained.append(left.pop(0))
             continue
         culprit = search.culprit(start)
         culprits.append(culprit)
-        left = [one for one in left if one not in culprit.tests]
+        left = [test for test in left if test not in culprit.tests]
     return Bisection(culprits=tuple(culprits), unexplained=(*unexplained, *left))
 
 
@@ -103,15 +106,15 @@ class _CulpritSearch:
         if self.runs >= RUNS or not wanted:
             return False  # not kept in `_known`: nothing was learned
         self.runs += 1
-        self._known[wanted] = found = self._run(wanted)
-        return found
+        self._known[wanted] = failed = self._run(wanted)
+        return failed
 
     def culprit(self, every: Sequence[Rewrite]) -> Culprit:
         """The smallest failing subset found of rewrites that make the test fail."""
 
         def of(units: Iterable[SourceUnit]) -> list[Rewrite]:
             wanted = set(units)
-            return [one for one in every if one[0] in wanted]
+            return [rewrite for rewrite in every if rewrite[0] in wanted]
 
         # First whole units: a unit of ten transforms leaves or stays with one run.
         units = list(dict.fromkeys(unit for unit, _ in every))

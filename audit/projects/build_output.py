@@ -85,8 +85,8 @@ def build_output(output: str) -> BuildOutput:
     error = _COMPILER.search(text)
     if error is None and _WERROR in text:
         warning = _WARNING.search(text)
-        told = f"{_WERROR}: {warning['warning']}" if warning else _WERROR
-        return BuildOutput(reason=_line(told), style_gate="javac -Werror")
+        said = f"{_WERROR}: {warning['warning']}" if warning else _WERROR
+        return BuildOutput(reason=_line(said), style_gate="javac -Werror")
     if error is not None and "[-Werror" in error["told"]:
         return BuildOutput(reason=_line(error[0]), style_gate="-Werror")
     if error is not None:
@@ -112,26 +112,26 @@ def build_output(output: str) -> BuildOutput:
 
 def _failed_steps(text: str) -> Iterator[tuple[str, str]]:
     """The steps that failed, with the reasons: the plug-in or task, and what it says."""
-    for found in _MAVEN.finditer(text):
-        told = _NAMED_AGAIN.sub("", found["why"])
-        lines = [line.removeprefix("[ERROR]").strip() for line in told.split("\n")]
+    for step in _MAVEN.finditer(text):
+        why = _NAMED_AGAIN.sub("", step["why"])
+        lines = [line.removeprefix("[ERROR]").strip() for line in why.split("\n")]
         telling = [line for line in lines if line and not _SAYS_NOTHING.match(line)]
         # Surefire tells of failing tests before Maven's line, and then names its reports only.
-        before = [*_errors(text[: found.start()].splitlines())]
-        yield found["what"] or "", (telling or before[-1:] or lines)[0]
-    for found in _GRADLE.finditer(text):
-        yield found["what"], found["why"].strip().lstrip(">").strip()
+        before = [*_errors(text[: step.start()].splitlines())]
+        yield step["what"] or "", (telling or before[-1:] or lines)[0]
+    for step in _GRADLE.finditer(text):
+        yield step["what"], step["why"].strip().lstrip(">").strip()
 
 
 def _errors(lines: Iterable[str]) -> Iterator[str]:
     """What the lines that Maven marks as errors say."""
     for line in lines:
-        mark, _, told = line.partition("] ")
-        told = told.removeprefix("[ERROR]").strip()
-        if mark in ("[ERROR", "[FATAL") and told and not _SAYS_NOTHING.match(told):
-            yield told
+        mark, _, text = line.partition("] ")
+        text = text.removeprefix("[ERROR]").strip()
+        if mark in ("[ERROR", "[FATAL") and text and not _SAYS_NOTHING.match(text):
+            yield text
 
 
 def _line(text: str) -> str:
-    told = " ".join(_HELP.sub("", text).split())
-    return told if len(told) <= _MOST else f"{told[:_MOST]} …"
+    line = " ".join(_HELP.sub("", text).split())
+    return line if len(line) <= _MOST else f"{line[:_MOST]} …"

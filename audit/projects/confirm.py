@@ -102,28 +102,28 @@ def confirm(copy: WorkingCopy, seed: int, dependence: Dependence = "confirmed") 
         raise CannotAudit("no Python file to reorder; --dependence confirmed knows Python alone")
     before = {path: read_file(copy.folder / path) for path in paths}
     files, records = _candidates(before, seed, dependence)
-    candidates = [one for found in files.values() for one in found]
+    candidates = [candidate for group in files.values() for candidate in group]
     copy.say(f"{len(candidates):,} functions have another order under the relaxed relation")
     tests = _covered(copy, candidates) if candidates else _Covered()
-    drawn = [_restricted(one, tests.hits(number), seed) for number, one in enumerate(candidates)]
-    tried = {number: one for number, one in enumerate(drawn) if one is not None}
+    drawn = [_restricted(candidate, tests.hits(number), seed) for number, candidate in enumerate(candidates)]
+    tried = {number: attempt for number, attempt in enumerate(drawn) if attempt is not None}
     copy.say(f"{len(tests.steady):,} tests pass twice; they execute {len(tried):,} of these functions")
     results = _tried(copy, before, tried, tests, dependence)
     kept: dict[str, list[_Tried]] = defaultdict(list)
     failures = []
     judged = broken = 0
     for number, candidate in enumerate(candidates):
-        one, result = tried.get(number), results.get(number)
+        attempt, result = tried.get(number), results.get(number)
         half = result[0] if isinstance(result, list) else ""
-        reason = UNTESTED if one is None else _reason(result)
-        if one is not None and one.both and (result == "passed" or half == "judge"):
+        reason = UNTESTED if attempt is None else _reason(result)
+        if attempt is not None and attempt.both and (result == "passed" or half == "judge"):
             judged += 1
             broken += half == "judge"
         if isinstance(result, list):
             failures.append((candidate.unit, half, result[1]))
-        if one is not None and not reason:
-            kept[candidate.unit.path].append(one)
-            records[candidate.unit.path].append(_applied(candidate, one.moves))
+        if attempt is not None and not reason:
+            kept[candidate.unit.path].append(attempt)
+            records[candidate.unit.path].append(_applied(candidate, attempt.moves))
         else:
             records[candidate.unit.path].append(_declined(candidate.unit, reason))
     return Confirmation(
@@ -131,7 +131,9 @@ def confirm(copy: WorkingCopy, seed: int, dependence: Dependence = "confirmed") 
             FileResult(
                 path=path,
                 before=before[path],
-                after=_rewritten(path, before[path], [(one.candidate, one.text) for one in kept[path]]),
+                after=_rewritten(
+                    path, before[path], [(attempt.candidate, attempt.text) for attempt in kept[path]]
+                ),
                 records=tuple(records[path]),
             )
             for path in paths
@@ -156,7 +158,7 @@ def _candidates(
 ) -> tuple[dict[str, list[OrderCandidate]], dict[str, list[UnitRecord]]]:
     """A candidate for each function that has one, and the records of the others, by path."""
     package = _summary(files.values())
-    found: dict[str, list[OrderCandidate]] = {}
+    by_path: dict[str, list[OrderCandidate]] = {}
     declined: dict[str, list[UnitRecord]] = {path: [] for path in files}
     for path, data in files.items():
         form = file_format(path, data)
@@ -166,15 +168,15 @@ def _candidates(
         except SourceError:
             continue
         transform = _transform(text, package, dependence)
-        found[path] = []
+        by_path[path] = []
         for place in places:
             unit = SourceUnit(path=path, name=place.name, line=place.first)
             candidate = place.obstacle or _candidate(text, place, unit, transform, seed)
             if isinstance(candidate, str):
                 declined[path].append(_declined(unit, candidate))
             else:
-                found[path].append(candidate)
-    return found, declined
+                by_path[path].append(candidate)
+    return by_path, declined
 
 
 def _summary(files: Iterable[bytes]) -> PackageSummary:
@@ -215,8 +217,10 @@ def _candidate(
         numbers = []
         for number, old in enumerate(move.value):
             if number != old:
-                one = blocks[move.site].statements[number]
-                first, last = (data.count(b"\n", 0, offset) + 1 + above for offset in (one.start, one.end))
+                statement = blocks[move.site].statements[number]
+                first, last = (
+                    data.count(b"\n", 0, offset) + 1 + above for offset in (statement.start, statement.end)
+                )
                 numbers.append(len(statements))
                 statements.append((first, last))
         of_move.append(tuple(numbers))
@@ -241,7 +245,8 @@ def _rewritten(path: str, data: bytes, changed: Sequence[tuple[OrderCandidate, s
         return data
     decoded = file_format(path, data).decode(data)
     edits = [
-        Edit(one.place.start, one.place.end, text.removeprefix(one.place.wrapper)) for one, text in changed
+        Edit(candidate.place.start, candidate.place.end, text.removeprefix(candidate.place.wrapper))
+        for candidate, text in changed
     ]
     return decoded.write(splice(decoded.text.encode(), edits).decode())
 
@@ -262,8 +267,8 @@ class _Covered:
 
     def hits(self, number: int) -> dict[str, frozenset[int]]:
         """The steady tests of a candidate with what they execute."""
-        found = self.executed.get(number, {})
-        return {test: found[test] for test in sorted(found) if test in self.steady}
+        executed = self.executed.get(number, {})
+        return {test: executed[test] for test in sorted(executed) if test in self.steady}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,8 +296,8 @@ def _restricted(candidate: OrderCandidate, hits: Mapping[str, frozenset[int]], s
         return None
     moved = {number for _, numbers in pairs for number in numbers}
     halves: dict[bool, list[str]] = {True: [], False: []}
-    for test, found in hits.items():
-        if found & moved:
+    for test, executed in hits.items():
+        if executed & moved:
             halves[_confirms(test, seed)].append(test)
     halves = {half: _chosen(tests, hits, moved, seed) for half, tests in halves.items()}
     confirmed = frozenset[int]().union(*(hits[test] for test in halves[True]))
@@ -312,14 +317,14 @@ def _chosen(
     if len(tests) <= MOST:
         return list(tests)
     drawn = sorted(tests, key=lambda test: hashlib.sha256(f"{seed}\0order\0{test}".encode()).digest())
-    found = []
+    chosen = []
     seen = set[int]()
     for test in drawn:
         if not seen.issuperset(hits[test].intersection(moved)):
-            found.append(test)
+            chosen.append(test)
             seen |= hits[test]
-    others = [test for test in drawn if test not in found]
-    return found + others[: max(0, MOST - len(found))]
+    others = [test for test in drawn if test not in chosen]
+    return chosen + others[: max(0, MOST - len(chosen))]
 
 
 def _confirms(test: str, seed: int) -> bool:
@@ -333,17 +338,17 @@ def _covered(copy: WorkingCopy, candidates: Sequence[OrderCandidate]) -> _Covere
         "limit": copy.request.timeout or LIMIT,
         "targets": [
             {
-                "file": str((copy.folder / one.unit.path).resolve()),
-                "first": one.place.first,
-                "last": one.place.last,
-                "statements": one.statements,
+                "file": str((copy.folder / candidate.unit.path).resolve()),
+                "first": candidate.place.first,
+                "last": candidate.place.last,
+                "statements": candidate.statements,
             }
-            for one in candidates
+            for candidate in candidates
         ],
     }
-    found = _Covered()
+    covered = _Covered()
     passed = set[str]()
-    rows, late, told = _worked(copy, job, 0, "tests")
+    rows, late, ending = _worked(copy, job, 0, "tests")
     if late:
         raise CannotAudit("the tests ran into the time limit; give --test-command fewer of them")
     steady: object = None
@@ -352,21 +357,21 @@ def _covered(copy: WorkingCopy, candidates: Sequence[OrderCandidate]) -> _Covere
             steady = row["steady"]
         elif row["passed"]:
             passed.add(row["test"])
-            found.seconds[row["test"]] = row["seconds"]
+            covered.seconds[row["test"]] = row["seconds"]
             for number, places in row["hits"].items():
-                found.executed.setdefault(int(number), {})[row["test"]] = frozenset(places)
+                covered.executed.setdefault(int(number), {})[row["test"]] = frozenset(places)
     if not passed:
         raise CannotAudit(
-            f"no test passes on the unchanged project ({told}); --test-command must start pytest in one "
+            f"no test passes on the unchanged project ({ending}); --test-command must start pytest in one "
             "process, such as 'python -m pytest -q tests'"
         )
     if not isinstance(steady, list):
         raise CannotAudit(
             "the tests do not run twice in one process; give --test-command a part of them that does"
         )
-    found.steady = frozenset(steady)
-    found.unsteady = len(passed) - len(found.steady)
-    return found
+    covered.steady = frozenset(steady)
+    covered.unsteady = len(passed) - len(covered.steady)
+    return covered
 
 
 def _tried(
@@ -380,16 +385,16 @@ def _tried(
     package = _summary(before.values())
     job: dict[str, Any] = {"mode": "try", "candidates": []}
     constant, factor = PATIENCE
-    for number, one in tried.items():
-        path, place = one.candidate.unit.path, one.candidate.place
+    for number, attempt in tried.items():
+        path, place = attempt.candidate.unit.path, attempt.candidate.place
         text = file_format(path, before[path]).decode(before[path]).text
-        applied = _transform(text, package, dependence).apply(_source(text, place), one.moves)
+        applied = _transform(text, package, dependence).apply(_source(text, place), attempt.moves)
         if isinstance(applied, Refused):
             continue  # never: the moves are a part of a proposal
-        tried[number] = replace(one, text=applied.source)
+        tried[number] = replace(attempt, text=applied.source)
         new = copy.command.scratch / f"candidate-{number}"
-        new.write_bytes(_rewritten(path, before[path], [(one.candidate, applied.source)]))
-        seconds = sum(tests.seconds[test] for test in (*one.confirm, *one.judge))
+        new.write_bytes(_rewritten(path, before[path], [(attempt.candidate, applied.source)]))
+        seconds = sum(tests.seconds[test] for test in (*attempt.confirm, *attempt.judge))
         job["candidates"].append(
             {
                 "number": number,
@@ -397,8 +402,8 @@ def _tried(
                 "first": place.first,
                 "name": place.name.rpartition(".")[2].partition("#")[0],
                 "source": str(new),
-                "confirm": one.confirm,
-                "judge": one.judge,
+                "confirm": attempt.confirm,
+                "judge": attempt.judge,
                 "limit": constant + factor * seconds,
             }
         )
@@ -419,7 +424,7 @@ def _worked(
     place.write_text(json.dumps({**job, "results": str(results)}), encoding="utf-8")
     shown = 0
     limit = copy.request.timeout or LIMIT
-    limit = limit + sum(one["limit"] for one in job.get("candidates", ()))
+    limit = limit + sum(candidate["limit"] for candidate in job.get("candidates", ()))
     with copy.progress.counting("confirm", total or 1, unit=unit) as monitor:
 
         def tick() -> None:

@@ -76,20 +76,22 @@ def file_language(path: str, data: bytes) -> Language:
 
 def file_format(path: str, data: bytes) -> FileFormat:
     """How a file is read and written. Its reader is imported at the first call."""
-    found: FileFormat = load_target(file_language(path, data).files)
-    return found
+    form: FileFormat = load_target(file_language(path, data).files)
+    return form
 
 
 def probes(path: str, data: bytes) -> Probes:
     """The probes for a file."""
-    found: Probes = load_target(audit_of(file_language(path, data).name).probes)
-    return found
+    of_language: Probes = load_target(audit_of(file_language(path, data).name).probes)
+    return of_language
 
 
 def languages(paths: Iterable[str]) -> tuple[str, ...]:
     """The languages of these files."""
     endings = {PurePath(path).suffix for path in paths}
-    return tuple(dict.fromkeys(one.name for ending, one in source_languages().items() if ending in endings))
+    return tuple(
+        dict.fromkeys(language.name for ending, language in source_languages().items() if ending in endings)
+    )
 
 
 def meant(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
@@ -103,10 +105,14 @@ def meant(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
 
 def loaded(names: Iterable[str], name: str) -> tuple[Transform, ...]:
     """The transforms with these names, for a language."""
-    found = [transform_for(one, name) for one in meant(names, (name,))]
+    transforms = [transform_for(wanted, name) for wanted in meant(names, (name,))]
     # A file's functions are rewritten one by one, so a mixture comes apart into its functions' part and the
     # rest.
-    return tuple(part for one in found for part in (one.by_unit() if isinstance(one, Mixed) else [one]))
+    return tuple(
+        part
+        for transform in transforms
+        for part in (transform.by_unit() if isinstance(transform, Mixed) else [transform])
+    )
 
 
 NOT_COPIED: Final = frozenset({".git", "__pycache__"})
@@ -188,7 +194,7 @@ def open_folders(root: Path) -> dict[Path, int]:
             changed[folder] = mode
             folder.chmod(mode | S_IRWXU)
         with os.scandir(folder) as entries:
-            pending += [Path(one.path) for one in entries if one.is_dir(follow_symlinks=False)]
+            pending += [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
     return changed
 
 
@@ -230,9 +236,9 @@ def others(root: Path) -> Counter[str]:
     return Counter(title for title in titles if title is not None)
 
 
-def others_line(found: Mapping[str, int]) -> str:
+def others_line(counts: Mapping[str, int]) -> str:
     """One line on these files, which stay as they are; empty without any."""
-    reasons = {f"in {title}{NO_ENGINE}": number for title, number in found.items()}
+    reasons = {f"in {title}{NO_ENGINE}": number for title, number in counts.items()}
     return ", ".join(counted_reasons(reasons, most=6))
 
 
@@ -282,11 +288,11 @@ def _perturbed(
     before = read_file(root / path)
     known = file_format(path, before)
     around = _around(known, root, folders, root / path, before)
-    found = perturb_file(
+    file = perturb_file(
         known, before[: LARGEST + 1], path, plan.series(known), only=only, around=around, place=place
     )
-    after = before if len(before) > LARGEST else found.data
-    return FileResult(path=path, before=before, after=after, records=found.records, unread=found.unread)
+    after = before if len(before) > LARGEST else file.data
+    return FileResult(path=path, before=before, after=after, records=file.records, unread=file.unread)
 
 
 def unread_line(unread: Mapping[str, str]) -> str:
@@ -305,13 +311,16 @@ def _around(
     except SourceError:
         return frozenset()
     # The same package may have a folder for tests.
-    places = {path.parent, *(root / one for one in folders if package and f"/{one}".endswith(f"/{package}"))}
-    others = {one for place in places for one in place.glob(f"*{path.suffix}")} - {path}
-    found = frozenset(one.stem for one in others)
-    for one in others:
-        if one.is_file():
-            found |= _types(known.language, one, one.stat().st_mtime_ns)
-    return found | _inherited(known, root, path, others)
+    places = {
+        path.parent,
+        *(root / folder for folder in folders if package and f"/{folder}".endswith(f"/{package}")),
+    }
+    others = {file for place in places for file in place.glob(f"*{path.suffix}")} - {path}
+    names = frozenset(other.stem for other in others)
+    for other in others:
+        if other.is_file():
+            names |= _types(known.language, other, other.stat().st_mtime_ns)
+    return names | _inherited(known, root, path, others)
 
 
 def _inherited(known: FileFormat, root: Path, path: Path, others: Iterable[Path]) -> frozenset[str]:
@@ -325,33 +334,33 @@ def _inherited(known: FileFormat, root: Path, path: Path, others: Iterable[Path]
     if known.supertypes is None:
         return frozenset()
     named = _named(root)
-    found: frozenset[str] = frozenset()
+    inherited: frozenset[str] = frozenset()
     asked: set[str] = set()
     seen = {path}
     pending = [path]
     while pending:
-        one = pending.pop()
-        modified = one.stat().st_mtime_ns
-        if one != path:
-            found |= _types(known.language, one, modified)
-        for name in _supertypes(one, modified) - asked:
+        current = pending.pop()
+        modified = current.stat().st_mtime_ns
+        if current != path:
+            inherited |= _types(known.language, current, modified)
+        for name in _supertypes(current, modified) - asked:
             asked.add(name)
             above = [
                 file for file in named.get(name, others) if file.suffix == path.suffix and file.is_file()
             ]
             pending += [file for file in above if file not in seen]
             seen.update(above)
-    return found
+    return inherited
 
 
 @lru_cache(maxsize=4)
 def _named(root: Path) -> Mapping[str, tuple[Path, ...]]:
     """The files of a project by their names without endings."""
-    found: dict[str, tuple[Path, ...]] = {}
-    for one in source_files(root):
-        path = root / one
-        found[path.stem] = (*found.get(path.stem, ()), path)
-    return found
+    by_stem: dict[str, tuple[Path, ...]] = {}
+    for file in source_files(root):
+        path = root / file
+        by_stem[path.stem] = (*by_stem.get(path.stem, ()), path)
+    return by_stem
 
 
 @lru_cache(maxsize=20_000)
@@ -433,10 +442,11 @@ def _quoted(name: str) -> str:
     """A name as git and `patch` quote it, if an end of line in it would begin another header."""
     if name.isprintable():
         return name
-    told = "".join(
-        chr(one) if 32 <= one < 127 and one not in b'"\\' else f"\\{one:03o}" for one in os.fsencode(name)
+    text = "".join(
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:03o}"
+        for byte in os.fsencode(name)
     )
-    return f'"{told}"'
+    return f'"{text}"'
 
 
 def _lines(text: str) -> list[str]:
@@ -458,8 +468,8 @@ def _text(path: str, data: bytes) -> str:
 def _unit_text(path: str, data: bytes, name: str) -> str:
     known = file_format(path, data)
     text = known.decode(data).text
-    source, found = text.encode(), known.places(text)
-    return next((source[p.start : p.end].decode() + "\n" for p in found if p.name == name), "")
+    source, units = text.encode(), known.places(text)
+    return next((source[p.start : p.end].decode() + "\n" for p in units if p.name == name), "")
 
 
 @dataclass(slots=True)
@@ -496,33 +506,33 @@ def prepare(counts: CountsByTransform, names: Iterable[str]) -> None:
 def count(counts: CountsByTransform, records: Iterable[UnitRecord | Outcome]) -> None:
     """Add the outcomes for units of a project, or for samples."""
     for record in records:
-        found = counts.setdefault(record.transform, TransformCounts(record.kind))
+        totals = counts.setdefault(record.transform, TransformCounts(record.kind))
         match record:
             case Applied() | Perturbed():
-                found.changed += 1
-                found.evidence[record.evidence] += 1
+                totals.changed += 1
+                totals.evidence[record.evidence] += 1
                 if isinstance(record, Applied):
-                    found.rests_on.update(record.rests_on)
+                    totals.rests_on.update(record.rests_on)
                 else:
-                    found.rests_on.update(row.id for row in rests_on(record))
+                    totals.rests_on.update(row.id for row in rests_on(record))
             case Declined() | NotApplied():
-                found.reasons[record.reason] += 1
+                totals.reasons[record.reason] += 1
                 place = (
                     record.shown_at
                     if isinstance(record, Declined)
                     else shown_at(record.sample, record.reason)
                 )
                 if place:
-                    found.shown_at.setdefault(record.reason, {})[place] = None
+                    totals.shown_at.setdefault(record.reason, {})[place] = None
 
 
 def add(counts: CountsByTransform, more: CountsByTransform) -> None:
     """Add the counts of another seed."""
-    for name, one in more.items():
-        found = counts.setdefault(name, TransformCounts(one.kind))
-        found.changed += one.changed
-        found.reasons.update(one.reasons)
-        found.evidence.update(one.evidence)
-        found.rests_on.update(one.rests_on)
-        for reason, places in one.shown_at.items():
-            found.shown_at.setdefault(reason, {}).update(places)
+    for name, other in more.items():
+        totals = counts.setdefault(name, TransformCounts(other.kind))
+        totals.changed += other.changed
+        totals.reasons.update(other.reasons)
+        totals.evidence.update(other.evidence)
+        totals.rests_on.update(other.rests_on)
+        for reason, places in other.shown_at.items():
+            totals.shown_at.setdefault(reason, {}).update(places)

@@ -132,9 +132,9 @@ class ProjectTestCommand:
         code, timed_out = self._finished(output, extra)
         seconds = time.monotonic() - began
         text = output.read_text(encoding="utf-8", errors="replace")
-        found, told_by = self._results(results, text, code, earlier)
+        by_test, told_by = self._results(results, text, code, earlier)
         return ProjectTestRun(
-            results=found,
+            results=by_test,
             told_by=told_by,
             code=code,
             output=text[-SHOWN:],
@@ -183,25 +183,25 @@ class ProjectTestCommand:
 
     def _reports(self) -> dict[Path, tuple[int, int, int]]:
         """The result files of Java's test runners, each with what differs once it is written anew."""
-        found = {one: one.stat() for one in sorted(self.folder.rglob(REPORTS)) if one.is_file()}
-        return {one: (stat.st_mtime_ns, stat.st_ino, stat.st_size) for one, stat in found.items()}
+        stats = {path: path.stat() for path in sorted(self.folder.rglob(REPORTS)) if path.is_file()}
+        return {path: (stat.st_mtime_ns, stat.st_ino, stat.st_size) for path, stat in stats.items()}
 
     def _results(
         self, path: Path, output: str, code: int, earlier: Mapping[Path, tuple[int, int, int]]
     ) -> tuple[Results, ResultSource]:
         if path.exists():
             return pytest_results(path.read_text(encoding="ascii").splitlines()), "pytest"
-        if found := unittest_results(output):
-            return found, "unittest"
-        reports = [one for one, stamp in self._reports().items() if earlier.get(one) != stamp]
-        if found := junit_results([one.read_bytes() for one in reports]):
+        if by_test := unittest_results(output):
+            return by_test, "unittest"
+        reports = [report for report, stamp in self._reports().items() if earlier.get(report) != stamp]
+        if by_test := junit_results([report.read_bytes() for report in reports]):
             # Gradle leaves out tests whose sources did not change since their reports were written.
-            for one in reports:
+            for report in reports:
                 with suppress(OSError):
-                    one.unlink()
-            return found, "junit"
-        if found := tap_results(output):
-            return found, "tap"
+                    report.unlink()
+            return by_test, "junit"
+        if by_test := tap_results(output):
+            return by_test, "tap"
         return {
             WHOLE: ProjectTestResult("failed" if code else "passed", output[-SHOWN:] if code else "")
         }, "exit code"
@@ -257,27 +257,27 @@ def _started(
 
 def pytest_results(lines: Sequence[str]) -> Results:
     """The results in the plug-in's lines. A test that started and did not finish has failed."""
-    found: dict[str, ProjectTestResult] = {}
+    by_test: dict[str, ProjectTestResult] = {}
     for line in lines:
         try:
             row = json.loads(line)
         except ValueError:  # the process was killed while it wrote
             continue
         name, when, outcome = row["id"], row["when"], row["outcome"]
-        known = found.get(name)
+        known = by_test.get(name)
         if when == "start":
             # Replaced by its result, unless the process is killed or exits in the middle of the test.
-            found[name] = ProjectTestResult("failed", "the test did not finish")
+            by_test[name] = ProjectTestResult("failed", "the test did not finish")
         elif outcome == "failed":
             # An error in the teardown does not hide that of the test, which has the traceback that is
             # searched.
             earlier = known.text + "\n" if known and known.state == "failed" and when == "teardown" else ""
-            found[name] = ProjectTestResult("failed", (earlier + row["text"])[-SHOWN:])
+            by_test[name] = ProjectTestResult("failed", (earlier + row["text"])[-SHOWN:])
         elif outcome == "skipped":
-            found[name] = ProjectTestResult("skipped")
+            by_test[name] = ProjectTestResult("skipped")
         elif when == "call" and outcome == "passed":
-            found[name] = ProjectTestResult("passed")
-    return found
+            by_test[name] = ProjectTestResult("passed")
+    return by_test
 
 
 def unittest_results(output: str) -> Results:
@@ -287,22 +287,22 @@ def unittest_results(output: str) -> Results:
     # The first line of 70 `=` ends the list of tests; the failures with their tracebacks follow it.
     listed = output.split("\n" + "=" * 70 + "\n")[0]
     headers = list(_HEADER.finditer(listed))
-    found: dict[str, ProjectTestResult] = {}
+    by_test: dict[str, ProjectTestResult] = {}
     for number, header in enumerate(headers):
         # What a test prints stands between its header and its result, so the result is looked for up to the
         # next.
         end = headers[number + 1].start() if number + 1 < len(headers) else len(listed)
-        told = listed[header.start() : end]
+        part = listed[header.start() : end]
         state: State = "failed"
-        if _SKIPPED.search(told):
+        if _SKIPPED.search(part):
             state = "skipped"
-        elif _PASSED.search(told):
+        elif _PASSED.search(part):
             state = "passed"
-        found[header[1]] = ProjectTestResult(state)
+        by_test[header[1]] = ProjectTestResult(state)
     for report in _REPORT.finditer(output):
         text = output[report.end() :].split("\n" + "=" * 70 + "\n")[0]
-        found[report[1]] = ProjectTestResult("failed", text[-SHOWN:])
-    return found
+        by_test[report[1]] = ProjectTestResult("failed", text[-SHOWN:])
+    return by_test
 
 
 def tap_results(output: str) -> Results:
@@ -313,28 +313,30 @@ def tap_results(output: str) -> Results:
     """
     if not _TAP.search(output):
         return {}
-    found: dict[str, ProjectTestResult] = {}
+    by_test: dict[str, ProjectTestResult] = {}
     title, numbering = "", Numbering()
-    failed, told = "", list[str]()
+    failed, lines = "", list[str]()
     for line in output.split("\n"):
         point, heading = _POINT.fullmatch(line), _TITLE.fullmatch(line)
         if point is None and heading is None:
-            told.append(line)
+            lines.append(line)
             continue
         if failed:
-            found[failed] = ProjectTestResult("failed", "\n".join(told)[:SHOWN])
+            by_test[failed] = ProjectTestResult("failed", "\n".join(lines)[:SHOWN])
             failed = ""
-        told = []
+        lines = []
         if heading is not None:
             title = heading["title"]
         if point is not None:
             name = numbering.of(f"{title}::{point['name'].strip()}")
             skipped = re.match(r"#\s*(?:skip|todo)", point["rest"], re.IGNORECASE) is not None
-            found[name] = ProjectTestResult("skipped" if skipped else "failed" if point["bad"] else "passed")
-            failed = name if found[name].state == "failed" else ""
+            by_test[name] = ProjectTestResult(
+                "skipped" if skipped else "failed" if point["bad"] else "passed"
+            )
+            failed = name if by_test[name].state == "failed" else ""
     if failed:
-        found[failed] = ProjectTestResult("failed", "\n".join(told)[:SHOWN])
-    return found
+        by_test[failed] = ProjectTestResult("failed", "\n".join(lines)[:SHOWN])
+    return by_test
 
 
 def junit_results(reports: Iterable[bytes]) -> Results:
@@ -342,7 +344,7 @@ def junit_results(reports: Iterable[bytes]) -> Results:
 
     A name may occur several times (a parametrised test); the worst result counts: failed, passed, skipped.
     """
-    found: dict[str, ProjectTestResult] = {}
+    by_test: dict[str, ProjectTestResult] = {}
     for report in reports:
         try:
             cases = list(ElementTree.fromstring(report).iter("testcase"))
@@ -351,16 +353,16 @@ def junit_results(reports: Iterable[bytes]) -> Results:
         for case in cases:
             name = f"{case.get('classname', '')}::{case.get('name', '')}"
             result = _junit_result(case)
-            if name not in found or _WORST.index(result.state) < _WORST.index(found[name].state):
-                found[name] = result
-    return found
+            if name not in by_test or _WORST.index(result.state) < _WORST.index(by_test[name].state):
+                by_test[name] = result
+    return by_test
 
 
 def _junit_result(case: ElementTree.Element) -> ProjectTestResult:
-    for told in case:
-        if told.tag in ("failure", "error"):
-            return ProjectTestResult("failed", _java_trace(told.text or told.get("message") or ""))
-        if told.tag == "skipped":
+    for child in case:
+        if child.tag in ("failure", "error"):
+            return ProjectTestResult("failed", _java_trace(child.text or child.get("message") or ""))
+        if child.tag == "skipped":
             return ProjectTestResult("skipped")
     return ProjectTestResult("passed")
 

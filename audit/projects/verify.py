@@ -184,13 +184,13 @@ def _nothing_passed(run: ProjectTestRun) -> str:
     ]
     # A build says in other words than a failing test why it ended.
     reason = build_output(texts[0]).reason if texts else run.build.reason
-    told = f": {reason}" if reason else ""
+    detail = f": {reason}" if reason else ""
     why = "no test passes on the unchanged project"
     if run.build.style_gate:
         why = f"a style gate of the build, {run.build.style_gate}, stops the tests"
     if run.timed_out:
         why = "the test command ran into the time limit"
-    return f"{why} (exit code {run.code}{told}); run the command yourself in a fresh copy of the project"
+    return f"{why} (exit code {run.code}{detail}); run the command yourself in a fresh copy of the project"
 
 
 def _perturbed(
@@ -223,9 +223,9 @@ def _counted(
 
 def units_of(files: Mapping[str, ChangedFile]) -> Iterator[tuple[tuple[str, str], bytes]]:
     """The units that differ in these files, as (path, unit name), each with its file before."""
-    for path, one in files.items():
-        for name in changed_units(file_format(path, one.before), one.before, one.after):
-            yield (path, name), one.before
+    for path, file in files.items():
+        for name in changed_units(file_format(path, file.before), file.before, file.after):
+            yield (path, name), file.before
 
 
 def executed_units(copy: WorkingCopy, units: Mapping[tuple[str, str], bytes]) -> frozenset[tuple[str, str]]:
@@ -249,12 +249,12 @@ def _power(
     if not changed:
         reasons: Counter[str] = Counter()
         for _, counts in drawn:
-            for one in counts.values():
-                reasons.update(one.reasons)
-        told = ", ".join(f"{reason}: {number:,}" for reason, number in reasons.most_common(REASONS))
+            for total in counts.values():
+                reasons.update(total.reasons)
+        listed = ", ".join(f"{reason}: {number:,}" for reason, number in reasons.most_common(REASONS))
         raise CannotAudit(
             "nothing could be perturbed; choose other transforms or another --source"
-            + (f" (most frequent reasons: {told})" if told else "")
+            + (f" (most frequent reasons: {listed})" if listed else "")
         )
     executed = len(executed_units(copy, changed))
     # A module that raises on import says nothing about the tests of its functions.
@@ -396,9 +396,9 @@ def _failure(
 
 
 def _units(copy: WorkingCopy, text: str, files: Mapping[str, ChangedFile]) -> tuple[SourceUnit, ...]:
-    found = units_in_traceback(text, copy.folder, new_bytes(files))
-    known = {(unit.path, unit.name): unit for one in files.values() for unit in one.applied}
-    return tuple(known[unit] for unit in found if unit in known)
+    traced = units_in_traceback(text, copy.folder, new_bytes(files))
+    known = {(unit.path, unit.name): unit for file in files.values() for unit in file.applied}
+    return tuple(known[unit] for unit in traced if unit in known)
 
 
 def _missing(test: str, run: ProjectTestRun) -> ProjectTestResult:
@@ -427,20 +427,20 @@ def units_in_traceback(text: str, folder: Path, files: Mapping[str, bytes]) -> t
 
     `files` are the candidates by path relative to `folder`. Frames in other files are ignored.
     """
-    found: dict[tuple[str, str], None] = {}
+    units: dict[tuple[str, str], None] = {}
     frames = [match for pattern in _FRAMES for match in pattern.finditer(text)]
     for frame in sorted(frames, key=lambda match: match.start(), reverse=True):
         path = _relative(frame[1], folder)
         if path in files:
-            found[path, _unit(path, files[path], int(frame[2]))] = None
+            units[path, _unit(path, files[path], int(frame[2]))] = None
     for part in reversed(_CAUSE.split(text)):  # the last cause is the innermost
         for frame in _JVM.finditer(part):
             package = frame[1].rpartition(".")[0].replace(".", "/")
             name = f"{package}/{frame[2]}".lstrip("/")
             # The JVM knows the package and the file's name, but not the folder of sources above them.
             for path in [path for path in files if f"/{path}".endswith(f"/{name}")]:
-                found[path, _unit(path, files[path], int(frame[3]))] = None
-    return tuple(found)
+                units[path, _unit(path, files[path], int(frame[3]))] = None
+    return tuple(units)
 
 
 def _relative(name: str, folder: Path) -> str:
@@ -456,7 +456,7 @@ def _relative(name: str, folder: Path) -> str:
 def _unit(path: str, data: bytes, line: int) -> str:
     try:
         known = file_format(path, data)
-        found = known.places(known.decode(data).text)
+        places = known.places(known.decode(data).text)
     except SourceError:
         return MODULE
-    return next((place.name for place in found if place.first <= line <= place.last), MODULE)
+    return next((place.name for place in places if place.first <= line <= place.last), MODULE)

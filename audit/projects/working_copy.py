@@ -171,22 +171,22 @@ def new_bytes(files: Mapping[str, ChangedFile]) -> dict[str, bytes]:
 
 def changed_files(results: Iterable[FileResult], counts: CountsByTransform) -> dict[str, ChangedFile]:
     """The files that changed, by path. Adds the records of all files to `counts`."""
-    found = {}
+    changed = {}
     for result in results:
         count(counts, result.records)
         if result.after != result.before:
-            found[result.path] = ChangedFile(
+            changed[result.path] = ChangedFile(
                 before=result.before, after=result.after, applied=_by_unit(result.records)
             )
-    return found
+    return changed
 
 
 def _by_unit(records: Iterable[UnitRecord]) -> dict[SourceUnit, tuple[str, ...]]:
-    found: dict[SourceUnit, tuple[str, ...]] = {}
+    by_unit: dict[SourceUnit, tuple[str, ...]] = {}
     for record in records:
         if isinstance(record, Applied) and record.kind != "identity":
-            found[record.unit] = (*found.get(record.unit, ()), record.transform)
-    return found
+            by_unit[record.unit] = (*by_unit.get(record.unit, ()), record.transform)
+    return by_unit
 
 
 def _is_source(path: str, sources: Sequence[str]) -> bool:

@@ -49,9 +49,9 @@ class Classification(ExactMatch):
     @override
     def normalise(self, answer: object) -> str | None:
         """One of the labels; `None` for everything else. Before it is fitted, every text is a label."""
-        found = as_label(answer)
+        label = as_label(answer)
         known = self.answers.labels if isinstance(self.answers, OneLabel) else ()
-        return found if not known or found in known else None
+        return label if not known or label in known else None
 
 
 @cache
@@ -69,8 +69,8 @@ def _listed(labels: tuple[str, ...], words: tuple[tuple[str, str], ...]) -> str:
 
 
 def _said(label: str, words: tuple[tuple[str, str], ...]) -> str:
-    found = [word for word, meant in words if as_label(meant) == label and word != label]
-    return f" ({', '.join(found)})" if found else ""
+    spoken = [word for word, meant in words if as_label(meant) == label and word != label]
+    return f" ({', '.join(spoken)})" if spoken else ""
 
 
 def _any_label(line: str) -> str | None:

@@ -62,9 +62,9 @@ def pair_labels(request: LabelRequest) -> LabelSource:
     Raises:
         UsageError: `--labels` names a tool.
     """
-    found = corpus_labels(request)
-    assert isinstance(found, GivenLabels)
-    return PairLabels(column=found.column, ignored=found.ignored)
+    labels = corpus_labels(request)
+    assert isinstance(labels, GivenLabels)
+    return PairLabels(column=labels.column, ignored=labels.ignored)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,11 +91,11 @@ class CloneDetection(ExactMatch):
             return NOT_PARSED
         if not language.parses(sample.other):
             return OTHER_NOT_PARSED
-        found = replace(sample, label=self.normalise(sample.label), sides=self.sides)
+        pair = replace(sample, label=self.normalise(sample.label), sides=self.sides)
         if self.sides != "second":
-            return found
+            return pair
         # Tests and file are those of the first unit.
-        return replace(found, source=sample.other, other=sample.source, tests=None, context="", file="")
+        return replace(pair, source=sample.other, other=sample.source, tests=None, context="", file="")
 
     @override
     def refuses(self, language: str) -> str:

@@ -69,8 +69,8 @@ class CloneSearch(CodeSearch):
             return reason
         if not LANGUAGES.get(sample.language).parses(sample.source):
             return NOT_PARSED
-        found = class_of(sample)
-        return NO_LABEL if found is None else replace(sample, label=found, sides=self.sides)
+        label = class_of(sample)
+        return NO_LABEL if label is None else replace(sample, label=label, sides=self.sides)
 
     @override
     def refuses(self, language: str) -> str:
@@ -86,16 +86,16 @@ class CloneSearch(CodeSearch):
         if not right or not sample.candidates:
             return malformed("no candidates")
         every = (predicted.answer, *predicted.draws)
-        if any(not isinstance(one, tuple) or beyond(one, len(sample.candidates)) for one in every):
+        if any(not isinstance(answer, tuple) or beyond(answer, len(sample.candidates)) for answer in every):
             return replace(malformed(predicted.answer), replies=predicted.replies)
         scores = dict(predicted.scores)
-        own = [scores[one] for one in right if one in scores]
+        own = [scores[number] for number in right if number in scores]
         rest = [score for name, score in scores.items() if name not in right]
         return replace(
             predicted,
             answer=_ranks(predicted.answer, right),
             first=str(predicted.answer[0]) if isinstance(predicted.answer, tuple) else "",
-            draws=tuple(_ranks(one, right) for one in predicted.draws),
+            draws=tuple(_ranks(draw, right) for draw in predicted.draws),
             scores=((RIGHT, fmean(own)),) if len(own) == len(right) else (),
             margin=min((abs(one - other) for one in own for other in rest), default=None),
         )
@@ -116,14 +116,14 @@ class CloneSearch(CodeSearch):
         if not isinstance(sample.label, tuple) or not isinstance(answer, tuple):
             return None
         right = len(sample.label)
-        ranks = sorted(int(str(one)) for one in answer)
+        ranks = sorted(int(str(rank)) for rank in answer)
         return sum(n / rank for n, rank in enumerate(ranks, start=1) if 0 < rank <= right) / right
 
     @override
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
         """The share of units of which the first candidate is right."""
-        found = [_first(answer) for answer, sample in answers if sample.label is not None]
-        return {"precision@1": fmean(found)} if found else {}
+        hits = [_first(answer) for answer, sample in answers if sample.label is not None]
+        return {"precision@1": fmean(hits)} if hits else {}
 
 
 NOT_NAMED: Final = ("0",)
@@ -132,7 +132,7 @@ NOT_NAMED: Final = ("0",)
 
 def _ranks(answer: Answer, right: Sequence[str]) -> tuple[str, ...]:
     named = answer if isinstance(answer, tuple) else ()
-    return tuple(str(rank) for rank, one in enumerate(named, start=1) if one in right) or NOT_NAMED
+    return tuple(str(rank) for rank, number in enumerate(named, start=1) if number in right) or NOT_NAMED
 
 
 def _equal(before: Answer, after: Answer) -> bool:
@@ -165,18 +165,18 @@ def with_clones(sample: Sample, others: Sequence[Sample]) -> Sample | str:
     """
     alike: dict[str, int] = {}
     apart: dict[str, int] = {}
-    for one in others:
-        if one.language == sample.language and one.source != sample.source:
-            known = alike if one.label == sample.label else apart
-            known[one.source] = hashed(sample.id, one.source)
+    for other in others:
+        if other.language == sample.language and other.source != sample.source:
+            known = alike if other.label == sample.label else apart
+            known[other.source] = hashed(sample.id, other.source)
     # A text with two labels is neither.
     both = alike.keys() & apart.keys()
-    right = heapq.nsmallest(MOST_RIGHT, alike.keys() - both, key=lambda one: alike[one])
-    wrong = heapq.nsmallest(CANDIDATES - len(right), apart.keys() - both, key=lambda one: apart[one])
+    right = heapq.nsmallest(MOST_RIGHT, alike.keys() - both, key=lambda source: alike[source])
+    wrong = heapq.nsmallest(CANDIDATES - len(right), apart.keys() - both, key=lambda source: apart[source])
     if not right or not wrong:
         return NO_OTHER if right else NO_CLONE
-    chosen = sorted((*right, *wrong), key=lambda one: hashed(sample.id, "place", one))
-    numbers = tuple(str(n) for n, one in enumerate(chosen, start=1) if one in right)
+    chosen = sorted((*right, *wrong), key=lambda source: hashed(sample.id, "place", source))
+    numbers = tuple(str(n) for n, source in enumerate(chosen, start=1) if source in right)
     return replace(sample, candidates=tuple(chosen), label=numbers)
 
 

@@ -50,8 +50,8 @@ class CodeModelling(Task):
     @override
     def normalise(self, answer: object) -> Answer | None:
         """A number that is not negative, or the text of one."""
-        found = number(answer)
-        return found if found is not None and found >= 0 else None
+        bits = number(answer)
+        return bits if bits is not None and bits >= 0 else None
 
     @override
     def same(self, before: Predicted, after: Predicted) -> bool:

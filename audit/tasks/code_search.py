@@ -70,10 +70,10 @@ class CodeSearch(Task):
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample without its documentation, and the query in its place; the candidates are not there
         yet (`SearchedCorpus`)."""
-        found = described(sample)
-        if isinstance(found, str):
-            return found
-        return replace(found, text=str(found.label), label=FIRST, sides=self.sides)
+        prepared = described(sample)
+        if isinstance(prepared, str):
+            return prepared
+        return replace(prepared, text=str(prepared.label), label=FIRST, sides=self.sides)
 
     @override
     def refuses(self, language: str) -> str:
@@ -84,10 +84,10 @@ class CodeSearch(Task):
         """The numbers of candidates as texts, from a number or a list of them; each once."""
         several = answer if isinstance(answer, tuple | list) else (answer,)
         # A text may hold several.
-        parts = [part for one in several for part in (one.split(",") if isinstance(one, str) else (one,))]
-        found = [_number(one) for one in parts]
-        named = [one for one in found if one is not None]
-        return tuple(dict.fromkeys(named)) if named and len(named) == len(found) else None
+        parts = [part for name in several for part in (name.split(",") if isinstance(name, str) else (name,))]
+        numbers = [_number(part) for part in parts]
+        named = [number for number in numbers if number is not None]
+        return tuple(dict.fromkeys(named)) if named and len(named) == len(numbers) else None
 
     @override
     def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
@@ -99,7 +99,7 @@ class CodeSearch(Task):
             return malformed("no candidates")
         right = str(sample.candidates.index(sample.source) + 1)
         every = (predicted.answer, *predicted.draws)
-        if any(not isinstance(one, tuple) or beyond(one, len(sample.candidates)) for one in every):
+        if any(not isinstance(answer, tuple) or beyond(answer, len(sample.candidates)) for answer in every):
             return replace(malformed(predicted.answer), replies=predicted.replies)
         scores = dict(predicted.scores)
         own = scores.get(right)
@@ -110,7 +110,7 @@ class CodeSearch(Task):
             predicted,
             answer=_rank(predicted.answer, right),
             first=str(predicted.answer[0]) if isinstance(predicted.answer, tuple) else "",
-            draws=tuple(_rank(one, right) for one in predicted.draws),
+            draws=tuple(_rank(draw, right) for draw in predicted.draws),
             scores=() if own is None else ((RIGHT, own),),
             margin=min(gaps, default=None),
         )
@@ -136,9 +136,9 @@ class CodeSearch(Task):
         ]
         if not ranks:
             return {}
-        found = {f"recall@{k}": fmean(0 < rank <= k for rank in ranks) for k in AT}
+        recalls = {f"recall@{k}": fmean(0 < rank <= k for rank in ranks) for k in AT}
         gains = [1 / log2(1 + rank) if 0 < rank <= DEPTH else 0.0 for rank in ranks]
-        return {**found, f"NDCG@{DEPTH}": fmean(gains)}
+        return {**recalls, f"NDCG@{DEPTH}": fmean(gains)}
 
 
 RIGHT: Final = "right candidate"
@@ -157,7 +157,7 @@ def _number(value: object) -> str | None:
 
 def beyond(answer: tuple[object, ...], candidates: int) -> bool:
     """Whether an answer names a candidate that is not there."""
-    return any(not str(one).isdecimal() or int(str(one)) > candidates for one in answer)
+    return any(not str(number).isdecimal() or int(str(number)) > candidates for number in answer)
 
 
 def _rank(answer: Answer, right: str) -> float:
@@ -192,10 +192,10 @@ class SearchedCorpus(LabelSource):
     @override
     def settled(self, samples: Iterable[Sample]) -> "SearchedCorpus":
         """With the numbers of candidates of these samples; a run says so if they are few."""
-        found = {len(one.candidates) for one in samples}
-        if not found:
+        sizes = {len(sample.candidates) for sample in samples}
+        if not sizes:
             return self
-        fewest, most = min(found), max(found)
+        fewest, most = min(sizes), max(sizes)
         if fewest < CANDIDATES and self.note is not None:
             number = str(most) if fewest == most else f"{fewest} to {most}"
             self.note(
@@ -213,7 +213,7 @@ class SearchedCorpus(LabelSource):
         """
         others = pool(source, task)
         # Without any the reasons are told when samples are drawn.
-        if others and max(Counter(one.language for one in others).values()) < FEWEST:
+        if others and max(Counter(other.language for other in others).values()) < FEWEST:
             raise CorpusError(
                 f"corpus {source.spec!r} has no language with {FEWEST} units with a description; task "
                 f"{task.name!r} needs as many to choose from"
@@ -228,8 +228,8 @@ def pool(source: Corpus, task: Task) -> list[Sample]:
     They are drawn from the whole corpus by hashes. So neither the draw nor the shard decides who is beside
     whom.
     """
-    found = [task.prepare(one) for one in SpreadCorpus(source, POOL).read(Counter())]
-    return [one for one in found if isinstance(one, Sample)]
+    prepared = [task.prepare(sample) for sample in SpreadCorpus(source, POOL).read(Counter())]
+    return [sample for sample in prepared if isinstance(sample, Sample)]
 
 
 def among(
@@ -238,8 +238,8 @@ def among(
     """The function that makes an example, which `place` puts among others."""
 
     def prepare(sample: Sample) -> Sample | str:
-        found = task.prepare(sample)
-        return found if isinstance(found, str) else place(found, others)
+        prepared = task.prepare(sample)
+        return prepared if isinstance(prepared, str) else place(prepared, others)
 
     return prepare
 
@@ -250,9 +250,9 @@ def with_candidates(sample: Sample, others: Sequence[Sample]) -> Sample | str:
     Units with the same query might be right, too, and are none of the others.
     """
     fitting = {
-        one.source: hashed(sample.id, one.source)
-        for one in others
-        if one.language == sample.language and one.source != sample.source and one.text != sample.text
+        other.source: hashed(sample.id, other.source)
+        for other in others
+        if other.language == sample.language and other.source != sample.source and other.text != sample.text
     }
     chosen = heapq.nsmallest(CANDIDATES - 1, fitting, key=fitting.__getitem__)
     if len(chosen) + 1 < FEWEST:
@@ -280,8 +280,8 @@ def _labels(request: LabelRequest) -> LabelSource:
 def _line(text: str) -> Answer | None:
     """The numbers that a line is; `None` for prose."""
     plain = text.strip()
-    found = re.findall(r"\d+", plain) if _NUMBERS.fullmatch(plain) else []
-    return tuple(found) if len(found) > 1 else found[0] if found else None
+    numbers = re.findall(r"\d+", plain) if _NUMBERS.fullmatch(plain) else []
+    return tuple(numbers) if len(numbers) > 1 else numbers[0] if numbers else None
 
 
 NUMBERS: Final = AnswerShape(alone=_line, labels=("number", "candidate", "function"))

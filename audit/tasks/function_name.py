@@ -196,9 +196,11 @@ def _spelled(text: str) -> str | None:
 
 def _parts(texts: Sequence[str]) -> str | None:
     """The name whose subtokens these are; `None` if one of them is a name of several."""
-    found = [subtokens(text) for text in texts]
+    parts = [subtokens(text) for text in texts]
     return (
-        "_".join(one[0] for one in found) if len(found) > 1 and all(len(one) == 1 for one in found) else None
+        "_".join(part[0] for part in parts)
+        if len(parts) > 1 and all(len(part) == 1 for part in parts)
+        else None
     )
 
 
@@ -265,8 +267,8 @@ class FunctionName(Task):
     @override
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """The F1 of one answer's subtokens against the name's, as sets."""
-        found = counts(answer, sample)
-        return found.f1 if found else None
+        overlap = counts(answer, sample)
+        return overlap.f1 if overlap else None
 
     @override
     def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:

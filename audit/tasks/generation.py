@@ -85,10 +85,10 @@ class Generation(Solving):
             return reason
         if not sample.tests:
             return NO_TESTS
-        found = cut_of(sample, self.share)
-        if isinstance(found, str):
-            return found
-        body, asked = found
+        cut = cut_of(sample, self.share)
+        if isinstance(cut, str):
+            return cut
+        body, asked = cut
         tests = tests_of(sample, body.name)
         (outcome,) = originals().outcomes([trial(sample.source, sample.source, tests, sample.language)])
         if not isinstance(outcome, Passed):
@@ -120,10 +120,10 @@ class Generation(Solving):
             return "unknown"
         if not control and perturbed.evidence == "executed":
             return "same"  # `askable` ran it on these tests; suites keep the evidence
-        found = _outcomes(sample, tests, _references(sample, perturbed))
-        if Passed() in found:
+        outcomes = _outcomes(sample, tests, _references(sample, perturbed))
+        if Passed() in outcomes:
             return "same"
-        return "unknown" if any(isinstance(one, TrialUnjudged) for one in found) else "other"
+        return "unknown" if any(isinstance(outcome, TrialUnjudged) for outcome in outcomes) else "other"
 
     @override
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
@@ -136,23 +136,25 @@ class Generation(Solving):
         if tests is None:
             return tuple(outcomes)
         chosen = [
-            one.left_out(NO_TEXT) if isinstance(one, Perturbed) and _loses_text(sample, one) else one
-            for one in askable_variants(sample, outcomes)
+            outcome.left_out(NO_TEXT)
+            if isinstance(outcome, Perturbed) and _loses_text(sample, outcome)
+            else outcome
+            for outcome in askable_variants(sample, outcomes)
         ]
         # Execution of many programs at once is faster; `_proved` then finds the results in the cache.
-        variants = [one for one in chosen if _is_executed(one)]
-        _outcomes(sample, tests, [text for one in variants for text in _references(sample, one)])
-        return tuple(self._proved(sample, one) for one in chosen)
+        variants = [outcome for outcome in chosen if _is_executed(outcome)]
+        _outcomes(sample, tests, [text for variant in variants for text in _references(sample, variant)])
+        return tuple(self._proved(sample, outcome) for outcome in chosen)
 
     def _proved(self, sample: Sample, outcome: Outcome) -> Outcome:
         """A variant with evidence from its tests, or not applied if it must keep the meaning and fails
         them."""
         if not _is_executed(outcome):
             return outcome
-        found = self.expects(sample, replace(outcome, evidence="none"))
-        if outcome.kind == "preserving" and found != "same":
-            return outcome.left_out(FAILS_NOW if found == "other" else CARRIES_NOT)
-        if outcome.kind == "control" and found != "other":
+        expected = self.expects(sample, replace(outcome, evidence="none"))
+        if outcome.kind == "preserving" and expected != "same":
+            return outcome.left_out(FAILS_NOW if expected == "other" else CARRIES_NOT)
+        if outcome.kind == "control" and expected != "other":
             return outcome
         return replace(outcome, evidence="executed")
 
@@ -183,7 +185,7 @@ def _loses_text(sample: Sample, perturbed: Perturbed) -> bool:
 
 
 def _outcomes(sample: Sample, tests: str, programs: Sequence[str]) -> list[TrialOutcome]:
-    return solutions().outcomes([trial(one, sample.source, tests, sample.language) for one in programs])
+    return solutions().outcomes([trial(text, sample.source, tests, sample.language) for text in programs])
 
 
 GENERATION: Final = Generation(

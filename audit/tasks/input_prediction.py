@@ -144,10 +144,10 @@ def asked_in_javascript(source: str) -> tuple[str, str] | None:
         SourceError: the text does not parse.
     """
     text, _, line = source.rstrip().rpartition("\n")
-    found = _ASSERTS.fullmatch(line)
-    if found is None or not is_last(reading_of(source), text):
+    match = _ASSERTS.fullmatch(line)
+    if match is None or not is_last(reading_of(source), text):
         return None
-    return None if value_text(found["value"]) is None else (text.rstrip(), found["name"])
+    return None if value_text(match["value"]) is None else (text.rstrip(), match["name"])
 
 
 def _literals_in_javascript(text: str, name: str) -> str | None:
@@ -156,8 +156,8 @@ def _literals_in_javascript(text: str, name: str) -> str | None:
     start = 0 if begins is None else begins.end()
     if not text.startswith(f"{name}(", start):
         return None
-    found = arguments_text(text, start + len(name) + 1)
-    return found[0] if found is not None and _BEHIND.fullmatch(text, found[1]) else None
+    given = arguments_text(text, start + len(name) + 1)
+    return given[0] if given is not None and _BEHIND.fullmatch(text, given[1]) else None
 
 
 _ASSERTS_IN_C: Final = re.compile(
@@ -169,10 +169,10 @@ _BEFORE_IN_C: Final = re.compile(r"(?:assert(?:_equal)?\s*\(\s*)?")
 def _asked_in_c(source: str, finder: c_calls.CCalls) -> tuple[str, str] | None:
     """The text of C or C++ before the question, and the name of the function that it asks about."""
     text, _, line = source.rstrip().rpartition("\n")
-    found = _ASSERTS_IN_C.fullmatch(line)
-    if found is None or c_values.value_text(found["value"]) is None or not finder.is_last(source, text):
+    match = _ASSERTS_IN_C.fullmatch(line)
+    if match is None or c_values.value_text(match["value"]) is None or not finder.is_last(source, text):
         return None
-    return text.rstrip(), found["name"]
+    return text.rstrip(), match["name"]
 
 
 def _literals_in_c(text: str, name: str) -> str | None:
@@ -181,10 +181,10 @@ def _literals_in_c(text: str, name: str) -> str | None:
     start = 0 if begins is None else begins.end()
     if not text.startswith(f"{name}(", start):
         return None
-    found = c_values.arguments_of(text, start + len(name) + 1)
-    if found is None or not _BEHIND.fullmatch(text, found[1]):
+    given = c_values.arguments_of(text, start + len(name) + 1)
+    if given is None or not _BEHIND.fullmatch(text, given[1]):
         return None
-    return ", ".join(plain for _, plain in found[0])
+    return ", ".join(plain for _, plain in given[0])
 
 
 def arguments(text: str, name: str, language: str = PYTHON.name) -> str | None:
@@ -194,10 +194,10 @@ def arguments(text: str, name: str, language: str = PYTHON.name) -> str | None:
     if not said:
         return None
     last = said.splitlines()[-1].strip()
-    for one in dict.fromkeys((said, last)):
-        for form in (one, f"{name}({one})"):
-            if (found := QUESTIONS[language].literals(form, name)) is not None:
-                return found
+    for line in dict.fromkeys((said, last)):
+        for form in (line, f"{name}({line})"):
+            if (literals := QUESTIONS[language].literals(form, name)) is not None:
+                return literals
     return None
 
 
@@ -220,10 +220,10 @@ def _literals(text: str, name: str) -> str | None:
     if not isinstance(call.func, ast.Name) or call.func.id != name:
         return None
     try:
-        given = [ast.literal_eval(one) for one in (*call.args, *(each.value for each in call.keywords))]
+        given = [ast.literal_eval(node) for node in (*call.args, *(each.value for each in call.keywords))]
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-    if any(one is ... for one in given) or any(each.arg is None for each in call.keywords):
+    if any(value is ... for value in given) or any(each.arg is None for each in call.keywords):
         return None
     named = [f"{each.arg}={ast.unparse(each.value)}" for each in call.keywords]
     return ", ".join([*map(ast.unparse, call.args), *named])
@@ -293,7 +293,7 @@ def _trial(text: str, name: str, given: str, value: str, language: str) -> Progr
 
 def _filled(template: str, call: str, value: str) -> str:
     parts = {"{call}": call, "{value}": value}
-    return re.sub(r"\{call\}|\{value\}", lambda found: parts[found[0]], template)
+    return re.sub(r"\{call\}|\{value\}", lambda match: parts[match[0]], template)
 
 
 class Inputs(Outputs):
@@ -307,13 +307,13 @@ class Inputs(Outputs):
         Raises:
             CannotAudit: something has to be executed, and this machine cannot contain programs.
         """
-        found = super().prepared(sample)
-        own = None if isinstance(found, str) else VALUES[found.language].parted(found.source)
-        if isinstance(found, str) or own is None:
-            return found if isinstance(found, str) else NO_QUESTION
+        prepared = super().prepared(sample)
+        own = None if isinstance(prepared, str) else VALUES[prepared.language].parted(prepared.source)
+        if isinstance(prepared, str) or own is None:
+            return prepared if isinstance(prepared, str) else NO_QUESTION
         text, call = own
-        name, value = call.partition("(")[0], str(found.label)
-        language = found.language
+        name, value = call.partition("(")[0], str(prepared.label)
+        language = prepared.language
         given = arguments(call, name, language)
         # Neither an exception nor Python's `nan` equals what a call returns.
         if given is None or VALUES[language].written(value) is None:
@@ -321,7 +321,7 @@ class Inputs(Outputs):
         if originals().outcomes([_trial(text, name, given, value, language)]) != [Passed()]:
             return RAISES
         source = f"{text}\n\n\n{QUESTIONS[language].line(name, value)}\n"
-        return INPUT_PREDICTION.prepare(replace(found, source=source, calls=((given, value),)))
+        return INPUT_PREDICTION.prepare(replace(prepared, source=source, calls=((given, value),)))
 
     @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
@@ -337,21 +337,21 @@ class Inputs(Outputs):
 def _judged(sample: Sample, outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
     """The outcomes: with evidence if execution gives any, and not applied if a variant must keep the meaning
     and does not, or asks something else."""
-    trials = [_known(sample, one) for one in outcomes]
-    ran = iter(solutions().outcomes([one for one in trials if one is not None]))
-    for one, trial in zip(outcomes, trials, strict=True):
-        if not isinstance(one, Perturbed) or one.kind in KEEPS_TEXT:
-            yield one
+    trials = [_known(sample, outcome) for outcome in outcomes]
+    ran = iter(solutions().outcomes([trial for trial in trials if trial is not None]))
+    for outcome, trial in zip(outcomes, trials, strict=True):
+        if not isinstance(outcome, Perturbed) or outcome.kind in KEEPS_TEXT:
+            yield outcome
         elif trial is None:
-            yield one.left_out(OTHER_QUESTION)
+            yield outcome.left_out(OTHER_QUESTION)
         else:
-            found = next(ran)
-            if isinstance(found, TrialUnjudged) or (one.kind == "control" and found == Passed()):
-                yield one
-            elif one.kind == "control" or found == Passed():
-                yield replace(one, evidence="executed")
+            executed = next(ran)
+            if isinstance(executed, TrialUnjudged) or (outcome.kind == "control" and executed == Passed()):
+                yield outcome
+            elif outcome.kind == "control" or executed == Passed():
+                yield replace(outcome, evidence="executed")
             else:
-                yield one.left_out(DIFFERS)
+                yield outcome.left_out(DIFFERS)
 
 
 def _known(sample: Sample, outcome: Outcome) -> ProgramTrial | None:

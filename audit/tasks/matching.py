@@ -74,8 +74,8 @@ class Matching(ExactMatch):
 
     def same_reference(self, sample: Sample, source: str) -> bool:
         """Whether the reference of a sample is right for its rewritten text, too."""
-        found = _form(sample.source, sample.language, deep=True)
-        return found is not None and found == _form(source, sample.language, deep=True)
+        form = _form(sample.source, sample.language, deep=True)
+        return form is not None and form == _form(source, sample.language, deep=True)
 
     @override
     def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
@@ -85,8 +85,8 @@ class Matching(ExactMatch):
         right = self.form(sample.label, sample)
 
         def grade(answer: Answer) -> str:
-            found = self.form(str(answer), sample)
-            return REFERENCE if found is not None and found == right else OTHER
+            form = self.form(str(answer), sample)
+            return REFERENCE if form is not None and form == right else OTHER
 
         return replace(
             predicted, answer=grade(predicted.answer), draws=tuple(map(grade, predicted.draws)), scores=()
@@ -106,12 +106,12 @@ class Matching(ExactMatch):
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
         """The outcomes; variants for which the same reference is right are applied."""
         return tuple(
-            one.left_out(OTHER_REFERENCE)
-            if isinstance(one, Perturbed)
-            and one.kind not in KEEPS_TEXT
-            and not self.same_reference(sample, one.source)
-            else one
-            for one in outcomes
+            outcome.left_out(OTHER_REFERENCE)
+            if isinstance(outcome, Perturbed)
+            and outcome.kind not in KEEPS_TEXT
+            and not self.same_reference(sample, outcome.source)
+            else outcome
+            for outcome in outcomes
         )
 
 
@@ -147,7 +147,7 @@ class TranslationMatch(Matching):
         """The unit, with the text in the other language as its label; or why it is no example."""
         if reason := self.refuses(sample.language):
             return reason
-        chosen = next((one for one in sample.targets if one.solution), None)
+        chosen = next((target for target in sample.targets if target.solution), None)
         if chosen is None:
             return NO_REFERENCE
         if _form(sample.source, sample.language, deep=False) is None:
@@ -161,8 +161,8 @@ class TranslationMatch(Matching):
 
     @override
     def same_reference(self, sample: Sample, source: str) -> bool:
-        found = _form(sample.source, sample.language, deep=False)
-        return found is not None and found == _form(source, sample.language, deep=False)
+        form = _form(sample.source, sample.language, deep=False)
+        return form is not None and form == _form(source, sample.language, deep=False)
 
 
 def _form(text: str, language: str, *, deep: bool) -> str | None:
@@ -173,10 +173,10 @@ def _form(text: str, language: str, *, deep: bool) -> str | None:
     try:
         if deep and record.canonical:
             text = load_target(record.canonical)(text)
-        found: str = load_target(record.content)(text) if record.content else _tokens(text)
+        form: str = load_target(record.content)(text) if record.content else _tokens(text)
     except SourceError:
         return None
-    return found
+    return form
 
 
 _TOKEN: Final = re.compile(
@@ -186,7 +186,7 @@ _TOKEN: Final = re.compile(
 
 def _tokens(text: str) -> str:
     """A text of a language with braces, without layout and comments."""
-    return " ".join(one for one in _TOKEN.findall(text) if not one.startswith(("//", "/*")))
+    return " ".join(token for token in _TOKEN.findall(text) if not token.startswith(("//", "/*")))
 
 
 def _title(language: str) -> str:

@@ -61,10 +61,10 @@ class NextLine(ExactMatch):
         """The function with the line after the cut as its label and the shown part in `asked`; or why it is
         no example.
         """
-        found = cut_of(sample, self.share)
-        if isinstance(found, str):
-            return found
-        body, asked = found
+        cut = cut_of(sample, self.share)
+        if isinstance(cut, str):
+            return cut
+        body, asked = cut
         if not body.places.index(len(asked)):
             return ONE_LINE  # nothing of the body is shown, so the task would be to guess its beginning
         return replace(sample, label=_next(sample.source, asked), asked=asked)
@@ -93,10 +93,12 @@ class NextLine(ExactMatch):
         """The outcomes; only variants with the same next line and another shown part than earlier ones are
         applied."""
         return tuple(
-            one.left_out(OTHER_LINE)
-            if isinstance(one, Perturbed) and one.kind == "preserving" and self.expects(sample, one) != "same"
-            else one
-            for one in askable_variants(sample, outcomes)
+            outcome.left_out(OTHER_LINE)
+            if isinstance(outcome, Perturbed)
+            and outcome.kind == "preserving"
+            and self.expects(sample, outcome) != "same"
+            else outcome
+            for outcome in askable_variants(sample, outcomes)
         )
 
     @override
@@ -126,8 +128,8 @@ def _said(text: str) -> str | None:
     # An indented line is code, and prose is not indented.
     if first[:1].isspace() or not (fences := _fenced(text)):
         return _first(text)
-    found = {_first(one) for one in fences}
-    return found.pop() if len(found) == 1 else None
+    lines = {_first(fence) for fence in fences}
+    return lines.pop() if len(lines) == 1 else None
 
 
 def _fenced(text: str) -> list[str]:

@@ -248,18 +248,24 @@ class Outputs(LabelSource):
         """
         findings = FindingCounts()
         for case in cases:
-            variants = [one.source for one in case.outcomes if _is_variant(one)]
-            controls = [one.source for one in case.outcomes if _is_variant(one) and one.kind == "control"]
+            variants = [outcome.source for outcome in case.outcomes if _is_variant(outcome)]
+            controls = [
+                outcome.source
+                for outcome in case.outcomes
+                if _is_variant(outcome) and outcome.kind == "control"
+            ]
             language = case.sample.language
             if language not in VALUES:  # possible in a suite that another program wrote
                 yield case
                 continue
             seconds, hashes = VALUES[language].judge_seconds, 0 if VALUES[language].runs_twice else 1
-            found = dict(zip(variants, self._results(variants, 0, seconds, language), strict=True))
+            first = dict(zip(variants, self._results(variants, 0, seconds, language), strict=True))
             again = dict(zip(controls, self._results(controls, hashes, seconds, language), strict=True))
             outcomes = [
-                _judged(one, found[one.source], again.get(one.source), findings) if _is_variant(one) else one
-                for one in case.outcomes
+                _judged(outcome, first[outcome.source], again.get(outcome.source), findings)
+                if _is_variant(outcome)
+                else outcome
+                for outcome in case.outcomes
             ]
             yield replace(case, outcomes=tuple(outcomes))
         if self._note is not None and findings.total:
@@ -276,27 +282,27 @@ class Outputs(LabelSource):
         stream(0, sample.id, "call").shuffle(order)
         language = sample.language
         values = VALUES[language]
-        told: dict[str, Result] = {}
+        by_call: dict[str, Result] = {}
         fitting: list[str] = []
         # Where each call has a program, none is executed behind the first one with a value to ask about.
         for some in [order] if values.tool is None or values.runs_twice else [[call] for call in order]:
             programs = [calls.program(call) for call in some]
             results = self._results(programs, 0, values.choose_seconds, language)
-            told |= zip(some, results, strict=True)
+            by_call |= zip(some, results, strict=True)
             fitting += [
-                call for call in some if _is_fit(told[call], given=calls.given, nothing=values.nothing)
+                call for call in some if _is_fit(by_call[call], given=calls.given, nothing=values.nothing)
             ]
-            if any(isinstance(told[call], Returned) for call in fitting):
+            if any(isinstance(by_call[call], Returned) for call in fitting):
                 break
         if not fitting:
-            reasons = [one.reason for one in told.values() if isinstance(one, Unknown)]
-            return reasons[0] if len(reasons) == len(told) else TRIVIAL
+            reasons = [unknown.reason for unknown in by_call.values() if isinstance(unknown, Unknown)]
+            return reasons[0] if len(reasons) == len(by_call) else TRIVIAL
         # A returned value says more about a function than an exception.
-        call = min(fitting, key=lambda one: isinstance(told[one], Raised))
-        again = told[call]
+        call = min(fitting, key=lambda call: isinstance(by_call[call], Raised))
+        again = by_call[call]
         if not values.runs_twice:
             (again,) = self._results([calls.program(call)], 1, values.judge_seconds, language)
-        label = answer_of(told[call], language)
+        label = answer_of(by_call[call], language)
         return (call, label) if label is not None and answer_of(again, language) == label else UNSTABLE
 
     def _drawn(self, sample: Sample) -> list[str] | str:
@@ -304,10 +310,10 @@ class Outputs(LabelSource):
         key = _key(sample.source, -1, sample.language)
         if self._kept is not None and (known := self._kept.fetch([key])):
             return list(json.loads(known[key]))
-        found = FINDERS[sample.language].drawn(sample)
-        if self._kept is not None and not isinstance(found, str):
-            self._kept.store({key: json.dumps(found)}, run="")
-        return found
+        drawn = FINDERS[sample.language].drawn(sample)
+        if self._kept is not None and not isinstance(drawn, str):
+            self._kept.store({key: json.dumps(drawn)}, run="")
+        return drawn
 
     # ── execution ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -320,7 +326,9 @@ class Outputs(LabelSource):
         made = self._made(rest, hashes, seconds, language) if rest else []
         fresh = dict(zip(rest, made, strict=True))
         if self._kept is not None and fresh:
-            certain = {keys[program]: _encode(one) for program, one in fresh.items() if _is_certain(one)}
+            certain = {
+                keys[program]: _encode(result) for program, result in fresh.items() if _is_certain(result)
+            }
             self._kept.store(certain, run="")
         return [fresh[program] if program in fresh else _decode(known[keys[program]]) for program in programs]
 
@@ -351,8 +359,8 @@ class Outputs(LabelSource):
         elif self._note is not None and time.monotonic() - self._told >= NOTE_SECONDS:
             self._told = time.monotonic()
             refused = {reason: many for reason, many in self._tried.items() if reason}
-            found = f"looked for calls of {counted(tried, 'function')}, found {self._tried['']:,}"
-            self._note("; ".join([found, ", ".join(counted_reasons(refused, most=3))]) if refused else found)
+            line = f"looked for calls of {counted(tried, 'function')}, found {self._tried['']:,}"
+            self._note("; ".join([line, ", ".join(counted_reasons(refused, most=3))]) if refused else line)
 
 
 def _evaluated(
@@ -365,8 +373,8 @@ def _evaluated(
             parts.append(part(program))
             continue
         parts.append(None)
-    found = iter(caller.results([one for one in parts if one is not None]))
-    return [Unknown(NO_PROGRAM) if one is None else next(found) for one in parts]
+    evaluated = iter(caller.results([part for part in parts if part is not None]))
+    return [Unknown(NO_PROGRAM) if part is None else next(evaluated) for part in parts]
 
 
 def _are_equal(wanted: str, label: str, language: str) -> bool:
@@ -442,13 +450,13 @@ def _key(program: str, hashes: int, language: str = PYTHON.name) -> bytes:
 
 def _encode(result: Result) -> str:
     match result:
-        case Returned(told) | Raised(told) | Unknown(told):
-            return json.dumps([type(result).__name__.lower(), told])
+        case Returned(content) | Raised(content) | Unknown(content):
+            return json.dumps([type(result).__name__.lower(), content])
 
 
 def _decode(text: str) -> Result:
-    kind, told = json.loads(text)
-    return _RESULTS[kind](told)
+    kind, content = json.loads(text)
+    return _RESULTS[kind](content)
 
 
 OUTPUT_PREDICTION: Final = OutputPrediction(

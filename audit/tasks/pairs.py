@@ -61,7 +61,7 @@ class PairedUnits(CorpusAround):
         for sample in samples:
             if (label := class_of(sample)) is not None:
                 classes.setdefault(sample.language, {}).setdefault(label, []).append(sample)
-        if samples and not any(len(one) > 2 for one in classes.values()):
+        if samples and not any(len(members) > 2 for members in classes.values()):
             raise CorpusError(
                 f"{self.spec} has no second units: a pair is a row with func1, func2 and label, or with a "
                 "column that --columns other=COLUMN names; programs with the number of their problem (code, "
@@ -83,7 +83,7 @@ class PairedUnits(CorpusAround):
     def _partner(self, sample: Sample, label: str, known: Mapping[str, list[Sample]]) -> Sample | None:
         drawn = sha256(f"partner:{sample.id}".encode()).digest()
         if drawn[0] % 2:
-            others = [one for one in known[label] if one.source != sample.source]
+            others = [other for other in known[label] if other.source != sample.source]
         else:
             names = sorted(known.keys() - {label})
             others = known[names[int.from_bytes(drawn[1:5], "big") % len(names)]] if names else []

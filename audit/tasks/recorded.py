@@ -54,10 +54,10 @@ def facts(task: Task) -> dict[str, Any]:
     kind = type(task)
     own = (kind.corpus_score, kind.part, kind.whole) != (Task.corpus_score, Task.part, Task.whole)
     averages = task.averages if isinstance(task, RecordedTask) else not own
-    told = {"score": task.score_name, "better": task.better, "averages": averages, "reacts": task.reacts}
-    told |= {"finding": task.finding} if task.finding else {}
+    recorded = {"score": task.score_name, "better": task.better, "averages": averages, "reacts": task.reacts}
+    recorded |= {"finding": task.finding} if task.finding else {}
     # Whether labels are a closed set decides how a gate asks if a model reacts.
-    return told | ({"words": list(task.answers.words)} if isinstance(task.answers, OneWordOf) else {})
+    return recorded | ({"words": list(task.answers.words)} if isinstance(task.answers, OneWordOf) else {})
 
 
 def recorded_task(name: str, recorded: Mapping[str, Any]) -> Task:
@@ -73,19 +73,19 @@ def recorded_task(name: str, recorded: Mapping[str, Any]) -> Task:
     plain = TASKS.plain(name)
     if plain in TASKS.built_in or plain in TASKS.plug_ins() or is_permitted(plain):
         return TASKS.get(name)
-    found = recorded.get(FACTS)
-    if not isinstance(found, Mapping):
+    stored = recorded.get(FACTS)
+    if not isinstance(stored, Mapping):
         raise RunError(
             f"the task {name!r} is neither built in nor installed, and an earlier version recorded nothing "
             "of it; run the audit again"
         )
-    score, better, averages = found.get("score"), found.get("better"), found.get("averages")
-    words = found.get("words", [])
-    sound = isinstance(words, list) and all(isinstance(one, str) for one in words)
+    score, better, averages = stored.get("score"), stored.get("better"), stored.get("averages")
+    words = stored.get("words", [])
+    sound = isinstance(words, list) and all(isinstance(word, str) for word in words)
     if not (
         isinstance(score, str) and better in ("higher", "lower") and isinstance(averages, bool) and sound
     ):
-        raise RunError(f"the recorded facts of the task {name!r} are damaged: {dict(found)!r:.80}")
+        raise RunError(f"the recorded facts of the task {name!r} are damaged: {dict(stored)!r:.80}")
     return RecordedTask(
         name=name,
         question=name,
@@ -93,6 +93,6 @@ def recorded_task(name: str, recorded: Mapping[str, Any]) -> Task:
         score_name=score,
         better=better,
         averages=averages,
-        reacts=found.get("reacts") is not False,
-        finding=str(found.get("finding") or ""),
+        reacts=stored.get("reacts") is not False,
+        finding=str(stored.get("finding") or ""),
     )

@@ -74,7 +74,7 @@ class Repair(Solving):
             return NO_FUNCTION
         tests = tests_of(sample, body.name)
         trials = [
-            trial(one, sample.source, tests, sample.language) for one in (sample.source, sample.other_side)
+            trial(side, sample.source, tests, sample.language) for side in (sample.source, sample.other_side)
         ]
         mended, faulty = originals().outcomes(trials)
         if isinstance(mended, TrialUnjudged) or isinstance(faulty, TrialUnjudged):
@@ -113,17 +113,19 @@ class Repair(Solving):
         tests = label_of(sample)
         if tests is None:
             return tuple(outcomes)
-        kept = [one for one in outcomes if isinstance(one, Perturbed) and one.kind == "preserving"]
-        texts = [sample.source, *(one.source for one in kept)]
+        kept = [
+            outcome for outcome in outcomes if isinstance(outcome, Perturbed) and outcome.kind == "preserving"
+        ]
+        texts = [sample.source, *(variant.source for variant in kept)]
         first, *rest = solutions().outcomes(
             [trial(text, sample.source, tests, sample.language) for text in texts]
         )
-        failing = {id(one) for one, found in zip(kept, rest, strict=True) if found == first}
+        failing = {id(variant) for variant, ending in zip(kept, rest, strict=True) if ending == first}
         return tuple(
-            one.left_out(FAILS_OTHERWISE)
-            if isinstance(one, Perturbed) and one.kind == "preserving" and id(one) not in failing
-            else one
-            for one in outcomes
+            outcome.left_out(FAILS_OTHERWISE)
+            if isinstance(outcome, Perturbed) and outcome.kind == "preserving" and id(outcome) not in failing
+            else outcome
+            for outcome in outcomes
         )
 
 

@@ -27,8 +27,8 @@ def number(answer: object) -> float | None:
     # `True` is an `int` in Python, but a model that says "true" has not said 1.
     if isinstance(answer, bool) or not isinstance(answer, int | float):
         return None
-    found = float(answer)
-    return found if isfinite(found) else None
+    value = float(answer)
+    return value if isfinite(value) else None
 
 
 def nearly_equal(before: Predicted, after: Predicted) -> bool:
@@ -104,7 +104,7 @@ def bleu(pairs: Iterable[tuple[str, str]], *, smooth: bool = False) -> float:
             totals[size - 1] += runs.total()
     sizes = min(LONGEST_RUN, longest)
     if smooth:
-        hits, totals = ([counts[0], *(one + 1 for one in counts[1:])] for counts in (hits, totals))
+        hits, totals = ([counts[0], *(count + 1 for count in counts[1:])] for counts in (hits, totals))
     if not sizes or not all(hits[:sizes]):
         return 0.0
     logs = [log(hit / total) for hit, total in zip(hits[:sizes], totals[:sizes], strict=True)]

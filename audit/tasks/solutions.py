@@ -85,7 +85,7 @@ def completed_in_braces(prompt: str, text: str, blocks: Sequence[str], language:
 def rewritten_in_braces(source: str, text: str, blocks: Sequence[str], language: str) -> str | None:
     """The program in which a reply's function takes the place of the last one (`rewritten`)."""
     opened = _opened(source, language)
-    if opened is None or not any(_defines(one, opened.name) for one in (*blocks, text)):
+    if opened is None or not any(_defines(part, opened.name) for part in (*blocks, text)):
         return None
     return completed_in_braces(source, text, blocks, language)
 
@@ -100,11 +100,11 @@ def _opened(prompt: str, language: str) -> FunctionBody | None:
     """The unfinished function at the end of a prompt."""
     for ending in ("0;\n}", "}", ""):
         try:
-            found = body_of(prompt + ending, language)
+            body = body_of(prompt + ending, language)
         except SourceError:
             continue
-        if isinstance(found, FunctionBody):
-            return found
+        if isinstance(body, FunctionBody):
+            return body
     return None
 
 
@@ -123,8 +123,8 @@ def _definition(text: str, name: str, language: str, *, fenced: bool) -> str:
     )
     for start in starts:
         for part in _closed(lines[start:]):
-            found = _read(part, language)
-            if found is not None and found.name == name:
+            body = _read(part, language)
+            if body is not None and body.name == name:
                 return part
     return text
 
@@ -132,8 +132,8 @@ def _definition(text: str, name: str, language: str, *, fenced: bool) -> str:
 def _continuation(prompt: str, name: str, text: str, language: str) -> str:
     """The part of a text that ends the function."""
     for part in _closed(text.split("\n")):
-        found = _read(prompt + part, language)
-        if found is not None and found.name == name:
+        body = _read(prompt + part, language)
+        if body is not None and body.name == name:
             return part
     return text
 
@@ -148,10 +148,10 @@ def _closed(lines: Sequence[str]) -> Iterator[str]:
 
 def _read(text: str, language: str) -> FunctionBody | None:
     try:
-        found = body_of(text, language)
+        body = body_of(text, language)
     except SourceError:
         return None
-    return found if isinstance(found, FunctionBody) else None
+    return body if isinstance(body, FunctionBody) else None
 
 
 _FENCE: Final = re.compile(
@@ -203,7 +203,7 @@ def opened_name(prompt: str, language: str = PYTHON.name) -> str | None:
 
 def fences(text: str) -> list[str]:
     """What stands in the fences of a reply."""
-    return [found["code"] for found in _FENCE.finditer(text)]
+    return [fence["code"] for fence in _FENCE.finditer(text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,28 +354,28 @@ class Solutions:
         Raises:
             CannotAudit: this machine can't contain programs.
         """
-        keys = {one: self._key(one) for one in trials}
+        keys = {trial: self._key(trial) for trial in trials}
         wanted = [key for key in keys.values() if key not in self._known]
         if wanted and (kept := self._disk()) is not None:
             self._known |= kept.fetch(wanted)
-        rest = [one for one, key in keys.items() if key not in self._known]
-        found = dict(zip(rest, self._executed(rest), strict=True)) if rest else {}
-        certain = {keys[one]: _encode(outcome) for one, outcome in found.items() if _is_certain(outcome)}
+        rest = [trial for trial, key in keys.items() if key not in self._known]
+        fresh = dict(zip(rest, self._executed(rest), strict=True)) if rest else {}
+        certain = {keys[trial]: _encode(outcome) for trial, outcome in fresh.items() if _is_certain(outcome)}
         self._known |= certain
         if certain and (kept := self._disk()) is not None:
             kept.store(certain, run="")
-        return [found[one] if one in found else _decode(self._known[keys[one]]) for one in trials]
+        return [fresh[trial] if trial in fresh else _decode(self._known[keys[trial]]) for trial in trials]
 
     def _executed(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
-        found: dict[ProgramTrial, Outcome] = {}
-        for language in dict.fromkeys(one.language for one in trials):
+        outcomes: dict[ProgramTrial, Outcome] = {}
+        for language in dict.fromkeys(trial.language for trial in trials):
             runner = self._runner(language)
-            own = [one for one in trials if one.language == language]
-            found |= zip(own, runner.outcomes(own), strict=True)
+            own = [trial for trial in trials if trial.language == language]
+            outcomes |= zip(own, runner.outcomes(own), strict=True)
             # A limit on time may have been reached because the machine was busy.
-            doubtful = [one for one in own if not _is_certain(found[one])]
-            found |= zip(doubtful, runner.outcomes(doubtful), strict=True)
-        return [found[one] for one in trials]
+            doubtful = [trial for trial in own if not _is_certain(outcomes[trial])]
+            outcomes |= zip(doubtful, runner.outcomes(doubtful), strict=True)
+        return [outcomes[trial] for trial in trials]
 
     def _runner(self, language: str) -> Trials | Programs:
         """What runs the programs of a language, started when it is first needed."""
@@ -426,8 +426,8 @@ def tests_of(sample: Sample, name: str) -> str:
 def version_of(language: str) -> object:
     """What runs a language. That of Python has no name, so that older results stay known."""
     tool = toolchain(language)
-    found = None if tool is None else installed(tool)
-    return sys.version_info[:2] if found is None else (language, found.version)
+    present = None if tool is None else installed(tool)
+    return sys.version_info[:2] if present is None else (language, present.version)
 
 
 def _encode(outcome: Outcome) -> str:

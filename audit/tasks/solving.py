@@ -54,7 +54,7 @@ class Solving(Task):
         """A text, or several, unchanged."""
         if isinstance(answer, str):
             return answer
-        if isinstance(answer, list | tuple) and answer and all(isinstance(one, str) for one in answer):
+        if isinstance(answer, list | tuple) and answer and all(isinstance(text, str) for text in answer):
             return tuple(answer)
         return None
 
@@ -70,14 +70,14 @@ class Solving(Task):
         if label_of(sample) is None:
             return predicted
         given = predicted.answer if isinstance(predicted.answer, tuple) else (predicted.answer,)
-        texts = [str(one) for one in given]
+        texts = [str(answer) for answer in given]
         trials = [self.trial_of(text, asked, sample) for text in texts]
-        ran = iter(solutions().outcomes([one for one in trials if not isinstance(one, str)]))
-        found = [TrialFailed(one) if isinstance(one, str) else next(ran) for one in trials]
-        for one in found:
-            if isinstance(one, TrialUnjudged):
-                return Failed(reason=one.reason)
-        failures = (one.reason if isinstance(one, TrialFailed) else None for one in found)
+        ran = iter(solutions().outcomes([trial for trial in trials if not isinstance(trial, str)]))
+        outcomes = [TrialFailed(trial) if isinstance(trial, str) else next(ran) for trial in trials]
+        for outcome in outcomes:
+            if isinstance(outcome, TrialUnjudged):
+                return Failed(reason=outcome.reason)
+        failures = (outcome.reason if isinstance(outcome, TrialFailed) else None for outcome in outcomes)
         attempts = (
             Attempt(text=text, failure=failure) for text, failure in zip(texts, failures, strict=True)
         )
@@ -93,7 +93,7 @@ class Solving(Task):
         graded = _graded(answer)
         if graded is None:
             raise RunError(OLD_ANSWERS)
-        return tuple(one.failure is None for one in graded)
+        return tuple(attempt.failure is None for attempt in graded)
 
     @override
     def same(self, before: Predicted, after: Predicted) -> bool:
@@ -125,7 +125,7 @@ def _graded(answer: Answer) -> tuple[Attempt, ...] | None:
     """The attempts of a graded answer; `None` if it is not graded."""
     if not isinstance(answer, tuple):
         return None
-    attempts = tuple(one for one in answer if isinstance(one, Attempt))
+    attempts = tuple(attempt for attempt in answer if isinstance(attempt, Attempt))
     return attempts if len(attempts) == len(answer) else None
 
 
@@ -175,7 +175,9 @@ class VariantLabels(LabelSource):
             outcomes = self.task.askable(case.sample, case.outcomes)
             pairs = zip(case.outcomes, outcomes, strict=True)
             lost.update(
-                one.reason for given, one in pairs if one is not given and isinstance(one, NotApplied)
+                outcome.reason
+                for given, outcome in pairs
+                if outcome is not given and isinstance(outcome, NotApplied)
             )
             yield replace(case, outcomes=outcomes)
         if lost and self.note is not None:

@@ -102,14 +102,14 @@ def of_python(source: str) -> Documented | None:
 
 def of_comments(source: str) -> Documented:
     """A text in a language with comments `/* … */` and `// …`, and the comments at its beginning."""
-    found = _COMMENTS.match(source)
-    return Documented(source, "") if found is None else Documented(source[found.end() :], found.group())
+    match = _COMMENTS.match(source)
+    return Documented(source, "") if match is None else Documented(source[match.end() :], match.group())
 
 
 def comment_above(text: str, line: int) -> str:
     """The comment that ends directly above a line of a file, counted from 1; empty if there is none."""
-    found = _ABOVE.search("".join(text.splitlines(keepends=True)[: line - 1]))
-    return found.group() if found else ""
+    match = _ABOVE.search("".join(text.splitlines(keepends=True)[: line - 1]))
+    return match.group() if match else ""
 
 
 def summary_of(words: str) -> str:
@@ -177,8 +177,8 @@ class Summarisation(Task):
     @override
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample without its documentation, and the summary as its label; or why it is no example."""
-        found = described(sample)
-        return found if isinstance(found, str) else replace(found, text="")
+        prepared = described(sample)
+        return prepared if isinstance(prepared, str) else replace(prepared, text="")
 
     @override
     def refuses(self, language: str) -> str:
@@ -205,8 +205,8 @@ class Summarisation(Task):
     @override
     def criteria(self) -> Mapping[str, SameAnswer]:
         """The rules by which two summaries count as the same, that of verdicts first."""
-        found: dict[str, SameAnswer] = {"same words": _same_words, NEARLY: _near}
-        return found if self.says_same is None else {**found, f"judge {self.judge}": self.says_same}
+        criteria: dict[str, SameAnswer] = {"same words": _same_words, NEARLY: _near}
+        return criteria if self.says_same is None else {**criteria, f"judge {self.judge}": self.says_same}
 
     @override
     def score(self, answer: Answer, sample: Sample) -> float | None:
@@ -255,11 +255,11 @@ def _documented(sample: Sample) -> Documented | None:
     target = audit_of(sample.language).documentation
     if not target:
         return None
-    found: Documented | None = load_target(target)(sample.source)
-    if found is None or found.source == sample.source:
-        return found
-    kept = name_of(found.source, sample.language) == name_of(sample.source, sample.language)
-    return found if kept else None
+    documented: Documented | None = load_target(target)(sample.source)
+    if documented is None or documented.source == sample.source:
+        return documented
+    kept = name_of(documented.source, sample.language) == name_of(sample.source, sample.language)
+    return documented if kept else None
 
 
 def _same_words(before: Answer, after: Answer) -> bool:

@@ -50,8 +50,8 @@ class CostLabels(LabelSource):
     @override
     def about(self) -> Mapping[str, object]:
         """Tool, version, processor and iterations."""
-        one = self.mca
-        return {"tool": MCA, "version": one.version, "cpu": one.cpu, "iterations": one.iterations}
+        tool = self.mca
+        return {"tool": MCA, "version": tool.version, "cpu": tool.cpu, "iterations": tool.iterations}
 
     @property
     @override
@@ -69,17 +69,19 @@ class CostLabels(LabelSource):
 
     @override
     def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
-        found = self._measured([sample.source for sample in samples])
-        return tuple(replace(sample, label=found[sample.source]) for sample in samples)
+        costs = self._measured([sample.source for sample in samples])
+        return tuple(replace(sample, label=costs[sample.source]) for sample in samples)
 
     @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """The cases; variants whose cost may differ from their sample's are measured."""
         # Starting llvm-mca takes longer than measuring a block, so many blocks share one process.
         while chunk := list(islice(cases, CASES_AT_ONCE)):
-            texts = {one.source for case in chunk for one in case.outcomes if may_cost_otherwise(one)}
-            found = self._measured(sorted(texts))
-            yield from (with_costs(case, found) for case in chunk)
+            texts = {
+                outcome.source for case in chunk for outcome in case.outcomes if may_cost_otherwise(outcome)
+            }
+            costs = self._measured(sorted(texts))
+            yield from (with_costs(case, costs) for case in chunk)
 
     def _measured(self, sources: Sequence[str]) -> Mapping[str, float | None]:
         from codeaudit.transforms.x86.witnesses.mca import Measured
@@ -88,14 +90,14 @@ class CostLabels(LabelSource):
         if path is not None and (known := _read(path, len(sources))) is not None:
             return dict(zip(sources, known, strict=True))
         results = self.mca.measure(sources)
-        found = [one.throughput if isinstance(one, Measured) else None for one in results]
+        costs = [measured.throughput if isinstance(measured, Measured) else None for measured in results]
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Renamed when complete: a killed run must not leave half a list of cycles.
             part = path.with_suffix(".part")
-            part.write_text(json.dumps(found), encoding="utf-8")
+            part.write_text(json.dumps(costs), encoding="utf-8")
             part.replace(path)
-        return dict(zip(sources, found, strict=True))
+        return dict(zip(sources, costs, strict=True))
 
     def _key(self, sources: Sequence[str]) -> str:
         # Another version of llvm-mca has other tables of instructions, and so other cycles.
@@ -132,11 +134,11 @@ def cost_labels(request: LabelRequest) -> LabelSource:
 
 def _read(path: Path, count: int) -> list[float | None] | None:
     try:
-        found = load_json(path.read_text(encoding="utf-8"))
+        costs = load_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    whole = isinstance(found, list) and len(found) == count
-    return found if whole and all(one is None or is_number(one) for one in found) else None
+    whole = isinstance(costs, list) and len(costs) == count
+    return costs if whole and all(cost is None or is_number(cost) for cost in costs) else None
 
 
 ORDER: Final = "order"
@@ -151,8 +153,8 @@ _NUMBER: Final = re.compile(
 
 def _cycles(line: str) -> float | None:
     """A number, alone or with its unit. A reason may follow the unit."""
-    found = _NUMBER.fullmatch(line)
-    value = float(found[1]) if found else None
+    match = _NUMBER.fullmatch(line)
+    value = float(match[1]) if match else None
     return value if value is not None and isfinite(value) else None
 
 
@@ -183,8 +185,8 @@ class Throughput(Task):
     @override
     def normalise(self, answer: object) -> Answer | None:
         """A positive number, or the text of one."""
-        found = number(answer)
-        return found if found is not None and found > 0 else None
+        cycles = number(answer)
+        return cycles if cycles is not None and cycles > 0 else None
 
     @property
     @override

@@ -74,12 +74,12 @@ class Translation(Solving):
         """
         if reason := self.refuses(sample.language):
             return reason
-        targets = [one for one in sample.targets if one.tests]
+        targets = [target for target in sample.targets if target.tests]
         if sample.targets and not targets:
             return NOT_TESTED
-        chosen = next((one for one in targets if unrunnable(one.language) is None), None)
+        chosen = next((target for target in targets if unrunnable(target.language) is None), None)
         if chosen is None:
-            reasons = (unrunnable(one.language) for one in targets)
+            reasons = (unrunnable(target.language) for target in targets)
             return next(filter(None, reasons), NO_TARGET)
         name = opened_name(chosen.head, chosen.language)
         if name is None:
@@ -100,10 +100,10 @@ class Translation(Solving):
     @override
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
         """The program in the other language with its tests."""
-        found = _asked(sample)
-        if found is None:
+        question = _asked(sample)
+        if question is None:
             return NOT_WRITTEN
-        language, head = found
+        language, head = question
         program = rewritten(head, text, language)
         if program is None:
             return NOT_WRITTEN
@@ -128,15 +128,15 @@ class Translation(Solving):
         if label_of(sample) is None or asking is None:
             return tuple(outcomes)
         own = _own_tests(sample)
-        found: list[Outcome] = []
-        for one in outcomes:
-            if not isinstance(one, Perturbed) or one.kind in KEEPS_TEXT:
-                found.append(one)
-            elif not one.source.rstrip().endswith(asking.rstrip()):
-                found.append(one.left_out(NO_QUESTION))
+        askable: list[Outcome] = []
+        for outcome in outcomes:
+            if not isinstance(outcome, Perturbed) or outcome.kind in KEEPS_TEXT:
+                askable.append(outcome)
+            elif not outcome.source.rstrip().endswith(asking.rstrip()):
+                askable.append(outcome.left_out(NO_QUESTION))
             else:
-                found.append(_proved(sample, one, own))
-        return tuple(found)
+                askable.append(_proved(sample, outcome, own))
+        return tuple(askable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,16 +146,16 @@ class _Lacking:
     reason: str
 
 
-def _proved(sample: Sample, one: Perturbed, tests: str | _Lacking) -> Outcome:
+def _proved(sample: Sample, variant: Perturbed, tests: str | _Lacking) -> Outcome:
     """A variant with evidence from the sample's own tests. Without these a control has no verdict."""
     if isinstance(tests, _Lacking):
-        return one.left_out(tests.reason) if one.kind == "control" else one
-    (ran,) = solutions().outcomes([trial(one.source, sample.source, tests, sample.language)])
-    if isinstance(ran, TrialUnjudged) or (one.kind == "control" and ran == Passed()):
-        return one
-    if one.kind == "control" or ran == Passed():
-        return replace(one, evidence="executed")
-    return one.left_out(FAILS_NOW)
+        return variant.left_out(tests.reason) if variant.kind == "control" else variant
+    (ran,) = solutions().outcomes([trial(variant.source, sample.source, tests, sample.language)])
+    if isinstance(ran, TrialUnjudged) or (variant.kind == "control" and ran == Passed()):
+        return variant
+    if variant.kind == "control" or ran == Passed():
+        return replace(variant, evidence="executed")
+    return variant.left_out(FAILS_NOW)
 
 
 def _own_tests(sample: Sample) -> str | _Lacking:
@@ -181,7 +181,7 @@ def _question(language: str, target: TranslationTarget) -> str:
     """The comments that ask for a target, in a language."""
     mark = "#" if language == PYTHON.name else "//"
     lines = [line for line in target.head.splitlines() if line.strip()]
-    title = next(one.title for one in every_language() if one.name == target.language)
+    title = next(record.title for record in every_language() if record.name == target.language)
     asked = [f"{_ASKS}{title}:", *lines]
     return "".join(f"{mark} {line}\n" for line in asked)
 
@@ -190,7 +190,7 @@ def _asked(sample: Sample) -> tuple[str, str] | None:
     """The language that the comments of a sample name, and the beginning of the program there."""
     before, _, asked = sample.source.rpartition(f" {_ASKS}")
     title, _, rest = asked.partition(":\n")
-    language = next((one.name for one in every_language() if one.title == title), None)
+    language = next((record.name for record in every_language() if record.title == title), None)
     if not before or language is None:
         return None
     mark = f"{before.rpartition(chr(10))[2]} "

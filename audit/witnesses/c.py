@@ -61,12 +61,12 @@ class CTools:
     @property
     def tools(self) -> Sequence[Mapping[str, object]]:
         """The compiler, and the version of the one with sanitizers."""
-        found: list[Mapping[str, object]] = []
+        tools: list[Mapping[str, object]] = []
         if self.compiler is not None:
-            found.append({"tool": Path(self.compiler).name, "version": version_of(self.compiler)})
+            tools.append({"tool": Path(self.compiler).name, "version": version_of(self.compiler)})
         if self.sanitizing is not None:
-            found.append({"tool": "sanitizers", "version": self.sanitizing.version})
-        return found
+            tools.append({"tool": "sanitizers", "version": self.sanitizing.version})
+        return tools
 
     @contextmanager
     def judging(self) -> Iterator[Judge]:
@@ -79,10 +79,10 @@ class CTools:
         runs = None if self.sanitizing is None else _Runs(self.language)
 
         def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
-            for _, ones in groupby(variants, lambda one: one.sample.id):
+            for _, ones in groupby(variants, lambda variant: variant.sample.id):
                 group = list(ones)
-                told = [one.findings(group) for one in (code, runs) if one is not None]
-                yield from (combined(findings) for findings in zip(*told, strict=True))
+                by_tool = [tool.findings(group) for tool in (code, runs) if tool is not None]
+                yield from (combined(findings) for findings in zip(*by_tool, strict=True))
 
         yield judge
 
@@ -104,18 +104,18 @@ class _Runs:
         # Tests call a function by its name, which a task may hide.
         if sample.tests is not None and (name is None or re.search(rf"\b{name}\b", sample.tests)):
             return self._tested(group, sample.tests)
-        texts = [one.source for one in group]
+        texts = [variant.source for variant in group]
         around = with_headers(sample.context, sample.file, self._language)
-        return [_finding(one) for one in self._drawn.judge_all(sample.source, texts, setup=around)]
+        return [_finding(verdict) for verdict in self._drawn.judge_all(sample.source, texts, setup=around)]
 
     def _tested(self, group: Sequence[Perturbed], tests: str) -> list[WitnessFinding]:
-        texts = list(dict.fromkeys([group[0].sample.source, *(one.source for one in group)]))
-        trials = [ProgramTrial(one, tests, (), self._language) for one in texts]
+        texts = list(dict.fromkeys([group[0].sample.source, *(variant.source for variant in group)]))
+        trials = [ProgramTrial(text, tests, (), self._language) for text in texts]
         first, *_ = known = self._tests.outcomes(trials)
         if not isinstance(first, Passed):
             return [Undecided(FAILS) for _ in group]
         by_text = dict(zip(texts, known, strict=True))
-        return [_outcome(by_text[one.source]) for one in group]
+        return [_outcome(by_text[variant.source]) for variant in group]
 
 
 def _outcome(outcome: object) -> WitnessFinding:

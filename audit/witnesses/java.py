@@ -60,12 +60,12 @@ class JavaReaders:
     @property
     def tools(self) -> Sequence[Mapping[str, object]]:
         """The version of the parser, and whether there is a compiler."""
-        found: list[Mapping[str, object]] = [{"tool": "javalang", "version": version("javalang")}]
+        tools: list[Mapping[str, object]] = [{"tool": "javalang", "version": version("javalang")}]
         if self.javac is not None:
-            found.append({"tool": "javac"})
+            tools.append({"tool": "javac"})
         if self.kit is not None:
-            found.append({"tool": "javac's parser", "version": str(self.kit.release)})
-        return found
+            tools.append({"tool": "javac's parser", "version": str(self.kit.release)})
+        return tools
 
     @property
     def missing(self) -> Sequence[str]:
@@ -81,13 +81,13 @@ class JavaReaders:
             def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
                 misread = set() if reader is None else misread_by(reader, variants)
                 words = {} if self.javac is None else compiled(self.javac, variants)
-                for place, one in enumerate(variants):
-                    if one.kind == "control":
+                for place, variant in enumerate(variants):
+                    if variant.kind == "control":
                         yield Undecided(CONTROL)
                     elif place in misread:
                         yield BehavesDifferently("parsed", MISREAD)
                     else:
-                        yield combined([read_again(one), words.get(place, Undecided(NOT_ALONE))])
+                        yield combined([read_again(variant), words.get(place, Undecided(NOT_ALONE))])
 
             yield judge
 
@@ -108,14 +108,14 @@ def read_again(variant: Perturbed) -> WitnessFinding:
     if kinds == {"rename"}:
         bindings = variables(function_context(before).source).scopes.bindings
         names = {binding.number: binding.name for binding in bindings}
-        told = confirms(before, after, [(names[move.site], str(move.value)) for move in variant.moves])
+        agrees = confirms(before, after, [(names[move.site], str(move.value)) for move in variant.moves])
     elif kinds == {"order"}:
-        told = permutes(before, after)
+        agrees = permutes(before, after)
     else:
         return Undecided(NO_RULE)
-    if told is None:
+    if agrees is None:
         return Undecided(BEYOND)
-    return BehavesSame("parsed") if told else BehavesDifferently("parsed", OTHER_TREE)
+    return BehavesSame("parsed") if agrees else BehavesDifferently("parsed", OTHER_TREE)
 
 
 def misread_by(reader: JavacReader, variants: Sequence[Perturbed]) -> set[int]:
@@ -125,49 +125,53 @@ def misread_by(reader: JavacReader, variants: Sequence[Perturbed]) -> set[int]:
     What it cannot read, such as a constructor without its record, says nothing.
     """
     readings: dict[str, ParsedText] = {}
-    for one in variants:
-        for text in (one.sample.source, one.source):
+    for variant in variants:
+        for text in (variant.sample.source, variant.source):
             with suppress(SourceError):
                 readings[text] = read(text)
     try:
-        told = reader.structures(list(readings.values()))
+        structures = reader.structures(list(readings.values()))
     except RuntimeError:
         return set()
     wrong = {
         text
-        for (text, reading), found in zip(readings.items(), told, strict=True)
-        if found is not None and found != structure(reading)
+        for (text, reading), other in zip(readings.items(), structures, strict=True)
+        if other is not None and other != structure(reading)
     }
     return {
-        place for place, one in enumerate(variants) if not wrong.isdisjoint((one.sample.source, one.source))
+        place
+        for place, variant in enumerate(variants)
+        if not wrong.isdisjoint((variant.sample.source, variant.source))
     }
 
 
 def compiled(javac: Javac, variants: Sequence[Perturbed]) -> dict[int, WitnessFinding]:
     """The findings of the compiler by place, for variants whose originals compile on their own."""
     # Several variants share an original, and each text is compiled once.
-    originals = {text: place for place, text in enumerate({one.sample.source: None for one in variants})}
-    known = {place: one for place, one in enumerate(variants) if one.kind != "control"}
+    originals = {
+        text: place for place, text in enumerate({variant.sample.source: None for variant in variants})
+    }
+    known = {place: variant for place, variant in enumerate(variants) if variant.kind != "control"}
     first = len(originals)
     try:
         before = _classes(javac, {place: text for text, place in originals.items()})
         texts = {
-            first + place: one.source
-            for place, one in known.items()
-            if originals[one.sample.source] in before
+            first + place: variant.source
+            for place, variant in known.items()
+            if originals[variant.sample.source] in before
         }
         after = _classes(javac, texts)
     except TimeoutError:
         return {}
-    told: dict[int, WitnessFinding] = {}
+    findings: dict[int, WitnessFinding] = {}
     for number in texts:
         place = number - first
         old = before[originals[known[place].sample.source]]
         if number not in after:
-            told[place] = BehavesDifferently("compiled", NOT_COMPILED)
+            findings[place] = BehavesDifferently("compiled", NOT_COMPILED)
         else:
-            told[place] = BehavesSame("compiled") if after[number] == old else Undecided(OTHER_CODE)
-    return told
+            findings[place] = BehavesSame("compiled") if after[number] == old else Undecided(OTHER_CODE)
+    return findings
 
 
 def _classes(javac: Javac, texts: Mapping[int, str]) -> dict[int, dict[str, bytes]]:

@@ -120,7 +120,7 @@ class NodeSandbox:
             if programs is None:
                 yield from (Undecided(self.missing[0]) for _ in variants)
                 return
-            groups = [list(ones) for _, ones in groupby(variants, lambda one: one.sample.source)]
+            groups = [list(ones) for _, ones in groupby(variants, lambda variant: variant.sample.source)]
             units = [self._unit(group) for group in groups]
             asked = [unit for unit in units if unit is not None]
             answers = self._all_told(programs, asked)
@@ -133,16 +133,16 @@ class NodeSandbox:
         with reading(self.language) as read:
 
             def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
-                for ran, told in zip(run(variants), read(variants), strict=True):
-                    yield combined([ran, *told])
+                for ran, parsed in zip(run(variants), read(variants), strict=True):
+                    yield combined([ran, *parsed])
 
             yield judge
 
     def _tool(self, tool: Toolchain) -> Toolchain:
         assert self.node is not None
         readable = (*self.node.readable, *([self.compiler] if self.compiler else []))
-        found = replace(self.node, readable=readable)
-        return replace(tool, find=lambda: found)
+        node = replace(self.node, readable=readable)
+        return replace(tool, find=lambda: node)
 
     def _unit(self, group: Sequence[Perturbed]) -> dict[str, object] | None:
         """The texts of a function, the original twice, with their inputs."""
@@ -150,8 +150,8 @@ class NodeSandbox:
         original = callee(source, self.language)
         if original is None:
             return None
-        others = [callee(one.source, self.language) for one in group]
-        texts = [original.text, original.text, *(one.text if one else "(" for one in others)]
+        others = [callee(variant.source, self.language) for variant in group]
+        texts = [original.text, original.text, *(other.text if other else "(" for other in others)]
         return {
             "texts": texts,
             "called": original.called,
@@ -178,10 +178,10 @@ class NodeSandbox:
 
     def _shared(self, programs: Programs, units: Sequence[object]) -> list[list[list[str | None]] | None]:
         """The same for units that one process runs."""
-        told = self._told(programs, units)
-        if told is None:  # one of them may have ended it
+        by_unit = self._told(programs, units)
+        if by_unit is None:  # one of them may have ended it
             return [(self._told(programs, [unit]) or [None])[0] for unit in units]
-        return told
+        return by_unit
 
     def _told(
         self, programs: Programs, units: Sequence[object]
@@ -198,22 +198,25 @@ class NodeSandbox:
         }
         text = f"const job = {json.dumps(job)};\n{_DRIVER.read_text(encoding='utf-8')}"
         printed, _, _, cut = programs.ran(text)
-        _, found, told = printed.rpartition(key)
+        _, mark, output = printed.rpartition(key)
         try:
-            return json.loads(told) if found and not cut else None
+            return json.loads(output) if mark and not cut else None
         except ValueError:
             return None
 
 
-def _findings(told: list[list[str | None]] | None, count: int) -> Iterator[WitnessFinding]:
-    if told is None:
+def _findings(runs: list[list[str | None]] | None, count: int) -> Iterator[WitnessFinding]:
+    if runs is None:
         yield from (Undecided(TOO_LONG) for _ in range(count))
         return
-    first, again, *variants = told
+    first, again, *variants = runs
     usable = [
         place
-        for place, one in enumerate(first)
-        if one is not None and one == again[place] and not _NOWHERE.match(one) and not one.startswith("! ")
+        for place, outcome in enumerate(first)
+        if outcome is not None
+        and outcome == again[place]
+        and not _NOWHERE.match(outcome)
+        and not outcome.startswith("! ")
     ]
     if any(
         one != other and one is not None and other is not None
@@ -239,39 +242,43 @@ def _findings(told: list[list[str | None]] | None, count: int) -> Iterator[Witne
 def callee(source: str, language: str) -> Callee | None:
     """The function of a text as an expression; `None` for a constructor, and for what is no function."""
     try:
-        reading, found = read_unit(source, language)
+        reading, declared = read_unit(source, language)
         scopes = resolve(source, language)
     except SourceError:
         return None
-    text = _expression(reading, found)
+    text = _expression(reading, declared)
     if text is None:
         return None
-    outer = {one.name for one in scopes.bindings if one.view == "outer" and one.name != found.name}
-    called = (one for one in sorted(outer) if re.search(rf"(?<![\w.$]){re.escape(one)}\(", text))
-    return Callee(text, tuple(_parameters(reading, found.function)), tuple(called))
+    outer = {
+        binding.name
+        for binding in scopes.bindings
+        if binding.view == "outer" and binding.name != declared.name
+    }
+    called = (name for name in sorted(outer) if re.search(rf"(?<![\w.$]){re.escape(name)}\(", text))
+    return Callee(text, tuple(_parameters(reading, declared.function)), tuple(called))
 
 
-def _expression(reading: ParsedText, found: FunctionText) -> str | None:
-    node = found.function
+def _expression(reading: ParsedText, declared: FunctionText) -> str | None:
+    node = declared.function
     text = reading.text(node)
     if node.kind == "method_definition":
         head = text[: text.find("(")]
         # An accessor, a constructor, a private name, or words that stand only in classes.
-        if found.name in (None, "constructor") or re.search(r"^(?:get|set|static)\b|#|@|\[", head):
+        if declared.name in (None, "constructor") or re.search(r"^(?:get|set|static)\b|#|@|\[", head):
             return None
         text = re.sub(r"^(?:(?:public|private|protected|override|readonly)\s+)+", "", text)
         return f"Object.values({{ {text} }})[0]"
-    declares = found.node.kind in ("local_variable_declaration", "export_statement")
-    if node.kind != "function_declaration" and declares and found.name and found.name.isidentifier():
-        return f"(() => {{ const {found.name} = {text}; return {found.name}; }})()"
+    declares = declared.node.kind in ("local_variable_declaration", "export_statement")
+    if node.kind != "function_declaration" and declares and declared.name and declared.name.isidentifier():
+        return f"(() => {{ const {declared.name} = {text}; return {declared.name}; }})()"
     return f"({text})"
 
 
 def _parameters(reading: ParsedText, function: Node) -> Iterator[str]:
     for part in function.children:
         if part.field in ("parameters", "parameter"):
-            for one in part.children or [part]:
-                inner = one.child("pattern") or one.child("left") or one
+            for parameter in part.children or [part]:
+                inner = parameter.child("pattern") or parameter.child("left") or parameter
                 if inner.kind != "this":
                     yield reading.text(inner)
 
@@ -290,26 +297,26 @@ def _hint(text: str, name: str) -> dict[str, bool]:
     """The properties of a parameter that a function uses, and whether it calls them. `()`: it is called;
     `[]`: its items are used; `#`: it is a number."""
     if name.startswith("{"):
-        return {one: bool(re.search(rf"\b{one}\(", text)) for one in re.findall(r"[\w$]+", name)}
+        return {member: bool(re.search(rf"\b{member}\(", text)) for member in re.findall(r"[\w$]+", name)}
     word = re.escape(name.removeprefix("..."))
     members = re.findall(rf"(?<![\w.$]){word}!?\??\.([\w$]+)(\(?)", text)
-    found = {one: bool(called) for one, called in members}
+    hint = {member: bool(called) for member, called in members}
     if re.search(rf"(?<![\w.$]){word}\(", text):
-        found["()"] = True
+        hint["()"] = True
     if name.startswith("[") or re.search(rf"(?<![\w.$]){word}\[|\bof {word}\b|\.\.\.{word}\b", text):
-        found["[]"] = True
+        hint["[]"] = True
     elif re.search(rf"(?<![\w.$]){word}\s*(?:[-*/%<>]|\+\+)|[-*/%<>]=?\s*{word}\b", text):
-        found["#"] = True
-    return found
+        hint["#"] = True
+    return hint
 
 
 def _drawn(hint: Mapping[str, bool], literals: Sequence[str], rng: Random, *, self: bool) -> str:
-    names = {one for one in hint if one not in ("()", "[]", "#")}
+    names = {member for member in hint if member not in ("()", "[]", "#")}
     if self or (names and not names <= _OF_ARRAYS | _OF_TEXTS and rng.random() < 0.9):
         parts = (
-            f"{one}: {_member(one, called=called, literals=literals, rng=rng)}"
-            for one, called in hint.items()
-            if one in names
+            f"{member}: {_member(member, called=called, literals=literals, rng=rng)}"
+            for member, called in hint.items()
+            if member in names
         )
         return "{ " + ", ".join(parts) + " }"
     if "#" in hint and rng.random() < 0.8:
@@ -342,9 +349,9 @@ def _array(literals: Sequence[str], rng: Random) -> str:
 
 def _simple(literals: Sequence[str], rng: Random, *, texts: bool | None = None) -> str:
     if texts:
-        return rng.choice([*_TEXTS, *(one for one in literals if one[0] in "'\"")])
+        return rng.choice([*_TEXTS, *(literal for literal in literals if literal[0] in "'\"")])
     if texts is False:
-        return rng.choice([*_NUMBERS, *(one for one in literals if one[0].isdigit())])
+        return rng.choice([*_NUMBERS, *(literal for literal in literals if literal[0].isdigit())])
     return rng.choice([*_NUMBERS, *_TEXTS, *literals, "true", "false", "null", "undefined"])
 
 
@@ -367,7 +374,7 @@ def _found(language: str) -> NodeSandbox:
     if language == JAVASCRIPT:
         return NodeSandbox(language=language, node=node)
     compiler = find_compiler()
-    version = tuple(int(one) for one in re.findall(r"\d+", node.version)[:2])
+    version = tuple(int(number) for number in re.findall(r"\d+", node.version)[:2])
     missing = (f"nothing erases the types of TypeScript: {INSTALL}, or node 22.13 or newer",)
     return NodeSandbox(
         language=language,

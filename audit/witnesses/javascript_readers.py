@@ -46,9 +46,9 @@ Reading: TypeAlias = Callable[[Sequence[Perturbed]], Iterator[list[WitnessFindin
 
 def compilers() -> Iterator[dict[str, object]]:
     """TypeScript's compiler, if it is found, for manifests."""
-    if (found := find_compiler()) is not None:
-        told = json.loads((found.folder / "package.json").read_text(encoding="utf-8"))
-        yield {"tool": "typescript", "version": str(told["version"])}
+    if (compiler := find_compiler()) is not None:
+        package = json.loads((compiler.folder / "package.json").read_text(encoding="utf-8"))
+        yield {"tool": "typescript", "version": str(package["version"])}
 
 
 @contextmanager
@@ -60,10 +60,16 @@ def reading(language: str) -> Iterator[Reading]:
         worker = NodeWorker(node, _PROGRAM, *([str(compiler.folder)] if compiler else []), flags=_FLAGS)
 
     def read(variants: Sequence[Perturbed]) -> Iterator[list[WitnessFinding]]:
-        asked = [one for one in variants if one.kind != "control"]
-        told = iter((worker.ask([_question(one) for one in asked]) if worker and asked else None) or [])
-        for one in variants:
-            yield [] if one.kind == "control" else list(_findings(one, language, *next(told, (None,) * 3)))
+        asked = [variant for variant in variants if variant.kind != "control"]
+        answers = iter(
+            (worker.ask([_question(variant) for variant in asked]) if worker and asked else None) or []
+        )
+        for variant in variants:
+            yield (
+                []
+                if variant.kind == "control"
+                else list(_findings(variant, language, *next(answers, (None,) * 3)))
+            )
 
     try:
         yield read
@@ -86,7 +92,7 @@ def _rule(variant: Perturbed) -> str:
 
 
 def _findings(
-    variant: Perturbed, language: str, trees: int | None, parses: int | None, told: int | None
+    variant: Perturbed, language: str, trees: int | None, parses: int | None, diagnostics: int | None
 ) -> Iterator[WitnessFinding]:
     rule = _rule(variant)
     if trees == 1:
@@ -101,7 +107,7 @@ def _findings(
         yield BehavesDifferently("parsed", NOT_PARSED)
     elif parses is None and language == JAVASCRIPT:
         yield Undecided(TOO_NEW)
-    if told == 0:
+    if diagnostics == 0:
         yield BehavesDifferently("parsed", OTHER_DIAGNOSTICS)
 
 

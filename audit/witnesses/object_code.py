@@ -89,22 +89,22 @@ class ObjectCode:
             return [Undecided(NO_CODE) for _ in variants]
         optimised = partial(self._code, place, level="-O2", words=words)
         plain = partial(self._code, place, level="-O0", words=words)
-        found: list[WitnessFinding] = []
-        for one in variants:
-            text = first + one.source
+        findings: list[WitnessFinding] = []
+        for variant in variants:
+            text = first + variant.source
             after = optimised(text)
             if after is None:
-                is_control = one.kind == "control"
-                found.append(
+                is_control = variant.kind == "control"
+                findings.append(
                     Undecided(NOT_COMPILED) if is_control else BehavesDifferently("compiled", NOT_COMPILED)
                 )
-            elif not keeps_code(one):
-                found.append(BehavesSame("compiled") if after == before else Undecided(OTHER_CODE))
+            elif not keeps_code(variant):
+                findings.append(BehavesSame("compiled") if after == before else Undecided(OTHER_CODE))
             elif after == before and plain(text) == plain(first + sample.source):
-                found.append(BehavesSame("compiled"))
+                findings.append(BehavesSame("compiled"))
             else:
-                found.append(BehavesDifferently("compiled", CHANGED_CODE))
-        return found
+                findings.append(BehavesDifferently("compiled", CHANGED_CODE))
+        return findings
 
     def _ways(self, sample: Sample, name: str) -> Iterator[tuple[_Place, tuple[str, ...]]]:
         """In what a function may be compiled, and with which further words."""
@@ -112,11 +112,11 @@ class ObjectCode:
             yield _Place(before=STANDARD_HEADERS[self.language]), (_WITHOUT_LINES,)
             return
         around = seen(sample.context, sample.file, TONGUES[self.language])
-        found = _found_in(sample.context, sample.source, name, self.language)
-        if around.missing or found is None:
+        place = _found_in(sample.context, sample.source, name, self.language)
+        if around.missing or place is None:
             return
-        whole = replace(found, file=sample.file)
-        before, after = (_without_bodies(one, self.language) for one in (whole.before, whole.after))
+        whole = replace(place, file=sample.file)
+        before, after = (_without_bodies(part, self.language) for part in (whole.before, whole.after))
         if _DIRECTIVE.search(sample.source) is None:  # a macro of its body may be used behind it
             yield replace(whole, before=before, after=after), (_WITHOUT_LINES,)
         yield whole, (_WITHOUT_LINES,)
@@ -175,19 +175,19 @@ def _found_in(context: str, source: str, mask: str, language: str) -> _Place | N
     does not have the function once. The text of a sample with a fault is not in the file: it stands in the
     place of the function of its name."""
     text = context.encode()
-    named = [(one, one.name.rpartition("::")[2]) for one in _places(context, language)]
-    texts = [_lines(text[one.start : one.end].decode()) for one, _ in named]
+    named = [(span, span.name.rpartition("::")[2]) for span in _places(context, language)]
+    texts = [_lines(text[span.start : span.end].decode()) for span, _ in named]
     same = [
-        (one, name)
-        for (one, name), lines in zip(named, texts, strict=True)
+        (span, name)
+        for (span, name), lines in zip(named, texts, strict=True)
         if lines == _lines(_unmasked(source, mask, name))
     ]
-    of_name = [(one, name) for one, name in named if name == mask]
-    for found in ([one for one in same if one in of_name], same, of_name):
-        if found:
-            one, name = found[0]
-            place = _Place(text[: one.start].decode(), text[one.end :].decode(), "", mask, name)
-            return place if len(found) == 1 else None
+    of_name = [(span, name) for span, name in named if name == mask]
+    for matches in ([pair for pair in same if pair in of_name], same, of_name):
+        if matches:
+            span, name = matches[0]
+            place = _Place(text[: span.start].decode(), text[span.end :].decode(), "", mask, name)
+            return place if len(matches) == 1 else None
     return None
 
 
@@ -212,8 +212,8 @@ def _places(context: str, language: str) -> tuple[CFunction, ...]:
 def _without_bodies(text: str, language: str) -> str:
     """A part of a file with declarations in place of functions, which makes a compiler faster."""
     source, edits = text.encode(), list[Edit]()
-    for one in places(source, language):
-        own = source[one.start : one.end].decode()
+    for place in places(source, language):
+        own = source[place.start : place.end].decode()
         if _DIRECTIVE.search(own) is not None:
             continue
         try:
@@ -224,5 +224,5 @@ def _without_bodies(text: str, language: str) -> str:
         head = own.encode()[: body.start].decode()
         is_plain = function.first("field_initializer_list") is None and _NEEDS_BODY.search(head) is None
         if is_plain:
-            edits.append(Edit(one.start + body.start, one.start + body.end, ";"))
+            edits.append(Edit(place.start + body.start, place.start + body.end, ";"))
     return splice(source, edits).decode()

@@ -55,19 +55,21 @@ class PythonSandbox:
         with Oracle() as oracle:
 
             def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
-                for one in variants:
-                    sample = one.sample
+                for variant in variants:
+                    sample = variant.sample
                     tests = runnable(sample)
-                    relations = {in_relation(move.transform or one.transform)[0] for move in one.moves}
+                    relations = {
+                        in_relation(move.transform or variant.transform)[0] for move in variant.moves
+                    }
                     if tests is None and "confirmed" in relations:  # drawn inputs show too little
                         yield Undecided(UNREACHED)
                         continue
-                    found = _finding(
-                        oracle.judge(sample.source, one.source, tests=tests, setup=sample.context)
+                    finding = _finding(
+                        oracle.judge(sample.source, variant.source, tests=tests, setup=sample.context)
                     )
-                    if isinstance(found, BehavesSame) and not _tests_reach(oracle, one):
-                        found = Undecided(UNREACHED)
-                    yield found
+                    if isinstance(finding, BehavesSame) and not _tests_reach(oracle, variant):
+                        finding = Undecided(UNREACHED)
+                    yield finding
 
             yield judge
 
@@ -84,10 +86,10 @@ def _runnable(tests: str, source: str) -> str | None:
         tree = parse(tests)
     except SourceError:
         return tests
-    if any(isinstance(one, ast.FunctionDef) and one.name == CHECK for one in tree.body):
+    if any(isinstance(node, ast.FunctionDef) and node.name == CHECK for node in tree.body):
         return tests
-    words = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
-    asserts = any(isinstance(one, ast.Assert) for one in ast.walk(tree))
+    words = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    asserts = any(isinstance(node, ast.Assert) for node in ast.walk(tree))
     if not asserts or name_of(source, PYTHON.name) not in words:
         return None
     return f"{tests.rstrip()}\n\n\ndef {CHECK}(candidate):\n    pass\n"
@@ -100,11 +102,11 @@ def _tests_reach(oracle: Oracle, variant: Perturbed) -> bool:
     """
     sample = variant.sample
     # A caught exception hides that a statement ran. Then the order is not confirmed, which is safe.
-    found = (
+    verdicts = (
         oracle.judge(sample.source, text, tests=runnable(sample), setup=sample.context)
         for text in _raising(variant)
     )
-    return all(isinstance(one, Differed) for one in found)
+    return all(isinstance(verdict, Differed) for verdict in verdicts)
 
 
 def _raising(variant: Perturbed) -> Iterator[str]:

@@ -67,14 +67,14 @@ class X86Tools:
     @property
     def tools(self) -> Sequence[Mapping[str, object]]:
         """Version, processor and iterations of llvm-mca; this processor, or the version of Unicorn."""
-        found: list[Mapping[str, object]] = []
-        if (one := self.mca) is not None:
-            found.append({"tool": MCA, "version": one.version, "cpu": one.cpu, "iterations": one.iterations})
+        tools: list[Mapping[str, object]] = []
+        if (mca := self.mca) is not None:
+            tools.append({"tool": MCA, "version": mca.version, "cpu": mca.cpu, "iterations": mca.iterations})
         if self.native:
-            found.append({"tool": "execution", "cpu": self.native})
+            tools.append({"tool": "execution", "cpu": self.native})
         if self.emulator:
-            found.append({"tool": "unicorn", "version": self.emulator})
-        return found
+            tools.append({"tool": "unicorn", "version": self.emulator})
+        return tools
 
     @contextmanager
     def judging(self) -> Iterator[Judge]:
@@ -89,15 +89,17 @@ class X86Tools:
             def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
                 costs = {} if self.mca is None else _costs(self.mca, variants)
                 run = iter(() if processor is None else processor.compare(map(_pair, variants)))
-                for one in variants:
-                    told: list[WitnessFinding] = []
+                for variant in variants:
+                    findings: list[WitnessFinding] = []
                     if self.mca is not None:
-                        told.append(compared(one, costs.get(one.sample.source), costs.get(one.source)))
+                        findings.append(
+                            compared(variant, costs.get(variant.sample.source), costs.get(variant.source))
+                        )
                     if processor is not None:
-                        told.append(_finding(next(run)))
+                        findings.append(_finding(next(run)))
                     if emulator is not None:
-                        told.append(emulated(one, emulator))
-                    yield combined(told)
+                        findings.append(emulated(variant, emulator))
+                    yield combined(findings)
 
             yield judge
 
@@ -138,8 +140,8 @@ def emulated(variant: Perturbed, emulator: Emulator) -> WitnessFinding:
     """The finding from emulating a block and its variant from the same states."""
     pair = _pair(variant)
     rng = Random(pair.seed)
-    found = emulator.compare(pair.before, pair.after, pair.renaming, rng, same_fault=pair.same_fault)
-    return _finding(found)
+    verdict = emulator.compare(pair.before, pair.after, pair.renaming, rng, same_fault=pair.same_fault)
+    return _finding(verdict)
 
 
 def _pair(variant: Perturbed) -> BlockPair:
@@ -149,8 +151,8 @@ def _pair(variant: Perturbed) -> BlockPair:
     # nothing.
     renaming: Mapping[str, str] = {}
     if variant.kind == "preserving" and not reordered:
-        found = compare(before, after)
-        renaming = found.renaming if isinstance(found, Equivalent) else {}
+        comparison = compare(before, after)
+        renaming = comparison.renaming if isinstance(comparison, Equivalent) else {}
     seed = stream(0, variant.sample.id, variant.transform, variant.variant).getrandbits(64)
     return BlockPair(before=before, after=after, renaming=renaming, seed=seed, same_fault=not reordered)
 
@@ -169,7 +171,9 @@ def _finding(verdict: ExecutionVerdict) -> WitnessFinding:
 
 def _costs(mca: Mca, variants: Sequence[Perturbed]) -> Mapping[str, Measurement]:
     """The cost of every block; empty if the tool fails as a whole."""
-    texts = list(dict.fromkeys(text for one in variants for text in (one.sample.source, one.source)))
+    texts = list(
+        dict.fromkeys(text for variant in variants for text in (variant.sample.source, variant.source))
+    )
     try:
         return dict(zip(texts, mca.measure(texts), strict=True))
     except CannotAudit:

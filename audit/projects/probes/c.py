@@ -47,12 +47,12 @@ class CProbes:
         """The file with a declaration at the start of each named function; names are those of `places`."""
         try:
             decoded = (DecodedC if self.language == C else DecodedCpp).read(data)
-            found = places(decoded.text, language=self.language)
+            functions = places(decoded.text, language=self.language)
         except SourceError:
             return data
         source = decoded.text.encode()
         edits: list[Edit] = []
-        for place in found:
+        for place in functions:
             if place.name in statements and place.obstacle is None:
                 reading, function = read_unit(source[place.start : place.end].decode(), self.language)
                 if self.language == CPP and is_evaluated(reading, function):

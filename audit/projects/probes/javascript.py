@@ -46,8 +46,8 @@ class JavaScriptProbes:
         except SourceError:
             return data
         edits: list[Edit] = []
-        for name, found in zip(names, units(reading), strict=True):
-            body = found.function.child("body")
+        for name, declared in zip(names, units(reading), strict=True):
+            body = declared.function.child("body")
             if name in statements and body is not None:
                 edits += _edits(body, statements[name])
         return decoded.write(splice(reading.source, edits).decode())

@@ -105,24 +105,26 @@ class _Loop:
 
     def _try(self, items: Any) -> None:
         by_name = {item.nodeid: item for item in items}
-        live = _live_functions({one["file"] for one in self._job["candidates"]})
+        live = _live_functions({candidate["file"] for candidate in self._job["candidates"]})
         loaded = {_real(getattr(module, "__file__", None) or "") for module in list(sys.modules.values())}
-        for one in self._job["candidates"]:
-            self._write({"candidate": one["number"], "result": self._tried(one, live, loaded, by_name)})
+        for candidate in self._job["candidates"]:
+            self._write(
+                {"candidate": candidate["number"], "result": self._tried(candidate, live, loaded, by_name)}
+            )
 
-    def _tried(self, one: Any, live: Any, loaded: Any, by_name: Any) -> Any:
-        with open(one["source"], "rb") as file:
+    def _tried(self, candidate: Any, live: Any, loaded: Any, by_name: Any) -> Any:
+        with open(candidate["source"], "rb") as file:
             new = file.read()
-        with open(one["file"], "rb") as file:
+        with open(candidate["file"], "rb") as file:
             old = file.read()
 
         def action() -> Any:
             # A module that no test has imported yet is read from the disk.
-            if not _swapped(one, old, new, live) and one["file"] in loaded:
+            if not _swapped(candidate, old, new, live) and candidate["file"] in loaded:
                 return "unreachable"
             for half in ("confirm", "judge"):
-                tests = [by_name[name] for name in one[half] if name in by_name]
-                if len(tests) < len(one[half]):
+                tests = [by_name[name] for name in candidate[half] if name in by_name]
+                if len(tests) < len(candidate[half]):
                     return "missing"
                 for number, item in enumerate(tests):
                     following = tests[number + 1] if number + 1 < len(tests) else None
@@ -130,15 +132,15 @@ class _Loop:
                         return [half, item.nodeid]
             return "passed"
 
-        stamp = os.stat(one["file"])
+        stamp = os.stat(candidate["file"])
         try:
             # Reloads and other processes read the file.
-            _put(one["file"], new)
-            found = _forked(action, one["limit"])
+            _put(candidate["file"], new)
+            outcome = _forked(action, candidate["limit"])
         finally:
-            _put(one["file"], old)
-            os.utime(one["file"], ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-        return found
+            _put(candidate["file"], old)
+            os.utime(candidate["file"], ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        return outcome
 
 
 def _put(path: str, data: bytes) -> None:
@@ -173,7 +175,7 @@ class _Tracer:
         """By target, the numbers of the statements that ran."""
         sys.settrace(None)
         threading.settrace(None)
-        return {number: sorted(found) for number, found in self._hits.items() if found}
+        return {number: sorted(hit) for number, hit in self._hits.items() if hit}
 
     def _call(self, frame: Any, event: str, argument: object) -> Any:
         code = frame.f_code
@@ -183,17 +185,17 @@ class _Tracer:
             number = self._known[code] = self._target(code)
         if number is None:
             return None
-        found = self._hits.setdefault(number, set())
+        hit = self._hits.setdefault(number, set())
         size = self._sizes[number]
         # Tracing every line is slow, so it ends with the last statement that is looked for.
-        if len(found) == size:
+        if len(hit) == size:
             return None
         places = self._places[number]
 
         def line(frame: Any, event: str, argument: object) -> Any:
             if event == "line":
-                found.update(places.get(frame.f_lineno, ()))
-                if len(found) == size:
+                hit.update(places.get(frame.f_lineno, ()))
+                if len(hit) == size:
                     frame.f_trace = None
                     return None
             return line
@@ -207,9 +209,11 @@ class _Tracer:
         return None
 
 
-def _swapped(one: Any, old: bytes, new: bytes, live: Any) -> bool:
+def _swapped(candidate: Any, old: bytes, new: bytes, live: Any) -> bool:
     """Give a candidate's code to the live functions that have the old code; false if they cannot have it."""
-    before, after = (_tree(compile(data, one["file"], "exec", dont_inherit=True), one) for data in (old, new))
+    before, after = (
+        _tree(compile(data, candidate["file"], "exec", dont_inherit=True), candidate) for data in (old, new)
+    )
     if before is None or after is None:
         return False
     pairs = []  # type: Any
@@ -217,7 +221,7 @@ def _swapped(one: Any, old: bytes, new: bytes, live: Any) -> bool:
         return False
     swapped = False
     for was, becomes in pairs:
-        for function in live.get((one["file"], was.co_firstlineno, was.co_name), ()):
+        for function in live.get((candidate["file"], was.co_firstlineno, was.co_name), ()):
             if function.__code__ == was:
                 # Cells are found by their place, so that the names must be the same.
                 if was.co_freevars != becomes.co_freevars:
@@ -227,15 +231,15 @@ def _swapped(one: Any, old: bytes, new: bytes, live: Any) -> bool:
     return swapped
 
 
-def _tree(code: Any, one: Any) -> Any:
+def _tree(code: Any, candidate: Any) -> Any:
     """The code of the candidate in the code of its file."""
-    found = None
+    deeper = None
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            if (inner.co_firstlineno, inner.co_name) == (one["first"], one["name"]):
+            if (inner.co_firstlineno, inner.co_name) == (candidate["first"], candidate["name"]):
                 return inner
-            found = found or _tree(inner, one)
-    return found
+            deeper = deeper or _tree(inner, candidate)
+    return deeper
 
 
 def _pair(before: Any, after: Any, pairs: Any) -> bool:
@@ -244,16 +248,16 @@ def _pair(before: Any, after: Any, pairs: Any) -> bool:
     A function in it may move, and there may be several of one name, such as lambdas.
     """
     pairs.append((before, after))
-    left = [one for one in after.co_consts if isinstance(one, CodeType)]
-    for one in before.co_consts:
-        if isinstance(one, CodeType):
-            same = [other for other in left if other.co_name == one.co_name]
+    left = [inner for inner in after.co_consts if isinstance(inner, CodeType)]
+    for inner in before.co_consts:
+        if isinstance(inner, CodeType):
+            same = [other for other in left if other.co_name == inner.co_name]
             if len(same) > 1:
-                same = [other for other in same if _shape(other) == _shape(one)]
+                same = [other for other in same if _shape(other) == _shape(inner)]
             if not same or any(_shape(other) != _shape(same[0]) for other in same):
                 return False
             left.remove(same[0])
-            if not _pair(one, same[0], pairs):
+            if not _pair(inner, same[0], pairs):
                 return False
     return not left
 
@@ -261,21 +265,22 @@ def _pair(before: Any, after: Any, pairs: Any) -> bool:
 def _shape(code: Any) -> Any:
     """A code without its lines."""
     constants = tuple(
-        _shape(one) if isinstance(one, CodeType) else (type(one), repr(one)) for one in code.co_consts
+        _shape(constant) if isinstance(constant, CodeType) else (type(constant), repr(constant))
+        for constant in code.co_consts
     )
     return (code.co_name, code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants)
 
 
 def _live_functions(files: Any) -> Any:
     """The function objects by file, first line and name. Closures of one code are several objects."""
-    found = {}  # type: Any
-    for one in gc.get_objects():
-        if type(one) is FunctionType:
-            code = one.__code__
+    functions = {}  # type: Any
+    for function in gc.get_objects():
+        if type(function) is FunctionType:
+            code = function.__code__
             file = _real(code.co_filename)
             if file in files:
-                found.setdefault((file, code.co_firstlineno, code.co_name), []).append(one)
-    return found
+                functions.setdefault((file, code.co_firstlineno, code.co_name), []).append(function)
+    return functions
 
 
 _places = {}  # type: dict[str, str]
