@@ -124,10 +124,10 @@ class ProgramBuilder(ABC):
         return block, _from_outside(total)
 
     def relation(
-        self, nodes: Sequence[Node], effects: Sequence[Effects], found: tuple[int, ...]
+        self, nodes: Sequence[Node], effects: Sequence[Effects], relation: tuple[int, ...]
     ) -> tuple[int, ...]:
         """The conflicts of the statements of a block that count, of those that their effects have."""
-        return found
+        return relation
 
     def goes_on(self, node: Node) -> bool:
         """Whether control can certainly get behind a statement. If not, no other one may move behind it,
