@@ -58,12 +58,12 @@ class DeclaredNames:
         self._tables = [_tables(text, language) for text in dict.fromkeys(texts)]
 
     def _found(self, table: str, name: str) -> set[str | None]:
-        return set[str | None]().union(*(getattr(one, table).get(name, ()) for one in self._tables))
+        return set[str | None]().union(*(getattr(declared, table).get(name, ()) for declared in self._tables))
 
     def common(self, name: str, *, is_field: bool) -> str | None:
         """The type of all fields of a name, or of all variables and constants and of what functions return;
         `None` where it is not known or may be a fraction."""
-        kinds = {self.type(one) for one in self._found("fields" if is_field else "others", name) or (None,)}
+        kinds = {self.type(text) for text in self._found("fields" if is_field else "others", name) or (None,)}
         if len(kinds) == 1:
             return kinds.pop()
         if None in kinds or kinds & FRACTIONS:
@@ -77,17 +77,17 @@ class DeclaredNames:
     @property
     def all(self) -> frozenset[str]:
         """All names that the texts declare outside of functions."""
-        return frozenset().union(*(one.all for one in self._tables))
+        return frozenset().union(*(table.all for table in self._tables))
 
     def is_type(self, name: str) -> bool:
         """Whether something of a name is a type."""
-        return any(name in one.types for one in self._tables)
+        return any(name in table.types for table in self._tables)
 
     @cached_property
     def hides_a_number(self) -> bool:
         """Whether a type of numbers of the library has a name that another type has, too."""
-        found = (self._found("types", name) - {None} for name in FIXED)
-        return any(self.type(one) not in INTEGRAL for kinds in found for one in kinds)
+        types = (self._found("types", name) - {None} for name in FIXED)
+        return any(self.type(words) not in INTEGRAL for kinds in types for words in kinds)
 
     def scalar(self, name: str, of: str = "") -> str | None:
         """The type of everything that a plain name of C++ may be, or a field of a class: a number or a
@@ -99,13 +99,13 @@ class DeclaredNames:
 
     def class_of(self, name: str, of: str = "") -> str | None:
         """The class of an object that a plain name of C++ or a field of a class means or points to."""
-        found = set(map(self.class_named, self._declarations(name, of)))
-        return found.pop() if len(found) == 1 else None
+        classes = set(map(self.class_named, self._declarations(name, of)))
+        return classes.pop() if len(classes) == 1 else None
 
     def _declarations(self, name: str, of: str) -> set[str | None]:
         """What a class itself declares hides what it inherits, if no other class has its name. A header that
         stands in a class declares fields that look like variables."""
-        is_one = sum(len(one.fields.get(f"{of}::", ())) for one in self._tables) == 1
+        is_one = sum(len(table.fields.get(f"{of}::", ())) for table in self._tables) == 1
         own = self._found("fields", f"{of}::{name}") if is_one else None
         return own or self._found("fields", name) | self._found("others", name)
 
@@ -130,12 +130,12 @@ class DeclaredNames:
         stars = 0
         for _ in range(20):
             stars += words.count("*")
-            words = " ".join(sorted(one for one in words.replace("*", " ").split() if one != "const"))
-            found = self._found("types", words)
-            kind = OBJECT if words == OBJECT or found == {OBJECT} else number_type(words)
-            if kind is not None or len(found) != 1:
+            words = " ".join(sorted(word for word in words.replace("*", " ").split() if word != "const"))
+            types = self._found("types", words)
+            kind = OBJECT if words == OBJECT or types == {OBJECT} else number_type(words)
+            if kind is not None or len(types) != 1:
                 return kind, words, stars
-            words = next(iter(found)) or ""
+            words = next(iter(types)) or ""
         return None, words, stars
 
 
@@ -171,10 +171,10 @@ class _Tables:
                 self.others[_text(name)].add(self._of_enumeration)
             case "template_parameter_list" | "structured_binding_declarator":
                 self._open(node)
-                self.all.update(_text(one) for one in _walk(node) if one.type in _NAMES)
+                self.all.update(_text(inner) for inner in _walk(node) if inner.type in _NAMES)
             case "type_parameter_declaration":
-                for one in node.named_children:
-                    self.types[_text(one)].add(OBJECT)
+                for child in node.named_children:
+                    self.types[_text(child)].add(OBJECT)
             case "using_declaration":
                 self._open(node)  # of a class that a template may leave open
             case kind if kind in _TAGGED and name is not None:
@@ -186,7 +186,7 @@ class _Tables:
                 self._count(_text(name), node)
             case "compound_statement":  # a class outside may inherit from a type that a function declares
                 has_types = _TYPE.search(node.text or b"") is not None
-                return [one for one in _walk(node) if one.type in _DECLARING_TYPES] if has_types else ()
+                return [inner for inner in _walk(node) if inner.type in _DECLARING_TYPES] if has_types else ()
         return node.named_children
 
     def _count(self, name: str, node: "TreeNode") -> None:
@@ -196,23 +196,23 @@ class _Tables:
 
     def _open(self, node: "TreeNode") -> None:
         """Record that nothing is known of the names in a node."""
-        for one in _walk(node):
-            if one.type in _NAMES:
+        for inner in _walk(node):
+            if inner.type in _NAMES:
                 for table in (self.types, self.fields, self.others):
-                    table[_text(one)].add(None)
+                    table[_text(inner)].add(None)
 
     def _note(self, table: Found, node: "TreeNode") -> None:
         """Record the names of a declaration with their types."""
         kind = node.child_by_field_name("type")
         base = None if kind is None else self._base(kind)
-        if any(one.type == "bitfield_clause" for one in node.children):
+        if any(child.type == "bitfield_clause" for child in node.children):
             # In an operation it is an `int`, if its values fit. In C++ it may be an enumeration.
             base = f"{base or ''} :" if self._is_cpp else "int"
-        parts = [one for one in node.children if self._is_cpp and one.type not in _BODIES]
-        text = b" ".join(one.text or b"" for one in parts)
-        if any(one.has_error for one in parts) or b"typeof" in text:
-            for one in parts:
-                self._open(one)
+        parts = [child for child in node.children if self._is_cpp and child.type not in _BODIES]
+        text = b" ".join(part.text or b"" for part in parts)
+        if any(part.has_error for part in parts) or b"typeof" in text:
+            for part in parts:
+                self._open(part)
             if node.type == "type_definition" and (behind := node.next_named_sibling) is not None:
                 self._open(behind)  # it may be the end of this one
         is_strange = _STRANGE.search(text) or _is_template(node)
@@ -221,7 +221,7 @@ class _Tables:
             # A function has the type of its result; the name of an array is a pointer.
             stars = wrapping[:-1] if own == "function_declarator" else wrapping
             self.all.add(name)
-            found = f"{base or ''} {'*' * len(stars)}" if stars else base
+            words = f"{base or ''} {'*' * len(stars)}" if stars else base
             if self._is_cpp:
                 if "::*" in name:
                     self._open(declarator)
@@ -233,10 +233,10 @@ class _Tables:
                     if kind is None and (name != _class_around(node) or b"static " in text):
                         self._open(declarator)  # no constructor, but `T (name);`
                 if is_strange or own.startswith(("function", "array")) or "reference_declarator" in wrapping:
-                    found = None
-            table[name] |= {found} if found or table is not self.types else {None, OBJECT}
+                    words = None
+            table[name] |= {words} if words or table is not self.types else {None, OBJECT}
             if around := _class_around(node):
-                table[f"{around}::{name}"].add(found)
+                table[f"{around}::{name}"].add(words)
 
     def _base(self, node: "TreeNode") -> str | None:
         """The words of a type, in alphabetical order."""
@@ -262,8 +262,8 @@ def _walk(node: "TreeNode") -> Iterator["TreeNode"]:
     """A node and all named nodes in it."""
     pending = [node]
     while pending:
-        pending += (one := pending.pop()).named_children
-        yield one
+        pending += (here := pending.pop()).named_children
+        yield here
 
 
 def _declared(node: "TreeNode") -> Iterator[tuple["TreeNode", str, list[str]]]:
@@ -292,7 +292,7 @@ def _unwrapped(node: "TreeNode") -> tuple[str | None, list[str]]:
 
 def _inner(node: "TreeNode") -> "TreeNode | None":
     """The declarator or name in a declarator."""
-    inside = (one for one in node.named_children if one.type.endswith(("declarator", "identifier")))
+    inside = (child for child in node.named_children if child.type.endswith(("declarator", "identifier")))
     return node.child_by_field_name("declarator") or next(inside, None)
 
 

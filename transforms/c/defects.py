@@ -55,7 +55,7 @@ KINDS: Final = DefectKinds(
 def _calculates_in_cpp(code: CodeText, node: Node) -> bool:
     """As in C; bits and shifts only of numbers, because `<<` writes to streams."""
     # A text may be added to a character.
-    left, right = (code.type(one) in INTEGRAL - {"char", "bool"} for one in node.children)
+    left, right = (code.type(child) in INTEGRAL - {"char", "bool"} for child in node.children)
     if node.operator in ("+", "-"):
         return right
     return left or right if node.operator in ("*", "%") else left and right
@@ -63,7 +63,7 @@ def _calculates_in_cpp(code: CodeText, node: Node) -> bool:
 
 def _compares_in_cpp(code: CodeText, node: Node) -> bool:
     """Whether a class may not be without the other comparison: one side is a number or a pointer."""
-    return node.operator in ("==", "!=") or any(code.type(one) is not None for one in node.children)
+    return node.operator in ("==", "!=") or any(code.type(child) is not None for child in node.children)
 
 
 KINDS_OF_CPP: Final = changed(
@@ -85,10 +85,10 @@ def _call(code: CodeText, node: Node) -> tuple[str, list[Node]] | None:
 @each("method_invocation")
 def _one_too_many(code: CodeText, node: Node) -> Site | None:
     """`memcpy(to, from, n)` with one byte more; `malloc(n + 1)` without the one."""
-    found = _call(code, node)
-    if found is None:
+    call = _call(code, node)
+    if call is None:
         return None
-    name, arguments = found[0].removeprefix("std::"), found[1]
+    name, arguments = call[0].removeprefix("std::"), call[1]
     if name not in _SIZED or len(arguments) <= _SIZED[name]:
         return None
     size = arguments[_SIZED[name]]
@@ -106,10 +106,10 @@ def _freed(code: CodeText, node: Node) -> str | None:
     inner = node.children[0]
     if inner.kind == "delete_expression" and inner.children[-1].kind == "identifier":
         return code.text(inner.children[-1])
-    found = _call(code, inner)
-    if found is None or found[0].removeprefix("std::") != "free":
+    call = _call(code, inner)
+    if call is None or call[0].removeprefix("std::") != "free":
         return None
-    return code.text(found[1][0]) if [one.kind for one in found[1]] == ["identifier"] else None
+    return code.text(call[1][0]) if [argument.kind for argument in call[1]] == ["identifier"] else None
 
 
 @each("expression_statement")
@@ -118,16 +118,16 @@ def _freed_early(code: CodeText, node: Node) -> Site | None:
     name, block = _freed(code, node), node.parent
     if name is None or block is None:
         return None
-    before = next((one for one in reversed(block.children) if one.end <= node.start), None)
+    before = next((child for child in reversed(block.children) if child.end <= node.start), None)
     if before is None or before.kind == "local_variable_declaration":
         return None
     # The statement has to look behind the pointer: `p = next` or `q = p` may be harmless.
     uses = any(
-        one.kind in ("field_access", "array_access", "pointer_expression", "argument_list")
-        and name in code.names(one)
-        for one in before.walk()
+        inner.kind in ("field_access", "array_access", "pointer_expression", "argument_list")
+        and name in code.names(inner)
+        for inner in before.walk()
     )
-    if not uses or any(one.kind == "labeled_statement" for one in before.walk()):
+    if not uses or any(inner.kind == "labeled_statement" for inner in before.walk()):
         return None
     moved = Patch(before.start, before.start, (span(node), f"{code.newline}{code.indentation(before.start)}"))
     return code.site(node, "freed before its last use", moved, taken_out(code, node))
@@ -161,7 +161,7 @@ def _null(code: CodeText, condition: Node) -> bool:
     operation = (condition.kind, condition.operator)
     if operation == ("unary_expression", "!"):
         return condition.children[0].kind in ("identifier", "field_access")
-    names_null = any(one in code.text(condition) for one in ("NULL", "nullptr"))
+    names_null = any(word in code.text(condition) for word in ("NULL", "nullptr"))
     return operation == ("binary_expression", "==") and names_null
 
 
@@ -179,5 +179,5 @@ def _all(kinds: DefectKinds) -> tuple[CRewriting, ...]:
 
 DEFECTS: Final = _all(KINDS)
 """Of C."""
-DEFECTS_OF_CPP: Final = tuple(changed(one, language=CPP) for one in _all(KINDS_OF_CPP))
+DEFECTS_OF_CPP: Final = tuple(changed(rule, language=CPP) for rule in _all(KINDS_OF_CPP))
 """Of C++."""

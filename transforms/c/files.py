@@ -58,7 +58,7 @@ def _other(text: str) -> str | None:
 
 @lru_cache(maxsize=8)
 def _names(text: str, language: str) -> tuple[str, ...]:
-    return tuple(one.name for one in functions(text.encode(), language))
+    return tuple(function.name for function in functions(text.encode(), language))
 
 
 @lru_cache(maxsize=4)
@@ -73,16 +73,16 @@ def places(
     if language == C and _other(text) is not None:
         raise SourceError(OF_CPP)
     source = text.encode()
-    found = located(
+    locations = located(
         source,
         (
             (name, start, end, _obstacle(source[start:end].decode(), name, language))
             for start, end, name in functions(source, language)  # each branch of an `#if` may have one
         ),
     )
-    if not found and _HEAD.search(plain(text)) is not None:
+    if not locations and _HEAD.search(plain(text)) is not None:
         raise SourceError(NONE_READ)
-    return found
+    return locations
 
 
 def _obstacle(own: str, name: str, language: str) -> str | None:
@@ -111,10 +111,10 @@ def function_context(source: str, language: str = C) -> FunctionContext:
     else:
         return FunctionContext("", source, "")
     text = source.encode()
-    found = list(functions(text, language))
-    if not found:
+    spans = list(functions(text, language))
+    if not spans:
         return FunctionContext("", source, "", NO_FUNCTION)
-    start, end, name = found[-1]
+    start, end, name = spans[-1]
     before, own, after = (piece.decode() for piece in (text[:start], text[start:end], text[end:]))
     return FunctionContext(before, own, after, _obstacle(own, name, language))
 

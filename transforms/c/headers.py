@@ -96,28 +96,28 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
     """What the headers of a text show. Where its file is not known (empty), only those of the system are
     found. `tongue` is the language, as of `gcc -x`."""
     ways = flags_of(file)
-    found = [_seen(text, file, tongue, flags) for flags in ways[:_COMMANDS]]
-    read = [one.read for one in found if one.read is not None]
+    parts = [_seen(text, file, tongue, flags) for flags in ways[:_COMMANDS]]
+    read = [part.read for part in parts if part.read is not None]
     return Seen(
-        definitions="\n".join(one.definitions for one in found),
-        declarations=tuple(text for one in found for text in one.declarations),
-        own="\n".join(one.own for one in found),
-        missing=tuple(dict.fromkeys(name for one in found for name in one.missing)),
+        definitions="\n".join(part.definitions for part in parts),
+        declarations=tuple(text for part in parts for text in part.declarations),
+        own="\n".join(part.own for part in parts),
+        missing=tuple(dict.fromkeys(name for part in parts for name in part.missing)),
         read=frozenset().union(*read) if read else None,
-        failed=len(ways) > _COMMANDS or any(one.failed for one in found),
+        failed=len(ways) > _COMMANDS or any(part.failed for part in parts),
     )
 
 
 def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
     answered, near = _searched(text, file, tongue, flags, "-dD")
-    beside = [found for _, found in near if found is not None]
+    beside = [header for _, header in near if header is not None]
     if answered is not None:
         asked = _read(*answered)
         return replace(asked, definitions="\n".join([asked.definitions, *beside]))
     return Seen(
         definitions="\n".join([*defined_by(flags), *beside]),
         declarations=tuple(beside),
-        missing=tuple(name for name, found in near if found is None),
+        missing=tuple(name for name, header in near if header is None),
     )
 
 
@@ -127,7 +127,7 @@ def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
 @lru_cache(maxsize=2)
 def compiler_of(tongue: str) -> str | None:
     """The first compiler of a language that is installed."""
-    return next((found for name in COMPILERS[tongue] if (found := shutil.which(name))), None)
+    return next((path for name in COMPILERS[tongue] if (path := shutil.which(name))), None)
 
 
 @lru_cache(maxsize=2)
@@ -135,8 +135,8 @@ def _folders_of_system(compiler: str, tongue: str) -> Sequence[Path]:
     """The folders in which a compiler looks for headers last."""
     with TemporaryDirectory(prefix="codeaudit-headers-") as scratch:
         words = [compiler, "-E", "-v", "-x", tongue, "-"]
-        found = _SYSTEM.search(answer(words, "", Path(scratch), Path(scratch))[2])
-    return [Path(one.strip()) for one in found[1].splitlines()] if found is not None else []
+        match = _SYSTEM.search(answer(words, "", Path(scratch), Path(scratch))[2])
+    return [Path(line.strip()) for line in match[1].splitlines()] if match is not None else []
 
 
 def _searched(
@@ -148,28 +148,28 @@ def _searched(
     other folders, so that no header of the system is hidden. What a compiler will miss is foreseen from the
     texts, so that it is asked once; it is asked again where it does not read a header that was looked for.
     """
-    compiler, found = compiler_of(tongue), dict[str, str]()
+    compiler, folders = compiler_of(tongue), dict[str, str]()
     system = _folders_of_system(compiler, tongue) if compiler is not None else []
     for _ in range(_SEARCHES + 1):
-        near = list(headers_near(text, file, (*flags, *(f"-I{one}" for one in found.values()))))
+        near = list(headers_near(text, file, (*flags, *(f"-I{folder}" for folder in folders.values()))))
         unseen = [name for name, own in near if own is None]
-        missing = [name for name in unseen if not any((one / name).is_file() for one in system)]
+        missing = [name for name in unseen if not any((folder / name).is_file() for folder in system)]
         more = _in_project(file, missing) if system and not flags else {}
         if not more:
             break
-        found |= more
-    tested = {one for piece in (text, *(own or "" for _, own in near)) for one in _TESTED.findall(piece)}
+        folders |= more
+    tested = {name for piece in (text, *(own or "" for _, own in near)) for name in _TESTED.findall(piece)}
     while compiler is not None:
-        after = [word for one in dict.fromkeys(found.values()) for word in ("-idirafter", one)]
+        after = [word for folder in dict.fromkeys(folders.values()) for word in ("-idirafter", folder)]
         # Without -E it would write a file; -w because warnings are no answer.
         words = [compiler, "-E", kept, "-w", "-x", tongue, *flags, *after]
-        answered = _preprocessed(words, text, file, [one for one in missing if one not in tested])
+        answered = _preprocessed(words, text, file, [name for name in missing if name not in tested])
         out = "" if answered is None else answered[0]
-        read = {name: place for name, place in found.items() if _is_read(f"{place}/{name}", out)}
-        if answered is None or {*read.values()} == {*found.values()}:
+        read = {name: place for name, place in folders.items() if _is_read(f"{place}/{name}", out)}
+        if answered is None or {*read.values()} == {*folders.values()}:
             return answered, near
-        found = read
-        near = list(headers_near(text, file, [f"-I{one}" for one in found.values()]))
+        folders = read
+        near = list(headers_near(text, file, [f"-I{folder}" for folder in folders.values()]))
     return None, near
 
 
@@ -178,13 +178,13 @@ def _in_project(file: str, missing: Iterable[str]) -> dict[str, str]:
     them. A header counts if the project has exactly one that may be meant."""
     root = _project(file)
     known = {} if root is None else _project_headers(root)
-    found: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for name in missing:
         parts = PurePosixPath(name).parts
-        places = [one for one in known.get(parts[-1], ()) if one.endswith(f"/{name}")] if parts else []
+        places = [path for path in known.get(parts[-1], ()) if path.endswith(f"/{name}")] if parts else []
         if len(places) == 1 and ".." not in parts:
-            found[name] = places[0].removesuffix(f"/{name}")
-    return found
+            folders[name] = places[0].removesuffix(f"/{name}")
+    return folders
 
 
 def _project(file: str) -> str | None:
@@ -193,7 +193,7 @@ def _project(file: str) -> str | None:
     for folder in Path(file).parents if file else ():
         if len(folder.parts) < 2:
             break
-        if any((folder / one).exists() for one in _OF_A_PROJECT):
+        if any((folder / name).exists() for name in _OF_A_PROJECT):
             top = str(folder)
         if (folder / ".git").exists():
             break
@@ -203,17 +203,17 @@ def _project(file: str) -> str | None:
 @lru_cache(maxsize=4)
 def _project_headers(root: str) -> Mapping[str, Sequence[str]]:
     """The paths of all headers below a folder, by name; none if there are too many files."""
-    found: dict[str, list[str]] = {}
+    paths: dict[str, list[str]] = {}
     count = 0
     for folder, inside, names in os.walk(root):
-        inside[:] = [one for one in inside if not one.startswith(".") and one != "node_modules"]
+        inside[:] = [name for name in inside if not name.startswith(".") and name != "node_modules"]
         count += len(names)
         if count > _FILES:
             return {}
         for name in names:
             if name.endswith(_ENDINGS):
-                found.setdefault(name, []).append(f"{folder}/{name}")
-    return found
+                paths.setdefault(name, []).append(f"{folder}/{name}")
+    return paths
 
 
 def _preprocessed(words: Sequence[str], text: str, file: str, expected: Iterable[str]) -> "Answered | None":
@@ -227,16 +227,16 @@ def _preprocessed(words: Sequence[str], text: str, file: str, expected: Iterable
         words = [*words, "-idirafter", str(empty), "-"]
         placed = [name for name in dict.fromkeys(expected) if _is_placed(empty, name)]
         while True:
-            code, out, told = answer(words, text, folder, Path(scratch))
+            code, out, errors = answer(words, text, folder, Path(scratch))
             if code is None:
                 return None
             missing = tuple(name for name in placed if _is_read(f"{empty}/{name}", out))
-            absent = _NOT_FOUND.search(told)
+            absent = _NOT_FOUND.search(errors)
             if not code:
                 return out, missing, len(missing) > _ABSENT
             if absent is None:
                 # The project asks for something that a command would define. All else is read.
-                asks = [one.startswith("#error") for one in _ERROR.findall(told)]
+                asks = [error.startswith("#error") for error in _ERROR.findall(errors)]
                 return out, (*missing, *(["#error"] if any(asks) else [])), not asks or not all(asks)
             placed.append(absent[1] or absent[2])
             if len(missing) >= _ABSENT or not _is_placed(empty, placed[-1]):
@@ -265,11 +265,11 @@ def written_out(text: str, file: str, tongue: str = "c") -> str | None:
     """The text of a file with the headers of its project in their places. A compiler has chosen among the
     branches of `#if` and has replaced macros; their definitions and `#include <…>` stay. `None` where no
     compiler answers."""
-    found, _ = _searched(text, file, tongue, flags_of(file)[0], "-dDI")
-    if found is None or not found[0]:
+    answered, _ = _searched(text, file, tongue, flags_of(file)[0], "-dDI")
+    if answered is None or not answered[0]:
         return None
     own, is_own, of_system = list[str](), False, set[str]()
-    for line in found[0].split("\n"):
+    for line in answered[0].split("\n"):
         if (marker := _MARKER.match(line)) is not None:
             # A line of an own file that begins with a macro of the system has flag 3, too, without flag 1.
             if {"1", "3"} <= set(marker[3].split()):
@@ -290,9 +290,9 @@ def answer(words: Sequence[str], text: str, folder: Path, scratch: Path) -> tupl
     into, out, err = scratch / "in", scratch / "out", scratch / "err"
     try:
         into.write_bytes(text.encode())
-        with into.open("rb") as asked, out.open("wb") as answer, err.open("wb") as told:
+        with into.open("rb") as asked, out.open("wb") as answer, err.open("wb") as errors:
             code = _ended(
-                [*_LIMITED, *words], stdin=asked, stdout=answer, stderr=told, cwd=folder, env=around
+                [*_LIMITED, *words], stdin=asked, stdout=answer, stderr=errors, cwd=folder, env=around
             )
     except (OSError, UnicodeEncodeError):
         return None, "", ""
@@ -368,17 +368,17 @@ def headers_near(text: str, file: str, flags: Sequence[str]) -> Iterator[tuple[s
         for quoted, pointed in _INCLUDED.findall(inside):
             name = quoted or pointed
             places = [folder, *folders] if quoted and folder is not None else folders
-            path = next((one / name for one in places if name and (one / name).is_file()), None)
+            path = next((place / name for place in places if name and (place / name).is_file()), None)
             if name.startswith("/") and Path(name).is_file():
                 path = Path(name)
             key = name if path is None else os.path.realpath(path)
             if key in met:
                 continue
             met.add(key)
-            found = None if path is None else _header(path)
-            if found is not None and path is not None:
-                pending.append((found, path.parent))
-            yield name, found
+            header = None if path is None else _header(path)
+            if header is not None and path is not None:
+                pending.append((header, path.parent))
+            yield name, header
 
 
 def _header(path: Path) -> str | None:
@@ -412,8 +412,8 @@ def flags_of(file: str) -> tuple[tuple[str, ...], ...]:
                 known = _commands(str(commands), about.st_mtime_ns, about.st_size)
                 return known.get(os.path.realpath(file), ((),))
         plain = folder / "compile_flags.txt"
-        if plain.is_file() and (told := _header(plain)) is not None:
-            return (kept_flags(told.split("\n"), folder),)
+        if plain.is_file() and (text := _header(plain)) is not None:
+            return (kept_flags(text.split("\n"), folder),)
         if (folder / ".git").exists():
             break
     return ((),)
@@ -422,14 +422,14 @@ def flags_of(file: str) -> tuple[tuple[str, ...], ...]:
 def is_c89(file: str) -> bool:
     """Whether a command of the project compiles a file by the first standard of C, which has no comments `//`
     and no declarations behind a statement. The last name of a standard in a command counts."""
-    named = [[one for one in flags if _STANDARD.fullmatch(one)] for flags in flags_of(file)]
-    return any(_C89.fullmatch(one[-1]) for one in named if one)
+    named = [[flag for flag in flags if _STANDARD.fullmatch(flag)] for flags in flags_of(file)]
+    return any(_C89.fullmatch(flags[-1]) for flags in named if flags)
 
 
 @lru_cache(maxsize=4)
 def _commands(path: str, changed: int, size: int) -> dict[str, tuple[tuple[str, ...], ...]]:
     """The flags of each file that a `compile_commands.json` names."""
-    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    by_file: dict[str, tuple[tuple[str, ...], ...]] = {}
     try:
         rows = json.loads(Path(path).read_bytes()) if size <= LARGEST else []
     except (OSError, ValueError, RecursionError):
@@ -445,27 +445,27 @@ def _commands(path: str, changed: int, size: int) -> dict[str, tuple[tuple[str, 
             except ValueError:
                 words = []
         file = os.path.realpath(folder / row["file"])
-        flags = kept_flags([one for one in words if isinstance(one, str)], folder)
-        found[file] = tuple(dict.fromkeys((*found.get(file, ()), flags)))[: _COMMANDS + 1]
-    return found
+        flags = kept_flags([word for word in words if isinstance(word, str)], folder)
+        by_file[file] = tuple(dict.fromkeys((*by_file.get(file, ()), flags)))[: _COMMANDS + 1]
+    return by_file
 
 
 def kept_flags(words: Sequence[str], folder: Path) -> tuple[str, ...]:
     """Of the words of a command only -I, -D, -U, -std, -ansi and -include, with whole paths."""
-    found: list[str] = []
-    rest = iter(one.strip() for one in words)
+    kept: list[str] = []
+    rest = iter(word.strip() for word in words)
     for word in rest:
         if _STANDARD.fullmatch(word):
-            found.append(word)
+            kept.append(word)
             continue
-        kind = next((one for one in _TAKES_A_WORD if word.startswith(one)), None)
+        kind = next((flag for flag in _TAKES_A_WORD if word.startswith(flag)), None)
         if kind is None or (kind == "-include" and word != kind):
             continue
         value = word[len(kind) :] or next(rest, "")
         if kind in ("-D", "-U"):
             if _NAME.fullmatch(value):
-                found.append(f"{kind}{value}")
+                kept.append(f"{kind}{value}")
         elif value and "\0" not in value and "\n" not in value:
             place = os.path.normpath(folder.absolute() / value)
-            found += [f"-I{place}"] if kind == "-I" else ["-include", place]
-    return tuple(found)
+            kept += [f"-I{place}"] if kind == "-I" else ["-include", place]
+    return tuple(kept)

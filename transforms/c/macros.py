@@ -118,11 +118,11 @@ class InFile(BaseTransform):
     @property
     def surroundings(self) -> Surroundings:
         """What it has been given (`within`). A control keeps no meaning that an unseen macro could change."""
-        found = Surroundings(*of_place(self.around), self.macros or "known", self.language)
+        around = Surroundings(*of_place(self.around), self.macros or "known", self.language)
         if self.kind != "control":
-            return found
-        is_known = found.level == "known" and found.text and _macros(found, is_file=True).is_known
-        return found if is_known else found._replace(level="hygienic")
+            return around
+        is_known = around.level == "known" and around.text and _macros(around, is_file=True).is_known
+        return around if is_known else around._replace(level="hygienic")
 
 
 class _Definitions(UserDict[str, tuple[Any, ...]]):
@@ -138,19 +138,19 @@ class _Definitions(UserDict[str, tuple[Any, ...]]):
         once: Callable[[Any, Any], Any] = self._all.setdefault
         for text in texts:
             for match in _DEFINE.finditer(_uncommented(text)):
-                name, one = match["name"], (match["parameters"], match["body"])
+                name, definition = match["name"], (match["parameters"], match["body"])
                 known = self.data.get(name, ())
-                if one not in known:
-                    both = (*known, one)
+                if definition not in known:
+                    both = (*known, definition)
                     self.data[once(name, name)] = once(both, both)
 
     def __getitem__(self, name: str) -> tuple[Macro, ...]:
-        return tuple(_macro(*one) for one in self.data[name])
+        return tuple(_macro(*definition) for definition in self.data[name])
 
 
 def _uncommented(text: str) -> str:
     """A text with blanks in place of its comments."""
-    return _COMMENT.sub(lambda found: found[1] or " ", text)
+    return _COMMENT.sub(lambda match: match[1] or " ", text)
 
 
 def plain(text: str) -> str:
@@ -201,31 +201,31 @@ class Macros:
         gets one as a name."""
         own = frozenset(_WORD.findall(self._text) if self._is_asked else self.defined)
         used = own & self.defined.keys()
-        found = set(self.defined).union(*map(self.named_by, used), self._parameters(used))
+        words = set(self.defined).union(*map(self.named_by, used), self._parameters(used))
         for head in _TEMPLATE.findall(_uncommented(self._text)):
-            found.update(_WORD.findall(head))
-        return frozenset(found)
+            words.update(_WORD.findall(head))
+        return frozenset(words)
 
     def _parameters(self, names: Iterable[str]) -> Iterator[str]:
-        return (one for name in names for macro in self.defined[name] for one in macro.parameters or ())
+        return (word for name in names for macro in self.defined[name] for word in macro.parameters or ())
 
     @cached_property
     def shared_fields(self) -> frozenset[str]:
         """The words that stand in a union, as far as one is known, and the names of macros: fields of such
         names may share their memory."""
         text = plain("\n".join([self._text, self.seen.own, *self.seen.declarations]))
-        found: set[str] = set(self.defined)
+        words: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
-            found.update(_WORD.findall(text[match.end() : closing(text, match.end() - 1, "{", "}")]))
+            words.update(_WORD.findall(text[match.end() : closing(text, match.end() - 1, "{", "}")]))
         making = [
-            one
-            for one in {*_WORD.findall(self._text)} & self.defined.keys()
-            if any(_MAKES_UNION.search(" ".join(macro.body)) for macro in self._reached(one))
+            name
+            for name in {*_WORD.findall(self._text)} & self.defined.keys()
+            if any(_MAKES_UNION.search(" ".join(macro.body)) for macro in self._reached(name))
         ]
         for match in re.finditer(rf"\b(?:{'|'.join(making) or '(?!)'})\b[^;{{]*(\{{?)", text):
             end = closing(text, match.end() - 1, "{", "}") if match[1] else match.end()
-            found.update(_WORD.findall(text[match.start() : end]))
-        return frozenset(found)
+            words.update(_WORD.findall(text[match.start() : end]))
+        return frozenset(words)
 
     @cached_property
     def declared(self) -> DeclaredNames:
@@ -266,8 +266,8 @@ class Macros:
         words = frozenset(_WORD.findall(plain(source)))
         inside = words.union(*map(self.named_by, words & self.defined.keys()))
         known = {name, *self._parameters(inside & self.defined.keys())}
-        known |= {one.name for one in scopes.bindings if one.view != "outer"}
-        known |= {scopes.text(one) for one in scopes.unit.walk() if one.kind == "statement_identifier"}
+        known |= {binding.name for binding in scopes.bindings if binding.view != "outer"}
+        known |= {scopes.text(node) for node in scopes.unit.walk() if node.kind == "statement_identifier"}
         strange = inside - known - WORDS_OF[self._language] - self._explained - self.defined.keys()
         return (NOT_FOUND if self._is_asked else UNSEEN) if strange else None
 
@@ -282,30 +282,30 @@ class Macros:
     def _places(self) -> Sequence[tuple[str, str, int]]:
         """The name and text of each function of the file, and its last line."""
         text = self._text.encode()
-        found = places(text, self._language)
-        return [(name, text[start:end].decode(), text.count(b"\n", 0, end) + 1) for start, end, name in found]
+        spans = places(text, self._language)
+        return [(name, text[start:end].decode(), text.count(b"\n", 0, end) + 1) for start, end, name in spans]
 
     def _is_left_out(self, source: str, name: str, read: frozenset[int]) -> bool:
         """Whether a function stands in a branch of an `#if` that the compiler leaves out."""
-        named = [(own, line) for one, own, line in self._places if one == name]
+        named = [(own, line) for called, own, line in self._places if called == name]
         same = [line for own, line in named if own.strip() == source.strip()]
         return bool(named) and read.isdisjoint(same or [line for _, line in named])
 
     # ── what a macro does ────────────────────────────────────────────────────────────────────────────────
 
     def _named_by(self, name: str) -> frozenset[str]:
-        found: set[str] = set()
+        named: set[str] = set()
         pending = [name]
         while pending:
             for macro in self.defined.get(pending.pop(), ()):
-                words = {one for one in macro.body if _WORD.fullmatch(one)} - {*(macro.parameters or ())}
-                pending += words - found
-                found |= words
-        return frozenset(found)
+                words = {word for word in macro.body if _WORD.fullmatch(word)} - {*(macro.parameters or ())}
+                pending += words - named
+                named |= words
+        return frozenset(named)
 
     def _reached(self, name: str) -> list[Macro]:
         """The definitions of a macro of the file, and of all other macros of it that stand in them."""
-        return [macro for one in (name, *self.named_by(name)) for macro in self.defined.get(one, ())]
+        return [macro for word in (name, *self.named_by(name)) for macro in self.defined.get(word, ())]
 
     def has_braces(self, name: str) -> bool:
         """Whether a macro, or one in it, has a brace or a semicolon."""
@@ -333,8 +333,8 @@ class Macros:
             if not any("##" in macro.body for macro in reached):
                 return used, frozenset()
             parts = tokens.union(*(macro.body for macro in reached))
-            pieces = frozenset(one for one in parts if _PIECE.fullmatch(one))
-            more = frozenset(one for one in self.defined if one not in used and _is_made_of(one, pieces))
+            pieces = frozenset(part for part in parts if _PIECE.fullmatch(part))
+            more = frozenset(name for name in self.defined if name not in used and _is_made_of(name, pieces))
             if not more:
                 return used, pieces
             used |= more
@@ -364,7 +364,7 @@ class Macros:
         """The same but for jumps: of a macro that is another one, that is asked. No macro is in itself."""
         return name in around or all(
             _is_whole(macro.body)
-            and macro.body[:1] not in {(one,) for one in macro.parameters or ()}
+            and macro.body[:1] not in {(parameter,) for parameter in macro.parameters or ()}
             and (not macro.body or self._ends_whole(macro.body[0], (*around, name)))
             for macro in self.defined.get(name, ())
         )
@@ -377,13 +377,13 @@ class Macros:
 
     def is_constant(self, name: str) -> bool:
         """Whether a macro of the file stands for numbers alone."""
-        found = self._reached(name)
+        reached = self._reached(name)
         return (
             name in self.defined
-            and all(macro.parameters is None for macro in found)
+            and all(macro.parameters is None for macro in reached)
             and self.named_by(name) <= self.defined.keys() | _TYPES
-            and not any(one in self.named_by(one) for one in (name, *self.named_by(name)))
-            and not any(_ACTING & set(macro.body) for macro in found)
+            and not any(word in self.named_by(word) for word in (name, *self.named_by(name)))
+            and not any(_ACTING & set(macro.body) for macro in reached)
         )
 
 
@@ -433,7 +433,7 @@ def _leaves(body: tuple[str, ...], words: frozenset[str]) -> bool:
 
 def _is_balanced(body: tuple[str, ...]) -> bool:
     """Whether every bracket among tokens is closed among them."""
-    return 2 * len(_ends(body)) == sum(one in _PAIRS or one in _PAIRS.values() for one in body)
+    return 2 * len(_ends(body)) == sum(token in _PAIRS or token in _PAIRS.values() for token in body)
 
 
 def _is_made_of(name: str, pieces: frozenset[str]) -> bool:
@@ -450,15 +450,15 @@ def _is_made_of(name: str, pieces: frozenset[str]) -> bool:
 
 def _ends(body: tuple[str, ...]) -> dict[int, int]:
     """The places of brackets that are closed, each with that of its end, up to an end that fits none."""
-    open_ones, found = list[int](), dict[int, int]()
+    open_ones, ends = list[int](), dict[int, int]()
     for place, token in enumerate(body):
         if token in _PAIRS:
             open_ones.append(place)
         elif token in _PAIRS.values():
             if not open_ones or _PAIRS[body[open_ones[-1]]] != token:
                 break
-            found[open_ones.pop()] = place
-    return found
+            ends[open_ones.pop()] = place
+    return ends
 
 
 def macros_of(source: str, around: Surroundings) -> Macros:

@@ -145,8 +145,8 @@ def read(text: str, language: str = C) -> CText:
     tree, hidden = _parsed(source, language)
     if tree.root_node.has_error:
         raise SourceError(f"not valid {TITLES[language]}: {READERS[language].first_error(source)}")
-    for found in _SIGNED.finditer(source):
-        node = tree.root_node.descendant_for_byte_range(found.start(), found.start() + 1)
+    for match in _SIGNED.finditer(source):
+        node = tree.root_node.descendant_for_byte_range(match.start(), match.start() + 1)
         if node is not None and node.type == "number_literal":
             raise UnknownSyntaxError(SIGNED)
     return _reading(source, tree, hidden, language=language)
@@ -160,7 +160,7 @@ def read_unit(text: str, language: str = C) -> tuple[CText, Node]:
         SourceError: the text is not in the language, or is something else.
     """
     reading = read(text, language)
-    parts = [one for one in reading.root.children if one.kind != EMPTY]
+    parts = [child for child in reading.root.children if child.kind != EMPTY]
     function = parts[0] if len(parts) == 1 else None
     if function is not None and language == CPP:
         function = cpp.function_in(function)
@@ -179,10 +179,10 @@ def read_unit(text: str, language: str = C) -> tuple[CText, Node]:
 def named(node: Node) -> Node | None:
     """The name that a declarator declares, inside of its pointers, brackets and parameters; `None` for a
     declarator without a name, as in a prototype."""
-    found: Node | None = node
-    while found is not None and found.kind not in ("identifier", "type_identifier", "field_identifier"):
-        found = cpp.inner(found)
-    return found
+    here: Node | None = node
+    while here is not None and here.kind not in ("identifier", "type_identifier", "field_identifier"):
+        here = cpp.inner(here)
+    return here
 
 
 class CFunction(NamedTuple):
@@ -209,7 +209,7 @@ def places(source: bytes, language: str = C) -> Iterator[CFunction]:
         elif node.type != "compound_statement":
             is_head = node.type == "template_declaration"
             inside = whole if is_head and whole.type == "template_declaration" else node
-            pending += [(one, inside if is_head else one) for one in reversed(node.named_children)]
+            pending += [(child, inside if is_head else child) for child in reversed(node.named_children)]
 
 
 def statements(source: str, language: str = C) -> int | None:
@@ -219,7 +219,7 @@ def statements(source: str, language: str = C) -> int | None:
     except SourceError:
         return None
     lists = (node.children for node in nodes if node.kind in ("block", "switch_block_statement_group"))
-    declared = sum(one.kind == "local_variable_declaration" for inside in lists for one in inside)
+    declared = sum(child.kind == "local_variable_declaration" for inside in lists for child in inside)
     kinds = (node.kind for node in nodes if node.kind not in ("labeled_statement", "attributed_statement"))
     return declared + sum(kind.endswith("_statement") or kind == "switch_expression" for kind in kinds)
 
@@ -239,9 +239,9 @@ def _parsed(source: bytes, language: str = C) -> tuple["Tree", tuple[Extent, ...
     while tree.root_node.has_error and len(hidden) < _MOST_BLANKED:
         for start, end in _candidates(seen, tree.root_node, WORDS_OF[language]):
             other = seen[:start] + blanked(seen[start:end]) + seen[end:]
-            found = reader.parse(other)
-            if not found.root_node.has_error or _first_fault(found.root_node) > _first_fault(tree.root_node):
-                seen, tree = other, found
+            trial = reader.parse(other)
+            if not trial.root_node.has_error or _first_fault(trial.root_node) > _first_fault(tree.root_node):
+                seen, tree = other, trial
                 hidden.append((start, end))
                 break
         else:
@@ -272,26 +272,26 @@ def _candidates(seen: bytes, root: "TreeNode", keywords: frozenset[str]) -> Iter
     in_head = _is_in_head(found_fault)
     head = seen.find(b"{", begin)
     words = []
-    for found in _WORD.finditer(seen, begin, stop):
-        own = found.group().decode()
-        like = _LIKE_AN_ATTRIBUTE.fullmatch(found.group()) is not None
+    for word in _WORD.finditer(seen, begin, stop):
+        own = word.group().decode()
+        like = _LIKE_AN_ATTRIBUTE.fullmatch(word.group()) is not None
         begins_head = (
-            in_head and found.start() < head and seen[found.end() :].lstrip()[:1] not in (b"(", b",", b")")
+            in_head and word.start() < head and seen[word.end() :].lstrip()[:1] not in (b"(", b",", b")")
         )
         if own not in keywords and (like or begins_head):
-            words.append((not like, found.start() if begins_head else abs(found.start() - at), found))
-    for _, _, found in sorted(words, key=lambda one: one[:2])[:6]:
-        rest = seen[found.end() :]
+            words.append((not like, word.start() if begins_head else abs(word.start() - at), word))
+    for _, _, word in sorted(words, key=lambda row: row[:2])[:6]:
+        rest = seen[word.end() :]
         if rest.lstrip()[:1] != b"(":
-            yield found.span()
-        elif in_head or found.group() in _ATTRIBUTES:  # a statement `CHECK(x)` is code, whatever it becomes
-            end = _closing(seen, found.end() + len(rest) - len(rest.lstrip()))
+            yield word.span()
+        elif in_head or word.group() in _ATTRIBUTES:  # a statement `CHECK(x)` is code, whatever it becomes
+            end = _closing(seen, word.end() + len(rest) - len(rest.lstrip()))
             if end >= 0:
                 end += 1
-                comma = seen[: found.start()].rstrip()
+                comma = seen[: word.start()].rstrip()
                 if in_head and comma.endswith(b",") and seen[end:].lstrip()[:1] == b">":
                     yield len(comma) - 1, end  # the last one of `template <…>`
-                yield found.start(), end
+                yield word.start(), end
 
 
 def _is_in_head(node: "TreeNode") -> bool:
@@ -333,7 +333,7 @@ def _headless(source: bytes) -> CText | None:
     if tree.root_node.has_error or tree.root_node.named_child_count == 0:
         return None
     reading = _reading(source, tree, tuple((start - shift, end - shift) for start, end in hidden), shift)
-    parts = [one for one in reading.root.children if one.kind != EMPTY]
+    parts = [child for child in reading.root.children if child.kind != EMPTY]
     if len(parts) != 1 or parts[0].kind != FUNCTION or cpp.name_of(source, parts[0]) != name[1].decode():
         return None
     function = parts[0]
@@ -341,7 +341,7 @@ def _headless(source: bytes) -> CText | None:
     parameters = head.part("parameters").children if head is not None else []
     # `EACH(a, b) { … }` may be a loop that a macro makes.
     if any(
-        one.child("declarator") is None and reading.text(one) not in ("void", "...") for one in parameters
+        part.child("declarator") is None and reading.text(part) not in ("void", "...") for part in parameters
     ):
         return None
     function.children.remove(function.part("type"))
@@ -403,15 +403,15 @@ def _bind(node: Node) -> None:
         inner.children[:] = [operand]
         inner.start, inner.end = operand.start, node.end
         inner.field, operand.field = operand.field, inner.field
-        for one in node.children:
-            one.parent = node
+        for child in node.children:
+            child.parent = node
 
 
 def _group(switch: Node) -> None:
     """Give the body of a `switch` the form that the body has in Java's grammar: groups of labels and
     statements. A body of another form stays as it is."""
     body = switch.child("body")
-    if body is None or body.kind != "block" or any(one.kind != "case_statement" for one in body.children):
+    if body is None or body.kind != "block" or any(child.kind != "case_statement" for child in body.children):
         return
     body.kind = "switch_block"
     for group in body.children:
@@ -421,7 +421,7 @@ def _group(switch: Node) -> None:
         label.tokens.extend(group.tokens)
         group.tokens.clear()
         label.children.extend(group.all("value"))
-        group.children[:] = [label, *(one for one in group.children if one.field != "value")]
+        group.children[:] = [label, *(child for child in group.children if child.field != "value")]
 
 
 def _strange(function: Node, language: str) -> str | None:
@@ -434,7 +434,7 @@ def _strange(function: Node, language: str) -> str | None:
         if function.child("body") is None or head is None:
             return NO_PARAMETERS
     elif parameters is None or {"local_variable_declaration", "identifier"} & {
-        one.kind for one in (*function.children, *parameters.children)
+        part.kind for part in (*function.children, *parameters.children)
     }:
         return OLD_HEAD
     for node in function.walk():
@@ -442,5 +442,5 @@ def _strange(function: Node, language: str) -> str | None:
             return DIRECTIVE
         if node.kind == FUNCTION and node is not function:
             return INNER
-    taken = [one for one in function.walk() if one.kind == "pointer_expression" and one.operator == "&"]
-    return LABEL_VALUE if any(one.parent in taken for one in taken) else None
+    taken = [node for node in function.walk() if node.kind == "pointer_expression" and node.operator == "&"]
+    return LABEL_VALUE if any(node.parent in taken for node in taken) else None

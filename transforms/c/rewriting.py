@@ -104,7 +104,7 @@ class CSource(CodeText):
         if any(node.kind == "case_statement" for node in self.unit.walk()):
             return LABEL_INSIDE
         # `#define ip (*_ip)` holds in a part of the file.
-        if any(one.name in self.macros.defined for one in self.scopes.bindings if one.view != "outer"):
+        if any(local.name in self.macros.defined for local in self.scopes.bindings if local.view != "outer"):
             return NAMED_AS_A_MACRO
         named = (self.macros.named_by(word) for word in self.macros.used_in(source))
         if _CLEANUP.search(source) or any(words & _CLEANING for words in named):
@@ -141,10 +141,10 @@ class CSource(CodeText):
         """All nodes but names that are declared, and those in arguments of macros of the file or of macros
         that keep a text."""
         hidden = [
-            (one.start, one.end)
+            (argument.start, argument.end)
             for node in self.unit.walk()
             if node.kind == "method_invocation" and self.is_macro(self.text(node.children[0]))
-            for one in node.children[1:]
+            for argument in node.children[1:]
         ]
         return tuple(
             node
@@ -163,7 +163,7 @@ class CSource(CodeText):
             patch.start < end
             and start < patch.end
             and not any(
-                isinstance(one, Span) and one.start <= start and end <= one.end for one in patch.parts
+                isinstance(part, Span) and part.start <= start and end <= part.end for part in patch.parts
             )
             for start, end in self.reading.hidden
             for patch in patches
@@ -195,7 +195,7 @@ class CSource(CodeText):
     def declares(self, statements: Sequence[Node]) -> frozenset[str]:
         """The names that declarations among these statements make known behind themselves."""
         kinds = {"local_variable_declaration", *self.dialect.types}
-        return frozenset().union(*(self.declared_in(one) for one in statements if one.kind in kinds))
+        return frozenset().union(*(self.declared_in(node) for node in statements if node.kind in kinds))
 
     def patterns(self, node: Node) -> list[str]:
         """None: no variable is known only where a condition holds."""
@@ -203,7 +203,7 @@ class CSource(CodeText):
 
     def leaves(self, node: Node) -> bool:
         """As in all languages; a label may be jumped to, so nothing is certain behind one."""
-        return super().leaves(node) and not any(one.kind == "labeled_statement" for one in node.walk())
+        return super().leaves(node) and not any(inner.kind == "labeled_statement" for inner in node.walk())
 
     def are_known(self, node: Node) -> bool:
         """Whether an operation is built in, as all of C are. So are `&&`, `||`, `!` and comparisons, which
@@ -220,7 +220,7 @@ class CSource(CodeText):
     def shared_head(self, declaration: Node) -> str | None:
         """The specifiers: stars and brackets belong to each variable by itself."""
         first = declaration.child("declarator")
-        before = [one for one in declaration.children if one.field != "declarator"]
+        before = [child for child in declaration.children if child.field != "declarator"]
         if first is None or any(one.kind not in _SHARED or one.child("body") is not None for one in before):
             return None
         return self.source[declaration.start : first.start].decode()
@@ -234,8 +234,8 @@ class CSource(CodeText):
         return declaration is None or not self._are_typed(declaration.all("declarator") or [declaration])
 
     def _are_typed(self, declarators: Iterable[Node]) -> bool:
-        found = [self.binding(self.name_of(one)) for one in declarators]
-        return all(one is not None and self.type_of_variable(one) is not None for one in found)
+        bindings = [self.binding(self.name_of(declarator)) for declarator in declarators]
+        return all(binding is not None and self.type_of_variable(binding) is not None for binding in bindings)
 
     def is_typed_by_value(self, declaration: Node) -> bool:
         """Whether it has no type that is written down."""
@@ -267,7 +267,7 @@ class CSource(CodeText):
     @cached_property
     def _declared(self) -> Sequence[str | None]:
         """The words of the types of all variables, by number."""
-        return [declared_type(self.scopes, one) for one in self.scopes.bindings]
+        return [declared_type(self.scopes, binding) for binding in self.scopes.bindings]
 
     def declared(self, binding: Binding) -> str | None:
         """The words of the type of a variable."""
@@ -296,8 +296,8 @@ class CSource(CodeText):
                 binding = self.binding(node)
                 return None if binding is None or is_declared_here(node) else self.value_type(binding)
             case "decimal_integer_literal":
-                found = self._number(node)
-                return None if found is None else _SUFFIXES.get(found[1].lower())
+                number = self._number(node)
+                return None if number is None else _SUFFIXES.get(number[1].lower())
             case "character_literal":
                 return self.character if self.source[node.start : node.start + 1] == b"'" else None
             case "unary_expression" if node.operator in ("-", "+", "~"):
@@ -316,7 +316,7 @@ class CSource(CodeText):
     def _type_of_operation(self, node: Node) -> str | None:
         if node.operator in TRUTHS:
             return self.truth
-        left, right = (self.promoted(self.type(one)) for one in node.children)
+        left, right = (self.promoted(self.type(child)) for child in node.children)
         if node.operator in ("<<", ">>"):
             return left if left in WHOLE else None
         return left if left == right and left in WHOLE | {"double"} else None
@@ -336,9 +336,9 @@ class CSource(CodeText):
 
     def kind(self, node: Node) -> str | None:
         """The type of an expression, as `type` says it or as the declarations around the function do."""
-        found, declared, node = self.type(node), self.macros.declared, node.unparenthesized
-        if found is not None or node.kind not in ("identifier", "field_access", "method_invocation"):
-            return found
+        kind, declared, node = self.type(node), self.macros.declared, node.unparenthesized
+        if kind is not None or node.kind not in ("identifier", "field_access", "method_invocation"):
+            return kind
         is_call, is_field = node.kind == "method_invocation", node.kind == "field_access"
         name = node.children[0] if is_call else node.children[1] if is_field else node
         binding = self.binding(name)
@@ -373,7 +373,7 @@ class CSource(CodeText):
     @cached_property
     def own_types(self) -> Sequence[Node]:
         """The types that the function defines, so that words may mean several."""
-        types = (one for one in self.unit.walk() if one.kind in self.spelling.types)
+        types = (node for node in self.unit.walk() if node.kind in self.spelling.types)
         return [one for one in types if not one.kind.endswith("_specifier") or one.child("body") is not None]
 
     @cached_property
@@ -415,10 +415,10 @@ class CSource(CodeText):
 
     def spellings(self, node: Node) -> list[str]:
         """`10` as `0xa`: up to 32767 both are an `int`."""
-        found = self._number(node)
-        if found is None:
+        number = self._number(node)
+        if number is None:
             return []
-        value, suffix = found
+        value, suffix = number
         text = self.text(node)
         options = [f"{value:#x}{suffix}", f"0x{value:X}{suffix}", f"{value}{suffix}"]
         if value:
@@ -426,7 +426,7 @@ class CSource(CodeText):
         if suffix:
             options.append(text.replace(suffix, suffix.swapcase()))
         # A sign behind `0x1E` would belong to it.
-        return [one for one in dict.fromkeys(options) if one != text and one[-1] not in "eE"]
+        return [option for option in dict.fromkeys(options) if option != text and option[-1] not in "eE"]
 
     def has_opposite(self, node: Node) -> bool:
         """`!=` is the opposite of `==`; `>=` that of `<` where no operand can be a NaN."""
@@ -448,39 +448,39 @@ class CSource(CodeText):
     def _is_quiet(self, node: Node, beside: Node) -> bool:
         """Whether nobody sees when an expression is evaluated, before or after another one."""
         assigned = self.assigned(beside)
-        for one in node.walk():
-            if one.kind == "identifier":
-                binding = self.private(one)
+        for inner in node.walk():
+            if inner.kind == "identifier":
+                binding = self.private(inner)
                 if binding is None or binding.number in assigned:
                     return False
-            elif one.kind == "binary_expression" and one.operator in ("/", "%", "<<", ">>"):
+            elif inner.kind == "binary_expression" and inner.operator in ("/", "%", "<<", ">>"):
                 return False  # may trap
-            elif one.kind not in _QUIET:
+            elif inner.kind not in _QUIET:
                 return False
-        return not any(one.kind in _OPERATIONS and not _stays_small(one) for one in node.walk())
+        return not any(inner.kind in _OPERATIONS and not _stays_small(inner) for inner in node.walk())
 
     def private(self, node: Node) -> Binding | None:
         """The variable of a known type that a name means, if nobody takes its address, so no other code sees
         it."""
-        found = self.binding(node)
-        if found is None or self.type_of_variable(found) is None or found.number in self.addressed:
+        binding = self.binding(node)
+        if binding is None or self.type_of_variable(binding) is None or binding.number in self.addressed:
             return None
-        return found
+        return binding
 
     @cached_property
     def addressed(self) -> frozenset[int]:
         """The variables whose address is taken, or that an argument of a macro of the file may assign."""
-        found: set[int] = set()
+        numbers: set[int] = set()
         for node in self.unit.walk():
             inside: Iterable[Node] = ()
             if node.kind == "pointer_expression" and node.operator == "&":
                 inside = self._located(node.children[0])
             elif node.kind == "method_invocation" and self.may_assign(self.text(node.children[0])):
                 inside = node.walk()
-            for one in inside:
-                if one.kind == "identifier" and (binding := self.binding(one)) is not None:
-                    found.add(binding.number)
-        return frozenset(found)
+            for inner in inside:
+                if inner.kind == "identifier" and (binding := self.binding(inner)) is not None:
+                    numbers.add(binding.number)
+        return frozenset(numbers)
 
     def _located(self, node: Node) -> Iterable[Node]:
         """The parts of an operand of `&` of which something lies in the memory whose address it is: of
@@ -521,7 +521,7 @@ class CSource(CodeText):
         """Whether a 0 may be a pointer, which it is only alone."""
         kind = self._result if target is None else self.type(target)
         return kind not in ARITHMETIC and any(
-            self.constant(one.unparenthesized) == 0 for one in (first, last)
+            self.constant(side.unparenthesized) == 0 for side in (first, last)
         )
 
     def in_nameless_function(self, node: Node) -> bool:
@@ -548,8 +548,8 @@ class CSource(CodeText):
     def constant(self, node: Node) -> int | None:
         """The value of a number or a character that is spelt out."""
         if node.kind == "decimal_integer_literal":
-            found = self._number(node)
-            return found[0] if found is not None and not found[1] else None
+            number = self._number(node)
+            return number[0] if number is not None and not number[1] else None
         match = _CHARACTER.fullmatch(self.text(node)) if node.kind == "character_literal" else None
         return None if match is None else ord(match[1])
 
@@ -567,7 +567,7 @@ def is_declared_here(node: Node) -> bool:
 def _leaves_expression(node: Node) -> bool:
     """Whether it is a `({ … })` with a jump."""
     is_one = node.kind == "parenthesized_expression" and node.first("block") is not None
-    return is_one and any(one.kind in _JUMPS for one in node.walk())
+    return is_one and any(inner.kind in _JUMPS for inner in node.walk())
 
 
 def _stays_small(node: Node) -> bool:
@@ -580,8 +580,8 @@ def _stays_small(node: Node) -> bool:
 def _later(reading: ParsedText) -> set[str]:
     """What a text has that C89 does not have: comments `//`, and declarations behind a statement."""
     lists = (node.children for node in reading.root.walk() if node.kind in LISTS)
-    declared = ([is_declaration(one) for one in nodes] for nodes in lists)
-    behind = {"declaration" for one in declared if one != sorted(one, reverse=True)}
+    declared = ([is_declaration(node) for node in nodes] for nodes in lists)
+    behind = {"declaration" for flags in declared if flags != sorted(flags, reverse=True)}
     return behind | {kind for kind, _, _ in reading.comments if kind == "line_comment"}
 
 
@@ -626,8 +626,8 @@ class CRewriting(InFile, TextRule):
         obstacle = code.obstacle_to_layout if keeps_ends else code.obstacle
         if obstacle is not None:
             return (Refused(obstacle),)
-        found = self.find(code.seen_by(self.name))
-        return (one if isinstance(one, Refused) else self._fitting(code, one) for one in found)
+        sites = self.find(code.seen_by(self.name))
+        return (site if isinstance(site, Refused) else self._fitting(code, site) for site in sites)
 
     def _fitting(self, code: CSource, site: Site) -> Site | Refused:
         """A site without the options that C89 does not have, where a file is known to be C89."""
@@ -635,7 +635,7 @@ class CRewriting(InFile, TextRule):
             return Refused(UNREAD_WORDS)
         if not code.macros.is_c89:
             return site
-        options = tuple(one for one in site.options if self._is_c89(code, one))
+        options = tuple(option for option in site.options if self._is_c89(code, option))
         return replace(site, options=options) if options else Refused(LATER)
 
     def _is_c89(self, code: CSource, option: Sequence[Patch]) -> bool:

@@ -31,7 +31,7 @@ _ZEROS: Final = frozenset({"0", "NULL"})
 
 def _rewritten(code: CodeText, node: Node, note: str, own: int, *parts: Part) -> Site | Refused:
     """A node of other parts, which bind as strongly as `own`; a comment between what stays would be lost."""
-    if code.comments_outside(node, *(one for one in parts if isinstance(one, Span))):
+    if code.comments_outside(node, *(part for part in parts if isinstance(part, Span))):
         return Refused(COMMENT)
     return code.site(node, note, code.precedence.replace(node, parts, own))
 

@@ -34,18 +34,18 @@ def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | 
     declaration = node.parent
     if declaration is None or declaration.kind not in ("local_variable_declaration", "parameter_declaration"):
         return None
-    specifiers = [one for one in declaration.children if one.field != "declarator"]
-    if any(one.kind not in SPECIFIERS or one.child("body") is not None for one in specifiers):
+    specifiers = [child for child in declaration.children if child.field != "declarator"]
+    if any(child.kind not in SPECIFIERS or child.child("body") is not None for child in specifiers):
         return None
-    text = " ".join(scopes.text(one).removeprefix("std::") for one in specifiers)
-    words = sorted(one for one in text.split() if one not in ("auto", "register", "restrict"))
+    text = " ".join(scopes.text(child).removeprefix("std::") for child in specifiers)
+    words = sorted(word for word in text.split() if word not in ("auto", "register", "restrict"))
     here: Node | None = node.child("declarator") if node.kind == "variable_declarator" else node
     stars: list[str] = []
     while here is not None and here.kind != "identifier":
         if here.kind not in ("pointer_declarator", "parenthesized_declarator", through):
             return None
         if here.kind == "pointer_declarator":
-            qualifiers = (scopes.text(one) for one in here.children if one.kind == "type_qualifier")
+            qualifiers = (scopes.text(child) for child in here.children if child.kind == "type_qualifier")
             stars = ["*", *qualifiers, *stars]
         here = inner(here)
     return None if here is None else " ".join((*words, *stars))
@@ -53,7 +53,7 @@ def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | 
 
 def number_type(words: str) -> str | None:
     """One spelling for a type of numbers, `const` or not; `None` for all other types."""
-    given = [one.removeprefix("std::") for one in words.split() if one != "const"]
+    given = [word.removeprefix("std::") for word in words.split() if word != "const"]
     idle = {"int"} if "char" in given else {"int", "signed"}
-    text = " ".join(sorted(one for one in given if one not in idle))
+    text = " ".join(sorted(word for word in given if word not in idle))
     return text if text in FIXED else _NUMBERS.get(text) if given else None

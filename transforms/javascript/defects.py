@@ -14,7 +14,8 @@ from codeaudit.transforms.syntax.scopes import Binding
 def _calculates(code: CodeText, node: Node) -> bool:
     """Whether `+` joins no text, as far as the function shows."""
     return node.operator != "+" or not any(
-        one.kind in ("string_literal", "template_string") or code.type(one) == "string" for one in node.walk()
+        inner.kind in ("string_literal", "template_string") or code.type(inner) == "string"
+        for inner in node.walk()
     )
 
 
@@ -45,9 +46,9 @@ KINDS: Final = DefectKinds(
 )  # fmt: skip
 """What people mistake in JavaScript."""
 
-DEFECTS: Final = tuple(JavaScriptRewriting.of(one) for one in defects(KINDS))
+DEFECTS: Final = tuple(JavaScriptRewriting.of(defect) for defect in defects(KINDS))
 
 """Of JavaScript."""
 DEFECTS_OF_TYPESCRIPT: Final = tuple(
-    replace(one, language=TYPESCRIPT, languages=frozenset({TYPESCRIPT})) for one in DEFECTS
+    replace(defect, language=TYPESCRIPT, languages=frozenset({TYPESCRIPT})) for defect in DEFECTS
 )

@@ -104,16 +104,16 @@ def _around(text: str, language: str) -> tuple[bytes, tuple[str, ...]]:
         SourceError: the text does not parse.
     """
     reading = read(text, language)
-    names = {found.node.start: found for found in units(reading)}
+    names = {unit.node.start: unit for unit in units(reading)}
     pieces, kinds, done = list[bytes](), list[str](), 0
     pending = [reading.root]
     while pending:
         node = pending.pop()
-        found = names.get(node.start)
+        unit = names.get(node.start)
         kinds.append(node.kind)
-        if found is not None and found.node is node:
+        if unit is not None and unit.node is node:
             # A null byte, which no source contains, stands for the function.
-            pieces += [reading.source[done : node.start], b"\0", (found.name or "").encode()]
+            pieces += [reading.source[done : node.start], b"\0", (unit.name or "").encode()]
             done = node.end
         else:
             pending += reversed(node.children)
@@ -134,31 +134,31 @@ def places(
     hidden = hides_fixed(reading)
     rows = (
         (
-            _qualified(reading, one),
-            one.node.start,
-            one.node.end,
-            _obstacle(reading.text(one.node), one, hidden, language),
+            _qualified(reading, unit),
+            unit.node.start,
+            unit.node.end,
+            _obstacle(reading.text(unit.node), unit, hidden, language),
         )
-        for one in units(reading)
+        for unit in units(reading)
     )
     return located(reading.source, rows)
 
 
-def _obstacle(own: str, found: FunctionText, hidden: frozenset[str], language: str) -> str | None:
+def _obstacle(own: str, unit: FunctionText, hidden: frozenset[str], language: str) -> str | None:
     try:
         _, alone = read_unit(own, language)
     except SourceError:
         return UNREAD
     # `f = () => 1` is a field in a class, and an assignment alone; the function is the same.
-    if alone.name != found.name:
+    if alone.name != unit.name:
         return UNREAD
     return REBOUND if hidden.intersection(_MAY_BE_FIXED.findall(own)) else None
 
 
-def _qualified(reading: ParsedText, found: FunctionText) -> str:
+def _qualified(reading: ParsedText, unit: FunctionText) -> str:
     """A name such as `Class.method`."""
-    names = [found.name or ""]
-    for above in found.node.ancestors():
+    names = [unit.name or ""]
+    for above in unit.node.ancestors():
         name = above.child("name") if above.kind in ("class_declaration", "class") else None
         if name is not None:
             names.append(reading.text(name))
@@ -209,8 +209,8 @@ def _may_hide(file: str, language: str) -> bool:
     root = READERS[language][0].parse(source).root_node
     if root.has_error:
         return True
-    for found in _FIXED_BYTES.finditer(source):
-        node = root.descendant_for_byte_range(found.start(), found.end())
+    for match in _FIXED_BYTES.finditer(source):
+        node = root.descendant_for_byte_range(match.start(), match.end())
         above = node and node.parent
         if node is None or above is None:
             return True
@@ -235,12 +235,12 @@ def function_context(source: str, *, language: str = JAVASCRIPT) -> FunctionCont
     functions = list(units(reading))
     if not functions:
         return FunctionContext("", source, "", NO_FUNCTION)
-    found = functions[-1]
-    text, node = reading.source, found.node
+    unit = functions[-1]
+    text, node = reading.source, unit.node
     before, own, after = (
         piece.decode() for piece in (text[: node.start], text[node.start : node.end], text[node.end :])
     )
-    return FunctionContext(before, own, after, _obstacle(own, found, hides_fixed(reading), language))
+    return FunctionContext(before, own, after, _obstacle(own, unit, hides_fixed(reading), language))
 
 
 def _is_one(text: str, wrapper: str, language: str = JAVASCRIPT) -> bool:

@@ -79,11 +79,11 @@ def _narrowed(code: _Names, node: Node, seen: frozenset[int]) -> Iterator[int | 
         return
     if kind == "binary_expression" and inner.operator not in _NARROWING:
         return
-    for one in inner.walk():
-        if one.kind not in _NAMES:
+    for name in inner.walk():
+        if name.kind not in _NAMES:
             continue
-        yield _meant(code, one)
-        binding = code.binding(one)
+        yield _meant(code, name)
+        binding = code.binding(name)
         holder = binding.node if binding is not None else None
         value = holder.child("value") if holder is not None else None
         if binding is not None and value is not None and binding.number not in seen:
@@ -92,7 +92,7 @@ def _narrowed(code: _Names, node: Node, seen: frozenset[int]) -> Iterator[int | 
 
 def names_in(code: _Names, nodes: Iterable[Node]) -> list[tuple[int, StatePlace]]:
     """The first byte of each name among these nodes, with what reads its narrowed type."""
-    named = ((one.start, _meant(code, one)) for one in nodes if one.kind in _NAMES)
+    named = ((node.start, _meant(code, node)) for node in nodes if node.kind in _NAMES)
     return [(start, StatePlace("narrowing", name)) for start, name in named]
 
 
@@ -108,7 +108,7 @@ def narrowing(
 
 
 def _named(code: _Names, node: Node) -> Iterator[int | str]:
-    return (_meant(code, one) for one in node.walk() if one.kind in _NAMES)
+    return (_meant(code, name) for name in node.walk() if name.kind in _NAMES)
 
 
 def _meant(code: _Names, name: Node) -> int | str:
@@ -120,7 +120,7 @@ def _meant(code: _Names, name: Node) -> int | str:
 def _behind(code: _Names, node: Node) -> Iterator[int | str]:
     """The names that a statement narrows for those behind it."""
     if (condition := node.child("condition")) is not None:
-        if any(one.kind in _JUMPS for one in node.walk()):
+        if any(inner.kind in _JUMPS for inner in node.walk()):
             yield from narrowed(code, condition)
     elif node.kind == "switch_expression":
         labels = [child.part("value") for child in node.part("body").children if child.child("value")]
@@ -130,11 +130,11 @@ def _behind(code: _Names, node: Node) -> Iterator[int | str]:
 
 def _is_read(code: CodeText, names: frozenset[int | str], node: Node) -> bool:
     """Whether one of the names stands behind a node, or anywhere in a loop around it."""
-    start = min((one.start for one in node.ancestors() if one.kind in LOOPS), default=node.start)
+    start = min((loop.start for loop in node.ancestors() if loop.kind in LOOPS), default=node.start)
     return any(
-        one.kind in _NAMES and _meant(code, one) in names and not node.start <= one.start < node.end
-        for one in code.unit.walk()
-        if one.start > start
+        name.kind in _NAMES and _meant(code, name) in names and not node.start <= name.start < node.end
+        for name in code.unit.walk()
+        if name.start > start
     )
 
 
@@ -161,12 +161,12 @@ def _is_literal(code: CodeText, node: Node) -> str | None:
 
 
 def _decides(code: CodeText, node: Node) -> bool:
-    return any(one.kind in _TRUTHS and code.is_boolean(one) for one in node.walk())
+    return any(inner.kind in _TRUTHS and code.is_boolean(inner) for inner in node.walk())
 
 
 def _literal(code: CodeText, node: Node) -> str | None:
     """`true as const` takes a literal only, and only in `switch (true)` do the cases narrow."""
-    above = next((one for one in node.ancestors() if one.kind != "parenthesized_expression"), None)
+    above = next((outer for outer in node.ancestors() if outer.kind != "parenthesized_expression"), None)
     if above is not None and above.kind == "switch_expression":
         return NARROWS
     return WIDENS if above is not None and above.kind in _CASTS else _is_literal(code, node)
@@ -182,8 +182,8 @@ def _in_test(code: CodeText, node: Node) -> str | None:
 def _other_keyword(code: CodeText, node: Node) -> str | None:
     """`const a = "b"` has the type `"b"`, `let a = "b"` the type `string`. A constant hands on a
     condition that narrows, and stays narrowed in a function inside."""
-    for one in node.all("declarator"):
-        binding, value, written = code.binding(one.part("name")), one.child("value"), one.child("type")
+    for child in node.all("declarator"):
+        binding, value, written = code.binding(child.part("name")), child.child("value"), child.child("type")
         if binding is None or value is None or binding.captured:
             return WIDENS
         if written is not None:
@@ -203,7 +203,7 @@ def _has_wide_type(code: CodeText, node: Node) -> bool:
         case "lambda_expression" | "function_expression":
             return True
         case "template_string":
-            return any(one.kind == "template_substitution" for one in inner.children)
+            return any(child.kind == "template_substitution" for child in inner.children)
         case "binary_expression":
             return inner.operator in _ARITHMETIC
         case "array_access":
@@ -220,11 +220,11 @@ def may_evolve(code: CodeText, declarator: Node) -> bool:
     assigned last, which the compiler must not look for in a loop. Several declarations of one variable must
     have one type, and that of a declaration without a value is `any`."""
     binding = code.binding(declarator.part("name"))
-    if binding is not None and [one.use for one in binding.occurrences].count("declare") > 1:
+    if binding is not None and [use.use for use in binding.occurrences].count("declare") > 1:
         return False
     if binding is None or code.type_of_variable(binding) is not None:
         return binding is not None
-    written = [one.start for one in binding.occurrences if one.use != "read"]
+    written = [use.start for use in binding.occurrences if use.use != "read"]
     if declarator.child("value") is None:
         return len(written) <= 2
     return not any(
@@ -260,7 +260,7 @@ def _by_name(code: CodeText, node: Node) -> str | None:
 
 def _spelt_out(code: CodeText, node: Node) -> str | None:
     """A constructor and a setter return nothing, and a function whose type is inferred returns `void`."""
-    function = next((one for one in node.ancestors() if one.kind in FUNCTIONS), None)
+    function = next((ancestor for ancestor in node.ancestors() if ancestor.kind in FUNCTIONS), None)
     if function is None or function.has("set") or _is_constructor(code, function):
         return RESULT
     return None if function.child("return_type") or list(_values(function)) else RESULT
@@ -290,7 +290,7 @@ def may_end(code: CodeText, function: Node) -> bool:
         return function.part("body").kind == "block" and not list(_values(function))
     text = code.text(written).lstrip(": \t").removeprefix("Promise<").removesuffix(">")
     return written.kind == "asserts_annotation" or any(
-        one.strip() in _WITHOUT_VALUE for one in text.split("|")
+        part.strip() in _WITHOUT_VALUE for part in text.split("|")
     )
 
 

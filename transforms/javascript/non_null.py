@@ -40,12 +40,12 @@ def settled(
     """
     signs: list[int] = []
     while b"!" in source and _SIGN.search(source) and _MISREAD.search(str(tree.root_node)):
-        found = _misread(tree, shift)
-        for place in found:
+        places = _misread(tree, shift)
+        for place in places:
             source = source[:place] + b" " + source[place + 1 :]
-        signs += found
+        signs += places
         again = parse(source)
-        if again is None or again.root_node.has_error or not found:
+        if again is None or again.root_node.has_error or not places:
             return None
         tree = again
     return tree, source, sorted(signs)
@@ -62,7 +62,7 @@ def put_back(walked: WalkedTree, source: bytes, signs: Sequence[int]) -> None:
         end = len(text[:place].rstrip())
         text[place] = ord("!")
         operand = walked.root
-        while inner := [one for one in operand.children if one.start < end <= one.end]:
+        while inner := [child for child in operand.children if child.start < end <= child.end]:
             operand = inner[-1]
         above = operand.parent
         # In `new a.b!` the sign is part of what is made.
@@ -86,10 +86,10 @@ def put_back(walked: WalkedTree, source: bytes, signs: Sequence[int]) -> None:
 
 def _misread(tree: "Tree", shift: int) -> list[int]:
     """The places of the signs that the grammar puts behind an operator."""
-    found, pending = [], [tree.root_node]
+    places, pending = [], [tree.root_node]
     while pending:
         node = pending.pop()
-        if node.type == NON_NULL and any(one.type in _LOOSE for one in node.named_children):
-            found.append(node.end_byte - 1 - shift)
+        if node.type == NON_NULL and any(child.type in _LOOSE for child in node.named_children):
+            places.append(node.end_byte - 1 - shift)
         pending += node.named_children
-    return found
+    return places

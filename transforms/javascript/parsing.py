@@ -203,9 +203,9 @@ def read_unit(text: str, language: str = JAVASCRIPT) -> tuple[ParsedText, Functi
     for reading in _readings(text, language):
         # `f(a)\n{ … }` is a call and a block in a file, and a method in a class.
         parts = reading.root.children
-        found = unit(reading, parts[0]) if len(parts) == 1 else None
-        if found is not None:
-            return reading, found
+        function = unit(reading, parts[0]) if len(parts) == 1 else None
+        if function is not None:
+            return reading, function
     read(text, language)
     raise NoFunctionError("the text is not one function; give one function or method at a time")
 
@@ -214,10 +214,10 @@ def unit(reading: ParsedText, node: Node) -> FunctionText | None:
     """The function that a statement or a member of a class declares; `None` if it does something else."""
     inner = node
     if node.kind == "export_statement":
-        found = node.child("declaration") or node.child("value")
-        if found is None:
+        declared = node.child("declaration") or node.child("value")
+        if declared is None:
             return None
-        inner = found
+        inner = declared
     match inner.kind:
         case "function_declaration" | "method_definition" | "function_expression" | "lambda_expression":
             if inner.kind in VALUES and inner is node:
@@ -252,9 +252,9 @@ def units(reading: ParsedText) -> Iterator[FunctionText]:
     pending = [reading.root]
     while pending:
         node = pending.pop()
-        found = unit(reading, node)
-        if found is not None and found.name is not None:
-            yield found
+        function = unit(reading, node)
+        if function is not None and function.name is not None:
+            yield function
         else:
             pending += reversed(node.children)
 
@@ -315,11 +315,11 @@ def outline(text: str, language: str, *, whole: bool) -> Outline | None:
                 continue
             if is_file != whole:
                 return None
-            found = f"{number} {tree.root_node}"
-            if any(one in found for one in _AMBIGUOUS):  # the other grammars may read it, too
-                others = (_tree(one, source, is_file=is_file) for one in readers[number + 1 :])
-                found += "".join(f" {other.root_node if other else ()}" for other in others)
-            return Outline(found, tree, 0 if is_file else len(reader.grammar.wrapper[0]))
+            shape = f"{number} {tree.root_node}"
+            if any(kind in shape for kind in _AMBIGUOUS):  # the other grammars may read it, too
+                others = (_tree(other, source, is_file=is_file) for other in readers[number + 1 :])
+                shape += "".join(f" {other.root_node if other else ()}" for other in others)
+            return Outline(shape, tree, 0 if is_file else len(reader.grammar.wrapper[0]))
     return None
 
 
@@ -335,28 +335,28 @@ def _tree(reader: TreeReader, source: bytes, *, is_file: bool) -> "Tree | None":
     if tree is None or tree.root_node.has_error:
         return None
     shift = 0 if is_file else len(reader.grammar.wrapper[0])
-    for found in _BRACKET_AT_START.finditer(source):
-        node = tree.root_node.descendant_for_byte_range(found.start(1) + shift, found.end() + shift)
+    for match in _BRACKET_AT_START.finditer(source):
+        node = tree.root_node.descendant_for_byte_range(match.start(1) + shift, match.end() + shift)
         if node is not None and _begins_statement(node):
             return None
     joined = source
-    for found in _WORD_AT_END.finditer(source):
-        word, blanks, behind = found.groups()
+    for match in _WORD_AT_END.finditer(source):
+        word, blanks, behind = match.groups()
         if b"\n" not in blanks:
             continue
-        node = tree.root_node.descendant_for_byte_range(found.start() + shift, found.end(1) + shift)
+        node = tree.root_node.descendant_for_byte_range(match.start() + shift, match.end(1) + shift)
         if node is None or (node.end_byte - node.start_byte != len(word) and node.type != "static get"):
             continue  # in a string or comment
         if word == b"using":
             if node.type == "using":
                 return None
         elif word not in _STATEMENT_WORDS:
-            if _is_of_member(node) and _BEGINS_MEMBER.match(source, found.end(2)):
+            if _is_of_member(node) and _BEGINS_MEMBER.match(source, match.end(2)):
                 return None
         elif node.type == "identifier" and _goes_on(node, word, behind):
             if blanks.strip():
                 return None
-            joined = joined[: found.start(2)] + b" " * len(blanks) + joined[found.end(2) :]
+            joined = joined[: match.start(2)] + b" " * len(blanks) + joined[match.end(2) :]
     if joined is not source:
         tree = parse(joined)
     return None if tree is None or tree.root_node.has_error else tree
@@ -367,12 +367,15 @@ def _begins_statement(bracket: "TreeNode") -> bool:
     behind a line `a as T`, the line `[0]` or `(b)` is a statement of its own.
     """
     above = bracket.parent
-    for one in (above, above.parent) if above is not None else ():
-        if one is None or one.start_byte == bracket.start_byte:
+    for outer in (above, above.parent) if above is not None else ():
+        if outer is None or outer.start_byte == bracket.start_byte:
             continue
-        if one.type in _BRACKETED_TYPES and bracket.parent != one.children[0]:
+        if outer.type in _BRACKETED_TYPES and bracket.parent != outer.children[0]:
             return True
-        if one.type in ("call_expression", "subscript_expression") and one.children[0].type in _TYPED_VALUES:
+        if (
+            outer.type in ("call_expression", "subscript_expression")
+            and outer.children[0].type in _TYPED_VALUES
+        ):
             return True
     return False
 
@@ -404,7 +407,7 @@ def _is_statement(node: "TreeNode") -> bool:
     above = node.parent
     if above is None or above.type != "expression_statement" or above.parent is None:
         return False
-    parts = [one for one in above.children if one.type not in GRAMMAR.comments]
+    parts = [child for child in above.children if child.type not in GRAMMAR.comments]
     return len(parts) == 1 and above.parent.type in _LISTS
 
 
@@ -413,7 +416,7 @@ def _is_asynchronous(node: "TreeNode") -> bool:
     above = node.parent
     while above is not None and GRAMMAR.aliases.get(above.type, above.type) not in _OWN_AWAIT:
         above = above.parent
-    return above is not None and any(one.type == "async" for one in above.children)
+    return above is not None and any(child.type == "async" for child in above.children)
 
 
 def hides(text: str) -> str | None:
@@ -491,7 +494,7 @@ def _file(reader: TreeReader, source: bytes) -> ParsedText | None:
     def parse(text: bytes) -> "Tree | None":
         tree = _tree(reader, text, is_file=True)
         if tree is None and _VARIANCE.search(text) is not None:
-            text = _VARIANCE.sub(lambda found: found[1] + blanked(found[2]), text)
+            text = _VARIANCE.sub(lambda match: match[1] + blanked(match[2]), text)
             tree = _tree(reader, text, is_file=True)
         return tree
 
@@ -515,16 +518,16 @@ def _reading(
     parse: "Callable[[bytes], Tree | None]",
 ) -> ParsedText | None:
     typed = reader is not READERS[JAVASCRIPT][0]
-    found = settled(parse, source, tree, shift) if typed else (tree, source, [])
-    if found is None:
+    outcome = settled(parse, source, tree, shift) if typed else (tree, source, [])
+    if outcome is None:
         return None
-    tree, parsed, signs = found
+    tree, parsed, signs = outcome
     walked = reader.walk(tree, shift, leaves=bool(signs))
     put_back(walked, parsed, signs)
     root = walked.root.children[0].part("body") if shift else walked.root
     for loop in walked.checked:  # to the grammar a part of its head that is left out is a statement
-        for one in [one for one in loop.children if one.kind == EMPTY and one.field in _OF_HEAD]:
-            loop.children.remove(one)
+        for part in [part for part in loop.children if part.kind == EMPTY and part.field in _OF_HEAD]:
+            loop.children.remove(part)
     comments = (
         ("line_comment" if source.startswith(b"//", start) else kind, start, end)
         for kind, start, end in walked.comments

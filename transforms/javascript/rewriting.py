@@ -111,16 +111,16 @@ class JavaScriptSource(CodeText):
             return None
         ends = sorted(
             # The end of the node may lie behind a comment.
-            max([one.end for one in node.children] + [end for token, _, end in node.tokens if token])
+            max([child.end for child in node.children] + [end for token, _, end in node.tokens if token])
             for node in self.unit.walk()
             if node.kind in _ENDED and not node.has(";") and not self._needs_none(node)
         )
         text = splice(self.source, [Edit(end, end, f"{MARK};") for end in ends]).decode()
         try:
-            found = JavaScriptSource(text, self.language)
+            code = JavaScriptSource(text, self.language)
         except SourceError:
             return None
-        return found if _same_but_semicolons(self.reading, found.reading) else None
+        return code if _same_but_semicolons(self.reading, code.reading) else None
 
     def _needs_none(self, node: Node) -> bool:
         """Whether no semicolon of its own stands behind a node in any case."""
@@ -143,7 +143,7 @@ class JavaScriptSource(CodeText):
     def varies(self, node: Node) -> bool:
         """No compiler evaluates a condition. But a name of it may mean another variable inside of the body of
         its loop."""
-        loop = next((one for one in node.ancestors() if one.kind not in _LOOSE), None)
+        loop = next((ancestor for ancestor in node.ancestors() if ancestor.kind not in _LOOSE), None)
         if loop is None or loop.kind not in LOOPS:
             return True
         body = loop.child("body")
@@ -170,8 +170,8 @@ class JavaScriptSource(CodeText):
     @cached_property
     def facts(self) -> JavaScriptFacts:
         """What is known of its values and variables."""
-        _, found = read_unit(self.source.decode(), self.language)
-        return JavaScriptFacts(self.scopes, found.function)
+        _, unit = read_unit(self.source.decode(), self.language)
+        return JavaScriptFacts(self.scopes, unit.function)
 
     def type(self, node: Node) -> str | None:
         """The one kind of value that an expression has, of those with operators: number, string, boolean."""
@@ -193,7 +193,7 @@ class JavaScriptSource(CodeText):
         numbers."""
         kinds = [self.facts.kinds(side) for side in node.children]
         if node.operator == "+":
-            return None if all(one == NUMBER for one in kinds) else UNKNOWN
+            return None if all(kind == NUMBER for kind in kinds) else UNKNOWN
         if node.operator in DIALECT.opposites:
             return None  # at most one of them is asked for a value
         return None if any(map(is_plain, kinds)) else UNKNOWN
@@ -216,8 +216,8 @@ class JavaScriptSource(CodeText):
     def _local(self, node: Node) -> Binding | None:
         """The variable of the function that a name means; `None` for other nodes and names, and where the
         variable is more than one."""
-        found = self.binding(node)
-        return found if found is not None and found.view in LOCAL_VIEWS and found.doubt is None else None
+        local = self.binding(node)
+        return local if local is not None and local.view in LOCAL_VIEWS and local.doubt is None else None
 
     def writes_out(self, target: Node, operator: str, value: Node) -> bool:
         """Whether an assignment with an operator always assigns: `||=` may not."""
@@ -268,13 +268,13 @@ class JavaScriptSource(CodeText):
     def may_be_unset(self, declaration: Node) -> bool:
         """Whether nobody sees a variable of `let` before its value: no function uses it, its value does not
         name it, and it has no type that would be lost."""
-        for one in declaration.all("declarator"):
-            binding = self.binding(one.part("name"))
-            if binding is None or binding.captured or binding.doubt is not None or one.child("type"):
+        for declarator in declaration.all("declarator"):
+            binding = self.binding(declarator.part("name"))
+            if binding is None or binding.captured or binding.doubt is not None or declarator.child("type"):
                 return False
             if any(use.start in self.facts.unset for use in binding.occurrences):
                 return False
-            if self.language == TYPESCRIPT and not may_evolve(self, one):
+            if self.language == TYPESCRIPT and not may_evolve(self, declarator):
                 return False
         return not declaration.has("const")
 
@@ -324,10 +324,10 @@ def without_marks(text: str) -> str:
     """A text without the semicolons that have a mark; they stay where the next sign may continue the
     statement, and where no line ends behind it."""
 
-    def shown(found: re.Match[str]) -> str:
-        ended = "\n" in found["gap"] or found["next"] in ("}", "")
-        kept = not ended or found["next"].startswith(CONTINUING)
-        return (";" if kept else "") + found["gap"] + found["next"]
+    def shown(match: re.Match[str]) -> str:
+        ended = "\n" in match["gap"] or match["next"] in ("}", "")
+        kept = not ended or match["next"].startswith(CONTINUING)
+        return (";" if kept else "") + match["gap"] + match["next"]
 
     return _LEFT_OUT.sub(shown, text)
 
@@ -342,20 +342,20 @@ def _is_alone(node: Node) -> bool:
 def _meaning(scopes: Scopes) -> list[tuple[str, str, str | None, int]]:
     """What each name of a function means, in the order of the text."""
     numbers: dict[int, int] = {}
-    found: list[tuple[str, str, str | None, int]] = []
+    meanings: list[tuple[str, str, str | None, int]] = []
     for _, number in sorted(zip(scopes.spans, scopes.slots, strict=True)):
         binding = scopes.bindings[number]
         place = numbers.setdefault(number, len(numbers))
-        found.append((binding.name, binding.view, binding.doubt, place))
-    return found
+        meanings.append((binding.name, binding.view, binding.doubt, place))
+    return meanings
 
 
 def _changed(code: JavaScriptSource, site: Site) -> Node:
     """The innermost node around all that a site changes."""
-    start = min(one.start for one in site.options[0])
-    end = max(one.end for one in site.options[0])
+    start = min(patch.start for patch in site.options[0])
+    end = max(patch.end for patch in site.options[0])
     return max(
-        (one for one in code.unit.walk() if one.start <= start and end <= one.end),
+        (node for node in code.unit.walk() if node.start <= start and end <= node.end),
         key=lambda node: len(list(node.ancestors())),
     )
 
@@ -400,20 +400,20 @@ class JavaScriptRewriting(TextRule):
         obstacle = code.obstacle if self.proof == "analysis" else code.obstacle_to_layout
         if obstacle is not None:
             return (Refused(obstacle),)
-        found = self._in_scope(source, self.find(code)) if self.same_names else self.find(code)
-        return self._followed(code, found) if self.language == TYPESCRIPT and self.name in REFUSED else found
+        sites = self._in_scope(source, self.find(code)) if self.same_names else self.find(code)
+        return self._followed(code, sites) if self.language == TYPESCRIPT and self.name in REFUSED else sites
 
-    def _followed(self, code: JavaScriptSource, found: Iterable[Site | Refused]) -> Iterator[Site | Refused]:
+    def _followed(self, code: JavaScriptSource, sites: Iterable[Site | Refused]) -> Iterator[Site | Refused]:
         """The sites whose edits TypeScript's compiler follows."""
-        for one in found:
-            reason = None if isinstance(one, Refused) else REFUSED[self.name](code, _changed(code, one))
-            yield Refused(reason) if reason else one
+        for site in sites:
+            reason = None if isinstance(site, Refused) else REFUSED[self.name](code, _changed(code, site))
+            yield Refused(reason) if reason else site
 
-    def _in_scope(self, source: str, found: Iterable[Site | Refused]) -> Iterator[Site | Refused]:
+    def _in_scope(self, source: str, sites: Iterable[Site | Refused]) -> Iterator[Site | Refused]:
         """The sites at which no name comes to mean another variable."""
-        for one in found:
-            made = one if isinstance(one, Refused) else self.rewritten(source, one.options[0])
-            yield made if isinstance(made, Refused) else one
+        for site in sites:
+            made = site if isinstance(site, Refused) else self.rewritten(source, site.options[0])
+            yield made if isinstance(made, Refused) else site
 
     def reread(self, text: str) -> ParsedText:
         """A result, which has to be one function whose names are declared once.
@@ -429,23 +429,23 @@ class JavaScriptRewriting(TextRule):
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
         """As of any rule; with `same_names` refused where a name would mean another variable."""
-        found = TextRule.rewritten(self, source, patches)
-        if self.same_names and isinstance(found, Rewritten):
-            after = resolve.__wrapped__(found.source, self.language)
+        made = TextRule.rewritten(self, source, patches)
+        if self.same_names and isinstance(made, Rewritten):
+            after = resolve.__wrapped__(made.source, self.language)
             if _meaning(after) != _meaning(self.study(source).scopes):
                 return Refused(OTHER_SCOPE)
-        if isinstance(found, Rewritten) and MARK in found.source:
-            return self._unmarked(found)
-        return found
+        if isinstance(made, Rewritten) and MARK in made.source:
+            return self._unmarked(made)
+        return made
 
-    def _unmarked(self, found: Rewritten) -> Rewritten | Refused:
+    def _unmarked(self, made: Rewritten) -> Rewritten | Refused:
         """A result without the semicolons that the author left out, if it has the same tree."""
-        text = without_marks(found.source)
+        text = without_marks(made.source)
         try:
-            same = _same_but_semicolons(self.reread(text), self.reread(found.source))
+            same = _same_but_semicolons(self.reread(text), self.reread(made.source))
         except SourceError:
             same = False
-        return replace(found, source=text) if same else Refused(NO_SEMICOLON)
+        return replace(made, source=text) if same else Refused(NO_SEMICOLON)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -465,7 +465,7 @@ class JavaScriptWords(CommentWords):
 
     def begins(self, reading: ParsedText) -> int | None:
         """As `CommentWords.begins`."""
-        return max((one.node.start for one in units(reading) if one.name is not None), default=None)
+        return max((unit.node.start for unit in units(reading) if unit.name is not None), default=None)
 
     def is_for_tool(self, comment: str) -> bool:
         """As `CommentWords.is_for_tool`."""

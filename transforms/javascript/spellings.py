@@ -52,7 +52,7 @@ def _to_item(code: CodeText, node: Node) -> Site | Refused | None:
         return None
     if node.first("optional_chain") is not None or node.has("?."):
         return Refused(OPTIONAL)
-    above = next((one for one in node.ancestors() if one.kind != "field_access"), None)
+    above = next((ancestor for ancestor in node.ancestors() if ancestor.kind != "field_access"), None)
     if above is None or above.kind.startswith("jsx_"):
         return Refused(IN_TAG)
     if code.commented(target.end, node.end):
@@ -140,7 +140,7 @@ def _return_void(code: CodeText, node: Node) -> Site | Refused | None:
     """`return;` as `return void 0;`."""
     if node.children:
         return None
-    function = next((one for one in node.ancestors() if one.kind in FUNCTIONS), None)
+    function = next((ancestor for ancestor in node.ancestors() if ancestor.kind in FUNCTIONS), None)
     if function is None or (function.has("async") and function.has("*")):
         return Refused(AWAITED)
     at = node.start + len("return")
@@ -161,7 +161,7 @@ def _not(code: CodeText, node: Node) -> Site | Refused | None:
 @each("ternary_expression")
 def _arms(code: CodeText, node: Node) -> Site | Refused:
     """`c ? a : b` as `!c ? b : a`."""
-    condition, first, second = (node.part(one) for one in ("condition", "consequence", "alternative"))
+    condition, first, second = (node.part(field) for field in ("condition", "consequence", "alternative"))
     if code.comments_outside(node, condition, first, second):
         return Refused(COMMENT)
     inner = condition.unparenthesized
@@ -196,7 +196,7 @@ def _to_block(code: CodeText, node: Node) -> Site | None:
 def _to_expression(code: CodeText, node: Node) -> Site | Refused | None:
     """`a => { return b; }` as `a => b`."""
     body = node.part("body")
-    if body.kind != "block" or [one.kind for one in body.children] != ["return_statement"]:
+    if body.kind != "block" or [child.kind for child in body.children] != ["return_statement"]:
         return None
     values = body.children[0].children
     if len(values) != 1:
@@ -213,7 +213,7 @@ def _parentheses(code: CodeText, node: Node) -> Site | Refused | None:
     if alone is not None:
         return code.site(node, "parameter in parentheses", replace(alone, "(", span(alone), ")"))
     listed = node.part("parameters")
-    if [one.kind for one in listed.children] != ["identifier"] or listed.has(","):
+    if [child.kind for child in listed.children] != ["identifier"] or listed.has(","):
         return None
     if code.commented(listed.start, listed.end):
         return Refused(COMMENT)
@@ -244,7 +244,7 @@ def _keyword(code: CodeText, node: Node) -> Site | Refused | None:
         return None
     if not _never_set(code, node):
         return Refused(SET_LATER)
-    if not all(one.child("value") for one in node.all("declarator")):
+    if not all(declarator.child("value") for declarator in node.all("declarator")):
         return Refused(NO_VALUE)
     other = "let" if word == "const" else "const"
     return code.site(node, f"{word} as {other}", Patch(node.start, node.start + len(word), (other,)))

@@ -82,12 +82,14 @@ def find_compiler() -> Compiler | None:
     """node with a compiler that it can load; `None` if one is missing."""
     node = shutil.which("node")
     around = project()
-    shared = [Path(one) for one in os.environ.get("NODE_PATH", "").split(os.pathsep) if one]
-    own = [one / "node_modules" for one in (around, *around.parents)]
+    shared = [Path(path) for path in os.environ.get("NODE_PATH", "").split(os.pathsep) if path]
+    own = [above / "node_modules" for above in (around, *around.parents)]
     named = os.environ.get(COMPILER)
-    places = [Path(named)] if named else [one / "typescript" for one in (*own, *shared, *map(Path, _GLOBAL))]
-    found = next((one for one in places if (one / PART).is_file()), None)
-    return Compiler(node, found.absolute()) if node is not None and found is not None else None
+    places = (
+        [Path(named)] if named else [path / "typescript" for path in (*own, *shared, *map(Path, _GLOBAL))]
+    )
+    folder = next((place for place in places if (place / PART).is_file()), None)
+    return Compiler(node, folder.absolute()) if node is not None and folder is not None else None
 
 
 def need_compiler() -> None:
@@ -184,17 +186,17 @@ class TypeWorker(NodeWorker):
 
     def types(self, source: str) -> Types:
         """What is concluded of the expressions of a function; empty where nothing is."""
-        told = self.ask(source)
-        return _types(source, told) if told else NONE
+        answer = self.ask(source)
+        return _types(source, answer) if answer else NONE
 
 
-def _types(source: str, told: list[tuple[int, int, str, int]]) -> Types:
+def _types(source: str, answer: list[tuple[int, int, str, int]]) -> Types:
     places = _places(source)
-    found = {}
-    for start, end, letters, plain in told:
-        kinds = frozenset(_KINDS[one] for one in letters) or None
-        found[places[start], places[end]] = Typed(kinds, plain > 0, plain > 1)
-    return found
+    typed = {}
+    for start, end, letters, plain in answer:
+        kinds = frozenset(_KINDS[letter] for letter in letters) or None
+        typed[places[start], places[end]] = Typed(kinds, plain > 0, plain > 1)
+    return typed
 
 
 def _places(source: str) -> list[int]:

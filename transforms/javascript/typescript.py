@@ -50,7 +50,7 @@ TYPESCRIPT: Final = replace(
     statements="codeaudit.transforms.javascript.parsing:statements_of_typescript",
     fence="ts",
     example="function f(a: number, b: number): number {\n    let c = a + b;\n    b += c;\n    return b;\n}\n",
-    families=tuple(_family(one) for one in language.JAVASCRIPT.families),
+    families=tuple(_family(family) for family in language.JAVASCRIPT.families),
     parse="codeaudit.transforms.javascript.parsing:read_typescript",
     canonical="codeaudit.transforms.javascript.canonical:canonicalise_typescript",
     function_context="codeaudit.transforms.javascript.files:function_context_of_typescript",
@@ -73,7 +73,7 @@ def __getattr__(name: str) -> Any:
     from codeaudit.transforms.javascript.order import reorder
 
     for module in (rules, rename, merging, reorder):
-        found: Any = getattr(module, name, None)
-        if hasattr(found, "languages"):
-            return replace(found, language=TYPESCRIPT.name, languages=frozenset({TYPESCRIPT.name}))
+        value: Any = getattr(module, name, None)
+        if hasattr(value, "languages"):
+            return replace(value, language=TYPESCRIPT.name, languages=frozenset({TYPESCRIPT.name}))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -40,11 +40,11 @@ def value_text(text: str) -> str | None:
     """The value that a text shows, in one way of writing; `None` if it shows none."""
     reader = _Reader(text, is_sorted=True)
     try:
-        found = reader.value()
+        value = reader.value()
         reader.skip()
     except _NoValueError:
         return None
-    return found if reader.at == len(text) else None
+    return value if reader.at == len(text) else None
 
 
 def arguments_text(text: str, start: int = 0) -> tuple[str, int] | None:
@@ -68,8 +68,8 @@ class _Reader:
 
     def skip(self) -> str:
         """The next character that is no blank; empty at the end."""
-        if found := _BLANK.match(self.text, self.at):
-            self.at = found.end()
+        if match := _BLANK.match(self.text, self.at):
+            self.at = match.end()
         return self.text[self.at : self.at + 1]
 
     def value(self) -> str:
@@ -82,9 +82,9 @@ class _Reader:
             self._deep += 1
             if self._deep > _DEEPEST:
                 raise _NoValueError
-            found = self._inside(sign)
+            text = self._inside(sign)
             self._deep -= 1
-            return found
+            return text
         if sign in ("-", "+"):
             self.at += 1
             self.skip()
@@ -96,12 +96,12 @@ class _Reader:
 
     def items(self, end: str) -> list[str]:
         """The values up to this bracket. Holes are no values."""
-        found: list[str] = []
+        values: list[str] = []
         while self.skip() != end:
-            found.append(self.value())
+            values.append(self.value())
             self._part(end)
         self.at += 1
-        return found
+        return values
 
     def _part(self, end: str) -> None:
         """A comma, which may be left out in front of the bracket."""
@@ -116,11 +116,11 @@ class _Reader:
             return f"[{', '.join(self.items(']'))}]"
         if bracket == "{":
             return self._object()
-        found = self.value()
+        text = self.value()
         if self.skip() != ")":
             raise _NoValueError
         self.at += 1
-        return found
+        return text
 
     def _object(self) -> str:
         pairs: dict[str, str] = {}
@@ -151,17 +151,17 @@ class _Reader:
                 raise _NoValueError
             self.at = word.end()
             return "NaN" if word[0] == "NaN" else f"{'-' if sign == '-' else ''}Infinity"
-        found = _NUMBER.match(self.text, self.at)
-        if found is None or (found["big"] and sign == "+"):  # `+1n` raises an error
+        match = _NUMBER.match(self.text, self.at)
+        if match is None or (match["big"] and sign == "+"):  # `+1n` raises an error
             raise _NoValueError
-        self.at = found.end()
+        self.at = match.end()
         minus = sign == "-"
         try:
-            if found["whole"] is None:
-                number = float(found["plain"].replace("_", ""))
+            if match["whole"] is None:
+                number = float(match["plain"].replace("_", ""))
             else:
-                whole = int(found["whole"].replace("_", ""), 0)
-                if found["big"]:
+                whole = int(match["whole"].replace("_", ""), 0)
+                if match["big"]:
                     return f"{-whole if minus else whole}n"
                 number = float(whole)
         except OverflowError:
@@ -193,17 +193,17 @@ class _Reader:
             self.at = line.end() if line else self.at + 1
 
     def _escape(self) -> str:
-        found = _ESCAPE.match(self.text, self.at)
-        if found is None:
+        match = _ESCAPE.match(self.text, self.at)
+        if match is None:
             raise _NoValueError
-        self.at = found.end()
-        if found["line"]:
+        self.at = match.end()
+        if match["line"]:
             return ""
-        if code := found["byte"] or found["unit"] or found["point"]:
+        if code := match["byte"] or match["unit"] or match["point"]:
             if int(code, 16) > 0x10FFFF:
                 raise _NoValueError
             return chr(int(code, 16))
-        sign = found["sign"] or "0"
+        sign = match["sign"] or "0"
         return _ESCAPED.get(sign, sign)
 
 
@@ -225,8 +225,8 @@ def _quoted(text: str) -> str:
     return re.sub(r"[^ -~]", _plain, json.dumps(text, ensure_ascii=False))
 
 
-def _plain(found: re.Match[str]) -> str:
-    sign = found[0]
+def _plain(match: re.Match[str]) -> str:
+    sign = match[0]
     if sign.isprintable():
         return sign
     return f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\u{{{ord(sign):x}}}"

@@ -142,16 +142,16 @@ class Trials(Sandbox):
     def _outcome(self, trial: ProgramTrial) -> Outcome:
         names = list(trial.names)
         try:
-            kind, told = self.ask_pair(
+            kind, text = self.ask_pair(
                 {"program": trial.program, "names": names}, {"tests": trial.tests, "names": names}
             )
         except Lost as lost:
-            kind, told = "lost", str(lost)
+            kind, text = "lost", str(lost)
         if kind == "lost":
-            if told in (CPU, IDLE):
+            if text in (CPU, IDLE):
                 self.close()  # a process that was ended early may have left a part of its text in the pipe
-            return TrialFailed(told, certain=_is_certain(told))
-        match _read(told):
+            return TrialFailed(text, certain=_is_certain(text))
+        match _read(text):
             case {"passed": True, "calls": int(calls)}:
                 return Passed(calls)
             case {"kind": str(name)}:
@@ -166,19 +166,19 @@ def _is_certain(reason: str) -> bool:
     return reason not in (IDLE, RESTARTED)
 
 
-def _read(told: str) -> object:
+def _read(text: str) -> object:
     """The content of an answer; `None` if a program has written something else to the channel."""
     try:
-        return json.loads(told)
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
 def _result(answer: Answer) -> Result:
-    kind, told = answer
+    kind, text = answer
     if kind == "lost":
-        return Unknown(told, certain=_is_certain(told))
-    match _read(told):
+        return Unknown(text, certain=_is_certain(text))
+    match _read(text):
         # A program can write its message itself, so nothing in it is taken for granted.
         case {"value": value, "nodes": nodes}:
             try:

@@ -50,7 +50,7 @@ class ValueWriter:
         self.own: dict[int, Any] = {}
         """The objects that can change, by the numbers of their nodes."""
         self._met: dict[int, dict[str, int]] = {
-            id(one): {"own": number} for number, one in (theirs or {}).items()
+            id(value): {"own": number} for number, value in (theirs or {}).items()
         }
         self._alive: list[object] = [theirs]  # the address of a freed object may be reused
 
@@ -81,7 +81,7 @@ class ValueWriter:
         self._alive.append(value)
         if kind is tuple or kind is frozenset:
             # Behind its parts, because it can only be made when they are there.
-            items = [self.item(one) for one in value]
+            items = [self.item(part) for part in value]
             self.nodes.append([kind.__name__, items])
             number = len(self.nodes) - 1
         elif id(kind) in _CHANGEABLE_IDS:
@@ -108,11 +108,11 @@ class ValueWriter:
         if kind is deque:
             return ["deque", [value.maxlen, *map(self.item, value)]]
         if kind not in _DICTS:
-            return [kind.__name__, [self.item(one) for one in value]]
-        items = [self.item(one) for pair in value.items() for one in pair]
+            return [kind.__name__, [self.item(part) for part in value]]
+        items = [self.item(part) for pair in value.items() for part in pair]
         if kind is defaultdict:
             factory = value.default_factory
-            if factory is not None and all(factory is not one for one in _FACTORIES):
+            if factory is not None and all(factory is not known for known in _FACTORIES):
                 raise CannotCarry
             items.insert(0, None if factory is None else factory.__name__)
         return [kind.__name__, items]
@@ -131,30 +131,30 @@ class ValueReader:
         self.theirs: dict[int, Any] = {}
         """The rebuilt objects that can change, by the numbers of their nodes."""
         self._made: dict[int, Any] = {}
-        told = [_node(one) for one in _list(nodes)]
-        for number, (kind, items) in enumerate(told):
+        checked = [_node(node) for node in _list(nodes)]
+        for number, (kind, items) in enumerate(checked):
             if kind in _CHANGEABLE:
                 empty = deque(maxlen=_length(items)) if kind == "deque" else _CHANGEABLE[kind]()
                 self._made[number] = self.theirs[number] = empty
-        for number, (kind, items) in enumerate(told):
+        for number, (kind, items) in enumerate(checked):
             if kind not in _CHANGEABLE:
                 # A fixed node can only hold what is made already, so it can't hold itself.
                 self._made[number] = self._checked(lambda: _FIXED[kind](map(self.item, items)))  # noqa: B023
-        for number, (kind, items) in enumerate(told):
+        for number, (kind, items) in enumerate(checked):
             if kind in _CHANGEABLE:
                 self._fill(self._made[number], items)
 
-    def item(self, told: Any) -> Any:
+    def item(self, item: Any) -> Any:
         """The value that an item stands for.
 
         Raises:
             ValueError: the item is not in the format of this module.
         """
-        if type(told) in _SCALARS or type(told) is int:
-            return told
-        if type(told) is not dict or len(told) != 1:
+        if type(item) in _SCALARS or type(item) is int:
+            return item
+        if type(item) is not dict or len(item) != 1:
             raise ValueError("no item")
-        ((kind, content),) = told.items()
+        ((kind, content),) = item.items()
         match kind, content:
             case "node", int():
                 return self._found(self._made, content)
@@ -167,8 +167,8 @@ class ValueReader:
             case "complex", [float(real), float(imaginary)]:
                 return complex(real, imaginary)
             case "range", [_, _, _]:
-                bounds = [self.item(one) for one in content]
-                if all(type(one) is int for one in bounds):
+                bounds = [self.item(bound) for bound in content]
+                if all(type(bound) is int for bound in bounds):
                     return range(*bounds)
             case "ellipsis", 0:
                 return ...
@@ -196,17 +196,17 @@ class ValueReader:
             (text,) = items
             value += bytes.fromhex(text)
         elif kind is list or kind is deque:
-            value.extend(self.item(one) for one in items[kind is deque :])
+            value.extend(self.item(item) for item in items[kind is deque :])
         elif kind is set:
-            value.update(self.item(one) for one in items)
+            value.update(self.item(item) for item in items)
         else:
             if kind is defaultdict:
                 name, *items = items
                 value.default_factory = None if name is None else _factory(name)
             keys, values = items[::2], items[1::2]
-            for key, one in zip(keys, values, strict=True):
+            for key, part in zip(keys, values, strict=True):
                 # `dict`, so that a missing key of a `defaultdict` or `Counter` plays no part.
-                value[self.item(key)] = self.item(one)
+                value[self.item(key)] = self.item(part)
 
     @staticmethod
     def _checked(make: Callable[[], Any]) -> Any:
@@ -243,11 +243,11 @@ class ValueText:
         Raises:
             ValueError: the message is not in the format of this module.
         """
-        self._nodes = [_node(one) for one in _list(nodes)]
+        self._nodes = [_node(node) for node in _list(nodes)]
         self._parts = parts
         self._bits = bits
 
-    def item(self, told: Any, *, fixed: bool = False) -> str:
+    def item(self, item: Any, *, fixed: bool = False) -> str:
         """The text of an item; `fixed` if it must be a value that has a hash.
 
         Raises:
@@ -255,13 +255,13 @@ class ValueText:
                 completely, or too large.
             RecursionError: it is nested too deeply.
         """
-        if type(told) is dict and told.keys() == {"node"}:
-            number = told["node"]
+        if type(item) is dict and item.keys() == {"node"}:
+            number = item["node"]
             if type(number) is not int or not 0 <= number < len(self._nodes):
                 raise ValueError("no such node")
             self._count(1)
             return self._display(*self._nodes[number], fixed=fixed)
-        value = ValueReader([]).item(told)
+        value = ValueReader([]).item(item)
         if type(value) not in (*_SCALARS, int, bytes, complex):
             raise ValueError("a value of another type")
         if type(value) is int and value.bit_length() > self._bits:
@@ -276,11 +276,11 @@ class ValueText:
         if not items and kind in ("set", "frozenset"):
             return f"{kind}()"
         texts = [
-            self.item(one, fixed=fixed or kind in ("set", "frozenset") or (kind == "dict" and not place % 2))
-            for place, one in enumerate(items)
+            self.item(item, fixed=fixed or kind in ("set", "frozenset") or (kind == "dict" and not place % 2))
+            for place, item in enumerate(items)
         ]
         if kind == "dict":
-            texts = [f"{key}: {one}" for key, one in zip(texts[::2], texts[1::2], strict=True)]
+            texts = [f"{key}: {text}" for key, text in zip(texts[::2], texts[1::2], strict=True)]
         return f"{begin}{', '.join(texts)}{',' if kind == 'tuple' and len(texts) == 1 else ''}{end}"
 
     def _count(self, parts: int) -> None:
@@ -289,25 +289,25 @@ class ValueText:
             raise ValueError("too many parts")
 
 
-def message(told: Any) -> str:
+def message(part: Any) -> str:
     """A message as JSON. A program can replace functions of the library that writes JSON, but not this one.
 
     Raises:
         TypeError: a part is not of an exact builtin type that JSON has.
     """
-    kind = type(told)
+    kind = type(part)
     if kind is str:
-        return quoted(told)
+        return quoted(part)
     if kind is dict:
-        return "{" + ", ".join([f"{quoted(name)}: {message(one)}" for name, one in told.items()]) + "}"
+        return "{" + ", ".join([f"{quoted(name)}: {message(value)}" for name, value in part.items()]) + "}"
     if kind is list:
-        return "[" + ", ".join(map(message, told)) + "]"
-    if told is None or kind is bool:
-        return "null" if told is None else "true" if told else "false"
+        return "[" + ", ".join(map(message, part)) + "]"
+    if part is None or kind is bool:
+        return "null" if part is None else "true" if part else "false"
     if kind is float:
-        return _NO_NUMBERS.get(repr(told), repr(told))
+        return _NO_NUMBERS.get(repr(part), repr(part))
     if kind is int:
-        return repr(told)
+        return repr(part)
     raise TypeError("no message")
 
 
@@ -339,14 +339,14 @@ def is_name(text: object) -> bool:
     return isinstance(text, str) and text.isidentifier() and len(text) <= 100
 
 
-def _list(told: Any) -> list[Any]:
-    if type(told) is not list:
+def _list(part: Any) -> list[Any]:
+    if type(part) is not list:
         raise ValueError("no list")
-    return told
+    return part
 
 
-def _node(told: Any) -> tuple[str, list[Any]]:
-    kind, items = _list(told)
+def _node(node: Any) -> tuple[str, list[Any]]:
+    kind, items = _list(node)
     if type(kind) is not str or (kind not in _CHANGEABLE and kind not in _FIXED):
         raise ValueError("no node")
     return kind, _list(items)
@@ -359,7 +359,7 @@ def _length(items: list[Any]) -> int | None:
 
 
 def _factory(name: object) -> Any:
-    found = next((one for one in _FACTORIES if one.__name__ == name), None)
-    if found is None:
+    factory = next((known for known in _FACTORIES if known.__name__ == name), None)
+    if factory is None:
         raise ValueError("no factory")
-    return found
+    return factory

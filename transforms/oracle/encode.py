@@ -132,7 +132,7 @@ def hashed(text: str, most: int) -> str:
 
 def parts_of_function(value: FunctionType) -> tuple[Any, ...]:
     """What a function object holds besides its code."""
-    own = {name: one for name, one in value.__dict__.items() if name != "__wrapped__"}
+    own = {name: part for name, part in value.__dict__.items() if name != "__wrapped__"}
     return value.__defaults__, value.__kwdefaults__, own
 
 
@@ -200,27 +200,27 @@ class ValueEncoder:
         last.
         """
         self._known = frozenset()
-        found = [f"addresses {self._named}"] if len(self._named) > 1 else []
-        for number, one in enumerate(self._later):  # it grows while functions give functions
+        texts = [f"addresses {self._named}"] if len(self._named) > 1 else []
+        for number, call in enumerate(self._later):  # it grows while functions give functions
             if number == LATER:
                 return self._more()
             try:
-                found += one(self, lambda name: probe(name), log)
+                texts += call(self, lambda name: probe(name), log)
             except RecursionError:
-                found.append(self._more())
-        return self.short("\n".join([*found, *log]))
+                texts.append(self._more())
+        return self.short("\n".join([*texts, *log]))
 
     def _text(self, text: str) -> str:
         """A text without the addresses of objects of this process."""
         return _ADDRESS.sub(self._unaddressed, text) if " at 0x" in text else text
 
-    def _unaddressed(self, found: re.Match[str]) -> str:
-        address = int(found[1], 16)
+    def _unaddressed(self, match: re.Match[str]) -> str:
+        address = int(match[1], 16)
         if address % 8 or min(abs(address - place) for place in _PLACES) > _HEAP:
-            return found[0]
+            return match[0]
         # Which texts name the same object. An earlier object may have had the address, so this can hinder
         # agreement only.
-        self._named.append(str(self._addresses.setdefault(found[1], len(self._addresses))))
+        self._named.append(str(self._addresses.setdefault(match[1], len(self._addresses))))
         return " at 0x"
 
     def _value(self, value: Any, depth: int) -> str:
@@ -292,9 +292,9 @@ class ValueEncoder:
     def _instance(self, value: Any, kind: type, depth: int) -> str:
         parts = [_name(kind)]
         contents: Callable[[ValueEncoder, Any, int], str] = _object_contents
-        for base, told in _CONTENTS:
+        for base, write in _CONTENTS:
             if issubclass(kind, base):
-                contents = told
+                contents = write
                 break
         parts.append(contents(self, value, depth))
         if issubclass(kind, defaultdict):
@@ -366,46 +366,46 @@ class ValueEncoder:
         entries = held[1 : 1 + 3 * info.currsize]  # a key, what it gave, and the type of the entry
         if info.maxsize is None:
             entries = [
-                part for one in held[1:2] if type(one) is dict for entry in one.items() for part in entry
+                part for kept in held[1:2] if type(kept) is dict for entry in kept.items() for part in entry
             ]
         elif len({*map(id, entries[2::3])}) > 1:
             return self._more()
         return f"{info} {self._all(entries, depth)}"
 
     def _all(self, values: Any, depth: int) -> str:
-        found = []
+        texts = []
         for value in values:
-            found.append(self._value(value, depth + 1))
+            texts.append(self._value(value, depth + 1))
             if self._nodes > NODES:
-                found.append(self._more())
+                texts.append(self._more())
                 break
-        return ", ".join(found)
+        return ", ".join(texts)
 
     def _sorted(self, values: Any, depth: int) -> str:
         # Sorted by their texts: the order of a set depends on hashes and on addresses.
         return "{" + ", ".join(sorted(self._value(value, depth + 1) for value in values)) + "}"
 
     def _pairs(self, values: dict[Any, Any], depth: int) -> str:
-        found = (
+        texts = (
             f"{self._value(key, depth + 1)}: {self._value(value, depth + 1)}"
             for key, value in dict.items(values)
         )
-        return "{" + ", ".join(found) + "}"
+        return "{" + ", ".join(texts) + "}"
 
     def _drained(self, values: Iterator[Any], depth: int) -> str:
-        found: list[str] = []
+        texts: list[str] = []
         try:
             if type(values) is GeneratorType:
                 self._answers(values.gi_code)
-            while len(found) <= ITEMS:
-                found.append(self._value(next(values), depth + 1))
-            found[-1] = self._more()
+            while len(texts) <= ITEMS:
+                texts.append(self._value(next(values), depth + 1))
+            texts[-1] = self._more()
         except StopIteration as end:
             if end.value is not None:
-                found.append(f"returned {self._value(end.value, depth + 1)}")
+                texts.append(f"returned {self._value(end.value, depth + 1)}")
         except BaseException as error:
-            found.append(f"raised {self._value(error, depth + 1)}")
-        return ", ".join(found)
+            texts.append(f"raised {self._value(error, depth + 1)}")
+        return ", ".join(texts)
 
     def _answers(self, code: CodeType) -> None:
         """Nothing is sent to generators here: those that use what is sent need equal code to agree."""
@@ -419,18 +419,18 @@ class ValueEncoder:
             self._answers(value.ag_code)
 
         async def collected() -> tuple[list[Any], BaseException | None]:
-            found: list[Any] = []
+            parts: list[Any] = []
             try:
                 if type(value) is CoroutineType:
-                    found.append(await value)
-                    return found, None
-                async for one in value:
-                    found.append(one)
-                    if len(found) > ITEMS:
+                    parts.append(await value)
+                    return parts, None
+                async for part in value:
+                    parts.append(part)
+                    if len(parts) > ITEMS:
                         break
             except BaseException as error:
-                return found, error
-            return found, None
+                return parts, error
+            return parts, None
 
         async def ours() -> object:
             return found_by_us
@@ -438,9 +438,9 @@ class ValueEncoder:
         found_by_us = object()
         if asyncio.run(ours()) is not found_by_us:
             raise SystemError("the program has replaced what runs coroutines")
-        found, error = asyncio.run(collected())
-        text = self._all(found[:ITEMS], depth)
-        if len(found) > ITEMS:
+        values, error = asyncio.run(collected())
+        text = self._all(values[:ITEMS], depth)
+        if len(values) > ITEMS:
             text += self._more()
         return text if error is None else f"{text} raised {self._value(error, depth + 1)}"
 
@@ -455,13 +455,13 @@ class ValueEncoder:
         if not 0 <= wanted <= len(CALLED[0]):
             self.cut = True
             return "not called"
-        found = [
+        texts = [
             self._result(value, arguments[:wanted], dict.fromkeys(named, arguments[-1]), depth)
             for arguments in (CALLED if wanted or named else CALLED[:2])
         ]
         if id(function) not in self._known:
             self._later.append(partial(_called_further, value, function, given))
-        return f"-> {'; '.join(found)}"
+        return f"-> {'; '.join(texts)}"
 
     def _result(
         self, value: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any], depth: int
@@ -525,21 +525,21 @@ def _called_further(
     constants = _constants(code)
     named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     texts = [f"doc {function.__doc__!r}", f"annotations {encoder._value(function.__annotations__, 2)}"]
-    found = []
+    results = []
     for count in dict.fromkeys((least, most, most + rest)):
         names = _required(function) if count == least and least != most else list(named)
         for drawn in _drawn(max(count, 1), constants if count or names else [], probe, len(names)):
             extra = dict(zip(names, drawn[count:], strict=False))
             if code.co_flags & _NAMED:
-                extra |= {one: 1 for one in constants if type(one) is str and one.isidentifier()} | {
+                extra |= {name: 1 for name in constants if type(name) is str and name.isidentifier()} | {
                     "more": 1
                 }
-            found.append(encoder._result(value, tuple(drawn[:count]), extra, 2))
-            if not count and not names and len(found) > 1:
+            results.append(encoder._result(value, tuple(drawn[:count]), extra, 2))
+            if not count and not names and len(results) > 1:
                 break
-    if all(one == _WRONG_KIND for one in found):
+    if all(text == _WRONG_KIND for text in results):
         encoder.cut = True
-    return [*texts, *found]
+    return [*texts, *results]
 
 
 def _drawn(count: int, constants: list[Any], probe: Callable[[str], Any], names: int) -> Iterator[list[Any]]:
@@ -552,37 +552,37 @@ def _drawn(count: int, constants: list[Any], probe: Callable[[str], Any], names:
     yield [(None, True, (1, "a"), {"a": 1}, {2})[place % 5] for place in range(whole)]
     for constant in constants:
         near = (constant, constant + 1, constant - 1) if type(constant) is int else (constant,)
-        for one in near:
-            yield [one] * whole
+        for value in near:
+            yield [value] * whole
             if whole > 1:
-                yield [one, *[2] * (whole - 1)]
-                yield [2, one, *[2] * (whole - 2)]
+                yield [value, *[2] * (whole - 1)]
+                yield [2, value, *[2] * (whole - 2)]
 
 
 def _constants(code: CodeType) -> list[Any]:
     """Numbers and texts of a function: its branches probably ask for them."""
-    found: list[Any] = []
-    for one in code.co_consts:
-        for part in one if type(one) is tuple or type(one) is frozenset else (one,):
-            if type(part) in (int, float, str, bytes) and part not in found:
+    constants: list[Any] = []
+    for constant in code.co_consts:
+        for part in constant if type(constant) is tuple or type(constant) is frozenset else (constant,):
+            if type(part) in (int, float, str, bytes) and part not in constants:
                 small = type(part) in (str, bytes) or abs(part) < 10_000
                 if small:
-                    found.append(part)
-    return found[:CONSTANTS]
+                    constants.append(part)
+    return constants[:CONSTANTS]
 
 
 def _methods_called(
     value: Any, kind: type, encoder: ValueEncoder, probe: Callable[[str], Any], log: list[str]
 ) -> list[str]:
     """What the methods and properties of an object give, as far as its classes are the program's."""
-    found = []
+    texts = []
     for base in _MRO(kind):
         if _MODULE(base) != PROGRAM:
             continue
         for name, member in sorted(
             (k, v) for k, v in _DICT(base).items() if type(k) is str and k not in _ADDED
         ):
-            found.append(name)
+            texts.append(name)
             for function in _functions_of(member):
                 if function.__code__.co_filename in _CODE_PLACES or "/" in function.__code__.co_filename:
                     continue  # equal in both programs
@@ -590,8 +590,8 @@ def _methods_called(
                 first = kind if type(member) is classmethod else value
                 call = partial(function, first) if bound else function
                 if function.__code__.co_argcount >= bound:
-                    found += _called_further(call, function, int(bound), encoder, probe, log)
-    return found
+                    texts += _called_further(call, function, int(bound), encoder, probe, log)
+    return texts
 
 
 def _functions_of(member: Any) -> list[FunctionType]:
@@ -602,7 +602,7 @@ def _functions_of(member: Any) -> list[FunctionType]:
         parts = [member.__func__]
     else:
         parts = [member]
-    return [one for one in parts if type(one) is FunctionType]
+    return [part for part in parts if type(part) is FunctionType]
 
 
 def _made(kind: type, encoder: ValueEncoder, probe: Callable[[str], Any], log: list[str]) -> list[str]:
@@ -615,10 +615,10 @@ def _made(kind: type, encoder: ValueEncoder, probe: Callable[[str], Any], log: l
     if not 0 <= count <= len(CALLED[0]):
         encoder.cut = True
         return []
-    found = [encoder._result(kind, arguments[:count], {}, 2) for arguments in CALLED]
-    if all(one == _WRONG_KIND for one in found):
+    texts = [encoder._result(kind, arguments[:count], {}, 2) for arguments in CALLED]
+    if all(text == _WRONG_KIND for text in texts):
         encoder.cut = True
-    return found
+    return texts
 
 
 def _fingerprint(code: CodeType) -> str:
@@ -626,7 +626,7 @@ def _fingerprint(code: CodeType) -> str:
     parts = [
         code.co_code.hex(),
         str((code.co_names, code.co_argcount, code.co_kwonlyargcount, code.co_flags)),
-        *(_fingerprint(one) if type(one) is CodeType else repr(one) for one in code.co_consts),
+        *(_fingerprint(part) if type(part) is CodeType else repr(part) for part in code.co_consts),
     ]
     return sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -635,9 +635,9 @@ def _uses_what_is_sent(code: CodeType) -> bool:
     """Whether a generator uses the value of a `yield` of its own."""
     codes = code.co_code[::2]
     return any(
-        one == _YIELD and codes[place + 1 : place + 2] == _RESUME and codes[place + 2 : place + 3] != _POP
+        opcode == _YIELD and codes[place + 1 : place + 2] == _RESUME and codes[place + 2 : place + 3] != _POP
         and code.co_code[2 * place + 3] & 3 == 1  # resumed behind `yield`, not behind `yield from` or `await`
-        for place, one in enumerate(codes)
+        for place, opcode in enumerate(codes)
     )  # fmt: skip
 
 
@@ -665,11 +665,11 @@ def data_of_class(kind: type) -> dict[str, Any]:
     """What a class of the program holds besides functions and what Python adds."""
     if _MODULE(kind) != PROGRAM:
         return {}
-    held = [(name, one) for name, one in _DICT(kind).items() if type(name) is str and name not in _ADDED]
+    held = [(name, value) for name, value in _DICT(kind).items() if type(name) is str and name not in _ADDED]
     return {
-        name: one
-        for name, one in sorted(held, key=_first)
-        if (name[:2] != "__" or name in _OF_PROGRAM) and not hasattr(type(one), "__get__")
+        name: value
+        for name, value in sorted(held, key=_first)
+        if (name[:2] != "__" or name in _OF_PROGRAM) and not hasattr(type(value), "__get__")
     }
 
 
@@ -688,8 +688,8 @@ def _is_open(kind: type) -> bool:
             return False
         base = _BASE(kind)
         members = sum(
-            type(one) is MemberDescriptorType or (name in _POINTERS and type(one) is GetSetDescriptorType)
-            for name, one in _DICT(kind).items()
+            type(part) is MemberDescriptorType or (name in _POINTERS and type(part) is GetSetDescriptorType)
+            for name, part in _DICT(kind).items()
         )
         if _SIZE(kind) - _SIZE(base) > members * _POINTER or _ITEM_SIZE(kind) != _ITEM_SIZE(base):
             return False
@@ -743,34 +743,34 @@ _DESCRIBED: Final = _ids(object, *(kind for kind, _ in _CONTENTS), defaultdict)
 def _attributes(value: Any, kind: type) -> dict[Any, Any]:
     """The attributes of an object, read without calling any code of the object."""
     # By the descriptors of each class, because `getattr`, `vars` and `dir` can be overridden by the program.
-    found: dict[Any, Any] = {}
+    attributes: dict[Any, Any] = {}
     for base in reversed(_MRO(kind)):
         own = _DICT(base)
         for name, member in own.items():
             if type(member) is MemberDescriptorType and _MODULE(base) not in _CLOSED:
                 try:
-                    found[name] = member.__get__(value)
+                    attributes[name] = member.__get__(value)
                 except AttributeError:
                     continue
         holder = own.get("__dict__")
         if type(holder) is GetSetDescriptorType:
             held = holder.__get__(value)
             if type(held) is dict:
-                found.update(held)
-    return found
+                attributes.update(held)
+    return attributes
 
 
 def _of_builtin_error(error: BaseException, kind: type) -> dict[str, Any]:
     """The members that a builtin exception has beside its arguments, such as a file's name."""
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     for base in _MRO(kind):
         if _MODULE(base) == "builtins":
             for name, member in _DICT(base).items():
                 if type(member) is MemberDescriptorType and name not in _OBJECTS_OF_ERRORS:
                     value = member.__get__(error)
                     if value is not None and value is not False:
-                        found[name] = value
-    return found
+                        attributes[name] = value
+    return attributes
 
 
 _OBJECTS_OF_ERRORS: Final = frozenset({"obj", "exceptions", "print_file_and_line"})

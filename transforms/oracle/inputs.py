@@ -30,7 +30,7 @@ _BY_ANNOTATION: Final = {
     "frozenset": "set", "FrozenSet": "set", "dict": "dict", "Dict": "dict", "Mapping": "dict",
     "MutableMapping": "dict", "Number": "float", "AnyStr": "str", "Callable": "probe",
 }  # fmt: skip
-_TYPES: Final[Mapping[str, type]] = {one.__name__: one for one in (str, list, dict, set, bytes)}
+_TYPES: Final[Mapping[str, type]] = {kind.__name__: kind for kind in (str, list, dict, set, bytes)}
 _OF_NUMBERS: Final = frozenset({"sum", "max", "min", "statistics", "fsum", "prod"})
 _OF_ITEMS: Final = frozenset(
     {"sorted", "list", "tuple", "set", "enumerate", "map", "filter", "zip", "any", "all", "reversed", "iter"}
@@ -76,8 +76,8 @@ def inputs(source: str, *, function: str | None = None, seed: int, count: int) -
     Raises:
         SourceError: the text is not Python.
     """
-    found = find(source, function)
-    return () if found is None else _drawn(_arguments(found), seed, count)
+    node = find(source, function)
+    return () if node is None else _drawn(_arguments(node), seed, count)
 
 
 def find(source: str, function: str | None) -> FunctionNode | None:
@@ -86,8 +86,8 @@ def find(source: str, function: str | None) -> FunctionNode | None:
     Raises:
         SourceError: the text is not Python.
     """
-    found = [node for node in parse(source).body if isinstance(node, FunctionNode)]
-    named = [node for node in found if function in (None, node.name)]
+    functions = [node for node in parse(source).body if isinstance(node, FunctionNode)]
+    named = [node for node in functions if function in (None, node.name)]
     return named[-1] if named else None
 
 
@@ -135,12 +135,12 @@ def _arguments(function: FunctionNode) -> "SearchStrategy[str]":
     defaults = [None] * (len(positional) - len(parameters.defaults)) + [*parameters.defaults]
     required = len(positional) - len(parameters.defaults)
     strategies = [
-        _strategy(_shapes(function, one, default, first=place == 0), constants, 0)
-        for place, (one, default) in enumerate(zip(positional, defaults, strict=True))
+        _strategy(_shapes(function, parameter, default, first=place == 0), constants, 0)
+        for place, (parameter, default) in enumerate(zip(positional, defaults, strict=True))
     ]
     keywords = [
-        (one.arg, _strategy(_shapes(function, one, default), constants, 0), default is None)
-        for one, default in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
+        (parameter.arg, _strategy(_shapes(function, parameter, default), constants, 0), default is None)
+        for parameter, default in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
     ]
     extra = (
         _strategy(_shapes(function, parameters.vararg, None, star=True), constants, 0)
@@ -166,16 +166,16 @@ def _arguments(function: FunctionNode) -> "SearchStrategy[str]":
 
 def _constants(function: FunctionNode) -> dict[str, list[object]]:
     """The constants of a function by type: its branches probably ask for these values."""
-    found: dict[str, list[object]] = {}
+    by_type: dict[str, list[object]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str | bytes):
-            values = found.setdefault(type(node.value).__name__, [])
+            values = by_type.setdefault(type(node.value).__name__, [])
             short = not isinstance(node.value, str | bytes) or len(node.value) <= 20
             small = not isinstance(node.value, int | float) or abs(node.value) <= 10_000
             # A large number would be the size of a list or the end of a loop.
             if short and small and node.value not in values:
                 values.append(node.value)
-    return found
+    return by_type
 
 
 # ── what a parameter may be ───────────────────────────────────────────────────────────────────────────────
@@ -192,10 +192,10 @@ def _shapes(
     """The shapes for one parameter, from its annotation or else from its uses and its default."""
     if first and parameter.arg in ("self", "cls"):  # a method that was taken out of its class
         return (_PROBE,)
-    found = _annotated(parameter.annotation)
-    if not found and not star:
-        found = [*_used(function, parameter.arg, 0), *_of_literal(default)]
-    return tuple(dict.fromkeys(found)) or ANY
+    shapes = _annotated(parameter.annotation)
+    if not shapes and not star:
+        shapes = [*_used(function, parameter.arg, 0), *_of_literal(default)]
+    return tuple(dict.fromkeys(shapes)) or ANY
 
 
 def _annotated(annotation: ast.expr | None) -> list[ValueShape]:
@@ -234,7 +234,7 @@ def _generic(name: str, parts: Sequence[ast.expr]) -> list[ValueShape]:
     inner = [_annotated(part) for part in parts]
     # `tuple[int, ...]` has any length, `tuple[int, str]` two items.
     if kind == "tuple" and not (len(parts) == 2 and isinstance(parts[1], ast.Constant)):
-        return [ValueShape("pair", tuple((one or list(ANY))[0] for one in inner))]
+        return [ValueShape("pair", tuple((shapes or list(ANY))[0] for shapes in inner))]
     if kind == "dict":
         return [ValueShape("numbered" if inner[0][:1] == [_INT] else "dict", tuple(inner[-1] or ANY))]
     return [ValueShape(kind, tuple(inner[0] or ANY))]
@@ -258,17 +258,17 @@ def _used(function: ast.AST, name: str, depth: int) -> list[ValueShape]:
     """Shapes that fit the operations on a variable."""
     if depth > _DEEPEST:
         return [_INT]
-    found = [shape for node in ast.walk(function) for shape in _from_use(function, node, name, depth)]
-    collections = [shape for shape in found if shape.kind not in _ATOMS]
+    every = [shape for node in ast.walk(function) for shape in _from_use(function, node, name, depth)]
+    collections = [shape for shape in every if shape.kind not in _ATOMS]
     # A value that is iterated or indexed is no number, whatever the other uses suggest.
-    return [shape for shape in found if shape.kind in ("str", "none")] + collections if collections else found
+    return [shape for shape in every if shape.kind in ("str", "none")] + collections if collections else every
 
 
 def _from_use(function: ast.AST, node: ast.AST, name: str, depth: int) -> Iterator[ValueShape]:
     """The shapes that one node, an operation on the variable, suggests."""
 
-    def is_it(one: ast.AST) -> bool:
-        return isinstance(one, ast.Name) and one.id == name
+    def is_it(part: ast.AST) -> bool:
+        return isinstance(part, ast.Name) and part.id == name
 
     match node:
         case ast.For(target=target, iter=it) | ast.comprehension(target=target, iter=it) if is_it(it):
@@ -290,7 +290,7 @@ def _from_use(function: ast.AST, node: ast.AST, name: str, depth: int) -> Iterat
             if is_it(function_):
                 yield _PROBE
             called = function_.id if isinstance(function_, ast.Name) else getattr(function_, "attr", "")
-            if any(is_it(one) or (isinstance(one, ast.Starred) and is_it(one.value)) for one in args):
+            if any(is_it(part) or (isinstance(part, ast.Starred) and is_it(part.value)) for part in args):
                 yield from _passed(called, args, is_it(args[0]))
         case ast.withitem(context_expr=manager) if is_it(manager):
             yield _PROBE
@@ -300,7 +300,7 @@ def _from_use(function: ast.AST, node: ast.AST, name: str, depth: int) -> Iterat
 
 def _items(function: ast.AST, target: ast.expr, depth: int) -> tuple[ValueShape, ...]:
     if isinstance(target, ast.Tuple):
-        return (ValueShape("pair", tuple(_items(function, one, depth + 1)[0] for one in target.elts)),)
+        return (ValueShape("pair", tuple(_items(function, part, depth + 1)[0] for part in target.elts)),)
     if isinstance(target, ast.Name):
         return tuple(dict.fromkeys(_used(function, target.id, depth + 1))) or (_INT, _STR)
     return (_INT,)
@@ -318,7 +318,7 @@ def _subscripted(function: ast.AST, node: ast.Subscript, index: ast.expr, depth:
     if isinstance(index, ast.Constant) and isinstance(index.value, str):
         yield ValueShape("dict", (_INT, _STR), repr(index.value))
         return
-    nested = any(isinstance(one, ast.Subscript) and one.value is node for one in ast.walk(function))
+    nested = any(isinstance(inner, ast.Subscript) and inner.value is node for inner in ast.walk(function))
     yield ValueShape("list", (_INTS,)) if nested and depth < _DEEPEST else _INTS
     if not isinstance(node.ctx, ast.Store) and not nested:
         yield _STR
@@ -354,8 +354,8 @@ def _passed(called: str, args: Sequence[ast.expr], first: bool) -> Iterator[Valu
         yield ValueShape(_OF_ONE[called])
     elif called == "isinstance" and first:
         second = args[-1].elts if isinstance(args[-1], ast.Tuple) else args[-1:]
-        for one in second:
-            yield from _annotated(one)
+        for kind in second:
+            yield from _annotated(kind)
 
 
 # ── drawing ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -380,13 +380,13 @@ def _of_shape(shape: ValueShape, constants: dict[str, list[object]], depth: int)
     if kind == "probe":
         return st.sampled_from(["probe('a')", "probe('b')"])
     if kind == "pair":
-        parts = [_of_shape(one, constants, depth + 1) for one in shape.inner]
+        parts = [_of_shape(part, constants, depth + 1) for part in shape.inner]
         return st.tuples(*parts).map(lambda texts: f"({', '.join(texts)}{',' if len(texts) == 1 else ''})")
     inner = shape.inner if depth < _DEEPEST else ()
     items = _strategy(inner or (_INT,), constants, depth + 1)
     # Mostly one kind in a collection, because few functions expect mixtures.
     uniform = st.one_of(
-        [st.lists(_of_shape(one, constants, depth + 1), max_size=6) for one in inner]
+        [st.lists(_of_shape(part, constants, depth + 1), max_size=6) for part in inner]
         or [st.lists(items, max_size=6)]
     )
     if kind == "dict":
@@ -403,7 +403,7 @@ def _of_shape(shape: ValueShape, constants: dict[str, list[object]], depth: int)
             lambda drawn: _braces(f"{k}: {v}" for k, v in drawn.items())
         )
     if kind == "set":  # of atoms only, because a list in a set is a TypeError
-        atoms = _strategy([one for one in inner if one.kind in _ATOMS] or [_INT], constants, depth + 1)
+        atoms = _strategy([part for part in inner if part.kind in _ATOMS] or [_INT], constants, depth + 1)
         return st.lists(atoms, max_size=5).map(lambda texts: _braces(texts) if texts else "set()")
     if kind == "tuple":
         return uniform.map(lambda texts: f"({', '.join(texts)}{',' if len(texts) == 1 else ''})")
@@ -432,8 +432,8 @@ def _atom(kind: str, constants: dict[str, list[object]]) -> "SearchStrategy[str]
             return (st.sampled_from(near) | values if near else values).map(repr)
         case "float":
             plain = st.floats(-20, 100, width=16) | st.integers(-5, 20).map(float)
-            told = [repr(value) for value in known] + ["-0.0", "nan", "inf", "0.5"]
-            return plain.map(repr) | st.sampled_from(told)
+            numbers = [repr(value) for value in known] + ["-0.0", "nan", "inf", "0.5"]
+            return plain.map(repr) | st.sampled_from(numbers)
         case "complex":
             return st.sampled_from(["0j", "1j", "(1+2j)", "(-0.5+0j)"])
         case "bytes":
@@ -444,7 +444,7 @@ def _atom(kind: str, constants: dict[str, list[object]]) -> "SearchStrategy[str]
         case "digits":
             return st.integers(-20, 2000).map(lambda number: repr(str(number))) | _atom("int", constants)
     letters = "".join(
-        sorted({letter for one in known if isinstance(one, str) for letter in one} | set("abcAB 1 ,.-"))
+        sorted({letter for text in known if isinstance(text, str) for letter in text} | set("abcAB 1 ,.-"))
     )
     if kind == "letter":
         return st.sampled_from([repr(letter) for letter in letters])

@@ -30,11 +30,11 @@ class IntactParts:
         """Remember the parts of modules, which are given by their namespaces."""
         for module in modules:
             module.setdefault("__warningregistry__", {})  # programs that warn would add it
-        found = {id(space): space for module in modules for space in _spaces(module)}
-        self._spaces = tuple(found.values())
+        spaces = {id(space): space for module in modules for space in _spaces(module)}
+        self._spaces = tuple(spaces.values())
         self._sizes = list(map(len, self._spaces))
         self._held = tuple(chain.from_iterable(map(_values, self._spaces)))
-        self._functions = tuple(one for one in self._held if type(one) is FunctionType)
+        self._functions = tuple(part for part in self._held if type(part) is FunctionType)
         self._codes = tuple(map(_code, self._functions))
 
     def are_intact(self) -> bool:
@@ -49,6 +49,6 @@ class IntactParts:
 def _spaces(module: dict[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield module
     yield module["__builtins__"]
-    for one in module.values():
-        if isinstance(one, type) and one.__module__ == module["__name__"]:
-            yield vars(one)
+    for part in module.values():
+        if isinstance(part, type) and part.__module__ == module["__name__"]:
+            yield vars(part)

@@ -68,15 +68,15 @@ def _ended(child: int, resident: int) -> tuple[int, "resource.struct_rusage"]:
         return status, used
     page = os.sysconf("SC_PAGESIZE")
     while True:
-        found, status, used = os.wait4(child, os.WNOHANG)
-        if found:
+        ended, status, used = os.wait4(child, os.WNOHANG)
+        if ended:
             return status, used
         try:
             # Under the number that the child has where `/proc` was mounted, outside of this namespace.
-            with open("/proc/thread-self/children") as told:
-                outer = told.read().split()[0]
-            with open(f"/proc/{outer}/statm") as told:
-                held = int(told.read().split()[1]) * page
+            with open("/proc/thread-self/children") as file:
+                outer = file.read().split()[0]
+            with open(f"/proc/{outer}/statm") as file:
+                held = int(file.read().split()[1]) * page
         except (OSError, ValueError, IndexError):
             held = resident + 1
         if held > resident and not os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):

@@ -203,16 +203,16 @@ class Oracle(Sandbox):
         if names[0] != names[1]:
             after += f"{names[0]} = {names[1]}\n"
         judged = f"{tests.rstrip()}\n\n\ncheck({names[0]})\n"
-        (found,) = self._trials.outcomes([trial(after, before, judged)])
-        if isinstance(found, Passed):
-            calls = max(1, found.calls)
+        (outcome,) = self._trials.outcomes([trial(after, before, judged)])
+        if isinstance(outcome, Passed):
+            calls = max(1, outcome.calls)
             return Agreed(inputs=calls, returned=calls, skipped=0)
         (first,) = self._trials.outcomes([trial(before, before, judged)])
         if not isinstance(first, Passed):
             return Inconclusive(APART)
-        if isinstance(found, TrialFailed) and found.certain:
-            return Differed(input=_OWN_TESTS, before="passes", after=f"fails: {found.reason}")
-        return Inconclusive(found.reason)
+        if isinstance(outcome, TrialFailed) and outcome.certain:
+            return Differed(input=_OWN_TESTS, before="passes", after=f"fails: {outcome.reason}")
+        return Inconclusive(outcome.reason)
 
     def _original(self, pair: ProgramPair, function: str) -> _Original:
         """The original of a pair, run on its inputs; cached, because many variants share one original."""
@@ -245,14 +245,14 @@ class Oracle(Sandbox):
             (text, answer, _seen(answer, tests=pair.tests is not None))
             for text, answer in zip(texts, answers, strict=True)
         ]
-        usable = [(text, answer, one) for text, answer, one in seen if not isinstance(one, str)]
+        usable = [(text, answer, shown) for text, answer, shown in seen if not isinstance(shown, str)]
         # Inputs on which the original returns come first, so that a difference there is reported first.
         usable.sort(key=lambda each: each[2]["end"] != "returned")
         made = _Original(
             job={**job, "inputs": [text for text, _, _ in usable], "count": len(usable)},
             answers=tuple(answer for _, answer, _ in usable),
-            usable=tuple(one for _, _, one in usable),
-            reasons=Counter(one for _, _, one in seen if isinstance(one, str)),
+            usable=tuple(shown for _, _, shown in usable),
+            reasons=Counter(reason for _, _, reason in seen if isinstance(reason, str)),
             given=pair.inputs is not None or pair.tests is not None,
         )
         self._originals[key] = made
@@ -298,10 +298,10 @@ class Oracle(Sandbox):
         """
         only = {"inputs": [job["inputs"][place]], "count": 1}
         runs = [{**original.job, **only, "shake": shake} for shake in _SHAKES]
-        found = [one for (one,) in self.ask([*runs, {**job, **only, "shake": _SHAKES[0]}])]
-        if any(one != original.answers[place] for one in found[:-1]):
+        answers = [answer for (answer,) in self.ask([*runs, {**job, **only, "shake": _SHAKES[0]}])]
+        if any(answer != original.answers[place] for answer in answers[:-1]):
             return _UNSTABLE
-        again = found[-1]
+        again = answers[-1]
         if again == original.answers[place]:
             lost = after[0] == "lost"
             return Inconclusive(after[1] if lost else "the perturbed program is not deterministic")
@@ -335,38 +335,38 @@ def _parsed(answer: Answer) -> Mapping[str, str] | str:
     if kind == "lost":
         return text
     try:
-        found: Any = json.loads(text)
+        content: Any = json.loads(text)
     except (ValueError, RecursionError):
         return BROKEN
     # A program can write its report itself. Its words must be known, because reasons are counted and shown.
-    match found:
+    match content:
         case {"end": str(end)} if (
-            all(isinstance(one, str) for one in found.values())
+            all(isinstance(value, str) for value in content.values())
             and end in ENDS
-            and found.get("unfit", "") in UNFIT
-            and ("kind" not in found or is_name(found["kind"]))
+            and content.get("unfit", "") in UNFIT
+            and ("kind" not in content or is_name(content["kind"]))
         ):
-            return dict(found)
+            return dict(content)
     return BROKEN
 
 
 def _seen(answer: Answer, *, tests: bool) -> Mapping[str, str] | str:
     """The observation of the original, or the reason why it cannot be compared with."""
-    found = _parsed(answer)
-    if isinstance(found, str):
-        return found
-    if found.get("unfit"):
-        return found["unfit"]
-    if found["end"] == "raised at import":
+    observed = _parsed(answer)
+    if isinstance(observed, str):
+        return observed
+    if observed.get("unfit"):
+        return observed["unfit"]
+    if observed["end"] == "raised at import":
         return "the program can't be executed alone"
-    if found["end"] == "no function":
+    if observed["end"] == "no function":
         return "no function to call"
-    return "the original fails its own tests" if tests and found["end"] != "returned" else found
+    return "the original fails its own tests" if tests and observed["end"] != "returned" else observed
 
 
 def _described(observed: Mapping[str, str]) -> Mapping[str, str]:
     """The parts of an observation of which a difference is one of the programs."""
-    return {name: told for name, told in observed.items() if name not in ("unseen", "unfit")}
+    return {name: text for name, text in observed.items() if name not in ("unseen", "unfit")}
 
 
 def _is_behaviour(first: Answer, again: Answer) -> bool:
@@ -379,16 +379,16 @@ def _is_behaviour(first: Answer, again: Answer) -> bool:
 
 def _difference(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, str]:
     """The differing parts of two observations, each from a little before its first different character."""
-    told: tuple[list[str], list[str]] = ([], [])
+    shown: tuple[list[str], list[str]] = ([], [])
     for name in {**before, **after}:
         texts = (before.get(name, ""), after.get(name, ""))
         if texts[0] != texts[1]:
             pairs = enumerate(zip(*texts, strict=False))
             first = next((place for place, (one, other) in pairs if one != other), min(map(len, texts)))
             start = max(0, first - _BEFORE_DIFFERENCE)
-            for each, text in zip(told, texts, strict=True):
+            for each, text in zip(shown, texts, strict=True):
                 each.append(f"{name}: {'…' if start else ''}{text[start : start + _SHOWN]}")
-    return "; ".join(told[0]), "; ".join(told[1])
+    return "; ".join(shown[0]), "; ".join(shown[1])
 
 
 def _told(seen: Mapping[str, str]) -> str:

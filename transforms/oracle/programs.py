@@ -79,15 +79,15 @@ class Programs:
         """
         self._layers = offered()
         require(self._layers)
-        found = installed(tool)
-        if found is None:
+        known = installed(tool)
+        if known is None:
             raise CannotAudit(tool.missing)
-        self._tool, self._found = tool, found
+        self._tool, self._found = tool, known
         self._limits = RunLimits(cpu_seconds=cpu_seconds, memory=tool.memory, resident=tool.resident)
 
     def outcomes(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
         """The outcome of each trial, in order."""
-        return [self._outcome(one) for one in trials]
+        return [self._outcome(trial) for trial in trials]
 
     def _outcome(self, trial: ProgramTrial) -> Outcome:
         key = secrets.token_hex(16)
@@ -116,14 +116,14 @@ class Programs:
         """
         with scratch_folder("program") as folder:
             place = str(folder)
-            telling, told = os.pipe()
+            telling, writing = os.pipe()
             job: dict[str, Any] = {
                 "folder": place,
                 "layers": asdict(self._layers),
                 "limits": asdict(self._limits),
                 "files": {self._tool.file: text},
                 "steps": self._steps(place, runs),
-                "told": told,
+                "told": writing,
             }
             # No argument, because a text may be longer than those may be.
             given = os.memfd_create("job")
@@ -136,10 +136,10 @@ class Programs:
                 stderr=subprocess.PIPE,
                 env={"PATH": "/nonexistent", "LANG": "C.UTF-8"},
                 cwd=place,
-                pass_fds=(told, given),
+                pass_fds=(writing, given),
                 start_new_session=True,
             )
-            os.close(told)
+            os.close(writing)
             os.close(given)
             try:
                 printed, errors, cut = self._read(process, len(runs) or 1)
@@ -150,37 +150,37 @@ class Programs:
                 process.wait()
             with open(telling, "rb") as pipe:
                 ended = json.loads(pipe.read()[HEADER:] or "[]")
-        return printed, errors, [(int(one), float(used), bool(started)) for one, used, started in ended], cut
+        return printed, errors, [(int(end), float(used), bool(started)) for end, used, started in ended], cut
 
     def _steps(self, folder: str, runs: Sequence[str]) -> list[dict[str, Any]]:
         """The steps that run a program, after one that compiles it if the language has a compiler."""
-        tool, found = self._tool, self._found
+        tool, known = self._tool, self._found
         environment = {"HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "TZ": "UTC"}
         given = {
-            "words": [found.path, *tool.run, tool.file],
-            "readable": found.readable,
-            "executable": found.executable,
+            "words": [known.path, *tool.run, tool.file],
+            "readable": known.readable,
+            "executable": known.executable,
             "environment": {**environment, "PATH": "/nonexistent", **tool.environment},
             "limits": asdict(self._limits),
             "starts": False,
             "needed": not runs,
         }
         if not tool.build:
-            words = [found.path, *tool.run, tool.file]
-            return [{**given, "words": [*words, *one]} for one in _words(runs)]
+            words = [known.path, *tool.run, tool.file]
+            return [{**given, "words": [*words, *more]} for more in _words(runs)]
         limits = replace(self._limits, cpu_seconds=_COMPILE_SECONDS, memory=_COMPILE_MEMORY, resident=0)
         build = {
             **given,
-            "words": [found.path, *tool.build],
-            "environment": {**environment, "PATH": found.path_list},
+            "words": [known.path, *tool.build],
+            "environment": {**environment, "PATH": known.path_list},
             "limits": asdict(limits),
             "starts": True,
             "needed": True,
         }
         made = os.path.join(folder, PROGRAM)
-        loader, *libraries = found.libraries
+        loader, *libraries = known.libraries
         run = {**given, "readable": libraries, "executable": [made, loader]}
-        return [build, *({**run, "words": [made, *one]} for one in _words(runs))]
+        return [build, *({**run, "words": [made, *more]} for more in _words(runs))]
 
     def _read(self, process: subprocess.Popen[bytes], runs: int) -> tuple[str, str, str]:
         """What a process prints until it ends, and the cause if it has to be ended before."""
@@ -188,9 +188,9 @@ class Programs:
         assert process.stderr is not None
         end = time.monotonic() + _START_SECONDS + _PATIENCE * self._limits.cpu_seconds * runs
         end += _PATIENCE * _COMPILE_SECONDS if self._tool.build else 0
-        found = {process.stdout: bytearray(), process.stderr: bytearray()}
+        outputs = {process.stdout: bytearray(), process.stderr: bytearray()}
         with selectors.DefaultSelector() as waiting, process.stdout, process.stderr:
-            for stream in found:
+            for stream in outputs:
                 waiting.register(stream, selectors.EVENT_READ)
             cut = ""
             while waiting.get_map() and not cut:
@@ -200,17 +200,17 @@ class Programs:
                 for key, _ in ready:
                     part = os.read(key.fd, CHUNK)
                     if part:
-                        found[key.fileobj] += part  # type: ignore[index]
+                        outputs[key.fileobj] += part  # type: ignore[index]
                     else:
                         waiting.unregister(key.fileobj)
-                if sum(map(len, found.values())) > _OUTPUT:
+                if sum(map(len, outputs.values())) > _OUTPUT:
                     cut = TOO_MUCH
-        printed, errors = (one.decode("utf-8", "replace") for one in found.values())
+        printed, errors = (output.decode("utf-8", "replace") for output in outputs.values())
         return printed, errors, cut
 
 
 def _words(runs: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    return ((one,) for one in runs) if runs else ((),)
+    return ((run,) for run in runs) if runs else ((),)
 
 
 class ProgramCaller(Programs):
@@ -226,23 +226,23 @@ class ProgramCaller(Programs):
         """
         if not self._tool.case:
             return [self._called(program, [call])[0] for program, call in calls]
-        by_program = {one: [call for program, call in calls if program == one] for one, _ in calls}
-        found = {
+        by_program = {text: [call for program, call in calls if program == text] for text, _ in calls}
+        by_call = {
             (program, call): result
             for program, own in by_program.items()
             for call, result in zip(own, self._built(program, own), strict=True)
         }
-        return [found[one] for one in calls]
+        return [by_call[pair] for pair in calls]
 
     def _built(self, program: str, calls: Sequence[str]) -> list[Result]:
         """The results of calls that one build holds; of each half alone where one does not compile."""
-        found = self._called(program, calls)
+        results = self._called(program, calls)
         if (
             len(calls) == 1
-            or Unknown(NOT_COMPILED) not in found
+            or Unknown(NOT_COMPILED) not in results
             or Unknown(NOT_COMPILED) in self._called(program)
         ):
-            return found
+            return results
         half = len(calls) // 2
         return [*self._built(program, calls[:half]), *self._built(program, calls[half:])]
 
@@ -257,9 +257,9 @@ class ProgramCaller(Programs):
         numbers = [str(number) for number in range(len(cases) or 1)]  # without a call: whether it compiles
         if not tool.case:
             return self._results(program + text, key, numbers)
-        found = self._results(program + text, key, [*numbers, *(f"{one}/2" for one in numbers)])
-        pairs = zip(found, found[len(numbers) :], strict=False)
-        return [one if one == again else _different(one, again) for one, again in pairs]
+        results = self._results(program + text, key, [*numbers, *(f"{number}/2" for number in numbers)])
+        pairs = zip(results, results[len(numbers) :], strict=False)
+        return [first if first == again else _different(first, again) for first, again in pairs]
 
     def written(self, program: str, runs: Sequence[str]) -> list[Result]:
         """What a program tells in each of these runs. It writes `{key}` and what it tells as `value` does."""
@@ -282,39 +282,42 @@ class ProgramCaller(Programs):
             return [self._told(printed, errors, key, *ended[-1][:2])]
         parts, reports = _by_run(printed, key), _by_run(errors, key)
         return [
-            self._told(parts.get(number, ""), reports.get(number, ""), key, *one[:2])
-            for number, one in zip(runs, ended[1:], strict=True)
+            self._told(parts.get(number, ""), reports.get(number, ""), key, *step[:2])
+            for number, step in zip(runs, ended[1:], strict=True)
         ]
 
     def _told(self, printed: str, errors: str, key: str, status: int, used: float) -> Result:
-        _, found, told = printed.rpartition(key)
-        if found:
-            return _result(told)
+        _, mark, text = printed.rpartition(key)
+        if mark:
+            return _result(text)
         if status == -signal.SIGXCPU or used >= self._limits.cpu_seconds:
             return Unknown(CPU)
         if self._tool.undefined is not None:
             is_undefined = status and self._tool.undefined.search(errors)
             return Unknown(UNDEFINED if is_undefined else NO_RETURN)
-        return Unknown(MISSING if any(one in errors for one in _NEEDS) else NO_START)
+        return Unknown(MISSING if any(need in errors for need in _NEEDS) else NO_START)
 
 
 def _different(*results: Result) -> Result:
     """The result of a call that ended otherwise when it ran again."""
-    return next((one for one in results if isinstance(one, Unknown) and not one.certain), Unknown(UNSTABLE))
+    return next(
+        (result for result in results if isinstance(result, Unknown) and not result.certain),
+        Unknown(UNSTABLE),
+    )
 
 
 def _by_run(printed: str, key: str) -> dict[str, str]:
     """What each run printed, by its argument, from the line on that begins it."""
-    parts = (one.partition("\n") for one in printed.split(f"\n{key}<")[1:])
+    parts = (part.partition("\n") for part in printed.split(f"\n{key}<")[1:])
     return {number: text for number, _, text in parts}
 
 
-def _result(told: str) -> Result:
+def _result(answer: str) -> Result:
     try:
-        found = json.loads(told)
+        content = json.loads(answer)
     except (ValueError, RecursionError):
         return Unknown(BROKEN)
-    match found:
+    match content:
         case ["value", str(text)]:
             return Returned(text)
         case ["kind", str(name)] if is_name(name):

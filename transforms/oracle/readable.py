@@ -43,7 +43,7 @@ def standard_library() -> Iterator[str]:
     for folder in {sysconfig.get_path(name, vars=base) for name in ("stdlib", "platstdlib")}:
         for place in (folder, os.path.join(folder, _COMPILED)):
             if os.path.isdir(place):
-                yield from (one.path for one in os.scandir(place) if _is_standard(one.name))
+                yield from (entry.path for entry in os.scandir(place) if _is_standard(entry.name))
 
 
 def _is_standard(name: str) -> bool:
@@ -66,15 +66,15 @@ def shared_libraries() -> list[str]:
             os._exit(0)
     os.close(writing)
     with open(reading) as answer:
-        found = answer.read().split("\n")
+        paths = answer.read().split("\n")
     os.waitpid(child, 0)
-    return list(filter(None, found))
+    return list(filter(None, paths))
 
 
 def _loaded() -> set[str]:
-    for path in (*(path for one in sys.path for path in glob(os.path.join(one, "*.so"))), _LATE):
+    for path in (*(path for folder in sys.path for path in glob(os.path.join(folder, "*.so"))), _LATE):
         with suppress(OSError):  # a library that is not installed
             ctypes.CDLL(path)
     with open("/proc/self/maps") as maps:
         places = (line.rstrip("\n").split(maxsplit=5) for line in maps)
-        return {one[5] for one in places if len(one) == 6 and one[5].startswith("/") and ".so" in one[5]}
+        return {row[5] for row in places if len(row) == 6 and row[5].startswith("/") and ".so" in row[5]}

@@ -126,21 +126,21 @@ class Sandbox:
     def _answered(self, job: Mapping[str, Any]) -> list[Answer]:
         """One answer for each input of a job."""
         total: int = job["count"]
-        request = {name: one for name, one in job.items() if name == _SHARED}
-        text = {name: one for name, one in job.items() if name not in (_SHARED, "count", "cpu_seconds")}
+        request = {name: value for name, value in job.items() if name == _SHARED}
+        text = {name: value for name, value in job.items() if name not in (_SHARED, "count", "cpu_seconds")}
         cpu_seconds: float = min(self._limits.cpu_seconds, job.get("cpu_seconds", math.inf))
-        found: list[Answer] = []
+        answers: list[Answer] = []
         for _ in range(_RESTARTS + 1):
-            start = len(found)
+            start = len(answers)
             ended = self._run(request, total - start, cpu_seconds, {**text, "start": start})
-            found += (("seen", answer) for answer in ended.answers[: total - start])
-            if len(found) == total:
+            answers += (("seen", answer) for answer in ended.answers[: total - start])
+            if len(answers) == total:
                 break
-            found.append(("lost", ended.reason))
-            if len(found) == total:
+            answers.append(("lost", ended.reason))
+            if len(answers) == total:
                 break
-        found += [("lost", "too many inputs before it were lost")] * (total - len(found))
-        return found
+        answers += [("lost", "too many inputs before it were lost")] * (total - len(answers))
+        return answers
 
     def _run(
         self, request: Mapping[str, Any], count: int, cpu_seconds: float, *texts: Mapping[str, Any]
@@ -228,14 +228,14 @@ class Sandbox:
         for pipe in theirs:
             os.close(pipe)
         try:
-            told = json.loads(receive(self._replies, seconds=_START_SECONDS, limit=_LARGEST_START))
+            reply = json.loads(receive(self._replies, seconds=_START_SECONDS, limit=_LARGEST_START))
         except (OSError, EOFError, ValueError) as error:
             self.close()
             raise CannotAudit("programs can't be run safely here: the sandbox did not start") from error
-        if "error" in told:
+        if "error" in reply:
             self.close()
-            raise CannotAudit(f"programs can't be run safely here: {told['error']}")
-        self.namespaces = tuple(told["ready"])
+            raise CannotAudit(f"programs can't be run safely here: {reply['error']}")
+        self.namespaces = tuple(reply["ready"])
 
 
 def _environment(folder: str, hashes: int) -> dict[str, str]:
@@ -261,18 +261,18 @@ def _frames(data: bytes, key: bytes, *, whole: bool) -> tuple[str, ...] | None:
 
     A run that was stopped (not `whole`) may end in the middle of a frame.
     """
-    found: list[str] = []
+    frames: list[str] = []
     at = 0
     while at < len(data):
         body = at + _KEY + HEADER
         end = body + int.from_bytes(data[at + _KEY : body], "big")
         if end + _KEY > len(data):
-            return None if whole or data[at : at + _KEY] != key[: len(data) - at] else tuple(found)
+            return None if whole or data[at : at + _KEY] != key[: len(data) - at] else tuple(frames)
         if data[at : at + _KEY] != key or data[end : end + _KEY] != key:
             return None
         try:
-            found.append(data[body:end].decode("utf-8", "surrogatepass"))
+            frames.append(data[body:end].decode("utf-8", "surrogatepass"))
         except UnicodeDecodeError:
             return None
         at = end + _KEY
-    return tuple(found)
+    return tuple(frames)

@@ -88,15 +88,15 @@ def receive(pipe: int, *, seconds: float | None = None, limit: int) -> bytes:
 
 
 def _exactly(pipe: int, count: int, end: float | None) -> bytes:
-    found = bytearray()
-    while len(found) < count:
+    received = bytearray()
+    while len(received) < count:
         if end is not None and not select.select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
             raise TimeoutError
-        part = os.read(pipe, min(count - len(found), CHUNK))
+        part = os.read(pipe, min(count - len(received), CHUNK))
         if not part:
             raise EOFError
-        found += part
-    return bytes(found)
+        received += part
+    return bytes(received)
 
 
 CPU: Final = "out of processor time"
@@ -353,8 +353,8 @@ def _end(child: int, *, patience: float = 0.0) -> int:
     """End a child and return its status. With `patience`, it has so many seconds to end by itself."""
     end = time.monotonic() + patience
     while patience and time.monotonic() < end:
-        found, status = os.waitpid(child, os.WNOHANG)
-        if found:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
             return os.waitstatus_to_exitcode(status)
         time.sleep(patience / 100)
     os.kill(child, signal.SIGKILL)  # also after its end: a zombie keeps its id until `waitpid`

@@ -72,10 +72,10 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
     module = sys.modules[_NAME] = types.ModuleType(_NAME)
     module.__dict__["__builtins__"] = vars(builtins)
     try:
-        told = _valued(job["source"], module.__dict__)
+        values = _valued(job["source"], module.__dict__)
     finally:
         sys.stdin, sys.stdout, sys.stderr = kept
-    answer(message(told))
+    answer(message(values))
 
 
 class Nowhere(io.RawIOBase):
@@ -136,5 +136,5 @@ def _is_plain(value: Any, budget: list[int]) -> bool:
         # `repr` of an integer with more than 4,300 digits raises ValueError (sys.set_int_max_str_digits).
         return bool(value.bit_length() < MOST_BITS)
     if kind is dict:
-        return all(_is_plain(key, budget) and _is_plain(one, budget) for key, one in value.items())
-    return id(kind) in _CONTAINERS and all(_is_plain(one, budget) for one in value)
+        return all(_is_plain(key, budget) and _is_plain(part, budget) for key, part in value.items())
+    return id(kind) in _CONTAINERS and all(_is_plain(part, budget) for part in value)

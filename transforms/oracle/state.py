@@ -88,12 +88,12 @@ def _loggers() -> list[Any]:
     if type(logging) is not ModuleType:
         return []
     held = logging.root.manager.loggerDict
-    told = [
+    rows = [
         ["all", logging.root.manager.disable],
-        *([name, *_of_logger(one)] for name, one in sorted(held.items())),
+        *([name, *_of_logger(logger)] for name, logger in sorted(held.items())),
     ]
-    told.append(["root", *_of_logger(logging.root)])
-    return [one for one in told if one[1:] not in ([0], [0, False, True], [_WARNING, False, True])]
+    rows.append(["root", *_of_logger(logging.root)])
+    return [row for row in rows if row[1:] not in ([0], [0, False, True], [_WARNING, False, True])]
 
 
 _WARNING: Final = 30
@@ -104,8 +104,8 @@ def _of_logger(logger: Any) -> list[Any]:
         return [0]
     handlers = [
         part
-        for one in logger.handlers
-        for part in (type(one).__qualname__, one.level, one.formatter and one.formatter._fmt)
+        for handler in logger.handlers
+        for part in (type(handler).__qualname__, handler.level, handler.formatter and handler.formatter._fmt)
     ]
     return [logger.level, logger.disabled, logger.propagate, *handlers]
 
@@ -171,12 +171,12 @@ class ProcessState:
 
     def changes(self) -> dict[str, Any]:
         """The parts of the process that have other values now."""
-        found = {}
+        changes = {}
         for name, part in _PARTS.items():
             now = part.read()
             if now != self._before[name]:
-                found[name] = now
-        return found
+                changes[name] = now
+        return changes
 
     def restore(self, changes: dict[str, Any]) -> None:
         """Set the changed parts back."""
@@ -187,16 +187,16 @@ class ProcessState:
 
     def changed_modules(self) -> dict[str, Any]:
         """What the watched modules hold now under public names, where it is something else than before."""
-        found: dict[str, Any] = {}
+        changed: dict[str, Any] = {}
         for module, space, held in self._modules:
             if len(space) == len(held) and all(map(is_, space.values(), map(_second, held))):
                 continue
             before = dict(held)
             for name, value in [*space.items()]:
                 if type(name) is str and before.get(name) is not value and _is_told(module, name):
-                    found[f"{module}.{name}"] = value
-            found |= {f"{module}.{name}": None for name in before if name not in space and name[0] != "_"}
-        return found
+                    changed[f"{module}.{name}"] = value
+            changed |= {f"{module}.{name}": None for name in before if name not in space and name[0] != "_"}
+        return changed
 
 
 _second: Final = itemgetter(1)
@@ -214,5 +214,5 @@ def _is_told(module: str, name: str) -> bool:
 
 def _names(code: CodeType) -> frozenset[str]:
     """The names of modules, attributes and globals in a program, without the packages before the last dot."""
-    inner = (_names(one) for one in code.co_consts if type(one) is CodeType)
+    inner = (_names(part) for part in code.co_consts if type(part) is CodeType)
     return frozenset(name.rpartition(".")[2] for name in code.co_names).union(*inner)

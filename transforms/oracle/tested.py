@@ -24,24 +24,26 @@ def trial(program: str, reference: str, tests: str, language: str = PYTHON.name)
 @lru_cache(maxsize=256)
 def _needs(reference: str, tests: str) -> tuple[str, tuple[str, ...]]:
     """The statements of the reference that its tests need, as a text, and the functions that they test."""
-    solution, told = _parsed(reference), _parsed(tests)
-    if solution is None or told is None:
+    solution, checks = _parsed(reference), _parsed(tests)
+    if solution is None or checks is None:
         return "", ()
-    used = _used(told)
-    names = _tested(solution, told, used)
-    others = [one for one in solution.body if not (isinstance(one, FunctionNode) and one.name in names)]
+    used = _used(checks)
+    names = _tested(solution, checks, used)
+    others = [part for part in solution.body if not (isinstance(part, FunctionNode) and part.name in names)]
     needed: list[ast.stmt] = []
-    while more := [one for one in others if one not in needed and (_bound(one) & used or _is_general(one))]:
+    while more := [
+        part for part in others if part not in needed and (_bound(part) & used or _is_general(part))
+    ]:
         needed += more
         used = used.union(*map(_used, more))
-    kept = ast.Module([one for one in others if one in needed], [])
+    kept = ast.Module([part for part in others if part in needed], [])
     return (f"{ast.unparse(kept)}\n\n\n" if kept.body else ""), names
 
 
-def _tested(solution: ast.Module, told: ast.Module, used: frozenset[str]) -> tuple[str, ...]:
+def _tested(solution: ast.Module, checks: ast.Module, used: frozenset[str]) -> tuple[str, ...]:
     """The functions that the tests test. Others that they name are helpers."""
-    functions = [one.name for one in solution.body if isinstance(one, FunctionNode)]
-    match told.body[-1:]:
+    functions = [node.name for node in solution.body if isinstance(node, FunctionNode)]
+    match checks.body[-1:]:
         case [ast.Expr(ast.Call(ast.Name("check"), [ast.Name(name)], []))]:
             # The last function is the one that the model writes, so it can't be a helper.
             return tuple(dict.fromkeys((name, *functions[-1:])))
@@ -50,22 +52,22 @@ def _tested(solution: ast.Module, told: ast.Module, used: frozenset[str]) -> tup
 
 def _used(tree: ast.AST) -> frozenset[str]:
     """The names that a part of a text reads."""
-    names = (one for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
-    return frozenset(one.id for one in names)
+    names = (name for name in ast.walk(tree) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load))
+    return frozenset(name.id for name in names)
 
 
 def _bound(statement: ast.stmt) -> set[str]:
     """The names that a statement binds, and perhaps others."""
-    found: set[str] = set()
-    for one in ast.walk(statement):
-        match one:
+    names: set[str] = set()
+    for node in ast.walk(statement):
+        match node:
             case ast.Name(name, ast.Store()):
-                found.add(name)
+                names.add(name)
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-                found.add(name)
+                names.add(name)
             case ast.alias(name, other):
-                found.add(other or name.partition(".")[0])
-    return found
+                names.add(other or name.partition(".")[0])
+    return names
 
 
 def _is_general(statement: ast.stmt) -> bool:

@@ -102,20 +102,20 @@ def toolchain(language: str) -> Toolchain | None:
 
 def runners(languages: Iterable[str]) -> Mapping[str, str]:
     """What runs programs of these languages here, by name, with its version: `{"node": "22.1.0"}`."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for language in languages:
         tool = toolchain(language)
         if tool is None:  # Python, which this interpreter runs
-            found["python"] = f"{sys.version_info.major}.{sys.version_info.minor}"
+            versions["python"] = f"{sys.version_info.major}.{sys.version_info.minor}"
         elif (known := installed(tool)) is not None:
-            found[tool.command] = known.version
-    return found
+            versions[tool.command] = known.version
+    return versions
 
 
 def asked(*words: str) -> str | None:
     """What a tool answers to a question; `None` if it is not there or fails."""
     try:
-        found = subprocess.run(
+        done = subprocess.run(
             words,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -125,7 +125,7 @@ def asked(*words: str) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return found.stdout.decode("utf-8", "replace")
+    return done.stdout.decode("utf-8", "replace")
 
 
 _NODE: Final = (
@@ -139,20 +139,20 @@ _NODE_READS: Final = ("/etc/ld.so.cache", "/usr/share/nodejs")
 
 
 def _node() -> Installed | None:
-    found = shutil.which("node")
-    told = found and asked(found, "-e", _NODE)
-    if not told:
+    command = shutil.which("node")
+    report = command and asked(command, "-e", _NODE)
+    if not report:
         return None
     try:
-        version, shared, path = json.loads(told)
+        version, shared, path = json.loads(report)
         number = int(version.removeprefix("v").partition(".")[0])
     except (ValueError, AttributeError):
         return None
     if number < _OLDEST_NODE:
         return None
-    files = [os.path.realpath(one) for one in shared if one.startswith("/")]
+    files = [os.path.realpath(file) for file in shared if file.startswith("/")]
     path = os.path.realpath(path)
-    loaders = [one for one in shared if _LOADER.search(one)]
+    loaders = [file for file in shared if _LOADER.search(file)]
     return Installed(path=path, version=version, executable=(path, *loaders), readable=(*files, *_NODE_READS))
 
 
@@ -236,31 +236,31 @@ _LIBRARIES: Final = ("libc.so.6", "libm.so.6")
 
 def _gcc(command: str, compiler: str, libraries: Sequence[str]) -> Installed | None:
     """One of gcc's compilers, with the libraries of what it makes."""
-    found = shutil.which(command)
-    version = found and asked(found, "-dumpfullversion")
-    if not found or not version:
+    program = shutil.which(command)
+    version = program and asked(program, "-dumpfullversion")
+    if not program or not version:
         return None
     parts: list[str] = []
     for part in (compiler, *_PARTS):
-        named = (asked(found, f"-print-prog-name={part}") or "").strip()
+        named = (asked(program, f"-print-prog-name={part}") or "").strip()
         at = named if os.path.isabs(named) else shutil.which(part)
         if at is None:
             return None
         parts.append(os.path.realpath(at))
-    folders = dict.fromkeys(os.path.dirname(one) for one in (found, *parts[2:]))
-    told = [(asked(found, f"-print-file-name={one}") or "").strip() for one in libraries]
+    folders = dict.fromkeys(os.path.dirname(file) for file in (program, *parts[2:]))
+    paths = [(asked(program, f"-print-file-name={library}") or "").strip() for library in libraries]
     # The loader stands in the head of each program; this Python was started by the same one.
     loader = next(filter(os.path.exists, _LOADERS), None)
-    if loader is None or not all(map(os.path.isabs, told)):
+    if loader is None or not all(map(os.path.isabs, paths)):
         return None
-    path = os.path.realpath(found)
+    path = os.path.realpath(program)
     return Installed(
         path=path,
         version=version.strip(),
         executable=(path, *parts, loader),
         readable=_SYSTEM,
         path_list=":".join(folders),
-        libraries=(loader, *map(os.path.realpath, told), "/etc/ld.so.cache"),
+        libraries=(loader, *map(os.path.realpath, paths), "/etc/ld.so.cache"),
     )
 
 
@@ -268,9 +268,9 @@ _LOADERS: Final = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
 _HEADERS: Final = ("assert", "ctype", "limits", "math", "stdbool", "stdint", "stdio", "stdlib", "string")
 _HEADERS_OF_CPP: Final = ("algorithm", "map", "set", "string", "utility", "vector")
 STANDARD_HEADERS: Final = {
-    "c": "".join(f"#include <{one}.h>\n" for one in _HEADERS),
-    "cpp": "".join(f"#include <c{one}>\n" for one in _HEADERS if one != "stdbool")
-    + "".join(f"#include <{one}>\n" for one in _HEADERS_OF_CPP),
+    "c": "".join(f"#include <{header}.h>\n" for header in _HEADERS),
+    "cpp": "".join(f"#include <c{header}>\n" for header in _HEADERS if header != "stdbool")
+    + "".join(f"#include <{header}>\n" for header in _HEADERS_OF_CPP),
 }
 """By language: snippets come without the lines that include these."""
 # What is undefined ends the program, as far as gcc sees it without help from the memory. `exit` is
@@ -332,16 +332,16 @@ _CPP: Final = Toolchain(
 
 
 def _sanitizing(tool: Toolchain) -> Installed | None:
-    found = installed(tool)
+    known = installed(tool)
     names = ("libasan.a", "libubsan.a", "libgcc_s.so.1")
-    if found is None:
+    if known is None:
         return None
-    told = [(asked(found.path, f"-print-file-name={one}") or "").strip() for one in names]
-    if not all(map(os.path.isabs, told)):
+    paths = [(asked(known.path, f"-print-file-name={name}") or "").strip() for name in names]
+    if not all(map(os.path.isabs, paths)):
         return None
     # AddressSanitizer reads where its own process has memory.
-    own = (*found.libraries, os.path.realpath(told[-1]), "/proc/self/maps")
-    return replace(found, libraries=own)
+    own = (*known.libraries, os.path.realpath(paths[-1]), "/proc/self/maps")
+    return replace(known, libraries=own)
 
 
 # In the program, because a runtime that may not read `/proc` does not find its variables.
@@ -361,7 +361,7 @@ const char *__ubsan_default_options(void) { return "symbolize=0"; }
 
 
 def _sanitized(tool: Toolchain, language: str) -> Toolchain:
-    version = next(one for one in tool.build if one.startswith("-std="))
+    version = next(word for word in tool.build if word.startswith("-std="))
     return replace(
         tool,
         title=f"{tool.title} under sanitizers",

@@ -66,8 +66,8 @@ def run(program: str, tests: str) -> None:
     exec(compile(tests, "<tests>", "exec", dont_inherit=True), {"f": _proxy("f", exchange, _leave)})
 
 
-def _leave(told: Mapping[str, Any]) -> NoReturn:
-    raise AssertionError(told)
+def _leave(outcome: Mapping[str, Any]) -> NoReturn:
+    raise AssertionError(outcome)
 
 
 # ── the process of the program ────────────────────────────────────────────────────────────────────────────
@@ -101,8 +101,8 @@ def serve(job: Mapping[str, Any], calls: int, results: int) -> None:
 def _result(request: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, Any]:
     """What a call gives: `value` or `raised`, and the arguments that it `changed`; or `uncarried`."""
     reader = ValueReader(request["nodes"])
-    arguments = [reader.item(one) for one in request["arguments"]]
-    named = {name: reader.item(one) for name, one in request["named"].items()}
+    arguments = [reader.item(item) for item in request["arguments"]]
+    named = {name: reader.item(item) for name, item in request["named"].items()}
     given = reader.theirs
     before = {number: _shown(given, number) for number in given}
     value, error = None, None
@@ -112,24 +112,24 @@ def _result(request: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, A
         error = raised
     writer = ValueWriter(given)
     try:
-        told = {"value": writer.item(value)} if error is None else _raised(error, writer, given)
+        reply = {"value": writer.item(value)} if error is None else _raised(error, writer, given)
         # An argument that stays as it is needs no content: a loop over it may be under way in the tests.
-        told["changed"] = [
-            [number, writer.content(one)]
-            for number, one in given.items()
+        reply["changed"] = [
+            [number, writer.content(part)]
+            for number, part in given.items()
             if _shown(given, number) != before[number]
         ]
     except (CannotCarry, RecursionError):
         return {"uncarried": True}
-    return {"nodes": writer.nodes, **told}
+    return {"nodes": writer.nodes, **reply}
 
 
 def _raised(error: BaseException, writer: ValueWriter, given: Mapping[int, Any]) -> dict[str, Any]:
     kind = type(error)
-    base = next(one for one in kind.__mro__ if one.__module__ == "builtins")
+    base = next(base for base in kind.__mro__ if base.__module__ == "builtins")
     try:
         ValueWriter(given).item(error.args)
-        arguments = [writer.item(one) for one in error.args]
+        arguments = [writer.item(argument) for argument in error.args]
     except (CannotCarry, RecursionError):  # the exception says enough without them
         arguments = []
     return {"raised": kind.__name__, "builtin": base.__name__, "arguments": arguments}
@@ -155,8 +155,8 @@ def judge(job: Mapping[str, Any], calls: int, results: int, answer: Callable[[st
     """
     _quiet()
 
-    def end(told: Mapping[str, Any]) -> NoReturn:
-        answer(json.dumps(told))
+    def end(outcome: Mapping[str, Any]) -> NoReturn:
+        answer(json.dumps(outcome))
         os._exit(0)  # at once, because the tests may catch every exception
 
     def leave() -> NoReturn:
@@ -208,16 +208,16 @@ def _proxy(
         try:
             given = {
                 "name": name,
-                "arguments": [writer.item(one) for one in arguments],
-                "named": {name: writer.item(one) for name, one in named.items()},
+                "arguments": [writer.item(argument) for argument in arguments],
+                "named": {name: writer.item(argument) for name, argument in named.items()},
             }
         except (CannotCarry, RecursionError):
             end({"unjudged": NO_PLAIN_ARGUMENT})
-        told = exchange({"nodes": writer.nodes, **given})
-        if told == {"uncarried": True}:
+        reply = exchange({"nodes": writer.nodes, **given})
+        if reply == {"uncarried": True}:
             end({"unjudged": NO_PLAIN_RESULT})
         try:
-            raised, value = _rebuilt(told, writer.own)
+            raised, value = _rebuilt(reply, writer.own)
         except Exception:  # what the other process writes may be anything
             end({"broken": True})
         if raised is not None:
@@ -228,16 +228,16 @@ def _proxy(
     return candidate
 
 
-def _rebuilt(told: Any, own: Mapping[int, Any]) -> tuple[BaseException | None, Any]:
+def _rebuilt(reply: Any, own: Mapping[int, Any]) -> tuple[BaseException | None, Any]:
     """What a call raised and what it gave; the arguments that it changed are changed here, too."""
-    reader = ValueReader(told["nodes"], own)
+    reader = ValueReader(reply["nodes"], own)
     raised, value = None, None
-    if "raised" in told:
-        arguments = [reader.item(one) for one in told["arguments"]]
-        raised = exception_of(told["raised"], told["builtin"], arguments)
+    if "raised" in reply:
+        arguments = [reader.item(item) for item in reply["arguments"]]
+        raised = exception_of(reply["raised"], reply["builtin"], arguments)
     else:
-        value = reader.item(told["value"])
-    for number, content in told["changed"]:
+        value = reader.item(reply["value"])
+    for number, content in reply["changed"]:
         reader.change(number, content)
     return raised, value
 

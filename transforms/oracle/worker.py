@@ -206,7 +206,7 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
     # Python does not show these: they depend on when an object is released.
     warnings.simplefilter("ignore", ResourceWarning)
     seed(_SEED)
-    programs = [one for one in (job["setup"], code) if isinstance(one, CodeType)]
+    programs = [program for program in (job["setup"], code) if isinstance(program, CodeType)]
     descriptors = _Descriptors()
     process = ProcessState(*programs)
     texts = job["inputs"][start:] if job["tests"] is None else [None]
@@ -322,7 +322,7 @@ class _Observation:
             encoder.cut = True
         if encoder.cut and not seen.get("unfit"):
             seen["unfit"] = INCOMPLETE
-        return {name: told for name, told in seen.items() if told}
+        return {name: text for name, text in seen.items() if text}
 
     def _unseen(self) -> str:
         """What is no behaviour of the program by itself (`ValueEncoder.unseen`), with its output."""
@@ -336,8 +336,8 @@ class _Observation:
         )
         sys.stdin = StringIO()
         try:
-            told = self._encoder.unseen(lambda name: Probe(name, log), log)
-            return f"{told}\n{self._encoder.short(out.text())}"
+            text = self._encoder.unseen(lambda name: Probe(name, log), log)
+            return f"{text}\n{self._encoder.short(out.text())}"
         finally:
             sys.stdout, sys.stderr, sys.stdin = kept
             self._state.restore(self._state.changes())
@@ -436,17 +436,17 @@ def _content(value: Any) -> Any:
 
 def _definitions(space: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The functions and classes of a program, each with its code or its members."""
-    found: dict[str, list[Any]] = {}
+    by_name: dict[str, list[Any]] = {}
     for name, value in space.items():
         kind = type(value)
         if _is_pythons(name):
             continue
         if kind is FunctionType:
-            found[name] = [value, value.__code__]
+            by_name[name] = [value, value.__code__]
         elif issubclass(kind, type) and _MODULE_OF(value) == PROGRAM:
             members = _DICT_OF(value).items()
-            found[name] = [value, *(one for item in members if type(item[1]) in _METHODS for one in item)]
-    return found
+            by_name[name] = [value, *(part for item in members if type(item[1]) in _METHODS for part in item)]
+    return by_name
 
 
 def _are_same(parts: list[Any], others: list[Any]) -> bool:
@@ -484,13 +484,13 @@ class _Descriptors:
 
     def texts(self, short: Callable[[str], str]) -> dict[str, str]:
         """What was written to each."""
-        found = {}
+        texts = {}
         for place, file in enumerate(self._files, start=1):
             try:
-                found[f"descriptor {place}"] = short(_all_of(file))
+                texts[f"descriptor {place}"] = short(_all_of(file))
             except OSError:  # the program closed it
-                found[f"descriptor {place}"] = "closed"
-        return found
+                texts[f"descriptor {place}"] = "closed"
+        return texts
 
 
 def _all_of(file: int) -> str:
@@ -505,27 +505,27 @@ def _taken(folder: str, seen: dict[int, str]) -> list[str]:
 
     `seen` holds the first name of each file, to tell when one has several.
     """
-    found = []
+    entries = []
     for name in sorted(listdir(folder)):
         path = f"{folder}/{name}"
         try:
             status = lstat(path)
             mode = f"{name} {status.st_mode:o}"
             if S_ISDIR(status.st_mode):
-                found.append(f"{mode} ({', '.join(_taken(path, seen))})")
+                entries.append(f"{mode} ({', '.join(_taken(path, seen))})")
                 rmdir(path)
                 continue
             if S_ISLNK(status.st_mode):
-                found.append(f"{mode} to {readlink(path)}")
+                entries.append(f"{mode} to {readlink(path)}")
             elif status.st_nlink > 1 or status.st_ino in seen:
                 first = seen.setdefault(status.st_ino, path)
-                found.append(f"{mode} as {first} {_hash(path)}")
+                entries.append(f"{mode} as {first} {_hash(path)}")
             else:
-                found.append(f"{mode} {_hash(path)}")
+                entries.append(f"{mode} {_hash(path)}")
             unlink(path)
         except OSError as error:  # a mode that forbids it
-            found.append(f"{name} {error.errno}")
-    return found
+            entries.append(f"{name} {error.errno}")
+    return entries
 
 
 def _hash(path: str) -> str:
@@ -655,12 +655,12 @@ def _shown(value: Any, depth: int) -> str:
     if id(kind) in _SHOWN:
         return hashed(repr(value), 60)
     if depth < 4 and id(kind) in _SEQUENCES:
-        parts = [_shown(one, depth + 1) for one in value]
+        parts = [_shown(part, depth + 1) for part in value]
         return hashed(
             f"{kind.__name__}[{', '.join(sorted(parts) if kind is set or kind is frozenset else parts)}]", 60
         )
     if depth < 4 and kind is dict:
-        parts = [f"{_shown(key, depth + 1)}: {_shown(one, depth + 1)}" for key, one in value.items()]
+        parts = [f"{_shown(key, depth + 1)}: {_shown(part, depth + 1)}" for key, part in value.items()]
         return hashed(f"{{{', '.join(parts)}}}", 60)
     return str(_NAME_OF(kind))
 

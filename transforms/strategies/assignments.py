@@ -103,7 +103,7 @@ def _expand_step(code: CodeText, node: Node) -> Site | Refused:
         options.append(replace(node, span(target), f" {mark[0]}= 1"))
     if kind in code.dialect.wide:
         options.append(replace(node, span(target), f" = {code.text(target)} {mark[0]} 1"))
-    return Site(tuple((one,) for one in options), f"{mark} in another form", code.line(node))
+    return Site(tuple((patch,) for patch in options), f"{mark} in another form", code.line(node))
 
 
 @each("assignment_expression")

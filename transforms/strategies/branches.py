@@ -81,7 +81,7 @@ def _chain_head(node: Node) -> Node:
 def _flatten(code: CodeText, node: Node) -> Site | Refused | None:
     """`else { if … }` as `else if …`."""
     block = node.child("alternative")
-    if block is None or block.kind != "block" or [one.kind for one in block.children] != ["if_statement"]:
+    if block is None or block.kind != "block" or [child.kind for child in block.children] != ["if_statement"]:
         return None
     inner = block.children[0]
     if code.commented(block.start, inner.start) or code.commented(inner.end, block.end):
@@ -109,13 +109,13 @@ def _behind(node: Node) -> list[Node] | None:
 
 def _brought_up(code: CodeText, statements: Sequence[Node]) -> frozenset[str]:
     """The names that statements make known behind themselves if every `else` goes that may go."""
-    found = code.declares(statements)
+    names = code.declares(statements)
     for node in statements:
         second = node.child("alternative") if node.kind == "if_statement" else None
         if second is None or _behind(node) is None or not _leaves_for_sure(code, node.part("consequence")):
             continue
-        found |= _brought_up(code, second.children if second.kind == "block" else [second])
-    return found
+        names |= _brought_up(code, second.children if second.kind == "block" else [second])
+    return names
 
 
 @each("if_statement")
@@ -131,10 +131,10 @@ def _unnest(code: CodeText, node: Node) -> Site | Refused | None:
         return Refused(NOT_LEFT)
     inner = second.children if second.kind == "block" else [second]
     names = _brought_up(code, inner)
-    around = [] if node.parent is None else [one for one in node.parent.children if one is not node]
+    around = [] if node.parent is None else [child for child in node.parent.children if child is not node]
     if names & code.declares(around):
         return Refused(DECLARES)  # one block may declare a name once
-    if any(names & code.names(one) for one in behind):
+    if any(names & code.names(statement) for statement in behind):
         # `if (c) return; else { int n = 1; } n = 2;`: the last line means a field named n.
         return Refused(DECLARES)
     if code.commented(first.end, second.start) or not inner:

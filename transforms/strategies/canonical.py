@@ -56,24 +56,24 @@ def _movable(known: CodeVariables) -> Mapping[int, Binding]:
     """The variables that the renaming transforms may rename, by number."""
     # If the parameters must keep their names, the locals may still change theirs.
     for parameters in (True, False):
-        found = known.movable(parameters=parameters)
-        if not isinstance(found, Refused):
-            return found
+        movable = known.movable(parameters=parameters)
+        if not isinstance(movable, Refused):
+            return movable
     return {}
 
 
 def _named(known: CodeVariables) -> str:
     """The text with variables named in the order of the text; no new name has another use in it."""
-    found = _movable(known)
-    kept = _WORDS.findall(_shape(known.scopes.reading.source, found).decode())
+    bindings = _movable(known)
+    kept = _WORDS.findall(_shape(known.scopes.reading.source, bindings).decode())
     prefix = "v"
     # A field named v0 stays, so the variables become vv0, vv1, …
     while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in kept):
         prefix += "v"
-    return known.rewritten({number: f"{prefix}{place}" for place, number in enumerate(sorted(found))})
+    return known.rewritten({number: f"{prefix}{place}" for place, number in enumerate(sorted(bindings))})
 
 
-def _colours(program: CodeProgram, found: Mapping[int, Binding]) -> Sequence[str]:
+def _colours(program: CodeProgram, bindings: Mapping[int, Binding]) -> Sequence[str]:
     """A colour for every line that no legal order and no renaming changes."""
     rows = program.rows
     starts = [row.start for row in rows]
@@ -88,11 +88,11 @@ def _colours(program: CodeProgram, found: Mapping[int, Binding]) -> Sequence[str
         return number
 
     named: dict[int, list[int]] = defaultdict(list)
-    occurrences = sorted((use.start, number) for number, one in found.items() for use in one.occurrences)
+    occurrences = sorted((use.start, number) for number, own in bindings.items() for use in own.occurrences)
     for start, number in occurrences:
         named[line_at(start)].append(number)
     notes = _comments(program)
-    shape = _shape(program.encoded, found)
+    shape = _shape(program.encoded, bindings)
     looks = [
         (_without(shape, row.start, row.end, row.cuts), row.depth, notes.get(line, ""))
         for line, row in enumerate(rows)
@@ -100,10 +100,10 @@ def _colours(program: CodeProgram, found: Mapping[int, Binding]) -> Sequence[str
     return colours(looks, [row.parent for row in rows], program.graph.predecessors, named)
 
 
-def _shape(source: bytes, found: Mapping[int, Binding]) -> bytes:
+def _shape(source: bytes, bindings: Mapping[int, Binding]) -> bytes:
     """The text with all these variables replaced by placeholders of the same length."""
     text = bytearray(source)
-    for binding in found.values():
+    for binding in bindings.values():
         for use in binding.occurrences:
             text[use.start : use.end] = _NAMELESS + _LENGTH * (use.end - use.start - 1)
     return bytes(text)
@@ -120,12 +120,12 @@ def _without(shape: bytes, start: int, end: int, cuts: Sequence[tuple[int, int]]
 
 def _comments(program: CodeProgram) -> Mapping[int, str]:
     """The comments of each statement, by the first of its lines, without those of statements in it."""
-    found: dict[int, str] = defaultdict(str)
+    comments: dict[int, str] = defaultdict(str)
     for _, start, end in program.comments:
         owner = _statement_at(program.root, start)
         if owner is not None and owner.lines:
-            found[owner.lines.start] += program.encoded[start:end].decode() + "\0"
-    return found
+            comments[owner.lines.start] += program.encoded[start:end].decode() + "\0"
+    return comments
 
 
 def _statement_at(block: StatementBlock, place: int) -> BlockStatement | None:
@@ -135,5 +135,5 @@ def _statement_at(block: StatementBlock, place: int) -> BlockStatement | None:
             inner = (
                 _statement_at(part, place) for part in statement.parts if isinstance(part, StatementBlock)
             )
-            return next((one for one in inner if one is not None), statement)
+            return next((nested for nested in inner if nested is not None), statement)
     return None

@@ -36,10 +36,10 @@ def _is_name(node: Node) -> bool:
 def _to_if(code: CodeText, node: Node) -> Site | Refused:
     """`x = c ? a : b;` as `if (c) { x = a; } else { x = b; }`."""
     whole = node.parenthesized
-    found = _statement(code, whole)
-    if isinstance(found, Refused):
-        return found
-    statement, start, lead = found
+    around = _statement(code, whole)
+    if isinstance(around, Refused):
+        return around
+    statement, start, lead = around
     first, second = node.part("consequence"), node.part("alternative")
     if not code.keep_their_types(first, second):
         return Refused(ARMS)
@@ -187,11 +187,11 @@ def _merge(code: CodeText, node: Node) -> Site | Refused | None:
     if set(code.patterns(node.part("condition"))) & set(code.patterns(inner)):
         # `!(a instanceof String s) && !(b instanceof Integer s)` has two variables of one name.
         return Refused(PATTERN)
-    if any(code.is_inferred(one.part("condition")) for one in (node, inner)):
+    if any(code.is_inferred(statement.part("condition")) for statement in (node, inner)):
         return Refused(INFERRED)
     if code.commented(node.start, last.start) or code.commented(inner.end, node.end):
         return Refused(COMMENT)
-    first, second = (one.part("condition").unparenthesized for one in (node, inner))
+    first, second = (statement.part("condition").unparenthesized for statement in (node, inner))
     moved = Span(last.start, last.end, drop=code.deeper(node, inner))
     parts = (
         "if (",
@@ -210,11 +210,11 @@ def _condition_dropped(code: CodeText, node: Node) -> Site | Refused | None:
     inner = node.part("condition").unparenthesized
     if inner.kind != "binary_expression" or inner.operator != "&&":
         return None
-    if code.patterns(inner) or any(one.kind == "assignment_expression" for one in inner.walk()):
+    if code.patterns(inner) or any(part.kind == "assignment_expression" for part in inner.walk()):
         return Refused(PATTERN)  # `o instanceof String s && f(s)`: the second operand needs the first
-    if node.kind == "while_statement" and not all(code.varies(one) for one in inner.children):
+    if node.kind == "while_statement" and not all(code.varies(operand) for operand in inner.children):
         return Refused(CONSTANT)  # `while (true && c)` without `c` never ends
-    options = tuple((replace(inner, span(one)),) for one in inner.children)
+    options = tuple((replace(inner, span(operand)),) for operand in inner.children)
     return Site(options, "one condition dropped", code.line(node))
 
 

@@ -43,13 +43,13 @@ def gaps(code: CodeText) -> Iterator[list[TextGap]]:
     for node in code.nodes:
         if node.kind not in LISTS:
             continue
-        found = [
+        row = [
             TextGap(child, code.indentation(child.start)) for child in node.children
             if child.kind not in ("switch_label", "explicit_constructor_invocation")
             and code.starts_line(child.start)
         ]  # fmt: skip
-        if found:
-            yield found
+        if row:
+            yield row
 
 
 def _insertion(code: CodeText, gap: TextGap, text: str) -> tuple[Patch, ...]:
@@ -61,7 +61,7 @@ def _insertion(code: CodeText, gap: TextGap, text: str) -> tuple[Patch, ...]:
 def _with_value(code: CodeText, at: Node) -> list[tuple[Binding, str]]:
     """Variables that certainly have a value right before a statement, with their types."""
     in_unit = is_in_unit(code, at)
-    found = []
+    variables = []
     for binding in code.scopes.bindings:
         node = binding.node
         if binding.doubt is not None or node is None or not binding.start < at.start < binding.until:
@@ -73,8 +73,8 @@ def _with_value(code: CodeText, at: Node) -> list[tuple[Binding, str]]:
         is_parameter = binding.view == "parameter" and code.is_plain_parameter(binding)
         has_value = is_parameter or (binding.view == "local" and _is_initialised(node, at))
         if has_value and not any(_hides(other, binding, at) for other in code.scopes.bindings):
-            found.append((binding, kind))
-    return found
+            variables.append((binding, kind))
+    return variables
 
 
 def _hides(other: Binding, binding: Binding, at: Node) -> bool:
@@ -87,7 +87,7 @@ def _hides(other: Binding, binding: Binding, at: Node) -> bool:
     if other.until > binding.until:
         return False
     around = set(at.ancestors())
-    shared = next((one for one in (other.node, *other.node.ancestors()) if one in around), None)
+    shared = next((node for node in (other.node, *other.node.ancestors()) if node in around), None)
     return shared is not None and other.until >= shared.end - 1
 
 
@@ -99,9 +99,9 @@ def _is_initialised(node: Node, at: Node) -> bool:
     if node.child("value") is None or node.parent is None:
         return False
     block = node.parent.parent
-    for one in (at, *at.ancestors()):
-        if one.parent is block and block is not None and block.kind in ("block", "constructor_body"):
-            return node.end <= one.start
+    for here in (at, *at.ancestors()):
+        if here.parent is block and block is not None and block.kind in ("block", "constructor_body"):
+            return node.end <= here.start
     return False
 
 
@@ -127,7 +127,7 @@ def _in_every_list(note: str, *, named: bool = True) -> Callable[[Write], Find[C
     With `named` it writes new names.
     """
 
-    def found(write: Write) -> Find[CodeText]:
+    def finder(write: Write) -> Find[CodeText]:
         def find(code: CodeText) -> Iterator[Site | Refused]:
             reason = code.closed or (None if code.dialect.fillers else NO_FILLERS)
             if named and reason is not None:
@@ -145,7 +145,7 @@ def _in_every_list(note: str, *, named: bool = True) -> Callable[[Write], Find[C
 
         return find
 
-    return found
+    return finder
 
 
 def _site(
@@ -154,7 +154,7 @@ def _site(
     """The site of a list of statements with these insertions as options; refused without any."""
     if not texts:
         return Refused(reason)
-    return Site(tuple(_insertion(code, *one) for one in texts), note, code.line(row[0].before))
+    return Site(tuple(_insertion(code, *pair) for pair in texts), note, code.line(row[0].before))
 
 
 def _constant(code: CodeText, name: str, rng: Random) -> str:
@@ -181,7 +181,7 @@ def _computed(code: CodeText, gap: TextGap, name: str, rng: Random) -> str | Non
 @_in_every_list("branch that is never taken")
 def _unreachable(code: CodeText, gap: TextGap, name: str, rng: Random) -> str:
     """An `if` whose condition is false whatever the variables hold: `n < n`, also for NaN."""
-    heads = [one.format(*code.dialect.truth) for one in code.dialect.never]
+    heads = [head.format(*code.dialect.truth) for head in code.dialect.never]
     for binding, kind in _with_value(code, gap.before):
         variable = binding.name
         if kind in code.dialect.numeric:

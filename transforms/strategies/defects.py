@@ -94,7 +94,7 @@ def _variable(alike: Callable[[CodeText, Binding, Binding], bool]) -> Find[CodeT
         own = code.binding(node)
         if own is None or own.view not in LOCAL_VIEWS or own.doubt is not None or is_target(node):
             return None
-        use = next((one for one in own.occurrences if one.start == node.start), None)
+        use = next((use for use in own.occurrences if use.start == node.start), None)
         if use is None or use.use != "read" or node.parent is None or node.parent.kind == "unary_expression":
             return None
         names = sorted(
@@ -170,9 +170,9 @@ def is_check(code: CodeText, node: Node) -> bool:
         and node.parent.kind in BLOCKS
         and code.leaves(node.part("consequence"))
         and not any(
-            one.kind in ("assignment_expression", "update_expression", "labeled_statement")
-            for one in node.walk()
-            if one.end <= node.part("condition").end or one.kind == "labeled_statement"
+            inner.kind in ("assignment_expression", "update_expression", "labeled_statement")
+            for inner in node.walk()
+            if inner.end <= node.part("condition").end or inner.kind == "labeled_statement"
         )
     )
 

@@ -169,14 +169,14 @@ class CodeText:
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
         """All nodes in the order of the text, without those that are left alone and what is in them."""
-        found: list[Node] = []
+        nodes: list[Node] = []
         pending = [self.unit]
         left_alone = self.dialect.left_alone
         while pending:
             node = pending.pop()
-            found.append(node)
+            nodes.append(node)
             pending += [child for child in reversed(node.children) if child.kind not in left_alone]
-        return tuple(found)
+        return tuple(nodes)
 
     def site(self, node: Node, note: str, *patches: Patch) -> Site:
         """A site at a node with one option: these patches, which belong together."""
@@ -214,29 +214,29 @@ class CodeText:
 
     def names(self, node: Node) -> frozenset[str]:
         """Every word in a part of the text that may be a variable, a method or a type."""
-        return frozenset(self.text(one) for one in node.walk() if one.kind.endswith("identifier"))
+        return frozenset(self.text(inner) for inner in node.walk() if inner.kind.endswith("identifier"))
 
     def declared_in(self, node: Node) -> frozenset[str]:
         """Every name that is declared anywhere in a part of the text."""
         kinds, bindings = self.dialect.types, self.scopes.bindings
-        names = (one.child("name") for one in node.walk() if one.kind in kinds)
-        types = {self.text(one) for one in names if one is not None}
-        return frozenset(types | {one.name for one in bindings if node.start <= one.start < node.end})
+        names = (inner.child("name") for inner in node.walk() if inner.kind in kinds)
+        types = {self.text(name) for name in names if name is not None}
+        return frozenset(types | {own.name for own in bindings if node.start <= own.start < node.end})
 
     def declares(self, statements: Sequence[Node]) -> frozenset[str]:
         """The names that statements of one block make known behind themselves.
 
         `if (!(o instanceof String s)) return;` makes `s` known, too; every such variable is counted.
         """
-        found: set[str] = set()
+        names: set[str] = set()
         for node in statements:
             if node.kind == "local_variable_declaration":
-                found |= {self.text(self.name_of(one)) for one in node.all("declarator")}
+                names |= {self.text(self.name_of(declarator)) for declarator in node.all("declarator")}
             elif node.kind in self.dialect.types:
-                found.add(self.text(node.part("name")))
+                names.add(self.text(node.part("name")))
             else:
-                found |= set(self.patterns(node))
-        return frozenset(found)
+                names |= set(self.patterns(node))
+        return frozenset(names)
 
     def assigned(self, node: Node) -> frozenset[int]:
         """The numbers of the variables that an expression or statement assigns."""
@@ -258,9 +258,9 @@ class CodeText:
 
         More is known here than in `Flow.completes`: a condition that varies is no constant.
         """
-        found = self.dialect.flow.completes(node, self.reading)
-        if found is not None:
-            return found
+        known = self.dialect.flow.completes(node, self.reading)
+        if known is not None:
+            return known
         match node.kind:
             case "block" | "constructor_body":
                 return all(self.ends(child) for child in node.children)
@@ -326,12 +326,12 @@ class CodeText:
     def patterns(self, node: Node) -> list[str]:
         """The names of variables in a part of the text that are known only where a condition holds."""
         bindings = self.scopes.bindings
-        return [one.name for one in bindings if one.start > 0 and node.start <= one.start < node.end]
+        return [own.name for own in bindings if own.start > 0 and node.start <= own.start < node.end]
 
     def binds(self, node: Node) -> bool:
         """Whether a variable may be known or set only under a condition, so that another condition may not
         compile."""
-        return bool(self.patterns(node)) or any(one.kind == "assignment_expression" for one in node.walk())
+        return bool(self.patterns(node)) or any(part.kind == "assignment_expression" for part in node.walk())
 
     def is_inferred(self, node: Node) -> bool:
         """Whether a whole condition may have its type or value from its place alone, so that it must not
@@ -439,7 +439,7 @@ Rewrite: TypeAlias = Callable[[T, Node], Site | Refused | None]
 def each(*kinds: str) -> Callable[[Rewrite[T]], Find[T]]:
     """Makes the `find` of a rule from what it does at one node of these kinds."""
 
-    def found(rewrite: Rewrite[T]) -> Find[T]:
+    def finder(rewrite: Rewrite[T]) -> Find[T]:
         def find(code: T) -> Iterator[Site | Refused]:
             for node in code.nodes:
                 if node.kind in kinds and (result := rewrite(code, node)) is not None:
@@ -447,7 +447,7 @@ def each(*kinds: str) -> Callable[[Rewrite[T]], Find[T]]:
 
         return find
 
-    return found
+    return finder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,7 @@ def _insert_comments(code: CodeText) -> Iterator[Site | Refused]:
         options = [Patch(at, at, (f"// {phrase}{code.newline}{gap.indentation}",)) for phrase in _PHRASES]
         if not code.source[end:].partition(b"\n")[0].strip() and b"\n" in code.source[end:]:
             options += [Patch(end, end, (f" // {phrase}",)) for phrase in _PHRASES]
-        yield Site(tuple((one,) for one in options), "comment", code.line(gap.before))
+        yield Site(tuple((patch,) for patch in options), "comment", code.line(gap.before))
 
 
 def _remove_comments(code: CodeText) -> Iterator[Site | Refused]:
@@ -79,8 +79,8 @@ def _remove_comments(code: CodeText) -> Iterator[Site | Refused]:
 
 def _solid(code: CodeText) -> list[tuple[int, int]]:
     """The ranges whose lines are no lines of code: text blocks and comments."""
-    found = [(start, end) for _, start, end in code.reading.comments]
-    return found + [(one.start, one.end) for one in code.unit.walk() if one.kind in code.dialect.texts]
+    ranges = [(start, end) for _, start, end in code.reading.comments]
+    return ranges + [(node.start, node.end) for node in code.unit.walk() if node.kind in code.dialect.texts]
 
 
 def _insert_blank(code: CodeText) -> Iterator[Site | Refused]:

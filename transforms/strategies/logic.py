@@ -91,12 +91,12 @@ def _negated_chain(code: CodeText, node: Node) -> Iterator[Part]:
 
 def _chain(node: Node) -> list[Node]:
     """The operands of one operator in a row: of `a && (b && c) && d` these are `a`, `(b && c)` and `d`."""
-    found: list[Node] = []
+    operands: list[Node] = []
     here = node
     while here.kind == "binary_expression" and here.operator == node.operator:
-        found.append(here.children[1])
+        operands.append(here.children[1])
         here = here.children[0]
-    return [here, *reversed(found)]
+    return [here, *reversed(operands)]
 
 
 def _is_inside_chain(node: Node) -> bool:
@@ -108,7 +108,7 @@ def _is_inside_chain(node: Node) -> bool:
 
 def _under_not(node: Node) -> bool:
     """Whether `!` stands before the parentheses around a condition; that `!` is a site of its own."""
-    above = next((one for one in node.ancestors() if one.kind != "parenthesized_expression"), None)
+    above = next((outer for outer in node.ancestors() if outer.kind != "parenthesized_expression"), None)
     return above is not None and above.kind == "unary_expression" and above.operator == "!"
 
 

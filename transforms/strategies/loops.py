@@ -124,13 +124,13 @@ def _for_to_while(code: CodeText, node: Node) -> Site | Refused:
         label = f"{code.text(whole.children[0])}: "  # moves along: `continue label` needs a loop behind it
         if whole.parent is not None and whole.parent.kind == "labeled_statement":
             return Refused(LABELS)
-    if any(code.patterns(one) for one in (*inits, *updates, *node.all("condition"))):
+    if any(code.patterns(part) for part in (*inits, *updates, *node.all("condition"))):
         return Refused(PATTERN)
     if code.commented(whole.start, body.start):
         return Refused(COMMENT)
     if not code.turns_share_variables and any(
-        one.captured and any(init.start <= one.start < init.end for init in inits)
-        for one in code.scopes.bindings
+        binding.captured and any(init.start <= binding.start < init.end for init in inits)
+        for binding in code.scopes.bindings
     ):
         return Refused(CAPTURED)
     jumps = list(code.dialect.flow.continues(node, code.reading))
@@ -140,16 +140,16 @@ def _for_to_while(code: CodeText, node: Node) -> Site | Refused:
             return Refused(GUARDED)
         if not code.ends(body):
             return Refused(NOT_ENDING)
-        if code.declared_in(body) & frozenset().union(*(code.names(one) for one in updates)):
+        if code.declared_in(body) & frozenset().union(*(code.names(update) for update in updates)):
             return Refused(HIDDEN)  # `for (; c; n++) { int n = 0; … }` with a field n
     inner, indent = inside(code, body)
     outside = code.indentation(whole.start)
-    update = " ".join(f"{code.text(one)};" for one in updates)
+    update = " ".join(f"{code.text(part)};" for part in updates)
     shift = code.step if inits else ""
     newline = f"{code.newline}{outside}{shift}"
     head: tuple[Part, ...] = ()
-    for one in inits:
-        head += (span(one), f"{'' if one.kind == 'local_variable_declaration' else ';'}{newline}")
+    for init in inits:
+        head += (span(init), f"{'' if init.kind == 'local_variable_declaration' else ';'}{newline}")
     if body.kind == "block":
         filled = inner.start + len(code.source[inner.start : inner.end].rstrip())
         held: tuple[Part, ...] = (Span(inner.start, filled, add=shift),)

@@ -70,9 +70,9 @@ class CodeMerges(ABC):
     def _pairs(self) -> Iterator[tuple[VariableMerge, bool]]:
         """Every merge that compiles, with whether it is certain."""
         scopes = self.scopes
-        described = [(one, self.description(one)) for one in scopes.bindings if not one.captured]
-        sound = [(one, told) for one, told in described if told and self._movable(one)]
-        for gone, told in sound:
+        described = [(own, self.description(own)) for own in scopes.bindings if not own.captured]
+        sound = [(own, kind) for own, kind in described if kind and self._movable(own)]
+        for gone, kind in sound:
             value = _value(gone)
             # `int a = (a = 1) + 2;`: the value uses the variable itself.
             if value is None or any(
@@ -81,7 +81,7 @@ class CodeMerges(ABC):
                 continue
             for into, other in sound:
                 # Of another owner: a function or class inside would assign it, which compilers may reject.
-                if other != told or into.owner != gone.owner or into.name == gone.name:
+                if other != kind or into.owner != gone.owner or into.name == gone.name:
                     continue
                 if not into.start < gone.start < into.until or not _is_visible(scopes, into, gone):
                     continue

@@ -91,7 +91,7 @@ def _arithmetic(code: CodeText, node: Node) -> Site | Refused | None:
 
 def _is_signed(node: Node) -> bool:
     """Whether a sign stands before an expression, also before parentheses around it."""
-    above = next((one for one in node.ancestors() if one.kind != "parenthesized_expression"), None)
+    above = next((outer for outer in node.ancestors() if outer.kind != "parenthesized_expression"), None)
     return above is not None and above.kind == "unary_expression" and above.operator in ("-", "+")
 
 

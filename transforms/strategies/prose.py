@@ -80,15 +80,15 @@ class CommentWords(SiteRule):
 
 def _above(reading: ParsedText, begins: int) -> Iterator[tuple[int, int]]:
     """The comments above a function that begin their lines. Neighbours with nothing between them are one."""
-    text, found = reading.source, list[tuple[int, int]]()
+    text, spans = reading.source, list[tuple[int, int]]()
     for _, start, end in reading.comments:
         if end > begins or text[:start].rpartition(b"\n")[2].strip():
             continue
-        if found and re.fullmatch(rb"[ \t]*\r?\n[ \t]*", text[found[-1][1] : start]):
-            found[-1] = (found[-1][0], end)
+        if spans and re.fullmatch(rb"[ \t]*\r?\n[ \t]*", text[spans[-1][1] : start]):
+            spans[-1] = (spans[-1][0], end)
         else:
-            found.append((start, end))
-    yield from found
+            spans.append((start, end))
+    yield from spans
 
 
 def _without_comments(reading: ParsedText) -> tuple[bytes, ...]:

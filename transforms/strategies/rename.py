@@ -49,10 +49,10 @@ class CodeVariables(ABC):
 
     def movable(self, *, parameters: bool) -> Mapping[int, Binding] | Refused:
         """The variables that may be renamed, by number, or why there is none."""
-        found = self._movable.get(parameters)
-        if found is None:
-            found = self._movable[parameters] = self._find_movable(parameters=parameters)
-        return found
+        movable = self._movable.get(parameters)
+        if movable is None:
+            movable = self._movable[parameters] = self._find_movable(parameters=parameters)
+        return movable
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -73,7 +73,7 @@ class CodeVariables(ABC):
     @cached_property
     def _fixed(self) -> frozenset[str]:
         """The names of things outside of the unit, and of fields of classes in it."""
-        return frozenset(one.name for one in self.bindings if one.view in ("outer", "field"))
+        return frozenset(binding.name for binding in self.bindings if binding.view in ("outer", "field"))
 
     def rewritten(self, names: Mapping[int, str]) -> str:
         """The text with new names at every occurrence of these variables, and nothing else changed."""
@@ -132,7 +132,7 @@ class CodeVariables(ABC):
     def _find_movable(self, *, parameters: bool) -> Mapping[int, Binding] | Refused:
         if (reason := self.obstacle) is not None:
             return Refused(reason)
-        found: dict[int, Binding] = {}
+        movable: dict[int, Binding] = {}
         obstacles = {True: NO_PARAMETER, False: NO_LOCAL}
         met: set[bool] = set()
         for binding in self.scopes.bindings:
@@ -141,11 +141,11 @@ class CodeVariables(ABC):
                 continue
             obstacle = self.keeps_name(binding)
             if obstacle is None:
-                found[binding.number] = binding
+                movable[binding.number] = binding
                 met.add(wanted)
             elif obstacles[wanted] in (NO_PARAMETER, NO_LOCAL):
                 obstacles[wanted] = obstacle  # only the first reason is counted
-        return found if parameters in met else Refused(obstacles[parameters])
+        return movable if parameters in met else Refused(obstacles[parameters])
 
     # ── what a language answers ──────────────────────────────────────────────────────────────────────────
 

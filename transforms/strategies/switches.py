@@ -71,7 +71,7 @@ def _to_if(code: CodeText, node: Node) -> Site | Refused:
 def _branches(code: CodeText, node: Node) -> list[_Branch] | Refused:
     """The branches of a `switch`, or why they cannot be those of an `if`."""
     groups = node.part("body").children
-    found: list[_Branch] = []
+    branches: list[_Branch] = []
     labels: list[Node] = []
     default = False
     last_breaks: set[int] = set()
@@ -96,15 +96,15 @@ def _branches(code: CodeText, node: Node) -> list[_Branch] | Refused:
             elif end is not None and not is_last and not code.leaves(end):
                 return Refused(FALLS)
             body = _of_group(code, statements)
-            if any(code.declares(statements) & code.names(one) for one in groups[number + 1 :]):
+            if any(code.declares(statements) & code.names(later) for later in groups[number + 1 :]):
                 # All groups are one block: `case 1: int n = 1; break; case 2: n = 2;`.
                 return Refused(SHARED)
-        found.append((None if default else labels, body))
+        branches.append((None if default else labels, body))
         labels, default = [], False
     if any(jump.start not in last_breaks for jump in code.dialect.flow.breaking(node)):
         return Refused(INNER_BREAK)  # in an `if` it would leave a loop around
-    kept = [part for _, body in found for part in body if isinstance(part, Span)]
-    return Refused(COMMENT) if code.comments_outside(node, *kept) else found
+    kept = [part for _, body in branches for part in body if isinstance(part, Span)]
+    return Refused(COMMENT) if code.comments_outside(node, *kept) else branches
 
 
 def _of_rule(code: CodeText, node: Node) -> list[Part]:
@@ -134,10 +134,10 @@ def _to_switch(code: CodeText, node: Node) -> Site | Refused | None:
     selector: Node | None = None
     last: Node | None = node
     while last is not None and last.kind == "if_statement":
-        found, labels = _compared(code, last.part("condition"))
-        if found is None or (selector is not None and code.text(found) != code.text(selector)):
+        compared, labels = _compared(code, last.part("condition"))
+        if compared is None or (selector is not None and code.text(compared) != code.text(selector)):
             break
-        selector = found
+        selector = compared
         branches.append((labels, last.part("consequence")))
         last = last.child("alternative")
     if len(branches) < 2 or selector is None:

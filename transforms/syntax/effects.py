@@ -63,17 +63,17 @@ class ScopeFacts:
 
     def place(self, binding: Binding) -> StatePlace:
         """The place of a variable. Variables that may be confused share one place."""
-        found = self._places.get(binding.number)
-        if found is None:
+        place = self._places.get(binding.number)
+        if place is None:
             if binding.name in self.doubtful:
                 # In a class with an unknown supertype `x` may be an inherited field or the local around it.
-                found = StatePlace("doubt", binding.name)
+                place = StatePlace("doubt", binding.name)
             elif binding.view in OUTSIDE:
-                found = StatePlace("field", binding.name)
+                place = StatePlace("field", binding.name)
             else:
-                found = StatePlace("variable", binding.number)
-            self._places[binding.number] = found
-        return found
+                place = StatePlace("variable", binding.number)
+            self._places[binding.number] = place
+        return place
 
     def inside(self, start: int, end: int) -> Sequence[tuple[int, Binding]]:
         """Every occurrence in a range of bytes, as (first byte, variable)."""

@@ -98,22 +98,22 @@ class Flow:
         """The `break` statements without a label that leave a `switch`, or would leave one around a
         statement.
         """
-        found: list[Node] = []
+        breaks: list[Node] = []
         pending = list(reversed(switch.children))
         while pending:
             node = pending.pop()
             if node.kind == "break_statement" and not node.children:
-                found.append(node)
+                breaks.append(node)
             elif node.kind not in self.nested | LOOPS | {"switch_expression"}:
                 pending += reversed(node.children)
-        return found
+        return breaks
 
     def _left(self, statement: Node, reading: ParsedText) -> bool | None:
         """Whether a `break` leaves a statement: no `finally` on its way keeps it from that (JLS 14.15)."""
         return _any(self._gets_out(node, statement, reading) for node in self._breaks(statement, reading))
 
     def _gets_out(self, node: Node, statement: Node, reading: ParsedText) -> bool | None:
-        found: bool | None = True
+        gets_out: bool | None = True
         for above in node.ancestors():
             if above is statement:
                 break
@@ -122,8 +122,8 @@ class Flow:
                 finishes = self.completes(last.children[-1], reading)
                 if finishes is False:
                     return False
-                found = found and finishes
-        return found
+                gets_out = gets_out and finishes
+        return gets_out
 
     def _breaks(self, statement: Node, reading: ParsedText) -> Iterator[Node]:
         """The `break` statements in a statement that aim behind it."""
@@ -159,13 +159,13 @@ class Flow:
 
     def _sequence(self, statements: Iterable[Node], reading: ParsedText) -> bool | None:
         """Whether statements that run one after the other complete."""
-        found: bool | None = True
+        completes: bool | None = True
         for statement in statements:
             result = self.completes(statement, reading)
             if result is False:
                 return False
-            found = found and result
-        return found
+            completes = completes and result
+        return completes
 
     def _switch(self, node: Node, reading: ParsedText) -> bool | None:
         """Whether a `switch` completes: by a `break`, without a matching label, or at its end."""
@@ -193,8 +193,8 @@ class Flow:
         if finishes is False:
             return False  # `finally { return 1; }` discards what the body does
         parts = [node, *(child for child in node.children if child.kind == "catch_clause")]
-        found = _any(self.completes(part.part("body"), reading) for part in parts)
-        return found and finishes
+        completes = _any(self.completes(part.part("body"), reading) for part in parts)
+        return completes and finishes
 
 
 def dangling(node: Node) -> bool:
@@ -229,13 +229,13 @@ def following(node: Node) -> list[Node] | None:
 
 def _any(results: Iterable[bool | None]) -> bool | None:
     """Whether one of several ways completes; `None` if none certainly does and one may."""
-    found: bool | None = False
+    completes: bool | None = False
     for result in results:
         if result:
             return True
         if result is None:
-            found = None
-    return found
+            completes = None
+    return completes
 
 
 def _says_default(label: Node, reading: ParsedText) -> bool:

@@ -124,22 +124,22 @@ class ProgramBuilder(ABC):
         return block, _from_outside(total)
 
     def relation(
-        self, nodes: Sequence[Node], effects: Sequence[Effects], found: tuple[int, ...]
+        self, nodes: Sequence[Node], effects: Sequence[Effects], relation: tuple[int, ...]
     ) -> tuple[int, ...]:
         """The conflicts of the statements of a block that count, of those that their effects have."""
-        return found
+        return relation
 
     def goes_on(self, node: Node) -> bool:
         """Whether control can certainly get behind a statement. If not, no other one may move behind it,
         because compilers may reject unreachable statements.
         """
-        found = self.flow.completes(node, self.names.reading)
-        if found is None and node.kind in ("while_statement", "for_statement"):
+        completes = self.flow.completes(node, self.names.reading)
+        if completes is None and node.kind in ("while_statement", "for_statement"):
             condition = node.child("condition")
             return condition is not None and any(
                 self.varies(inner) for inner in condition.walk() if inner.kind == "identifier"
             )
-        return found is True
+        return completes is True
 
     def units(self, nodes: Sequence[Node], start: int, end: int) -> tuple[list[tuple[int, int]], str | None]:
         """The bytes that move with each statement: with the comments directly above it and behind it on its
@@ -181,32 +181,32 @@ class ProgramBuilder(ABC):
 
     def _between(self, start: int, end: int) -> list[tuple[str, int, int]]:
         place = bisect_left(self._comments, start, key=lambda comment: comment[1])
-        found = []
+        comments = []
         while place < len(self._comments) and self._comments[place][1] < end:
-            found.append(self._comments[place])
+            comments.append(self._comments[place])
             place += 1
-        return found
+        return comments
 
     # ── statements ───────────────────────────────────────────────────────────────────────────────────────
 
     def statement(self, node: Node, place: NestingPlace) -> tuple[tuple[int | StatementBlock, ...], Effects]:
         """Add the lines of a statement, and return its lines and blocks with its effects."""
         before = len(self._jumps)
-        found: tuple[list[int | StatementBlock], Effects] | None
+        added: tuple[list[int | StatementBlock], Effects] | None
         match node.kind:
             case "if_statement":
-                found = self._if(node, place)
+                added = self._if(node, place)
             case kind if kind in LOOPS:
-                found = self._loop(node, place)
+                added = self._loop(node, place)
             case "block":
-                found = self.wrapped(node, node, node.start + 1, self.collector(place.guard), place)
+                added = self.wrapped(node, node, node.start + 1, self.collector(place.guard), place)
             case "labeled_statement":
-                found = self._labelled(node, place)
+                added = self._labelled(node, place)
             case _:
-                found = self.compound(node, place)
-                if found is None:
+                added = self.compound(node, place)
+                if added is None:
                     return self.line(node, place)
-        parts, effects = found
+        parts, effects = added
         # All jumps in it end at this statement, so from outside none leaves.
         if effects.flags & LEAVES_LOOP and min(self._jumps[before:]) >= node.start:
             effects = Effects(effects.reads, effects.writes, effects.flags & ~LEAVES_LOOP)

@@ -125,13 +125,13 @@ class Node:
 
     def nodes(self) -> Sequence["Node"]:
         """As `walk`, at once."""
-        found, pending = list[Node](), [self]
+        nodes, pending = list[Node](), [self]
         while pending:
             node = pending.pop()
-            found.append(node)
+            nodes.append(node)
             if node.children:
                 pending += node.children[::-1]
-        return found
+        return nodes
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.start}:{self.end}>"
@@ -258,8 +258,8 @@ class TreeReader:
 
     def first_error(self, source: bytes) -> str:
         """The line of the first error of a text that is parsed as a file, for messages."""
-        found = fault(self.parse(source).root_node)
-        return "line 1" if found is None else f"line {found.start_point[0] + 1}"
+        node = fault(self.parse(source).root_node)
+        return "line 1" if node is None else f"line {node.start_point[0] + 1}"
 
     def walk(self, tree: Tree, shift: int = 0, *, leaves: bool = False) -> WalkedTree:
         """Convert a whole tree in one pass of the parser's cursor; `shift` is the length of the wrapper
@@ -274,12 +274,12 @@ class TreeReader:
         tokens: list[Extent] = []
         checked: list[Node] = []
         here = root = Node("program", None, 0, tree.root_node.end_byte - shift, None)
-        found = WalkedTree(root, shape, comments, tokens, checked)
+        walked = WalkedTree(root, shape, comments, tokens, checked)
         above: list[tuple[Node, str | None]] = []
         lent: str | None = None  # the field of the dropped node around
         behind = -1  # where the last block ended before comments were cut off
         if not cursor.goto_first_child():
-            return found
+            return walked
         while True:
             at = cursor.node
             assert at is not None
@@ -301,7 +301,7 @@ class TreeReader:
                     here.tokens.append((kind, start, end))
                 if leaves and here.kind not in literals:
                     split = kind[0] in apart
-                    tokens += [(one, one + 1) for one in range(start, end)] if split else [(start, end)]
+                    tokens += [(place, place + 1) for place in range(start, end)] if split else [(start, end)]
             elif kind in comment_kinds:
                 comments.append((kind, start, end))
             else:
@@ -326,7 +326,7 @@ class TreeReader:
                     tokens.append((start, end))
             while not cursor.goto_next_sibling():
                 if not cursor.goto_parent() or not above:
-                    return found
+                    return walked
                 shape.append(_UP)
                 if here.end == behind or here.kind == "block":
                     # A grammar that looks for a semicolon behind a block counts comments there to the block.

@@ -237,9 +237,9 @@ class ScopeWalk:
         """Visit a part in which these variables are known; names declared in it are unknown outside."""
         self.frames.append(ScopeFrame(self.frames[-1].until))
         self.know(known)
-        found = self.visit(node)
+        introduced = self.visit(node)
         self.frames.pop()
-        return found
+        return introduced
 
     def know(self, bindings: Iterable[Binding]) -> None:
         """Make variables known in the region at hand."""
@@ -298,7 +298,7 @@ class ScopeWalk:
         """Visit a jump, which may name a label."""
         for child in node.children:
             text = self.text(child)
-            label = next((one for one in reversed(self.labels) if one.name == text), None)
+            label = next((label for label in reversed(self.labels) if label.name == text), None)
             if label is not None:
                 self.note(label, child, "read")
 
@@ -334,8 +334,8 @@ def respelled(scopes: Scopes, words: Mapping[tuple[int, int], str]) -> Scopes:
             return scopes.reading.text(node) if word is None else word
         begin = max(node.start, 0)
         edits = [
-            Edit(start - begin, end - begin, one)
-            for (start, end), one in words.items()
+            Edit(start - begin, end - begin, word)
+            for (start, end), word in words.items()
             if begin <= start and end <= node.end
         ]
         return splice(source[begin : node.end], edits).decode()

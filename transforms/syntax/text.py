@@ -138,7 +138,7 @@ def shifted(text: bytes, add: bytes, drop: bytes) -> bytes:
     """The text with another indentation of all lines but the first."""
     first, *lines = text.split(b"\n")
     # A line without text stays as it is: blanks at its end would be new.
-    return b"\n".join((first, *(add + one.removeprefix(drop) if one.strip() else one for one in lines)))
+    return b"\n".join((first, *(add + line.removeprefix(drop) if line.strip() else line for line in lines)))
 
 
 def outline(reading: ParsedText) -> tuple[str, ...]:

@@ -30,8 +30,8 @@ class PlainClient:
         """Send the prompt. Every failure becomes a `RequestError` that says whether to try again."""
         body = json.dumps({"model": self.model, "prompt": prompt.text(query)}).encode()
         try:
-            found = json.loads(await asyncio.to_thread(self._post, body))
-            return Reply(text=str(found["text"]), tokens=tuple(found["tokens"]))
+            answer = json.loads(await asyncio.to_thread(self._post, body))
+            return Reply(text=str(answer["text"]), tokens=tuple(answer["tokens"]))
         except HTTPError as error:
             busy = error.code in (429, 503)
             raise RequestError(str(error.code), again=busy, busy=busy, status=error.code) from None

@@ -59,7 +59,7 @@ class CFacts(ScopeFacts):
             if node.kind == "field_access" and node.operator == ".":
                 bases = node.children[:1]
             elif node.kind == "array_access":
-                bases = [one for one in node.children if code.type(one) not in INTEGRAL | {POINTER}]
+                bases = [child for child in node.children if code.type(child) not in INTEGRAL | {POINTER}]
             else:
                 continue
             for base in bases:
@@ -94,14 +94,14 @@ class CFacts(ScopeFacts):
         if not is_local or node is None or binding.number in self._reached:
             return False
         endings = ("_declaration", "_definition")
-        declaration = next((one for one in node.ancestors() if one.kind.endswith(endings)), None)
+        declaration = next((above for above in node.ancestors() if above.kind.endswith(endings)), None)
         text = "volatile" if declaration is None else self.code.text(declaration)
         if declaration is None or "volatile" in text or "_Atomic" in text:
             return False
         if binding.view == "parameter":
             return True  # an array is a pointer there
         inner = node.child("declarator") if node.kind == "variable_declarator" else node
-        kinds = set() if inner is None else {one.kind for one in inner.walk()}
+        kinds = set() if inner is None else {part.kind for part in inner.walk()}
         if inner is None or kinds & {"array_declarator", "function_declarator"}:
             # Of these a pointer to a function or an array may be private.
             return inner is not None and inner.kind == "function_declarator" and "pointer_declarator" in kinds
@@ -146,7 +146,7 @@ class CEffectCollector(EffectCollector):
     def _is_changed(self, paths: PointerPath) -> bool:
         """Whether what was collected may change the value of a pointer or index."""
         roots = {path[0] for path in paths if isinstance(path, tuple)}
-        return bool(self.flags & (ACTS | STORES)) or any(one.key in roots for one in self.writes)
+        return bool(self.flags & (ACTS | STORES)) or any(write.key in roots for write in self.writes)
 
     def path(self, node: Node) -> PointerPath | None:
         """How a pointer or index is written; `None` for all but names, fields and numbers."""
@@ -280,7 +280,7 @@ class CEffectCollector(EffectCollector):
 
     def mentioned(self, node: Node) -> None:
         """Collect what is not evaluated, but for the sizes of arrays."""
-        (self.anything if any(one.kind in _CHANGING for one in node.walk()) else self.captured)(node)
+        (self.anything if any(inner.kind in _CHANGING for inner in node.walk()) else self.captured)(node)
 
     _sizeof_expression = _alignof_expression = _offsetof_expression = mentioned
 
@@ -377,7 +377,7 @@ class CEffectCollector(EffectCollector):
                 return True
 
     def _never_overflows(self, left: Node, right: Node) -> bool:
-        kinds = [self.facts.code.kind(one) for one in (left, right)]
+        kinds = [self.facts.code.kind(side) for side in (left, right)]
         if all(kind in FRACTIONS for kind in kinds) or any(kind in _UNSIGNED for kind in kinds):
             # With `long long` a narrower unsigned number is no longer unsigned.
             return all(kind in _UNSIGNED | PROMOTED | FRACTIONS | {"int"} for kind in kinds)

@@ -54,24 +54,24 @@ class CProgramBuilder(ProgramBuilder):
 
     def effects(self, reading: EffectCollector) -> Effects:
         """As in all languages; a pointer that may be invalid counts as an exception."""
-        found = super().effects(reading)
+        effects = super().effects(reading)
         assert isinstance(reading, CEffectCollector)
-        return found | Effects(flags=RAISES) if reading.traps and self.dependence != "paper" else found
+        return effects | Effects(flags=RAISES) if reading.traps and self.dependence != "paper" else effects
 
     def relation(
-        self, nodes: Sequence[Node], effects: Sequence[Effects], found: tuple[int, ...]
+        self, nodes: Sequence[Node], effects: Sequence[Effects], relation: tuple[int, ...]
     ) -> tuple[int, ...]:
         """As in all languages, but for two statements that are undefined in the same cases: `a = p->x` and
         `b = p->y`. Whichever comes first, the program stops there or both are defined. Where one of them is
         undefined in more cases, as `b = q->y + p->y` is, the other one may store nothing that others see."""
-        kept = list(found)
+        kept = list(relation)
         traps = [self._traps.get(node.start) for node in nodes]
         for later, own in enumerate(traps):
             for earlier in range(later if own else 0):
                 other = traps[earlier]
-                if not own or not other or not found[later] >> earlier & 1:
+                if not own or not other or not relation[later] >> earlier & 1:
                     continue
-                pair = [_undisturbed(effects[one]) for one in (earlier, later)]
+                pair = [_undisturbed(effects[index]) for index in (earlier, later)]
                 if own == other or any(
                     less < more and not seen.flags & (ACTS | STORES)
                     for less, more, seen in ((other, own, pair[0]), (own, other, pair[1]))
@@ -79,7 +79,7 @@ class CProgramBuilder(ProgramBuilder):
                     kept[later] ^= (conflicts(pair)[1] ^ 1) << earlier
         if self.facts.code.macros.is_c89:  # declarations stay before statements
             declared = [is_declaration(node) << place for place, node in enumerate(nodes)]
-            kept = [one if declared[at] else one | sum(declared[:at]) for at, one in enumerate(kept)]
+            kept = [bits if declared[at] else bits | sum(declared[:at]) for at, bits in enumerate(kept)]
         return tuple(kept)
 
     def statement(self, node: Node, place: NestingPlace) -> tuple[tuple[int | StatementBlock, ...], Effects]:
@@ -87,7 +87,7 @@ class CProgramBuilder(ProgramBuilder):
         parts, effects = super().statement(node, place)
         if node.kind in LOOPS:
             effects |= Effects(flags=RAISES)
-        if any(one.kind == "labeled_statement" for one in node.walk()):
+        if any(inner.kind == "labeled_statement" for inner in node.walk()):
             effects |= Effects(flags=BARRIER)
         above = node.parent
         if node.kind == "local_variable_declaration" and above is not None and above.kind != "block":
@@ -103,7 +103,7 @@ class CProgramBuilder(ProgramBuilder):
             case "expression_statement":
                 reading.visit(node.children[0])
                 is_word = node.children[0].kind == "identifier"  # only a macro does something: `fallthrough;`
-                if is_word or any(one.kind == "gnu_asm_expression" for one in node.walk()):
+                if is_word or any(inner.kind == "gnu_asm_expression" for inner in node.walk()):
                     reading.flags |= BARRIER
             case "return_statement":
                 reading.parts(node)
@@ -131,13 +131,13 @@ class CProgramBuilder(ProgramBuilder):
         if kind is None or kind.child("body") is not None or kind.kind == "macro_type_specifier":
             reading.anything(node)
             reading.flags |= BARRIER
-        words = (self.facts.text(one) for one in node.children if one.kind == "storage_class_specifier")
+        words = (self.facts.text(child) for child in node.children if child.kind == "storage_class_specifier")
         reading.flags |= 0 if all(word == "register" for word in words) else BARRIER
         for child in node.all("declarator"):
             binding = self.facts.binding(self.facts.code.name_of(child))
             declarator = child.child("declarator") if child.kind == "variable_declarator" else child
             assert declarator is not None
-            for size in (one.child("size") for one in declarator.walk() if one.kind == "array_declarator"):
+            for size in (part.child("size") for part in declarator.walk() if part.kind == "array_declarator"):
                 if size is not None and size.kind != "decimal_integer_literal":
                     reading.visit(size)
                     reading.flags |= RAISES
@@ -193,8 +193,8 @@ def _undisturbed(effects: Effects) -> Effects:
 def _acts_once(node: Node) -> bool:
     """Whether a statement stores at most one value, and so nothing before it may be undefined."""
     kinds = ("assignment_expression", "update_expression", "variable_declarator")
-    found = [one.kind for one in node.walk()]
-    return sum(kind in kinds for kind in found) < 2 and "sequence_expression" not in found
+    inside = [inner.kind for inner in node.walk()]
+    return sum(kind in kinds for kind in inside) < 2 and "sequence_expression" not in inside
 
 
 class CProgram(CodeProgram):

@@ -46,11 +46,11 @@ class CScopes(ScopeWalk):
         super().start()
         if self.strange is not None:
             raise UnknownSyntaxError(self.strange)
-        attributes = (one for one in self.unit.walk() if one.kind in _ATTRIBUTES)
-        quoted = {self.text(one) for node in attributes for one in node.walk() if one.kind == "identifier"}
-        for one in self.bindings:
-            if one.view != "outer" and one.name in quoted and one.doubt is None:
-                one.doubt = IN_ATTRIBUTE
+        attributes = (node for node in self.unit.walk() if node.kind in _ATTRIBUTES)
+        quoted = {self.text(name) for node in attributes for name in node.walk() if name.kind == "identifier"}
+        for binding in self.bindings:
+            if binding.view != "outer" and binding.name in quoted and binding.doubt is None:
+                binding.doubt = IN_ATTRIBUTE
 
     # Functions and declarations
 
@@ -76,9 +76,9 @@ class CScopes(ScopeWalk):
             is_own, is_direct = whole is self.unit and within is not None, _is_direct(within)
             if is_own and is_direct:
                 self.use(named(function) or function, "read")
-            for one in function.children if is_direct or not is_own else ():  # not so: `int (*f(int))(void)`
-                if one is not within:
-                    self.parameters(one, view if is_own else None)
+            for part in function.children if is_direct or not is_own else ():  # not so: `int (*f(int))(void)`
+                if part is not within:
+                    self.parameters(part, view if is_own else None)
             if within is not None and not (is_own and is_direct):
                 self.declarator(within, view, whole, doubt or (A_FUNCTION if is_direct else None))
         elif function.kind in ("identifier", "type_identifier"):
@@ -86,7 +86,7 @@ class CScopes(ScopeWalk):
 
     def parts(self, node: Node, inner: Node) -> None:
         """Visit the sizes and qualifiers of a declarator."""
-        self.visit_all(one for one in node.children if one is not inner and one.field != "value")
+        self.visit_all(child for child in node.children if child is not inner and child.field != "value")
 
     def parameters(self, node: Node, view: View | None) -> None:
         """Visit parameters, or what stands beside them; those of a prototype are known only there, and keep
@@ -96,12 +96,12 @@ class CScopes(ScopeWalk):
             return
         if view is None:
             self.frames.append(ScopeFrame(node.end))
-        for one in node.children:
-            if one.kind != "parameter_declaration":
+        for child in node.children:
+            if child.kind != "parameter_declaration":
                 continue
-            for part in one.children:
+            for part in child.children:
                 if part.field == "declarator" and not part.kind.startswith("abstract_"):
-                    self.declarator(part, view or "lambda", one, None if view else PROTOTYPE)
+                    self.declarator(part, view or "lambda", child, None if view else PROTOTYPE)
                 else:
                     self.visit(part)
         if view is None:
@@ -113,7 +113,7 @@ class CScopes(ScopeWalk):
 
     def visit_local_variable_declaration(self, node: Node) -> None:
         """Visit a declaration. Each name is known before its own value."""
-        words = {self.text(one) for one in node.children if one.kind == "storage_class_specifier"}
+        words = {self.text(child) for child in node.children if child.kind == "storage_class_specifier"}
         doubt = OF_THE_LINKER if words & _LINKED else None
         for child in node.children:
             if child.field not in ("declarator", "value"):
@@ -147,17 +147,17 @@ class CScopes(ScopeWalk):
 
     def visit_struct_specifier(self, node: Node) -> None:
         """Visit a structure: its tag and its members are no variables."""
-        self.visit_all(one for one in node.children if one.field != "name")
+        self.visit_all(child for child in node.children if child.field != "name")
 
     visit_union_specifier = visit_enum_specifier = visit_struct_specifier
 
     def visit_field_declaration(self, node: Node) -> None:
         """Visit a member: the sizes of arrays are expressions, its name is none."""
-        for one in node.walk():
-            if one is not node and one.kind == "identifier":
-                self.use(one, "read")
-            elif one.kind == "type_identifier":
-                self.visit(one)
+        for name in node.walk():
+            if name is not node and name.kind == "identifier":
+                self.use(name, "read")
+            elif name.kind == "type_identifier":
+                self.visit(name)
 
     def visit_labeled_statement(self, node: Node) -> None:
         """Visit a statement; its label keeps its name."""
@@ -169,28 +169,28 @@ class CScopes(ScopeWalk):
     def visit_type_identifier(self, node: Node) -> None:
         """Visit the name of a type. One that a variable has, too, may have been read wrongly: to the grammar
         `a * b;` is a declaration."""
-        found = self.find(self.text(node))
-        if found.view != "outer" and found.doubt != IS_A_TYPE:
+        binding = self.find(self.text(node))
+        if binding.view != "outer" and binding.doubt != IS_A_TYPE:
             self.strange = TYPE_OR_VARIABLE
 
     def visit_macro_type_specifier(self, node: Node) -> None:
         """Visit `typeof(x)`; what else looks like it may be a statement."""
         if self.text(node.part("name")) not in _TYPEOF and node.parent is not self.unit:
             self.strange = UNREAD_MACRO
-        for one in node.children:
-            if one.field == "type":
-                for name in one.walk():
+        for child in node.children:
+            if child.field == "type":
+                for name in child.walk():
                     if name.kind in ("identifier", "type_identifier"):
                         self.use(name, "read")
 
     def visit_gnu_asm_expression(self, node: Node) -> None:
         """Visit assembler: the names in it keep theirs."""
-        for one in node.walk():
-            if one.kind == "identifier":
-                found = self.find(self.text(one))
-                self.note(found, one, "update")
-                if found.view != "outer" and found.doubt is None:
-                    found.doubt = IN_ASSEMBLER
+        for name in node.walk():
+            if name.kind == "identifier":
+                binding = self.find(self.text(name))
+                self.note(binding, name, "update")
+                if binding.view != "outer" and binding.doubt is None:
+                    binding.doubt = IN_ASSEMBLER
 
     # Blocks
 

@@ -22,7 +22,7 @@ def _family(of: TransformFamily) -> TransformFamily:
         name: replace(
             entry,
             target=f"{__name__}:{entry.target.partition(':')[2]}",
-            rests_on=tuple(dict.fromkeys(new for one in entry.rests_on for new in RESTS_ON.get(one, (one,)))),
+            rests_on=tuple(dict.fromkeys(new for old in entry.rests_on for new in RESTS_ON.get(old, (old,)))),
         )
         for name, entry in of.transforms.items()
     }
@@ -35,7 +35,7 @@ RECORD: Final[Language] = replace(
     title="C++",
     statements="codeaudit.transforms.c.parsing:statements_of_cpp",
     fence="cpp",
-    families=tuple(_family(one) for one in language.C.families),
+    families=tuple(_family(family) for family in language.C.families),
     ledger=LEDGER,
     shown_in="codeaudit.transforms.c.cpp.ledger:shown_in",
     canonical="codeaudit.transforms.c.canonical:canonicalise_cpp",
@@ -60,7 +60,7 @@ def __getattr__(name: str) -> Any:
     from codeaudit.transforms.c.order import reorder
 
     for module in (rules, rename, merging, reorder):
-        found: Any = getattr(module, name, None)
-        if hasattr(found, "languages"):
-            return replace(found, language=CPP)
+        value: Any = getattr(module, name, None)
+        if hasattr(value, "languages"):
+            return replace(value, language=CPP)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

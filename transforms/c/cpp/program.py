@@ -132,8 +132,8 @@ class CppEffectCollector(CEffectCollector):
             self.parts(node)
         else:
             self.anything(called)
-            for one in node.children[1:]:
-                self.visit(one)
+            for child in node.children[1:]:
+                self.visit(child)
         self.flags |= ANYTHING
         if self.facts.code.is_macro(self.facts.text(called)):
             self.assigned(node)
@@ -194,7 +194,7 @@ class CppProgramBuilder(CProgramBuilder):
             case _:  # types, `using`, `if constexpr`, and whatever later versions bring
                 reading.anything(node)
                 reading.flags |= BARRIER
-                if any(one.kind in _JUMPS for one in node.walk()):
+                if any(inner.kind in _JUMPS for inner in node.walk()):
                     reading.flags |= ENDS_CALL | LEAVES_LOOP
                     self._jumps.append(_OUTSIDE)
                 reading.declare_inside(node.start, node.end, inner=node.kind == CONSTEXPR_IF)
@@ -227,7 +227,7 @@ class CppProgramBuilder(CProgramBuilder):
         that others see, and whose destructors only free memory."""
         kind = node.child("type")
         match = None if kind is None else _EMPTY.fullmatch(self.facts.text(kind))
-        if match is None or any(one.kind != "identifier" for one in node.all("declarator")):
+        if match is None or any(declarator.kind != "identifier" for declarator in node.all("declarator")):
             return False
         held = match[1] or "char"
         return held[-1] == "*" or bool(number_type(held.removeprefix("std::")) or _EMPTY.fullmatch(held))
@@ -235,7 +235,7 @@ class CppProgramBuilder(CProgramBuilder):
     def _object(self, reading: CppEffectCollector, node: Node, *, inner: bool) -> None:
         reading.writes.add(_DESTRUCTORS)
         reading.flags |= ANYTHING
-        if any(one.kind == "storage_class_specifier" for one in node.children):
+        if any(child.kind == "storage_class_specifier" for child in node.children):
             reading.flags |= BARRIER
         reading.captured(node)
         for child in node.all("declarator"):

@@ -84,10 +84,10 @@ def prepare(root: Node, source: bytes) -> None:
 def function_in(node: Node) -> Node | None:
     """The function of a declaration, which templates and `extern "C"` may stand around."""
     around = ("template_declaration", "linkage_specification", "friend_declaration")
-    found: Node | None = node
-    while found is not None and found.kind in around:
-        found = found.first(*around, "function_definition")
-    return found if found is not None and found.kind == "function_definition" else None
+    here: Node | None = node
+    while here is not None and here.kind in around:
+        here = here.first(*around, "function_definition")
+    return here if here is not None and here.kind == "function_definition" else None
 
 
 _DECLARATORS: Final = frozenset(
@@ -99,19 +99,19 @@ _DECLARATORS: Final = frozenset(
 
 def inner(node: Node) -> Node | None:
     """The declarator or name inside of a declarator."""
-    found = node.child("declarator")
-    return found if found is not None else node.first(*_DECLARATORS)
+    declarator = node.child("declarator")
+    return declarator if declarator is not None else node.first(*_DECLARATORS)
 
 
 def head_of(function: Node) -> Node | None:
     """The declarator of a function that holds its parameters: for `operator int()` that of the cast."""
     node: Node | None = function.child("declarator")
-    found: Node | None = None
+    head: Node | None = None
     while node is not None:
         if node.kind in ("function_declarator", "abstract_function_declarator"):
-            found = node
+            head = node
         node = node.child("name") if node.kind == "qualified_identifier" else inner(node)
-    return found
+    return head
 
 
 def name_of(source: bytes, function: Node) -> str:
@@ -169,11 +169,11 @@ _MACRO_LINES: Final = re.compile(
 
 def without_macro_lines(source: bytes) -> bytes:
     """A file with blanks in place of macros that hide where classes and functions begin."""
-    found = bytearray(source)
+    text = bytearray(source)
     for match in _MACRO_LINES.finditer(source):
         start, end = match.span(1 if match[1] else 2)
-        found[start:end] = blanked(source[start:end])
-    return bytes(found)
+        text[start:end] = blanked(source[start:end])
+    return bytes(text)
 
 
 def tree_name(node: "TreeNode", source: bytes, keywords: frozenset[str]) -> str | None:

@@ -90,7 +90,7 @@ class CppSource(CSource):
         for node in self.unit.walk():
             if node.kind in _COROUTINE:
                 return COROUTINE
-            if node.kind == "attributed_statement" and any(one.kind != EMPTY for one in node.children[1:]):
+            if node.kind == "attributed_statement" and any(part.kind != EMPTY for part in node.children[1:]):
                 return ATTRIBUTED
         return HIDDEN if self.macros.declared.hides_a_number else super().unusual
 
@@ -112,7 +112,7 @@ class CppSource(CSource):
         fits = FITTING.get(rule)
         seen = copy(self)
         seen.__dict__["nodes"] = tuple(
-            one for one in self.nodes if not _is_special(one) and (fits is None or fits(self, one))
+            node for node in self.nodes if not _is_special(node) and (fits is None or fits(self, node))
         )
         return seen
 
@@ -129,7 +129,7 @@ class CppSource(CSource):
     def ends(self, node: Node) -> bool:
         """As in all languages, but for statements whose end the floor does not know."""
         strange = {CONSTEXPR_IF, "attributed_statement", "lambda_expression"}
-        return not any(one.kind in strange for one in node.walk()) and super().ends(node)
+        return not any(inner.kind in strange for inner in node.walk()) and super().ends(node)
 
     def is_inferred(self, node: Node) -> bool:
         """Whether a condition may be an object, which a condition converts otherwise than `!` does."""
@@ -138,7 +138,7 @@ class CppSource(CSource):
     def in_nameless_function(self, node: Node) -> bool:
         """Whether it stands in a lambda, or the type of the result is not written down."""
         return self.is_typed_by_value(self.unit) or any(
-            one.kind == "lambda_expression" for one in node.ancestors()
+            ancestor.kind == "lambda_expression" for ancestor in node.ancestors()
         )
 
     def lives(self, node: Node) -> bool:
@@ -146,14 +146,14 @@ class CppSource(CSource):
         if node.kind != "local_variable_declaration":
             return False
         names = map(self.binding, map(self.name_of, node.all("declarator")))
-        return any(one is None or self.value_type(one) is None for one in names)
+        return any(binding is None or self.value_type(binding) is None for binding in names)
 
     # ── types ────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def _values(self) -> Mapping[int, str | None]:
         """The type of the value of each variable."""
-        return {one.number: self._find_value(one) for one in self.scopes.bindings}
+        return {binding.number: self._find_value(binding) for binding in self.scopes.bindings}
 
     def value_type(self, binding: Binding) -> str | None:
         """The type of the value of a variable, `const` or a reference or not: a number, or `pointer`."""
@@ -163,9 +163,9 @@ class CppSource(CSource):
         text = declared_type(self.scopes, binding, through)
         if text is None or "volatile" in text.split():
             return None
-        found = POINTER if "*" in text else number_type(text)
-        found = found or self.macros.declared.type(self._unqualified(text))
-        return None if found == OBJECT else found
+        kind = POINTER if "*" in text else number_type(text)
+        kind = kind or self.macros.declared.type(self._unqualified(text))
+        return None if kind == OBJECT else kind
 
     def _unqualified(self, words: str | None) -> str | None:
         """The words of a type without the class before `::`; `None` for those of the function or a macro."""
@@ -173,32 +173,32 @@ class CppSource(CSource):
         if colons and self.macros.declared.class_named(of) is None:
             return None
         plain = name.replace("*", " ").split()
-        is_other = any(one in self._own_names or one in self.macros.defined for one in plain)
+        is_other = any(word in self._own_names or word in self.macros.defined for word in plain)
         return None if is_other else name
 
     @cached_property
     def _own_names(self) -> frozenset[str]:
         """The names of what the function declares, and all in the types that it declares."""
-        own = (one.name for one in self.scopes.bindings if one.view != "outer")
+        own = (binding.name for binding in self.scopes.bindings if binding.view != "outer")
         return frozenset(own).union(*map(self.names, self.own_types))
 
     @cached_property
     def _perhaps_declared(self) -> frozenset[str]:
         """The names that statements such as `T (name);` declare: the grammar reads calls, as of `typeof`."""
-        found = set(self.names(self.unit)) if b"typeof" in self.source else set[str]()
+        names = set(self.names(self.unit)) if b"typeof" in self.source else set[str]()
         for node in self.unit.walk():
             if node.kind in ("method_invocation", *CASTS) and (whole := _begun(node)) is not None:
                 called = self.text(node.children[0]).partition("<")[0].rpartition("::")[2].strip()
                 is_own = called in self._own_names or called in self.macros.defined
                 if is_own or number_type(called) or self.macros.declared.is_type(called):
-                    found |= self.names(whole)
-        return frozenset(found)
+                    names |= self.names(whole)
+        return frozenset(names)
 
     def pointee(self, node: Node) -> str | None:
         """The type of the number to which an expression points."""
         node = node.unparenthesized
         if node.kind in ("binary_expression", "update_expression"):
-            base = next((one for one in node.children if self.type(one) == POINTER), None)
+            base = next((child for child in node.children if self.type(child) == POINTER), None)
             return None if base is None else self.pointee(base)
         binding = self.binding(node)
         text = None if binding is None else declared_type(self.scopes, binding, _REFERENCE)
@@ -302,7 +302,7 @@ class CppSource(CSource):
 
     def _named_type(self, node: Node) -> str | None:
         """The type that a cast names."""
-        kinds = [one.kind for one in node.walk() if one.kind.startswith("abstract_")]
+        kinds = [inner.kind for inner in node.walk() if inner.kind.startswith("abstract_")]
         if kinds:
             return POINTER if set(kinds) == {"abstract_pointer_declarator"} else None
         return number_type(self.text(node))
@@ -333,7 +333,7 @@ class CppSource(CSource):
 
     def are_known(self, node: Node) -> bool:
         """Whether an operation is built in."""
-        return all(self.type(one) is not None for one in node.children)
+        return all(self.type(child) is not None for child in node.children)
 
     def is_boolean(self, node: Node) -> bool:
         """Whether `&&`, `||`, `!` or a comparison is built in."""
@@ -353,7 +353,7 @@ class CppSource(CSource):
             case "return_statement":
                 return self._result if self._result in ARITHMETIC else None
             case "binary_expression" | "assignment_expression":
-                return next(self.type(one) for one in parent.children if one is not node)
+                return next(self.type(child) for child in parent.children if child is not node)
             case "variable_declarator":
                 binding = self.binding(self.name_of(parent))
                 return self.value_type(binding) if binding is not None and self.is_plain(binding) else None
@@ -377,18 +377,18 @@ class CppSource(CSource):
     @cached_property
     def addressed(self) -> frozenset[int]:
         """The variables of which somebody else may know where they are."""
-        found = set(super().addressed)
+        numbers = set(super().addressed)
         by_start = {
-            one.start: one for one in self.unit.walk() if one.kind in ("identifier", "type_identifier")
+            node.start: node for node in self.unit.walk() if node.kind in ("identifier", "type_identifier")
         }
         for binding in self.scopes.bindings:
             if binding.captured and binding.view != "outer":
-                found.add(binding.number)
-            elif binding.number not in found and self.value_type(binding) is not None:
+                numbers.add(binding.number)
+            elif binding.number not in numbers and self.value_type(binding) is not None:
                 nodes = (by_start.get(use.start) for use in binding.occurrences if use.use != "declare")
-                if not all(one is not None and self.is_used_by_value(one) for one in nodes):
-                    found.add(binding.number)
-        return frozenset(found)
+                if not all(node is not None and self.is_used_by_value(node) for node in nodes):
+                    numbers.add(binding.number)
+        return frozenset(numbers)
 
     def is_plain(self, binding: Binding) -> bool:
         """Whether a variable is a number or a pointer, by itself: no reference to one."""
@@ -425,7 +425,7 @@ class CppSource(CSource):
                 is_cast = above.kind in CASTS and self.type(above) is not None
                 return is_cast or self.taking(parent, above) is not None
             case "array_access":
-                return all(self.type(one) is not None for one in parent.children if one is not here)
+                return all(self.type(child) is not None for child in parent.children if child is not here)
             case "pointer_expression" | "field_access":
                 return parent.operator in ("*", "->")
             case "cast_expression":
@@ -436,8 +436,8 @@ class CppSource(CSource):
 
 def _begun(node: Node) -> Node | None:
     """The statement that begins with an expression, or the part of the head of one."""
-    around = [node, *(one for one in node.ancestors() if one.start == node.start)]
-    above, kinds = around[-1].parent, {one.kind for one in around}
+    around = [node, *(ancestor for ancestor in node.ancestors() if ancestor.start == node.start)]
+    above, kinds = around[-1].parent, {outer.kind for outer in around}
     is_head = above is not None and above.kind in _HEADS
     begins = is_head or not kinds.isdisjoint({"expression_statement", "init_statement"})
     return around[-1] if begins else None
@@ -450,7 +450,7 @@ def is_evaluated(reading: ParsedText, function: Node) -> bool:
 
 def _is_special(node: Node) -> bool:
     """Whether a statement or a condition is one that rules do not know."""
-    declares = node.kind in _HEADS and any(one.kind == DECLARING for one in node.children)
+    declares = node.kind in _HEADS and any(child.kind == DECLARING for child in node.children)
     return declares or node.kind in (DECLARING, CONSTEXPR_IF)
 
 
@@ -515,7 +515,7 @@ def _not_passed(code: CppSource, node: Node) -> bool:
     """No jump passes a declaration that gets a value, which would not compile ([stmt.dcl])."""
     if node.kind != "local_variable_declaration":
         return True
-    is_passed = any(one.kind in ("labeled_statement", "goto_statement") for one in code.unit.walk())
+    is_passed = any(node.kind in ("labeled_statement", "goto_statement") for node in code.unit.walk())
     return not is_passed and (node.parent is None or node.parent.kind != "switch_block_statement_group")
 
 

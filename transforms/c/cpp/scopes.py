@@ -51,7 +51,7 @@ class CppScopes(CScopes):
 
     def declarator(self, node: Node, view: View, whole: Node, doubt: str | None = None) -> None:
         """As in C; a structured binding declares all of its names."""
-        binding = next((one for one in node.walk() if one.kind == "structured_binding_declarator"), None)
+        binding = next((part for part in node.walk() if part.kind == "structured_binding_declarator"), None)
         if binding is None or node.kind == "function_declarator":
             super().declarator(node, view, whole, doubt)
             return
@@ -60,7 +60,7 @@ class CppScopes(CScopes):
 
     def visit_field_initializer(self, node: Node) -> None:
         """Visit `m(x)` of a constructor: the name is that of a member or a base."""
-        self.visit_all(one for one in node.children if one.kind != "field_identifier")
+        self.visit_all(child for child in node.children if child.kind != "field_identifier")
 
     def visit_lambda_expression(self, node: Node) -> None:
         """Visit a lambda: what it captures by a new name, its parameters, its body."""
@@ -79,7 +79,7 @@ class CppScopes(CScopes):
             self.declare(name, "lambda", node)
         for child in declarator.children if declarator is not None else ():
             self.parameters(child, "lambda")
-        self.visit_all(one for one in node.children if one is not declarator and one is not captures)
+        self.visit_all(child for child in node.children if child is not declarator and child is not captures)
         self.frames.pop()
         self.depth = before
 
@@ -91,24 +91,24 @@ class CppScopes(CScopes):
         if parameters is None or not any(map(self._is_known, parameters.walk())):
             super().variable(node, whole, doubt)
             return
-        kinds = [one.child("type") for one in parameters.children]
-        if not any(one is not None and self._is_known(one) for one in kinds):
+        kinds = [child.child("type") for child in parameters.children]
+        if not any(kind is not None and self._is_known(kind) for kind in kinds):
             doubt = doubt or A_FUNCTION  # `T x(U(y));` may be a function
         self.declarator(node.part("declarator"), "local", whole, doubt)
-        for one in parameters.walk():
-            if one.kind in _NAMES:
-                self.use(one, "read")
+        for name in parameters.walk():
+            if name.kind in _NAMES:
+                self.use(name, "read")
 
     def _is_known(self, node: Node) -> bool:
         """Whether a word names a variable of the function."""
-        found = self.find(self.text(node)) if node.kind in _NAMES else None
-        return found is not None and found.view != "outer" and found.doubt not in (IS_A_TYPE, BY_USING)
+        binding = self.find(self.text(node)) if node.kind in _NAMES else None
+        return binding is not None and binding.view != "outer" and binding.doubt not in (IS_A_TYPE, BY_USING)
 
     def visit_enhanced_for_statement(self, node: Node) -> None:
         """Visit a loop over items; they are made before its variable is known."""
         self.frames.append(ScopeFrame(node.end))
         body, declarator = node.part("body"), node.child("declarator")
-        self.visit_all(one for one in node.children if one is not body and one is not declarator)
+        self.visit_all(child for child in node.children if child is not body and child is not declarator)
         if declarator is not None:
             self.declarator(declarator, "loop", node)
         self.visit(body)
@@ -124,7 +124,7 @@ class CppScopes(CScopes):
     def visit_alias_declaration(self, node: Node) -> None:
         """Visit `using T = …;`."""
         name = node.part("name")
-        self.visit_all(one for one in node.children if one is not name)
+        self.visit_all(child for child in node.children if child is not name)
         self.declare(name, "local", node, doubt=IS_A_TYPE)
 
     def visit_using_declaration(self, node: Node) -> None:
@@ -149,7 +149,7 @@ class CppScopes(CScopes):
 
     def _arguments(self, node: Node) -> None:
         """Visit the arguments of a template, whose name is none of a variable."""
-        self.visit_all(one for one in node.children if one.kind not in {*_NAMES, "field_identifier"})
+        self.visit_all(child for child in node.children if child.kind not in {*_NAMES, "field_identifier"})
 
     visit_template_type = visit_template_method = _arguments
 

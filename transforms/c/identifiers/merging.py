@@ -20,8 +20,8 @@ class _Merges(CodeMerges):
 
     def description(self, binding: Binding) -> bytes | None:
         """The type as the declaration writes it, for variables that are no arrays and may be assigned."""
-        found = declared_type(self.scopes, binding)
-        return None if found is None or "const" in found.split() else found.encode()
+        words = declared_type(self.scopes, binding)
+        return None if words is None or "const" in words.split() else words.encode()
 
 
 @lru_cache(maxsize=8)

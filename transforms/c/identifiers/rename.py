@@ -108,20 +108,20 @@ class CVariables(CodeVariables):
     @cached_property
     def kept(self) -> Mapping[str, str]:
         """The names that macros and words without a meaning touch, with the reason."""
-        found: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         reading = self.scopes.reading
         assert isinstance(reading, CText)
         for start, end in reading.hidden:
-            found.update(dict.fromkeys(_WORD.findall(reading.source[start:end].decode()), HIDDEN))
+            reasons.update(dict.fromkeys(_WORD.findall(reading.source[start:end].decode()), HIDDEN))
         for word in self.macros.used_in(self.source):
-            found.update(dict.fromkeys(self.macros.named_by(word), IN_MACRO))
-            found[word] = IS_MACRO
+            reasons.update(dict.fromkeys(self.macros.named_by(word), IN_MACRO))
+            reasons[word] = IS_MACRO
         for node in self.scopes.unit.walk():
             called = node.children[0] if node.kind == "method_invocation" else None
             if called is not None and self.macros.keeps_text(self.scopes.text(called)):
-                words = (one for one in node.children[-1].walk() if one.kind.endswith("identifier"))
-                found.update(dict.fromkeys(map(self.scopes.text, words), IN_ARGUMENT))
-        return found
+                words = (name for name in node.children[-1].walk() if name.kind.endswith("identifier"))
+                reasons.update(dict.fromkeys(map(self.scopes.text, words), IN_ARGUMENT))
+        return reasons
 
     def keeps_name(self, binding: Binding) -> str | None:
         """Because of a doubt, or because a macro may need the name."""

@@ -48,13 +48,13 @@ def _obstacle(program: CProgram) -> str | None:
         return code.unusual
     source = code.source.decode()
     words = {code.text(node) for node in code.unit.walk() if node.kind == "identifier"}
-    own = {one.name for one in code.scopes.bindings if one.view != "outer" and one.doubt != IS_A_TYPE}
+    own = {local.name for local in code.scopes.bindings if local.view != "outer" and local.doubt != IS_A_TYPE}
     if words & _RETURNS_TWICE or any(code.macros.is_pasted(name, source) for name in own):
         return JUMPS_BACK
     if own & {code.text(node) for node in code.unit.walk() if _is_type(node) and not _is_value(code, node)}:
         return TYPE_OR_VARIABLE
     kept, used = own | _RETURNS_TWICE, code.macros.used_in(source)
-    is_odd = any(code.macros.named_by(one) & kept or not code.macros.moves_whole(one) for one in used)
+    is_odd = any(code.macros.named_by(name) & kept or not code.macros.moves_whole(name) for name in used)
     return JUMPS_BACK if is_odd else None
 
 
@@ -83,11 +83,11 @@ class CReorder(InFile, CodeReorder):
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """As in all languages, with an evidence that says what is assumed of macros."""
-        found = CodeReorder.apply(self, source, moves)
-        if isinstance(found, Refused):
-            return found
+        made = CodeReorder.apply(self, source, moves)
+        if isinstance(made, Refused):
+            return made
         own = analyse(source, dependence=self.dependence, around=self.surroundings).code.evidence
-        return replace(found, evidence=_TOGETHER.get((found.evidence, own), found.evidence))
+        return replace(made, evidence=_TOGETHER.get((made.evidence, own), made.evidence))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -309,6 +309,6 @@ class JavaScriptEffectCollector(EffectCollector):
 @cache
 def _rule(kind: str) -> Callable[[JavaScriptEffectCollector, Node], None]:
     """What collects the effects of a kind of expression."""
-    found: Callable[[JavaScriptEffectCollector, Node], None]
-    found = getattr(JavaScriptEffectCollector, f"_{kind}", JavaScriptEffectCollector.anything)
-    return found
+    rule: Callable[[JavaScriptEffectCollector, Node], None]
+    rule = getattr(JavaScriptEffectCollector, f"_{kind}", JavaScriptEffectCollector.anything)
+    return rule

@@ -49,12 +49,12 @@ CHOOSING: Final = frozenset({"&&", "||", "??"})
 
 def joined(*all_kinds: Kinds) -> Kinds:
     """The kinds of a value that is one of several."""
-    found = NOTHING
+    union = NOTHING
     for kinds in all_kinds:
         if kinds is None:
             return None
-        found |= kinds
-    return found
+        union |= kinds
+    return union
 
 
 def is_plain(kinds: Kinds) -> bool:
@@ -88,7 +88,7 @@ class JavaScriptFacts(ScopeFacts):
         self.function = function
         self.types = types
         functions = [node for node in scopes.nodes if node.kind in FUNCTIONS and node is not function]
-        self.nests = any(function.start <= one.start and one.end <= function.end for one in functions)
+        self.nests = any(function.start <= inner.start and inner.end <= function.end for inner in functions)
         named = {binding.name for binding in scopes.bindings}
         name = function.child("name")
         self.is_constructor = name is not None and scopes.text(name) == "constructor"
@@ -102,9 +102,9 @@ class JavaScriptFacts(ScopeFacts):
         """The numbers of the variables that unknown code may see or change: a function inside uses them, or
         `arguments` has them."""
         return frozenset(
-            one.number
-            for one in self.scopes.bindings
-            if one.captured or (self._mentions_arguments and one.view in ("parameter", "lambda"))
+            binding.number
+            for binding in self.scopes.bindings
+            if binding.captured or (self._mentions_arguments and binding.view in ("parameter", "lambda"))
         )
 
     @staticmethod
@@ -152,22 +152,22 @@ class JavaScriptFacts(ScopeFacts):
     def _of_variables(self) -> dict[int, Kinds]:
         """The kinds of each variable of which all assignments are seen."""
         sources, update = self._sources()
-        found: dict[int, Kinds] = dict.fromkeys(sources, NOTHING)
-        self.__dict__["_of_variables"] = found  # `kinds` asks for what is known so far
+        by_number: dict[int, Kinds] = dict.fromkeys(sources, NOTHING)
+        self.__dict__["_of_variables"] = by_number  # `kinds` asks for what is known so far
         changed = True
         while changed:
             changed = False
             for number, nodes in sources.items():
-                own = found[number]
+                own = by_number[number]
                 kinds = joined(own, *(self.kinds(node) for node in nodes))
                 if self.lexical(self.scopes.bindings[number]) is None:
                     kinds = joined(kinds, UNDEFINED)  # before its first value
                 if number in update:
                     kinds = joined(kinds, UNDEFINED)
                 if kinds != own:
-                    found[number] = kinds
+                    by_number[number] = kinds
                     changed = True
-        return found
+        return by_number
 
     def _sources(self) -> tuple[dict[int, list[Node]], set[int]]:
         """The values of each variable, where all are seen; and the variables that begin without one."""
@@ -194,22 +194,22 @@ class JavaScriptFacts(ScopeFacts):
 
     def is_plain(self, node: Node) -> bool:
         """Whether a name or a property gives its value, runs no code and raises nothing, by the types."""
-        found = self.types.get((node.start, node.end)) if self.types else None
-        return found is not None and found.is_plain
+        typed = self.types.get((node.start, node.end)) if self.types else None
+        return typed is not None and typed.is_plain
 
     def is_writable(self, node: Node) -> bool:
         """Whether a property may be assigned without running code or raising anything. Of a call:
         whether it may change a regular expression."""
-        found = self.types.get((node.start, node.end))
-        return found is not None and found.is_writable
+        typed = self.types.get((node.start, node.end))
+        return typed is not None and typed.is_writable
 
     def kinds(self, node: Node) -> Kinds:
         """The kinds that the value of an expression may have."""
         node = erased(node)
-        found = self._kinds(node) if node.kind in _WITH_KINDS else None
-        if found is None and self.types and (typed := self.types.get((node.start, node.end))) is not None:
+        kinds = self._kinds(node) if node.kind in _WITH_KINDS else None
+        if kinds is None and self.types and (typed := self.types.get((node.start, node.end))) is not None:
             return typed.kinds
-        return found
+        return kinds
 
     def _kinds(self, node: Node) -> Kinds:
         match node.kind:

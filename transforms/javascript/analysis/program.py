@@ -205,7 +205,7 @@ class JavaScriptProgramBuilder(ProgramBuilder):
         block = node.parent
         if block is None or block.parent is None or block.parent.kind not in FUNCTIONS:
             return False
-        return all(one.kind != "function_signature" for one in block.children)
+        return all(child.kind != "function_signature" for child in block.children)
 
     def declaration(self, reading: EffectCollector, node: Node, *, inner: bool = False) -> None:
         """Collect a declaration of variables."""
@@ -272,12 +272,12 @@ def analyse(
         SourceError: the text does not parse, is not one function, or is nested too deeply.
     """
     scopes = resolve(source, language)
-    _, found = read_unit(source, language)
+    _, unit = read_unit(source, language)
     try:
         types = types_of(source) if dependence == "types" and language == TYPESCRIPT else NONE
-        facts = JavaScriptFacts(scopes, found.function, types)
+        facts = JavaScriptFacts(scopes, unit.function, types)
         builder = JavaScriptProgramBuilder(facts, dependence, language)
-        root = builder.unit(found.function)
+        root = builder.unit(unit.function)
     except RecursionError as error:
         raise SourceError("the text is nested too deeply; give a smaller function") from error
     return JavaScriptProgram(source, facts, root, builder)

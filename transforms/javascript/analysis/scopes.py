@@ -76,9 +76,9 @@ def resolve(source: str, language: str = JAVASCRIPT) -> Scopes:
     Raises:
         SourceError: the text does not parse, is not exactly one function, or declares a name twice.
     """
-    reading, found = read_unit(source, language)
+    reading, unit = read_unit(source, language)
     walk = _TypedWalk if language == TYPESCRIPT else _Walk
-    return resolved(walk, reading, found.node, "function")
+    return resolved(walk, reading, unit.node, "function")
 
 
 def unreadable(scopes: Scopes) -> str | None:
@@ -188,14 +188,14 @@ class _Walk(ScopeWalk):
             self.enter_part()
         labels, self.labels = self.labels, []
         self.frames.append(ScopeFrame(node.end))
-        parameters = [one for one in node.children if one.field in ("parameters", "parameter")]
-        single = [one for part in parameters for one in (part.children or [part])]
-        for one in single:
-            for name in _names(one):
-                self.hoist(name, view, one, again=True, doubt=self.doubt_of(one))
-        plain = all(_is_plain(one) for one in single)
-        for one in single:
-            self.pattern(one, "declare")
+        parameters = [child for child in node.children if child.field in ("parameters", "parameter")]
+        single = [parameter for part in parameters for parameter in (part.children or [part])]
+        for parameter in single:
+            for name in _names(parameter):
+                self.hoist(name, view, parameter, again=True, doubt=self.doubt_of(parameter))
+        plain = all(_is_plain(parameter) for parameter in single)
+        for parameter in single:
+            self.pattern(parameter, "declare")
         self.visit_all(node.all("return_type"))
         body = node.part("body")
         if body.kind == "block":
@@ -241,14 +241,16 @@ class _Walk(ScopeWalk):
         self.function(node, "lambda")
 
     def visit_method_definition(self, node: Node) -> None:
-        self.visit_all(one for one in node.children if one.field not in ("parameters", "body", "return_type"))
+        self.visit_all(
+            child for child in node.children if child.field not in ("parameters", "body", "return_type")
+        )
         self.function(node, "parameter")
 
     # Classes
 
     def visit_class_declaration(self, node: Node) -> None:
         self.mention(node.part("name"), "declare")
-        self.visit_all(one for one in node.children if one.field != "name")
+        self.visit_all(child for child in node.children if child.field != "name")
 
     def visit_class(self, node: Node) -> None:
         name = node.child("name")
@@ -256,12 +258,12 @@ class _Walk(ScopeWalk):
         if name is not None:
             self.hoist(name, "local", node, again=False, doubt=OF_FUNCTION)
             self.mention(name, "declare")
-        self.visit_all(one for one in node.children if one.field != "name")
+        self.visit_all(child for child in node.children if child.field != "name")
         self.frames.pop()
 
     def visit_field_definition(self, node: Node) -> None:
         value = node.child("value")
-        self.visit_all(one for one in node.children if one is not value)
+        self.visit_all(child for child in node.children if child is not value)
         if value is None:
             return
         if value.kind in FUNCTIONS and not self.seen_function:
@@ -280,7 +282,7 @@ class _Walk(ScopeWalk):
     # Statements
 
     def visit_labeled_statement(self, node: Node) -> None:
-        if any(one.name == self.text(node.children[0]) for one in self.labels):
+        if any(label.name == self.text(node.children[0]) for label in self.labels):
             raise SourceError("a label stands twice around a statement")
         super().visit_labeled_statement(node)
 
@@ -313,7 +315,7 @@ class _Walk(ScopeWalk):
             for name in _names(left):
                 self.hoist(name, "loop", node, again=False)
         self.pattern(left, "declare" if declares or node.has("var") else "write")
-        self.visit_all(one for one in node.children if one is not left)
+        self.visit_all(child for child in node.children if child is not left)
         self.frames.pop()
 
     def visit_catch_clause(self, node: Node) -> None:
@@ -332,8 +334,8 @@ class _Walk(ScopeWalk):
         caught = self.frames[-1].names
         for node in body.walk():
             if node.kind in ("local_variable_declaration", "enhanced_for_statement") and node.has("var"):
-                declared = [one.part("name") for one in node.all("declarator")] or node.all("left")
-                for name in (one for part in declared for one in _names(part)):
+                declared = [child.part("name") for child in node.all("declarator")] or node.all("left")
+                for name in (name for part in declared for name in _names(part)):
                     own = caught.get(self.text(name))
                     if own is not None:
                         own.doubt = TWICE
@@ -346,7 +348,7 @@ class _Walk(ScopeWalk):
         self.visit(node.part("value"))
         body = node.part("body")
         self.frames.append(ScopeFrame(body.end))
-        self.hoist_lexical((one for case in body.children for one in case.children), top=False)
+        self.hoist_lexical((statement for case in body.children for statement in case.children), top=False)
         self.visit_all(body.children)
         self.frames.pop()
 
@@ -368,8 +370,8 @@ class _Walk(ScopeWalk):
     def gives_name(self, name: Node, value: Node) -> None:
         """Doubt a variable that gives its name to a function or a class."""
         if name.kind in ("identifier", "shorthand_property_identifier_pattern") and is_anonymous(value):
-            found = self.find(self.text(name))
-            found.doubt = found.doubt or GIVES_NAME
+            binding = self.find(self.text(name))
+            binding.doubt = binding.doubt or GIVES_NAME
 
     def pattern(self, node: Node, use: Use) -> None:
         """Visit what is declared or assigned: a name, a pattern of names, or a place such as `a.b`."""
@@ -409,8 +411,8 @@ class _Walk(ScopeWalk):
                 text = self.text(child)
                 if "-" not in text and not "a" <= text[0] <= "z":
                     self.use(child, "read")
-                    found = self.find(text)
-                    found.doubt = found.doubt or TAG
+                    binding = self.find(text)
+                    binding.doubt = binding.doubt or TAG
             else:
                 self.visit(child)
 
@@ -439,8 +441,8 @@ class _TypedWalk(_Walk):
         if node.kind != "method_definition":
             self.visit_all(node.all("type_parameters"))
         for part in node.all("parameters"):
-            for one in part.children:
-                self.visit_all(child for child in one.children if child.kind == "decorator")
+            for parameter in part.children:
+                self.visit_all(child for child in parameter.children if child.kind == "decorator")
         super().function(node, view)
 
     def hoist_lexical(self, nodes: Iterable[Node], *, top: bool) -> None:
@@ -474,13 +476,13 @@ class _TypedWalk(_Walk):
         self.frames.append(ScopeFrame(node.end))
         parameters = node.child("parameters")
         single = parameters.children if parameters is not None else []
-        for one in single:
-            for name in _names(one):
-                self.hoist(name, "local", one, again=True, doubt=IN_TYPE)
+        for parameter in single:
+            for name in _names(parameter):
+                self.hoist(name, "local", parameter, again=True, doubt=IN_TYPE)
         for child in node.children:
             if child is parameters:
-                for one in single:
-                    self.pattern(one, "declare")
+                for parameter in single:
+                    self.pattern(parameter, "declare")
             elif child.field != "name" or child.kind == "computed_property_name":
                 self.visit(child)
         self.frames.pop()
@@ -500,10 +502,10 @@ class _TypedWalk(_Walk):
         """Visit types; the names of elements are no variables."""
         for child in node.children:
             inner = child.children if child.kind in _SIGNATURES else [child]
-            self.visit_all(one for one in inner if one.kind != "identifier")
+            self.visit_all(part for part in inner if part.kind != "identifier")
 
     def visit_index_signature(self, node: Node) -> None:
-        self.visit_all(one for one in node.children if one.field != "name")
+        self.visit_all(child for child in node.children if child.field != "name")
 
     def visit_enum_declaration(self, node: Node) -> None:
         self.doubted(node, IN_ENUM)
@@ -521,14 +523,14 @@ def _names(node: Node) -> Iterator[Node]:
     """The names that a pattern declares."""
     pending = [node]
     while pending:
-        one = pending.pop()
-        if one.kind in ("identifier", "shorthand_property_identifier_pattern"):
-            yield one
-        elif one.kind in _INSIDE:
-            pending.append(one.part("left"))
-        elif one.kind == "pair_pattern":
-            pending.append(one.part("value"))
-        elif one.kind in _SIGNATURES:
-            pending += one.all("pattern")
-        elif one.kind in ("object_pattern", "array_pattern", "rest_pattern"):
-            pending += reversed(one.children)
+        part = pending.pop()
+        if part.kind in ("identifier", "shorthand_property_identifier_pattern"):
+            yield part
+        elif part.kind in _INSIDE:
+            pending.append(part.part("left"))
+        elif part.kind == "pair_pattern":
+            pending.append(part.part("value"))
+        elif part.kind in _SIGNATURES:
+            pending += part.all("pattern")
+        elif part.kind in ("object_pattern", "array_pattern", "rest_pattern"):
+            pending += reversed(part.children)

@@ -23,10 +23,10 @@ class _Merges(CodeMerges):
             node is None
             or not uses
             or uses[0].use != "declare"
-            or any(one.use == "declare" for one in uses[1:])
+            or any(use.use == "declare" for use in uses[1:])
         ):
             return None
-        if any(one.start in self.variables.properties for one in uses):
+        if any(use.start in self.variables.properties for use in uses):
             return None  # `{ a }`
         if binding.view == "parameter":
             named = (node.child("pattern") or node).kind == "identifier" and node.child("value") is None

@@ -129,7 +129,9 @@ class JavaScriptVariables(CodeVariables):
         function."""
         scopes = self.scopes
         own = {number: scopes.bindings[number].name for number in names}
-        if not any(use.start in self.properties for one in own for use in scopes.bindings[one].occurrences):
+        if not any(
+            use.start in self.properties for number in own for use in scopes.bindings[number].occurrences
+        ):
             return scopes
         spelt = self.resolve(self.text_with(own))
         # Only the names of properties were added, and every name means what it meant.
@@ -137,8 +139,8 @@ class JavaScriptVariables(CodeVariables):
 
     def outline(self, text: str) -> str | None:
         """That of the parser's tree."""
-        found = outline(text, self.language, whole=self.scopes.reading.whole)
-        return found and found.text
+        outlined = outline(text, self.language, whole=self.scopes.reading.whole)
+        return outlined and outlined.text
 
     def resolve(self, text: str) -> Scopes:
         """The variables of another function, past the cache: most results are asked for once."""

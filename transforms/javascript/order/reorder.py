@@ -32,10 +32,10 @@ class JavaScriptOrdering(CodeOrdering):
         if made is None or self.program.is_ended or self._is_outlined(made, orders):
             return made
         try:
-            reading, found = read_unit(made, self._language)
+            reading, unit = read_unit(made, self._language)
         except SourceError:
             return None
-        same = pieces_of(tuple(found.node.walk()), reading.source) == self.program.pieces
+        same = pieces_of(tuple(unit.node.walk()), reading.source) == self.program.pieces
         return made if same else None
 
     @cached_property
@@ -51,7 +51,7 @@ class JavaScriptOrdering(CodeOrdering):
             return False
         expected, runs = before.text, list[tuple[str, str]]()
         for site in sorted(orders, reverse=True):  # inner blocks come first
-            parts = before.parts([(one.start, one.end) for one in self.blocks[site].statements])
+            parts = before.parts([(piece.start, piece.end) for piece in self.blocks[site].statements])
             for run in runs:
                 parts = [part.replace(*run) for part in parts]
             run = " ".join(parts), " ".join(parts[number] for number in orders[site])

@@ -76,7 +76,7 @@ def read(text: str) -> ParsedText:
 
 def _ends_early(source: bytes, node: Node) -> bool:
     """Whether Go puts a semicolon at the end of a line inside of a node, which the parser overlooks."""
-    parts = [(one.start, one.end, "") for one in node.children]
+    parts = [(child.start, child.end, "") for child in node.children]
     parts = sorted(parts + [(start, end, token) for token, start, end in node.tokens])
     for (start, end, token), (following, _, _) in pairwise(parts):
         text = source[start:end].rstrip()
@@ -95,19 +95,19 @@ def functions_of(reading: ParsedText) -> list[Node]:
 
 def only_function(reading: ParsedText) -> Node:
     """The one function of a text that holds nothing else but comments."""
-    found = functions_of(reading)
-    if len(found) != 1 or reading.root.children != found:
+    nodes = functions_of(reading)
+    if len(nodes) != 1 or reading.root.children != nodes:
         raise NoFunctionError("the text is not one function; give one function or method at a time")
-    return found[0]
+    return nodes[0]
 
 
 def function_context(source: str) -> FunctionContext:
     """The last function of a text, and the text around it."""
     reading = read(source)
-    found = functions_of(reading)
-    if not found:
+    nodes = functions_of(reading)
+    if not nodes:
         return FunctionContext("", source, "", "no function in the text")
-    text, node = reading.source, found[-1]
+    text, node = reading.source, nodes[-1]
     pieces = text[: node.start], text[node.start : node.end], text[node.end :]
     return FunctionContext(*(piece.decode() for piece in pieces))
 
@@ -119,11 +119,11 @@ def shown_in(text: str) -> dict[str, int]:
     except SourceError:
         return {}
     names: list[Node] = []
-    for one in reading.root.children:
-        if one.kind not in FUNCTIONS:
-            declared = [inner for inner in one.walk() if inner.kind in _NAMING]
+    for child in reading.root.children:
+        if child.kind not in FUNCTIONS:
+            declared = [inner for inner in child.walk() if inner.kind in _NAMING]
         else:
-            declared = [one] if one.kind == "function_declaration" else []
+            declared = [child] if child.kind == "function_declaration" else []
         names += [name for inner in declared for name in inner.all("name")]
     starts = [name.start for name in names if reading.text(name) in PREDECLARED]
     return {"predeclared-meant": reading.source.count(b"\n", 0, min(starts)) + 1} if starts else {}
@@ -151,22 +151,22 @@ def _parses(text: str, wrapper: str = "", *, one: bool = False) -> bool:
 def _name(reading: ParsedText, node: Node) -> str:
     """`function`, or `Type.method`."""
     receiver = node.child("receiver")
-    names = [one for one in receiver.walk() if one.kind == "type_identifier"] if receiver else []
-    return ".".join(reading.text(one) for one in (*names[:1], node.part("name")))
+    names = [part for part in receiver.walk() if part.kind == "type_identifier"] if receiver else []
+    return ".".join(reading.text(name) for name in (*names[:1], node.part("name")))
 
 
 def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[FunctionLocation, ...]:
     """The functions of a file."""
     reading = read(text)
     seen: Counter[str] = Counter()
-    found = []
+    locations = []
     for node in functions_of(reading):
         name = _name(reading, node)
         seen[name] += 1  # a file may have several functions `init`
         first, last = (reading.source.count(b"\n", 0, at) + 1 for at in (node.start, node.end))
         label = name if seen[name] == 1 else f"{name}#{seen[name]}"
-        found.append(FunctionLocation(name=label, first=first, last=last, start=node.start, end=node.end))
-    return tuple(found)
+        locations.append(FunctionLocation(name=label, first=first, last=last, start=node.start, end=node.end))
+    return tuple(locations)
 
 
 FILES = FileFormat(
@@ -196,5 +196,5 @@ def name_of(source: str) -> str | None:
         reading = read(source)
     except SourceError:
         return None
-    found = functions_of(reading)
-    return reading.text(found[0].part("name")) if len(found) == 1 else None
+    nodes = functions_of(reading)
+    return reading.text(nodes[0].part("name")) if len(nodes) == 1 else None

@@ -79,9 +79,9 @@ class GoText(CodeText):
         return UNKNOWN if node.operator in ("+", "*") and not self._is_integral(node) else None
 
     def is_unordered(self, node: Node) -> bool:
-        left, right = (one.unparenthesized for one in node.children)
+        left, right = (child.unparenthesized for child in node.children)
         if self._is_literal(left) or self._is_literal(right):
-            return all(self._is_literal(one) or one.kind in _BESIDE_LITERALS for one in node.children)
+            return all(self._is_literal(child) or child.kind in _BESIDE_LITERALS for child in node.children)
         return self._is_quiet(left) and self._is_quiet(right)
 
     def _is_literal(self, node: Node) -> bool:
@@ -111,7 +111,7 @@ class GoText(CodeText):
         if node.kind != "call_expression" or self.text(node.part("function")) not in ("len", "cap"):
             return False
         inner = node.part("arguments").children
-        return self._is_outer(node.part("function")) and [one.kind for one in inner] == ["identifier"]
+        return self._is_outer(node.part("function")) and [part.kind for part in inner] == ["identifier"]
 
     def _is_outer(self, node: Node) -> bool:
         binding = self.scopes.at.get(node.start)
@@ -120,9 +120,9 @@ class GoText(CodeText):
     def _is_integral(self, node: Node) -> bool:
         """Whether both operands are integers: Go converts none of them, so one is enough."""
         for side in node.children:
-            one = side.unparenthesized
-            binding = self.binding(one)
-            if self._is_length(one) or (binding is not None and self._is_of_integer(binding)):
+            operand = side.unparenthesized
+            binding = self.binding(operand)
+            if self._is_length(operand) or (binding is not None and self._is_of_integer(binding)):
                 return True
         return False
 
@@ -154,9 +154,9 @@ class GoRule(TextRule):
         return study(source)
 
     def reread(self, text: str) -> ParsedText:
-        found = read(text)
-        only_function(found)
-        return found
+        reading = read(text)
+        only_function(reading)
+        return reading
 
 
 INVERT_IF = GoRule.of(branches.INVERT_IF)

@@ -60,7 +60,7 @@ class GoScopes(ScopeWalk):
 
     def others(self, node: Node) -> None:
         """Visit what is no name of a declaration."""
-        self.visit_all(one for one in node.children if one.field != "name")
+        self.visit_all(child for child in node.children if child.field != "name")
 
     def visit_var_spec(self, node: Node) -> None:
         self.others(node)
@@ -77,10 +77,10 @@ class GoScopes(ScopeWalk):
     visit_type_alias = visit_type_spec
 
     def visit_type_parameter_list(self, node: Node) -> None:
-        for one in node.children:
-            self.names(one, "local", A_TYPE)
-        for one in node.children:
-            self.others(one)
+        for child in node.children:
+            self.names(child, "local", A_TYPE)
+        for child in node.children:
+            self.others(child)
 
     def visit_parameter_declaration(self, node: Node) -> None:
         self.others(node)  # the names of a function type are known nowhere
@@ -91,11 +91,11 @@ class GoScopes(ScopeWalk):
         """Visit a function. Its parameters and the statements of its body are in one block."""
         self.frames.append(ScopeFrame(node.end))
         body = node.child("body")
-        parts = [one for one in node.children if one.field not in ("name", "body")]
-        self.visit_all(sorted(parts, key=lambda one: one.kind != "type_parameter_list"))
+        parts = [child for child in node.children if child.field not in ("name", "body")]
+        self.visit_all(sorted(parts, key=lambda part: part.kind != "type_parameter_list"))
         for part in parts:
-            for one in part.children if part.kind == "parameter_list" else ():
-                self.names(one, view)
+            for child in part.children if part.kind == "parameter_list" else ():
+                self.names(child, view)
         self.visit_all(body.children if body else ())
         self.frames.pop()
 
@@ -115,13 +115,13 @@ class GoScopes(ScopeWalk):
 
     def lefts(self, node: Node, view: View) -> None:
         """Visit what stands left of `=` or `:=`, which declares only what its own block does not have."""
-        for one in node.all("left"):
+        for left in node.all("left"):
             if not node.has(":="):
-                self.target(one, "write" if node.has("=") else "update")
-            elif self.text(one) in self.frames[-1].names:
-                self.use(one, "write")
+                self.target(left, "write" if node.has("=") else "update")
+            elif self.text(left) in self.frames[-1].names:
+                self.use(left, "write")
             else:
-                self.declare(one, view, node)
+                self.declare(left, view, node)
 
     def visit_short_var_declaration(self, node: Node) -> None:
         self.visit_all(node.all("right"))
@@ -140,15 +140,15 @@ class GoScopes(ScopeWalk):
 
     def visit_type_switch_statement(self, node: Node) -> None:
         self.frames.append(ScopeFrame(node.end))
-        clauses = [one for one in node.children if one.kind in ("type_case", "default_case")]
-        self.visit_all(one for one in node.children if one.field in ("initializer", "value"))
+        clauses = [child for child in node.children if child.kind in ("type_case", "default_case")]
+        self.visit_all(child for child in node.children if child.field in ("initializer", "value"))
         # A variable of each clause, with one name for all
-        found = [self.declare(one, "local", node, known=False) for one in node.all("alias")]
+        bindings = [self.declare(alias, "local", node, known=False) for alias in node.all("alias")]
         for clause in clauses:
             self.frames.append(ScopeFrame(clause.end))
             self.visit_all(clause.all("type"))
-            self.know(one for one in found if one is not None)
-            self.visit_all(one for one in clause.children if one.field != "type")
+            self.know(binding for binding in bindings if binding is not None)
+            self.visit_all(child for child in clause.children if child.field != "type")
             self.frames.pop()
         self.frames.pop()
 
