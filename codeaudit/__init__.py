@@ -82,10 +82,10 @@ if not TYPE_CHECKING:  # a type checker must see that other names do not exist
             raise AttributeError(f"module 'codeaudit' has no attribute {name!r}")
         homes = (module for module, names in _MODULES.items() if name in names)
         module = import_module(next(homes, "codeaudit.transforms.errors"))
-        found = getattr(module, "NotAppliedError" if name == "NotApplied" else name)
+        value = getattr(module, "NotAppliedError" if name == "NotApplied" else name)
         # From now on Python finds the name without calling `__getattr__`.
-        globals()[name] = found
-        return found
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

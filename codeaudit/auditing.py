@@ -209,8 +209,8 @@ def audit_models(
     ):
         _demand_own(folder)
         spending = spending_of(options)
-        found = load_all(options, given, corpus, progress, engine=engine, spending=spending)
-        specs, task, models, inputs = found.specs, found.task, found.models, found.inputs
+        loaded = load_all(options, given, corpus, progress, engine=engine, spending=spending)
+        specs, task, models, inputs = loaded.specs, loaded.task, loaded.models, loaded.inputs
         progress.note(inputs.headline)
         if options.shard is not None:
             progress.note(f"shard {part}: only its share of the samples is audited")
@@ -228,7 +228,7 @@ def audit_models(
             command=tuple(command),
             progress=progress,
             key=key,
-            judge=found.judge,
+            judge=loaded.judge,
         )
         return _finished(job), folder
 
@@ -245,7 +245,7 @@ def _engine(options: RunOptions) -> Iterator[Engine]:
         from codeaudit.audit.engines.ray import ray_engine
 
         # Its network is spread over the GPUs of a machine.
-        whole = any(one.key == "device_map" for one in options.arguments)
+        whole = any(argument.key == "device_map" for argument in options.arguments)
         with ray_engine(
             options.address, workers=options.workers, device=options.device, whole=whole
         ) as engine:
@@ -346,9 +346,9 @@ def _finished(job: PreparedRun) -> Summary:
         summary = _with_served(job, summary, manifest)
         # The summary before the final manifest: a folder whose manifest says `finished` has everything.
         job.folder.write_text(SUMMARY, summary.to_json())
-        drawn = {"draws": [asdict(one) for one in summary.draws]} if summary.draws else {}
-        told = {REPEATS: dict(asked)}
-        done = {**_with_usage(job, manifest), **drawn, **told, "state": "finished", "finished": now()}
+        drawn = {"draws": [asdict(draw) for draw in summary.draws]} if summary.draws else {}
+        repeats = {REPEATS: dict(asked)}
+        done = {**_with_usage(job, manifest), **drawn, **repeats, "state": "finished", "finished": now()}
         # Without an attack the table of an earlier, unfinished run may still be there.
         names = {
             *BOUND,
@@ -367,8 +367,8 @@ def _finished(job: PreparedRun) -> Summary:
 def _with_served(job: PreparedRun, summary: Summary, manifest: Manifest) -> Summary:
     """The summary with what the replies of all starts say about the models that answered."""
     named: dict[str, dict[str, None]] = {}
-    for one in _with_usage(job, manifest)["usage"]:
-        named.setdefault(one["model"], {}).update(dict.fromkeys(one.get("served", ())))
+    for usage in _with_usage(job, manifest)["usage"]:
+        named.setdefault(usage["model"], {}).update(dict.fromkeys(usage.get("served", ())))
     movable = {model.name: getattr(innermost(model), "may_move", False) for model in job.models}
     return replace(
         summary,
@@ -395,7 +395,7 @@ def default_run_folder(options: RunOptions, given: Mapping[str, Model]) -> Path:
     """A new folder, named after the time and the task of the run."""
     task = options.task or (suite_task(options.suite) if options.suite is not None else None)
     # Without loading a model; those that say their task only then are rare.
-    models = (given[one].task if one in given else catalogue.task_of(one) for one in options.model)
+    models = (given[spec].task if spec in given else catalogue.task_of(spec) for spec in options.model)
     task = task or next(filter(None, models), DEFAULT_TASK)
     stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
     path = RUNS / f"{stamp}-{re.sub(r'[:/]', '-', task)}"
@@ -429,7 +429,7 @@ def run_folder(path: Path) -> Iterator[RunFolder]:
                 if (
                     ignores is not None
                     and place == RUNS
-                    and not any(one != ignores for one in RUNS.iterdir())
+                    and not any(path != ignores for path in RUNS.iterdir())
                 ):
                     ignores.unlink()
                 place.rmdir()
@@ -559,9 +559,9 @@ def _with_killed(job: PreparedRun, manifest: Manifest) -> Manifest:
     place = job.folder.path / LEDGER
     killed = read_ledger(place, int(manifest.get("spent", {}).get("ledger", 0)))
     job.spending.add(spent_before(manifest))
-    for one in killed.values():
-        job.spending.add(one.counted)
-    used = [{"model": name, **one.as_mapping()} for name, one in killed.items()]
+    for start in killed.values():
+        job.spending.add(start.counted)
+    used = [{"model": name, **start.as_mapping()} for name, start in killed.items()]
     return _with_spent(job, {**manifest, "usage": [*manifest["usage"], *used]})
 
 
@@ -605,21 +605,23 @@ def _manifest(job: PreparedRun) -> Manifest:
 
 def _facts(model: Model) -> dict[str, Any]:
     """What the manifest and the summary say about a model."""
-    found = {name: getattr(model, name) for name in ("name", "fingerprint", "parameters", "noise")}
+    about = {name: getattr(model, name) for name in ("name", "fingerprint", "parameters", "noise")}
     if is_hosted(model):
-        found["hosted"] = True
+        about["hosted"] = True
     if asked := prompt_of(model):
-        found["prompt"] = asked
+        about["prompt"] = asked
     if model.scale:
-        found["scale"] = model.scale
+        about["scale"] = model.scale
     proof = getattr(model, "network", None)
-    return found if proof is None else {**found, "network": asdict(proof)}
+    return about if proof is None else {**about, "network": asdict(proof)}
 
 
 def versions() -> dict[str, str]:
     """The versions of Python and of the installed `DISTRIBUTIONS`, by name."""
-    found = {name: version_of(distribution) for name, distribution in DISTRIBUTIONS.items()}
-    return {PYTHON.name: platform.python_version()} | {name: one for name, one in found.items() if one}
+    installed = {name: version_of(distribution) for name, distribution in DISTRIBUTIONS.items()}
+    return {PYTHON.name: platform.python_version()} | {
+        name: version for name, version in installed.items() if version
+    }
 
 
 def _with_usage(job: PreparedRun, manifest: Manifest) -> Manifest:
@@ -659,24 +661,24 @@ def carry_out(job: PreparedRun, remember: Remember, repeated: dict[str, Mapping[
         # All trials first, because they share one table, which every model reads back.
         written = {seed: _write_suite(job, seed, table, places) for seed in job.inputs.seeds}
     _tell_near_copies(job, written.values())
-    draws = tuple(one.draw for one in written.values() if one.draw is not None)
+    draws = tuple(trial.draw for trial in written.values() if trial.draw is not None)
     for model in job.models:
         # A file of answers that fits no query ends the run before it judges any answer.
         if model.repeats is not None:
             job.progress.note(model.fit(_queries(job), part=job.options.shard is not None))
     stages: dict[str, RepeatStages] = {}
-    held = max((number + 1 for one in written.values() for _, number in one.repeats), default=0)
+    held = max((number + 1 for trial in written.values() for _, number in trial.repeats), default=0)
     with (
         job.folder.replacing(VERDICTS) as place,
         TableWriter(place, VERDICT_COLUMNS, about) as table,
         _replies(job, about) as replies,
     ):
         trials = (
-            (seed, _audited(job, remember, table, replies, seed, one, stages))
-            for seed, one in written.items()
+            (seed, _audited(job, remember, table, replies, seed, trial, stages))
+            for seed, trial in written.items()
         )
         summary = _summarised(job, remember, trials, _header(job, draws))
-    repeated |= {model: one.about(held) for model, one in stages.items()}
+    repeated |= {model: staged.about(held) for model, staged in stages.items()}
     if not job.options.attacks:
         return summary
     with job.folder.replacing(ATTACKS) as place, TableWriter(place, ATTACK_COLUMNS, about) as table:
@@ -704,7 +706,7 @@ def _summarised(
 
     task = job.task.judged_by(job.judge.name, judge.same)
     with usage_noted(job.judge, job.progress):
-        summary = summarise(((seed, heard(one)) for seed, one in trials), task=task, header=header)
+        summary = summarise(((seed, heard(audited)) for seed, audited in trials), task=task, header=header)
     said = judge.record
     return replace(
         summary,
@@ -750,7 +752,7 @@ class _WrittenTrial:
     def asked(self, repeating: Repeating) -> int:
         """Number of answers that a model has to give."""
         kept = ((extra, number) for extra, number in self.repeats if repeating.has(number, extra=extra))
-        return self.answers + sum(self.repeats[one] for one in kept)
+        return self.answers + sum(self.repeats[key] for key in kept)
 
 
 @contextmanager
@@ -787,17 +789,21 @@ def _write_suite(
     for place, content, case in job.inputs.placed(seed, every):
         table.write(suite_rows(seed, case))
         if places is not None:
-            made = sum(isinstance(one, Perturbed) for one in case.outcomes)
+            made = sum(isinstance(outcome, Perturbed) for outcome in case.outcomes)
             named = {"seed": seed, "sample": case.sample.id, "place": place, "content": content}
             places.write([{**named, "rows": len(case.outcomes), "verdicts": made}])
-        variants += sum(isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT for one in case.outcomes)
+        variants += sum(
+            isinstance(outcome, Perturbed) and outcome.kind not in KEEPS_TEXT for outcome in case.outcomes
+        )
         samples += 1
         for model in job.models:
             if model.has_learned(case.sample.source, case.sample.language):
                 copies[model.name] += 1
         # Equal texts are asked once; repeats are asked besides.
         answers += len(set(queries(case, job.task)))
-        repeated.update((case.extra, one.variant) for one in case.outcomes if one.kind == "identity")
+        repeated.update(
+            (case.extra, outcome.variant) for outcome in case.outcomes if outcome.kind == "identity"
+        )
     job.progress.note(f"suite: {counted(variants, 'variant')}")
     return _WrittenTrial(
         answers=answers,
@@ -811,12 +817,12 @@ def _write_suite(
 def _tell_near_copies(job: PreparedRun, trials: Collection[_WrittenTrial]) -> None:
     """Say for each model how many samples it learned from, other names, comments and blanks aside."""
     most = max((trial.samples for trial in trials), default=0)
-    found = {
+    counts = {
         model.name: max((trial.near_copies.get(model.name, 0) for trial in trials), default=0)
         for model in job.models
     }
-    for number in sorted(set(found.values()) - {0}, reverse=True):
-        names = ", ".join(name for name, one in found.items() if one == number)
+    for number in sorted(set(counts.values()) - {0}, reverse=True):
+        names = ", ".join(name for name, count in counts.items() if count == number)
         job.progress.note(
             f"{names}: learned from near copies of {number:,} of {counted(most, 'sample')} (other names, "
             "comments and blanks aside), so the score on them may be too good"
@@ -852,10 +858,10 @@ def _audited(
                 monitor.expect(written.asked(known.repeating))
             setup = replace(setup, repeating=known.repeating)
             asked = ask_again(read_repeats(place, seed=seed, task=job.task, repeating=setup.repeating), setup)
-            for one in audit(read_suite(place, seed=seed), setup, asked=asked):
-                table.write(verdict_rows(seed, one))
-                replies.write(answer_rows(seed, one))
-                yield one
+            for record in audit(read_suite(place, seed=seed), setup, asked=asked):
+                table.write(verdict_rows(seed, record))
+                replies.write(answer_rows(seed, record))
+                yield record
 
 
 def _first_stage(job: PreparedRun, seed: int, setup: AuditSetup) -> tuple[RepeatStages, AuditSetup]:
@@ -872,9 +878,9 @@ def _first_stage(job: PreparedRun, seed: int, setup: AuditSetup) -> tuple[Repeat
     for each in job.inputs.seeds:
         first = replace(setup, repeating=ONCE, monitor=own if each == seed else others)
         asked = ask_again(read_repeats(place, seed=each, task=job.task, repeating=ONCE), first)
-        for one in audit(read_first_stage(place, seed=each), first, asked=asked):
+        for record in audit(read_first_stage(place, seed=each), first, asked=asked):
             total += 1
-            unsteady += any(isinstance(verdict, Violated) for verdict in one.verdicts)
+            unsteady += any(isinstance(verdict, Violated) for verdict in record.verdicts)
     if unsteady:
         job.progress.note(
             f"{setup.model.name}: {unsteady:,} of {total:,} answers to the same input changed; "
@@ -905,10 +911,10 @@ def _attacked(job: PreparedRun, remember: Remember, table: TableWriter) -> Itera
                 usage_noted(model, job.progress),
                 job.progress.counting(label, total, unit="samples") as monitor,
             ):
-                for one in _searches(job, strategy, setup):
-                    table.write([attack_row(one)])
+                for search in _searches(job, strategy, setup):
+                    table.write([attack_row(search)])
                     monitor.answered(1, recalled=False)
-                    yield one
+                    yield search
 
 
 def _searches(job: PreparedRun, strategy: str, setup: AuditSetup) -> Iterator[Attacked]:

@@ -71,7 +71,7 @@ def write_baseline(
         if flip.kind in KEPT
     ]
     summary = judged.summary
-    told = {
+    header = {
         "format": FORMAT,
         "schema": SCHEMA,
         "task": summary.task,
@@ -80,19 +80,19 @@ def write_baseline(
         "seed": summary.seed,
         "models": [
             {
-                "name": one.model,
-                "fingerprint": one.fingerprint,
-                "parameters": one.parameters,
-                "noise": one.noise,
+                "name": model.model,
+                "fingerprint": model.fingerprint,
+                "parameters": model.parameters,
+                "noise": model.noise,
             }
-            for one in summary.models
+            for model in summary.models
         ],
         "run": dict(run),
         "rows": len(rows),
     }
-    content = _content(told, rows)
+    content = _content(header, rows)
     signed = {} if key is None else {SIGNATURE: signature(content, key)}
-    about = {**told, DIGEST: hashlib.sha256(content).hexdigest(), **signed}
+    about = {**header, DIGEST: hashlib.sha256(content).hexdigest(), **signed}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -123,7 +123,7 @@ def read_baseline_file(path: Path, key: bytes | None) -> Judged:
         )
     rows = list(read_rows(path, table=BASELINE))
     older = about["schema"] < SCHEMA
-    facts_in_file = {name: one for name, one in about.items() if name not in (DIGEST, SIGNATURE)}
+    facts_in_file = {name: fact for name, fact in about.items() if name not in (DIGEST, SIGNATURE)}
     content = _content(facts_in_file, rows, scored=not older)
     if about.get(DIGEST) != hashlib.sha256(content).hexdigest():
         raise RunError(f"{str(path)!r} is not as it was written: edited or cut; {REMEDY}")
@@ -143,11 +143,11 @@ def read_baseline_file(path: Path, key: bytes | None) -> Judged:
 
 
 def _scores(rows: Sequence[TableRow]) -> Mapping[str, Mapping[tuple[int, str], float]]:
-    found: dict[str, dict[tuple[int, str], float]] = {}
+    scores: dict[str, dict[tuple[int, str], float]] = {}
     for row in rows:
         if row.get("score") is not None:
-            found.setdefault(row["model"], {})[row["seed"], row["sample"]] = row["score"]
-    return found
+            scores.setdefault(row["model"], {})[row["seed"], row["sample"]] = row["score"]
+    return scores
 
 
 def _header(path: Path, about: Mapping[str, Any]) -> RunHeader:
@@ -158,7 +158,7 @@ def _header(path: Path, about: Mapping[str, Any]) -> RunHeader:
     """
     try:
         models = tuple(ModelHeader.of(facts) for facts in about["models"])
-        sound = all(isinstance(one.name, str) and isinstance(one.fingerprint, str) for one in models)
+        sound = all(isinstance(model.name, str) and isinstance(model.fingerprint, str) for model in models)
         if not sound or not is_whole(about["seed"]) or not is_text(about["task"]):
             raise ValueError("a field has a value that it cannot have")
         return RunHeader(task=about["task"], corpus=about["corpus"], seed=about["seed"], models=models)
@@ -192,13 +192,13 @@ def _check_rows(path: Path, about: Mapping[str, Any], header: RunHeader, rows: S
         raise RunError(f"{str(path)!r} is damaged: {wrong}; {REMEDY}")
 
 
-def _check_signature(path: Path, found: object, content: bytes, key: bytes) -> None:
-    if not isinstance(found, str):
+def _check_signature(path: Path, signed: object, content: bytes, key: bytes) -> None:
+    if not isinstance(signed, str):
         raise RunError(
             f"{str(path)!r} has no signature; write it again: "
             "codeaudit report RUN --baseline FILE --sign-key FILE"
         )
-    if not is_signature(found, content, key):
+    if not is_signature(signed, content, key):
         raise RunError(
             f"the signature of {str(path)!r} does not fit this key: the file was edited, or signed with "
             "another key"

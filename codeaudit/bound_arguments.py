@@ -58,17 +58,17 @@ def read_arguments(texts: Iterable[str]) -> tuple[BoundArgument, ...]:
     Raises:
         UsageError: one has no `=`, or is for a model with the number 0.
     """
-    found = []
+    arguments = []
     for text in texts:
         match = _ARGUMENT.fullmatch(text)
         if match is None:
             shown = "***" if looks_secret(text) else text
             raise UsageError(f"model argument {shown!r} must be -M key=value")
-        one = BoundArgument(int(match["place"] or 0), match["key"], match["value"])
-        if match["place"] and not one.place:
-            raise UsageError(f"-M {one.name}: the first model has the number 1")
-        found.append(one)
-    return tuple(found)
+        argument = BoundArgument(int(match["place"] or 0), match["key"], match["value"])
+        if match["place"] and not argument.place:
+            raise UsageError(f"-M {argument.name}: the first model has the number 1")
+        arguments.append(argument)
+    return tuple(arguments)
 
 
 def of_model(
@@ -80,11 +80,13 @@ def of_model(
     """
     several = tuple(arguments)
     common = {
-        one.key: one.value
-        for one in several
-        if not one.place and (accepted is None or catalogue.is_among(one.key, accepted))
+        argument.key: argument.value
+        for argument in several
+        if not argument.place and (accepted is None or catalogue.is_among(argument.key, accepted))
     }
-    return common | {one.key: one.value for one in several if one.place and one.place == place}
+    return common | {
+        argument.key: argument.value for argument in several if argument.place and argument.place == place
+    }
 
 
 def check_arguments(
@@ -100,13 +102,15 @@ def check_arguments(
     """
     specs = [spec for spec in models if spec not in given]
     accepted = frozenset().union(*(catalogue.accepted(spec) for spec in specs))
-    for one in arguments:
-        if one.place:
-            _check_bound(one, models, given)
-        elif not catalogue.is_among(one.key, accepted):
-            raise UsageError(f"no model here takes the argument {one.key!r}; {_known(one.key, accepted)}")
+    for argument in arguments:
+        if argument.place:
+            _check_bound(argument, models, given)
+        elif not catalogue.is_among(argument.key, accepted):
+            raise UsageError(
+                f"no model here takes the argument {argument.key!r}; {_known(argument.key, accepted)}"
+            )
         else:
-            _check_meant(one, arguments, specs)
+            _check_meant(argument, arguments, specs)
     if base_url is not None and specs and has_idle_url(arguments, models):
         raise UsageError(
             f"--base-url {redacted_url(base_url)} has no effect: every model has an address of its own; "
@@ -121,29 +125,31 @@ def _known(key: str, accepted: Collection[str]) -> str:
     return nearest_or_all(key, accepted) if accepted else "known: none"
 
 
-def _check_meant(one: BoundArgument, arguments: Iterable[BoundArgument], specs: Iterable[str]) -> None:
+def _check_meant(argument: BoundArgument, arguments: Iterable[BoundArgument], specs: Iterable[str]) -> None:
     """Check that an argument for all models that is given twice was not meant for one model each.
 
     Raises:
         UsageError: it may have been.
     """
-    values = {other.value for other in arguments if other.name == one.name}
-    takers = [spec for spec in specs if catalogue.is_among(one.key, catalogue.accepted(spec))]
+    values = {other.value for other in arguments if other.name == argument.name}
+    takers = [spec for spec in specs if catalogue.is_among(argument.key, catalogue.accepted(spec))]
     if len(values) > 1 and len(takers) > 1:
         raise UsageError(
-            f"-M {one.name} is given {len(values)} times, and several models take it; -M 1:{one.key}=… is "
-            f"for the first --model, -M 2:{one.key}=… for the second"
+            f"-M {argument.name} is given {len(values)} times, and several models take it; "
+            f"-M 1:{argument.key}=… is for the first --model, -M 2:{argument.key}=… for the second"
         )
 
 
-def _check_bound(one: BoundArgument, models: Sequence[str], given: Collection[str]) -> None:
-    if one.place > len(models):
+def _check_bound(argument: BoundArgument, models: Sequence[str], given: Collection[str]) -> None:
+    if argument.place > len(models):
         count = {0: "no --model is", 1: "one --model is"}.get(len(models), f"{len(models)} --model are")
-        raise UsageError(f"-M {one.name}: {count} named; the number says which one the argument is for")
-    spec = models[one.place - 1]
+        raise UsageError(f"-M {argument.name}: {count} named; the number says which one the argument is for")
+    spec = models[argument.place - 1]
     accepted = frozenset() if spec in given else catalogue.accepted(spec)
-    if not catalogue.is_among(one.key, accepted):
-        raise UsageError(f"-M {one.name}: model {spec!r} takes no such argument; {_known(one.key, accepted)}")
+    if not catalogue.is_among(argument.key, accepted):
+        raise UsageError(
+            f"-M {argument.name}: model {spec!r} takes no such argument; {_known(argument.key, accepted)}"
+        )
 
 
 def has_idle_url(arguments: Iterable[BoundArgument], models: Sequence[str]) -> bool:
@@ -197,11 +203,11 @@ def rebound(texts: Iterable[str], before: Sequence[str], after: Sequence[str]) -
     free = list(enumerate(before, start=1))
     places: dict[int, int] = {}
     for now, spec in enumerate(after, start=1):
-        if found := next((one for one in free if one[1] == spec), None):
-            free.remove(found)
-            places[found[0]] = now
+        if bound := next((pair for pair in free if pair[1] == spec), None):
+            free.remove(bound)
+            places[bound[0]] = now
     return tuple(
-        one._replace(place=places.get(one.place, 0)).text
-        for one in read_arguments(texts)
-        if not one.place or one.place in places
+        argument._replace(place=places.get(argument.place, 0)).text
+        for argument in read_arguments(texts)
+        if not argument.place or argument.place in places
     )

@@ -118,8 +118,8 @@ def _has_more(text: str, language: str) -> bool:
     from codeaudit.transforms.perturb import function_context_of
 
     with suppress(SourceError):
-        found = function_context_of(text, language)
-        return bool((found.before + found.after).strip())
+        context = function_context_of(text, language)
+        return bool((context.before + context.after).strip())
     return False
 
 
@@ -127,8 +127,12 @@ def _language_of(text: str, but: str) -> str | None:
     """A language other than `but` in whose syntax a text parses."""
     from codeaudit.transforms.language import every_language
 
-    known = (one for one in every_language() if one.name != but and one.parse and one.function_context)
-    return next((one.name for one in known if one.parses(text)), None)
+    known = (
+        language
+        for language in every_language()
+        if language.name != but and language.parse and language.function_context
+    )
+    return next((language.name for language in known if language.parses(text)), None)
 
 
 @says_what_is_meant
@@ -315,10 +319,10 @@ def _perturbed(
     from codeaudit.audit.suite import CHUNK, FEW
 
     if task is None:
-        found = raw_samples(samples, language, Counter())
+        prepared = raw_samples(samples, language, Counter())
     else:
-        found = prepared_samples(samples, language, task)
-    for outcomes in spread(chosen, found, workers=workers, chunk=CHUNK, few=FEW):
+        prepared = prepared_samples(samples, language, task)
+    for outcomes in spread(chosen, prepared, workers=workers, chunk=CHUNK, few=FEW):
         yield from outcomes
 
 
@@ -331,7 +335,7 @@ def _outcomes(
     languages = (sample.language,)
     if names is None:
         # The identity is for the noise of a run. Here it would repeat each sample unchanged.
-        own = tuple(one for one in standard_transforms(languages, controls=False) if one != "identity")
+        own = tuple(name for name in standard_transforms(languages, controls=False) if name != "identity")
     else:
         own = expand(names, languages=languages)
     return case(sample, SuitePlan(transforms=own, variants=variants, seed=seed, sites=sites)).outcomes
@@ -348,14 +352,14 @@ def _file(source: str, name: str, language: str, seed: int, sites: Sites) -> str
     from codeaudit.transforms.registration import load_target
     from codeaudit.transforms.source_files import Declined, TransformSeries, perturb_file
 
-    formats = {one.name: one.files for one in source_languages().values()}
+    formats = {language.name: language.files for language in source_languages().values()}
     if language not in formats:
         raise UsageError(f"no whole files of {language!r}; known: {', '.join(formats)}")
     # A Python text may hold lone surrogates; they must come back as they were.
     data = source.encode("utf-8", "surrogatepass")
     series = TransformSeries(transforms=loaded((name,), language), seed=seed, sites=sites)
-    found = perturb_file(load_target(formats[language]), data, "<source>", series)
-    if found.data == data:
-        reasons = Counter(one.reason for one in found.records if isinstance(one, Declined))
+    perturbed = perturb_file(load_target(formats[language]), data, "<source>", series)
+    if perturbed.data == data:
+        reasons = Counter(record.reason for record in perturbed.records if isinstance(record, Declined))
         raise NotAppliedError(reasons.most_common(1)[0][0] if reasons else "no function", transform=name)
-    return found.data.decode("utf-8", "surrogatepass")
+    return perturbed.data.decode("utf-8", "surrogatepass")

@@ -67,8 +67,8 @@ def check_suite(suite: Table, folder: Path, manifest: Manifest) -> None:
     Raises:
         RunError: one of these does not hold.
     """
-    for told in _faults(suite, manifest):
-        raise RunError(f"{told}; {restored(folder)}")
+    for fault in _faults(suite, manifest):
+        raise RunError(f"{fault}; {restored(folder)}")
 
 
 def _faults(suite: Table, manifest: Manifest) -> Iterator[str]:
@@ -79,11 +79,11 @@ def _faults(suite: Table, manifest: Manifest) -> Iterator[str]:
     drawn = "suite" not in manifest.get("corpus", {})
     wanted, seeds = manifest.get("transforms", ()), set[object]()
     known: dict[str, object] = {}
-    for (seed, sample), found in groupby(
+    for (seed, sample), group in groupby(
         read_rows(suite, columns=COLUMNS), key=lambda row: (row["seed"], row["sample"])
     ):
         seeds.add(seed)
-        rows = list(found)
+        rows = list(group)
         for row in rows:
             name, kind = row["transform"], row["kind"]
             if name not in known:
@@ -124,10 +124,10 @@ def _gaps(
     number = variants if isinstance(variants, int) else 0
     # Earlier versions asked the original again once.
     again = max(number, repeats if isinstance(repeats, int) else 0) if REPEATS in manifest else 1
-    for name, found in numbers.items():
+    for name, counts in numbers.items():
         whole = again if kinds[name] == "identity" else 1 if kinds[name] in KEEPS_TEXT else number
-        if whole and found != Counter(range(whole)):
-            yield f"{place} has {found.total()} variants of sample {sample!r} under {name!r}, not {whole}"
+        if whole and counts != Counter(range(whole)):
+            yield f"{place} has {counts.total()} variants of sample {sample!r} under {name!r}, not {whole}"
 
 
 if TYPE_CHECKING:
@@ -221,9 +221,9 @@ class Run:
 
         # The suite has a row per variant; those of one sample repeat its columns.
         rows = {(row["seed"], row["sample"]): row for row in read_rows(self.files / SUITE)}
-        found = pd.DataFrame(list(rows.values()), columns=list(SAMPLE))
-        found["label"] = found["label"].map(_decoded)
-        return found
+        table = pd.DataFrame(list(rows.values()), columns=list(SAMPLE))
+        table["label"] = table["label"].map(_decoded)
+        return table
 
     def verdicts(self) -> "pd.DataFrame":
         """One row per model, sample, transform and variant.
@@ -241,10 +241,10 @@ class Run:
         """
         import pandas as pd
 
-        found = pd.DataFrame(list(read_rows(self.files / VERDICTS)))
+        table = pd.DataFrame(list(read_rows(self.files / VERDICTS)))
         for name in ("before", "after"):
-            found[name] = found[name].map(_decoded)
-        return found
+            table[name] = table[name].map(_decoded)
+        return table
 
     def violations(self) -> "pd.DataFrame":
         """The rows of `verdicts` in which a meaning-keeping transform changed the answer.
@@ -287,10 +287,10 @@ class Run:
         ratios: dict[str, list[float]] = {}
         records = with_replies(self.files, self.audited(by_sample=True))
         same = self.manifest.get(ANALYSIS) == analysis_digest()
-        found = browser(_watched(records, ratios), explanations, _drawing if same else _no_drawing)
+        shown = browser(_watched(records, ratios), explanations, _drawing if same else _no_drawing)
         about = _about(self.manifest, self.summary) | ({} if same else {"dependence graphs": NOT_DRAWN})
         asked = tuple(_asked(self.manifest, self.summary))
-        text = html(Page(summary=self.summary, browser=found, asked=asked, about=about, predictions=ratios))
+        text = html(Page(summary=self.summary, browser=shown, asked=asked, about=about, predictions=ratios))
         if path is not None:
             write_file(Path(path), text)
         return text
@@ -310,8 +310,8 @@ class Run:
         `transforms` restricts the verdicts, and `by_sample` orders the records, as in `trials`.
         """
         for seed, records in self.trials(transforms, by_sample=by_sample):
-            for one in records:
-                yield seed, one
+            for record in records:
+                yield seed, record
 
     def trials(
         self, transforms: frozenset[str] | None, *, by_sample: bool = False
@@ -331,7 +331,7 @@ class Run:
         # In the order of the trials.
         for seed in dict.fromkeys(row["seed"] for row in read_rows(self.files / SUITE, columns=("seed",))):
             if by_sample:
-                models = [str(one.get("name")) for one in self.manifest["models"]]
+                models = [str(model.get("name")) for model in self.manifest["models"]]
                 audited = read_by_sample(self.files, models, seed=seed)
             else:
                 audited = read_audited(self.files, seed=seed)
@@ -340,7 +340,7 @@ class Run:
                 # `--transform rename` must not drop the controls, which the sensitivity needs. A named
                 # control replaces all others.
                 others = not any(self.kinds.get(name) == "control" for name in transforms)
-                whole = (_only(one, transforms, controls=others) for one in whole)
+                whole = (_only(record, transforms, controls=others) for record in whole)
             yield seed, whole
 
     def check_verdicts(self) -> None:
@@ -369,32 +369,32 @@ class Run:
             return
         try:
             models = self.manifest["models"]
-            noise = {str(one["name"]): float(one.get("noise", 0.0)) for one in models}
-            scales = {str(one["name"]): one.get("scale", "") for one in models}
+            noise = {str(model["name"]): float(model.get("noise", 0.0)) for model in models}
+            scales = {str(model["name"]): model.get("scale", "") for model in models}
         except (KeyError, TypeError, ValueError) as error:
             raise RunError(f"{str(self.path / MANIFEST)!r} lacks a field: {error}") from error
-        for one in records:
-            scored = not one.verdicts or one.score == score_of(task, one.before, one.sample)
-            for verdict, score in zip(one.verdicts, one.after_scores, strict=True):
+        for record in records:
+            scored = not record.verdicts or record.score == score_of(task, record.before, record.sample)
+            for verdict, score in zip(record.verdicts, record.after_scores, strict=True):
                 perturbed = verdict.perturbed
                 again = judge(
                     perturbed,
-                    one.before,
+                    record.before,
                     verdict.after,
-                    one.sample,
+                    record.sample,
                     task=task,
-                    noise=noise[one.model],
-                    scale=scales[one.model],
+                    noise=noise[record.model],
+                    scale=scales[record.model],
                 )
                 same = again == verdict and _shifted_alike(again, verdict)
                 same = same and score == score_of(task, verdict.after, perturbed.sample)
                 if not same or not scored:
                     raise RunError(
-                        f"{str(self.path / VERDICTS)!r}: a verdict on sample {one.sample.id!r} under "
+                        f"{str(self.path / VERDICTS)!r}: a verdict on sample {record.sample.id!r} under "
                         f"{perturbed.transform!r} does not follow from its answers: it was edited, or an "
                         f"earlier version judged it; run the audit again: {repeated(self.path)}"
                     )
-            yield one
+            yield record
 
     def _repr_html_(self) -> str:
         """The tables of the summary, for notebooks."""
@@ -428,8 +428,8 @@ def open_run(folder: str | Path) -> Run:
     >>> run.summary.models[0].violations.rate  # doctest: +SKIP
     0.12
     """
-    found = read_run(Path(folder))
-    return replace(found, path=found.path.absolute())
+    opened = read_run(Path(folder))
+    return replace(opened, path=opened.path.absolute())
 
 
 def read_run(path: Path) -> Run:
@@ -438,17 +438,17 @@ def read_run(path: Path) -> Run:
     Raises:
         RunError: there is no such run, it is not finished, or its files do not belong together.
     """
-    found = Run(path)
-    manifest = found.manifest
+    run = Run(path)
+    manifest = run.manifest
     if manifest.get("state") != FINISHED or not (path / SUMMARY).exists():
         # The tables of an unfinished run may be those of an earlier one.
         raise RunError(f"the run at {str(path)!r} is not finished; go on with it first: {repeated(path)}")
     # Runs of the first schema hold no hashes. They can be read; a gate does not believe them.
-    if found.is_bound:
-        found = Run(path, known=recall(manifest), bound=check_files(path, manifest))
-        if found.known is None:
-            _check_tables(found)
-    return found
+    if run.is_bound:
+        run = Run(path, known=recall(manifest), bound=check_files(path, manifest))
+        if run.known is None:
+            _check_tables(run)
+    return run
 
 
 def _check_tables(run: Run) -> None:
@@ -457,7 +457,7 @@ def _check_tables(run: Run) -> None:
     Raises:
         RunError: they have not, or nothing was audited.
     """
-    names = [(str(one["name"]), one.get("fingerprint")) for one in run.manifest.get("models", ())]
+    names = [(str(entry["name"]), entry.get("fingerprint")) for entry in run.manifest.get("models", ())]
     if not names:
         raise RunError(f"{str(run.path / MANIFEST)!r} names no model: nothing was audited")
     if len({name for name, _ in names}) < len(names):
@@ -468,12 +468,12 @@ def _check_tables(run: Run) -> None:
         other = f"{str(run.path / MANIFEST)!r} and {SUMMARY} are of different models"
         raise RunError(f"{other}; {restored(run.path)}")
     for model in run.summary.models:
-        found = rows[model.model]
+        counts = rows[model.model]
         rates = {"preserving": model.pairs, "control": model.sensitivity, "identity": model.noise_floor}
-        told = {kind: (rate.count, rate.total - rate.count) for kind, rate in rates.items()}
-        unjudged = sum(number for one, number in found.items() if one.outcome == "unjudged")
-        counted = {kind: (_pooled(found, kind, "violated"), _pooled(found, kind, "held")) for kind in rates}
-        if told != counted or unjudged != model.unjudged:
+        recorded = {kind: (rate.count, rate.total - rate.count) for kind, rate in rates.items()}
+        unjudged = sum(number for row, number in counts.items() if row.outcome == "unjudged")
+        counted = {kind: (_pooled(counts, kind, "violated"), _pooled(counts, kind, "held")) for kind in rates}
+        if recorded != counted or unjudged != model.unjudged:
             raise RunError(
                 f"{str(run.path / SUMMARY)!r} and {VERDICTS} have different counts; {restored(run.path)}"
             )
@@ -484,11 +484,11 @@ def _pooled(rows: Mapping[RowCounts, int], kind: str, outcome: str) -> int:
 
     Samples drawn in addition are in that rate only if the kind has one transform (`reports.summarise`).
     """
-    whole = len({one.transform for one in rows if one.kind == kind}) == 1
+    whole = len({row.transform for row in rows if row.kind == kind}) == 1
     return sum(
         number
-        for one, number in rows.items()
-        if one.kind == kind and one.outcome == outcome and (whole or not one.extra)
+        for row, number in rows.items()
+        if row.kind == kind and row.outcome == outcome and (whole or not row.extra)
     )
 
 
@@ -547,7 +547,7 @@ def _decoded(text: str | None) -> object:
 
 def _only(audited: Audited, transforms: frozenset[str], *, controls: bool) -> Audited:
     """The record with these transforms and the identity; with all `controls`, if that is wanted."""
-    kinds = {one.perturbed.transform: one.perturbed.kind for one in audited.verdicts}
+    kinds = {verdict.perturbed.transform: verdict.perturbed.kind for verdict in audited.verdicts}
     kinds |= {gap.transform: gap.kind for gap in audited.not_applied}
 
     def chosen(name: str) -> bool:
@@ -574,8 +574,8 @@ def _watched(
     pairs: Iterable[tuple[int, Audited]], ratios: dict[str, list[float]]
 ) -> Iterator[tuple[int, Audited]]:
     """The records unchanged. On the way, ratios of numeric answers (after / before) go into `ratios`."""
-    for seed, one in pairs:
-        for verdict in one.verdicts:
+    for seed, record in pairs:
+        for verdict in record.verdicts:
             if verdict.perturbed.kind == "preserving" and isinstance(verdict, Held | Violated):
                 before, after = verdict.before.answer, verdict.after.answer
                 if (
@@ -584,8 +584,8 @@ def _watched(
                     and before
                     and isfinite(after / before)
                 ):
-                    ratios.setdefault(one.model, []).append(after / before)
-        yield seed, one
+                    ratios.setdefault(record.model, []).append(after / before)
+        yield seed, record
 
 
 def _shifted_alike(one: Verdict, other: Verdict) -> bool:
@@ -620,12 +620,12 @@ def _drawing(sample: Sample) -> "Drawing | None":
     )
 
 
-def comparison_page(found: Comparison, compared: Sequence[tuple[Run, ComparedRun]]) -> str:
+def comparison_page(comparison: Comparison, compared: Sequence[tuple[Run, ComparedRun]]) -> str:
     """The page of a comparison of runs. Each run stands beside what was compared of it."""
     from codeaudit.reports.render.html.comparison import RunOnPage, comparison_html
 
-    pages = [RunOnPage(run=one, about=_about(run.manifest, one.summary)) for run, one in compared]
-    return comparison_html(found, pages)
+    pages = [RunOnPage(run=side, about=_about(run.manifest, side.summary)) for run, side in compared]
+    return comparison_html(comparison, pages)
 
 
 def _about(manifest: Manifest, summary: Summary) -> dict[str, str]:
@@ -633,7 +633,7 @@ def _about(manifest: Manifest, summary: Summary) -> dict[str, str]:
     corpus = manifest.get("corpus", {})
     versions = manifest.get("versions", {})
     number = int(manifest.get("trials", 1))
-    told = {
+    about = {
         "command": shlex.join(map(str, manifest.get("command", ()))),
         "started": str(manifest.get("started")),
         "corpus": f"{summary.corpus}, hash {str(corpus.get('hash', ''))[:16]}",
@@ -643,9 +643,9 @@ def _about(manifest: Manifest, summary: Summary) -> dict[str, str]:
         "machine": str(manifest.get("machine", {}).get("system")),
     }
     for model in summary.models:
-        told[f"fingerprint of {model.model}"] = model.fingerprint[:32]
-    told |= {f"usage of {name}": text for name, text in _usage(manifest)}
-    return told
+        about[f"fingerprint of {model.model}"] = model.fingerprint[:32]
+    about |= {f"usage of {name}": text for name, text in _usage(manifest)}
+    return about
 
 
 def _asked(manifest: Manifest, summary: Summary) -> Iterator[str]:

@@ -208,7 +208,9 @@ def decided(
     if chosen is not None:
         # The other kinds stay: answers under controls are needed for the limit of the sensitivity.
         unjudged = {
-            key: found for key, found in now.unjudged.items() if key[1] != "preserving" or key[2] in chosen
+            key: reasons
+            for key, reasons in now.unjudged.items()
+            if key[1] != "preserving" or key[2] in chosen
         }
         now = replace(now, unjudged=unjudged)
     # From the verdicts: the numbers of `summary.json` decide nothing. Those of a known run did not change.
@@ -225,8 +227,8 @@ def decided(
     before = None if baseline is None else read_baseline(baseline, key)
     if dependence == "paper":
         now, before = _by_names(now), None if before is None else _by_names(before)
-    found = decide(now, limits, baseline=before, transforms=chosen)
-    return GatedRun(gate=found, run=opened, now=now, baseline=before, chosen=chosen)
+    decision = decide(now, limits, baseline=before, transforms=chosen)
+    return GatedRun(gate=decision, run=opened, now=now, baseline=before, chosen=chosen)
 
 
 def _check_relation(judged: Judged, dependence: Dependence) -> None:
@@ -247,8 +249,8 @@ def _by_names(judged: Judged) -> Judged:
         if flip.kind != "preserving"
     )
     unjudged: dict[tuple[str, Kind, str], Mapping[str, int]] = {
-        (model, "preserving" if kind == "paper" else kind, name): found
-        for (model, kind, name), found in judged.unjudged.items()
+        (model, "preserving" if kind == "paper" else kind, name): reasons
+        for (model, kind, name), reasons in judged.unjudged.items()
         if kind != "preserving"
     }
     return replace(judged, flips=flips, unjudged=unjudged)
@@ -257,18 +259,18 @@ def _by_names(judged: Judged) -> Judged:
 def _records_by_names(audited: Audited) -> Audited:
     """The verdicts of a record on orders by names only (`_by_names`)."""
     pairs = [
-        (_keeping(one), score)
-        for one, score in zip(audited.verdicts, audited.after_scores, strict=True)
-        if one.perturbed.kind != "preserving"
+        (_keeping(verdict), score)
+        for verdict, score in zip(audited.verdicts, audited.after_scores, strict=True)
+        if verdict.perturbed.kind != "preserving"
     ]
     left = [
-        replace(one, kind="preserving") if one.kind == "paper" else one
-        for one in audited.not_applied
-        if one.kind != "preserving"
+        replace(gap, kind="preserving") if gap.kind == "paper" else gap
+        for gap in audited.not_applied
+        if gap.kind != "preserving"
     ]
     return replace(
         audited,
-        verdicts=tuple(one for one, _ in pairs),
+        verdicts=tuple(verdict for verdict, _ in pairs),
         after_scores=tuple(score for _, score in pairs),
         not_applied=tuple(left),
     )
@@ -364,14 +366,14 @@ def _judged(run: Run, summary: Summary, *, pairs: bool = True) -> Judged:
         kinds.add(kind)
         if outcome == "unjudged":
             unjudged[model, kind, transform][reason] += number
-    found = Judged(
+    judged = Judged(
         name=str(run.path),
         run=str(run.manifest.get("codeaudit", "")),
         summary=summary,
         kinds=frozenset(kinds),
         unjudged=unjudged,
     )
-    return _with_pairs(run, found) if pairs else found
+    return _with_pairs(run, judged) if pairs else judged
 
 
 def _with_pairs(run: Run, judged: Judged) -> Judged:
@@ -380,11 +382,11 @@ def _with_pairs(run: Run, judged: Judged) -> Judged:
     gaps: defaultdict[str, list[AskedVariant]] = defaultdict(list)
     scores: defaultdict[str, dict[tuple[int, str], float]] = defaultdict(dict)
     finding = run.task.finding
-    found = set[tuple[str, int, str]]()
+    detected = set[tuple[str, int, str]]()
     # Answers are read only where a flaw that an edit hides counts apart.
     for row in read_rows(run.files / VERDICTS, columns=(*PAIR, "before") if finding else PAIR):
         if finding and _answer_of(row["before"]) == finding:
-            found.add((row["model"], row["seed"], row["sample"]))
+            detected.add((row["model"], row["seed"], row["sample"]))
         # The unchanged input of a sample: its hash shows that both runs asked about the same text.
         if row["kind"] == "identity":
             originals[row["sample"]] = row["input"]
@@ -398,12 +400,12 @@ def _with_pairs(run: Run, judged: Judged) -> Judged:
     for row in read_rows(run.files / SUITE, draw=MOVABLE, columns=SOURCE):
         if row["sample"] not in originals:
             originals[row["sample"]] = original_hash(row)
-    if found:
+    if detected:
         labels = read_rows(run.files / SUITE, columns=("sample", "label"))
         other = {row["sample"] for row in labels if row["label"] not in (None, json.dumps(finding))}
-        found = {one for one in found if one[2] not in other}
+        detected = {key for key in detected if key[2] not in other}
     return replace(
-        judged, flips=tuple(flips), originals=originals, gaps=gaps, scores=scores, found=frozenset(found)
+        judged, flips=tuple(flips), originals=originals, gaps=gaps, scores=scores, found=frozenset(detected)
     )
 
 
@@ -441,17 +443,17 @@ def _is_summary(path: Path) -> bool:
         with path.open("rb") as file:
             if file.read(4).removeprefix(BOM_UTF8)[:1] != b"{":
                 return path.name == SUMMARY
-        found = load_json(path.read_bytes())
+        value = load_json(path.read_bytes())
     except (OSError, ValueError):
         return path.name == SUMMARY
-    return isinstance(found, dict) and found.keys() >= {"schema", "task", "models"} and DIGEST not in found
+    return isinstance(value, dict) and value.keys() >= {"schema", "task", "models"} and DIGEST not in value
 
 
 def _checked(run: Run, key: bytes | None) -> Judged:
     """The verdicts of a run whose summary is not computed anew, which would check them."""
-    found = read_judged(run, key)
+    judged = read_judged(run, key)
     run.check_verdicts()
-    return found
+    return judged
 
 
 def keep_baseline(run: Run, path: Path, sign_key: Path | None) -> None:
@@ -501,9 +503,9 @@ def compare(*runs: Run | str | Path, held_out: Run | str | Path | None = None) -
     if not runs:
         raise UsageError("nothing to compare: give runs or their folders")
     scores = held_out is not None
-    found = [read_compared(read_run(_path(one)), scores=scores) for one in runs]
+    compared = [read_compared(read_run(_path(run)), scores=scores) for run in runs]
     held = None if held_out is None else read_compared(read_run(_path(held_out)), scores=True)
-    return compare_runs(found, held_out=held)
+    return compare_runs(compared, held_out=held)
 
 
 def read_compared(run: Run, *, scores: bool = False) -> ComparedRun:
@@ -513,12 +515,12 @@ def read_compared(run: Run, *, scores: bool = False) -> ComparedRun:
         RunError: its files are damaged.
     """
     run.check_verdicts()
-    found = _judged(run, run.summary)
+    judged = _judged(run, run.summary)
     # As in the statistics of a run: among several transforms only the plain draw weighs them alike.
-    several = len({flip.transform for flip in found.flips if flip.kind == "preserving"}) > 1
-    flips = tuple(flip for flip in found.flips if not (several and flip.extra))
+    several = len({flip.transform for flip in judged.flips if flip.kind == "preserving"}) > 1
+    flips = tuple(flip for flip in judged.flips if not (several and flip.extra))
     scored = tuple(_scored(run)) if scores else ()
-    return ComparedRun(name=found.name, summary=found.summary, flips=flips, scored=scored)
+    return ComparedRun(name=judged.name, summary=judged.summary, flips=flips, scored=scored)
 
 
 def _scored(run: Run) -> Iterator[ScoredPair]:
@@ -557,10 +559,10 @@ def chosen_transforms(names: Iterable[str], known: Mapping[str, str]) -> frozens
     chosen: set[str] = set()
     for name in names:
         # `expand` gives all members of a family; the run has those of its language.
-        found = {name} if name in known else known.keys() & set(expand([name]))
-        if not found:
+        named = {name} if name in known else known.keys() & set(expand([name]))
+        if not named:
             raise UsageError(f"the run has no transform {name!r}; it has: {', '.join(sorted(known))}")
-        chosen |= found
+        chosen |= named
     # A gate judges violations, which controls cannot have.
     if not any(known[name] in ("preserving", "paper") for name in chosen):
         raise UsageError("--transform names no transform that keeps the meaning")
@@ -581,13 +583,13 @@ def recomputed(
     if dependence == "paper":
         trials = ((seed, map(_records_by_names, audited)) for seed, audited in trials)
     task = run.task
-    found = summarise(trials, task=task, header=header)
+    summary = summarise(trials, task=task, header=header)
     if isinstance(task, RecordedTask) and not task.averages and transforms is None:
         # Its score is no mean of the recorded ones, and the task that computes it is not here.
         scores = {model.model: model.score for model in run.summary.models}
-        models = (replace(one, score=scores.get(one.model, one.score)) for one in found.models)
-        found = replace(found, models=tuple(models))
-    return found
+        models = (replace(model, score=scores.get(model.model, model.score)) for model in summary.models)
+        summary = replace(summary, models=tuple(models))
+    return summary
 
 
 def planned(
@@ -618,7 +620,7 @@ def planned(
     repeats = [[flip for flip in idle if flip.model == model] for model in models]
     # What the noisiest model changes for the unchanged input: of all samples, and of all answers.
     unsteady = max((_share_of_samples(each) for each in repeats if each), default=0.0)
-    floor = max((sum(one.violated for one in each) / len(each) for each in repeats if each), default=0.0)
+    floor = max((sum(flip.violated for flip in each) / len(each) for each in repeats if each), default=0.0)
     samples = len({flip.sample for flip in kept})
     variants = max((flip.variant + 1 for flip in kept), default=1)
     return plan(
@@ -634,8 +636,8 @@ def planned(
 
 def _share_of_samples(repeats: Sequence[Flip]) -> float:
     """The share of samples with a changed answer among their repeats."""
-    samples = {(one.seed, one.sample) for one in repeats}
-    return len({(one.seed, one.sample) for one in repeats if one.violated}) / len(samples)
+    samples = {(repeat.seed, repeat.sample) for repeat in repeats}
+    return len({(repeat.seed, repeat.sample) for repeat in repeats if repeat.violated}) / len(samples)
 
 
 KEPT: Final = 2

@@ -34,7 +34,7 @@ def taking(record: Callable[P, A]) -> Callable[[Callable[[A], R]], Callable[P, R
         result = inspect.signature(function).return_annotation
         # Fields that the record inherits last.
         fields = inspect.signature(record).parameters.values()
-        ordered = sorted(fields, key=lambda one: (one.kind, one.name not in record.__annotations__))
+        ordered = sorted(fields, key=lambda field: (field.kind, field.name not in record.__annotations__))
         signature = inspect.Signature(ordered, return_annotation=result)
 
         @wraps(function)
@@ -59,7 +59,7 @@ def says_what_is_meant(function: Callable[P, R]) -> Callable[P, R]:
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         known = inspect.signature(function).parameters
         for name in kwargs.keys() - known.keys():
-            meant = next((one for one in ALIKE.get(name, ()) if one in known), None)
+            meant = next((word for word in ALIKE.get(name, ()) if word in known), None)
             hint = f"did you mean {meant!r}?" if meant else nearest_or_all(name, known)
             raise UsageError(f"codeaudit.{function.__name__} takes no argument {name!r}; {hint}")
         return function(*args, **kwargs)

@@ -36,7 +36,7 @@ def remember(manifest: Manifest, summary: Summary) -> None:
     with suppress(OSError, RunError):
         path.parent.mkdir(parents=True, exist_ok=True)
         RunFolder(path.parent).write_text(path.name, summary.to_json())
-        kept = sorted(path.parent.glob("*.json"), key=lambda one: one.stat().st_mtime, reverse=True)
+        kept = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
         for old in kept[MOST:]:
             old.unlink()
 
@@ -72,8 +72,8 @@ def _path(manifest: Manifest) -> Path | None:
 def _code() -> str:
     """A hash of the files that judge verdicts and compute summaries."""
     root = Path(__file__).parent
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted([*root.glob("*.py"), *root.glob("audit/**/*.py"), *root.glob("reports/**/*.py")]):
-        found.update(f"{path.relative_to(root)}\0".encode())
-        found.update(path.read_bytes())
-    return found.hexdigest()
+        digest.update(f"{path.relative_to(root)}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -45,9 +45,9 @@ def suggested(run: Judged, alpha: float) -> Iterator[SuggestedLimit]:
         if (most := ceil(100 * high)) < 100:
             yield SuggestedLimit("max-violation-rate", f"{most}%", why)
     missed = [
-        _beyond_noise(some, found, row, noise_alpha(summary, alpha)) or _measured(row, "found flaws missed")
-        for found, some in (of_findings(model, run) for model in summary.models)
-        for row in limited_rows(found)
+        _beyond_noise(some, flaws, row, noise_alpha(summary, alpha)) or _measured(row, "found flaws missed")
+        for flaws, some in (of_findings(model, run) for model in summary.models)
+        for row in limited_rows(flaws)
         if row.violations.high is not None
     ]
     if missed:
@@ -75,7 +75,7 @@ def suggested(run: Judged, alpha: float) -> Iterator[SuggestedLimit]:
         if summary.reacts and model.sensitivity.low is not None
     ]
     if lows:
-        low, model = min(lows, key=lambda one: one[0])
+        low, model = min(lows, key=lambda pair: pair[0])
         rate, noise = model.sensitivity, model.noise_floor
         if (least := floor(100 * low)) > 0:
             less = f", less the noise of {wording.percent(noise.rate)}" if noise.count else ""
@@ -108,17 +108,17 @@ def _beyond_noise(
     run: Judged, model: ModelSummary, row: ByTransform, alpha: float
 ) -> tuple[float, str, str] | None:
     """The limit for a noisy model, its transform, and what was measured."""
-    found = effect_bound(run, model.model, row.transform, alpha) if may_be_noisy(model) else None
-    if found is None:
+    bound = effect_bound(run, model.model, row.transform, alpha) if may_be_noisy(model) else None
+    if bound is None:
         return None
     # The gate compares the share that noise cannot explain, which lies below this estimate.
-    about = found.about
+    about = bound.about
     why = (
-        f"about {wording.percent(about / found.samples)} beyond noise ({about}/{found.samples}) under "
+        f"about {wording.percent(about / bound.samples)} beyond noise ({about}/{bound.samples}) under "
         f"{row.transform}, of {wording.percent(row.violations.rate)} violated; this is the upper end of its "
         "95 % interval"
     )
-    return wilson(about, found.samples)[1], row.transform, why
+    return wilson(about, bound.samples)[1], row.transform, why
 
 
 def write_limits(path: Path, run: Judged, alpha: float) -> tuple[SuggestedLimit, ...]:
@@ -133,8 +133,8 @@ def write_limits(path: Path, run: Judged, alpha: float) -> tuple[SuggestedLimit,
     from tomlkit.exceptions import TOMLKitError
     from tomlkit.items import Table
 
-    found = tuple(suggested(run, alpha))
-    if not found:
+    limits = tuple(suggested(run, alpha))
+    if not limits:
         raise RunError("no limit can be written: nothing was judged")
     try:
         text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
@@ -149,11 +149,11 @@ def write_limits(path: Path, run: Judged, alpha: float) -> tuple[SuggestedLimit,
         table = document[TABLE]
     if not isinstance(table, Table):
         raise UsageError(f"{TABLE!r} in {str(path)!r} is no table; write [{TABLE}]")
-    for option, value, why in found:
+    for option, value, why in limits:
         # Both spellings name the option; the file must not have it twice.
         table.pop(option.replace("-", "_"), None)
         item = tomlkit.string(value)
         item.comment(f"measured: {why}")
         table[option] = item
     write_file(path, tomlkit.dumps(document))
-    return found
+    return limits

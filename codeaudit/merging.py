@@ -102,18 +102,18 @@ class _Part:
     @cached_property
     def facts(self) -> dict[str, object]:
         """What all shards of a run share, by the words of a message."""
-        found: dict[str, object] = {name: self.manifest.get(name) for name in SHARED}
-        found["--repeats"] = self.manifest.get("asked_again")
+        facts: dict[str, object] = {name: self.manifest.get(name) for name in SHARED}
+        facts["--repeats"] = self.manifest.get("asked_again")
         corpus = dict(self.manifest.get("corpus", {}))
         # A frozen suite may lie elsewhere on another machine; its hash tells it.
         corpus.pop("suite", None)
         if self.drawn_alone:
-            found["raw samples"] = corpus[RAW]
+            facts["raw samples"] = corpus[RAW]
             corpus = {name: value for name, value in corpus.items() if name not in OF_PART}
-        found["corpus"] = corpus.pop("spec", None)
-        found |= {f"corpus ({name})": value for name, value in corpus.items()}
+        facts["corpus"] = corpus.pop("spec", None)
+        facts |= {f"corpus ({name})": value for name, value in corpus.items()}
         versions = self.manifest.get("versions", {})
-        return found | {f"version of {name}": versions.get(name) for name in VERSIONS}
+        return facts | {f"version of {name}": versions.get(name) for name in VERSIONS}
 
     @property
     def drawn_alone(self) -> bool:
@@ -223,16 +223,16 @@ def _opened(folders: Sequence[Path], out: Path) -> list[_Part]:
             wrong.append(f"{str(part.path)!r} is shard {part.shard}, others are parts of {run.shard.of}")
     own = [part for part in parts if part.facts == run.facts and part.shard.of == run.shard.of]
     by_number = {
-        number: [one for one in own if one.shard.number == number] for number in range(1, run.shard.of + 1)
+        number: [part for part in own if part.shard.number == number] for number in range(1, run.shard.of + 1)
     }
     named = {part.shard for part in parts}
-    absent = [Shard(number, run.shard.of) for number, found in by_number.items() if not found]
+    absent = [Shard(number, run.shard.of) for number, group in by_number.items() if not group]
     if missing := [str(shard) for shard in absent if shard not in named]:
         wrong.append(f"missing: shard {', '.join(missing)}")
     wrong += (
-        f"shard {found[0].shard} is there {len(found)} times: {', '.join(str(one.path) for one in found)}"
-        for found in by_number.values()
-        if len(found) > 1
+        f"shard {group[0].shard} is there {len(group)} times: {', '.join(str(part.path) for part in group)}"
+        for group in by_number.values()
+        if len(group) > 1
     )
     if wrong:
         raise RunError(f"cannot merge: {'; '.join(wrong)}")
@@ -242,18 +242,19 @@ def _opened(folders: Sequence[Path], out: Path) -> list[_Part]:
 def _run_of(parts: Sequence[_Part]) -> _Part:
     """A shard of the run that most of the folders are of."""
     alike = [
-        sum(one.facts == part.facts and one.shard.of == part.shard.of for one in parts) for part in parts
+        sum(other.facts == part.facts and other.shard.of == part.shard.of for other in parts)
+        for part in parts
     ]
     return parts[alike.index(max(alike))]
 
 
 def _shard_of(path: Path, manifest: Manifest) -> Shard | None:
-    told = manifest.get("shard")
-    if told is None:
+    shard = manifest.get("shard")
+    if shard is None:
         return None
-    number, of = told.get("number"), told.get("of")
+    number, of = shard.get("number"), shard.get("of")
     if not (is_whole(number) and is_whole(of) and 1 <= number <= of):
-        raise RunError(f"{str(path / MANIFEST)!r} is damaged: its shard is {shown(told)}")
+        raise RunError(f"{str(path / MANIFEST)!r} is damaged: its shard is {shown(shard)}")
     return Shard(number, of)
 
 
@@ -291,25 +292,25 @@ class _ReadCases:
 
 
 def _read_cases(path: Table) -> dict[int, _ReadCases]:
-    found: dict[int, _ReadCases] = {}
+    by_seed: dict[int, _ReadCases] = {}
     for row in read_rows(path):
-        one = found.setdefault(row["seed"], _ReadCases())
-        one.ids.append(row["sample"])
-        one.contents.extend(_content(path, row["content"]))
-        one.place.append(row["place"])
-        one.rows.append(row["rows"])
-        one.verdicts.append(row["verdicts"])
-    return found
+        cases = by_seed.setdefault(row["seed"], _ReadCases())
+        cases.ids.append(row["sample"])
+        cases.contents.extend(_content(path, row["content"]))
+        cases.place.append(row["place"])
+        cases.rows.append(row["rows"])
+        cases.verdicts.append(row["verdicts"])
+    return by_seed
 
 
 def _content(path: Table, text: str) -> bytes:
     try:
-        found = bytes.fromhex(text)
+        content = bytes.fromhex(text)
     except ValueError:
-        found = b"?"
-    if len(found) not in (0, CONTENT):
+        content = b"?"
+    if len(content) not in (0, CONTENT):
         raise RunError(f"{str(path)!r} is damaged: the hash of a content is {text!r}")
-    return found.ljust(CONTENT, b"\0")
+    return content.ljust(CONTENT, b"\0")
 
 
 def _numbered(tables: Sequence[_ReadCases], seed: int) -> list[_Cases]:
@@ -328,7 +329,7 @@ def _numbered(tables: Sequence[_ReadCases], seed: int) -> list[_Cases]:
     # Of several copies the one with the lowest rank is drawn.
     kept = contents == b""
     kept[order[np.unique(contents[order], return_index=True)[1]]] = True
-    ends = np.cumsum([len(one) for one in places])[:-1]
+    ends = np.cumsum([len(place) for place in places])[:-1]
     return [
         _Cases(
             ids=table.ids,
@@ -349,10 +350,10 @@ def _seeds(parts: Sequence[_Part]) -> list[int]:
 def _note_differences(parts: Sequence[_Part], progress: RunProgress) -> None:
     """Tell which other versions differ: they may decide a score."""
     versions = [part.manifest.get("versions", {}) for part in parts]
-    for name in sorted({name for one in versions for name in one}):
-        found = sorted({str(one.get(name, "none")) for one in versions})
-        if len(found) > 1:
-            progress.note(f"the shards ran with different versions of {name}: {', '.join(found)}")
+    for name in sorted({name for own in versions for name in own}):
+        several = sorted({str(own.get(name, "none")) for own in versions})
+        if len(several) > 1:
+            progress.note(f"the shards ran with different versions of {name}: {', '.join(several)}")
 
 
 # ── the folder ───────────────────────────────────────────────────────────────────────────────────────────
@@ -396,13 +397,13 @@ def _manifest(parts: Sequence[_Part], out: Path, command: Sequence[str]) -> Mani
 
 def _with_served(parts: Sequence[_Part], summary: Summary) -> Summary:
     """The summary with what the shards say about the models that answered."""
-    found: dict[str, dict[str, None]] = {}
+    served: dict[str, dict[str, None]] = {}
     movable: set[str] = set()
     for model in (model for part in parts for model in read_summary(part.files / SUMMARY).models):
-        found.setdefault(model.model, {}).update(dict.fromkeys(model.served))
+        served.setdefault(model.model, {}).update(dict.fromkeys(model.served))
         movable |= {model.model} if model.may_move else set()
     models = (
-        replace(model, may_move=model.model in movable, served=tuple(found[model.model]))
+        replace(model, may_move=model.model in movable, served=tuple(served[model.model]))
         for model in summary.models
     )
     return replace(summary, models=tuple(models))
@@ -410,24 +411,24 @@ def _with_served(parts: Sequence[_Part], summary: Summary) -> Summary:
 
 def _repeated(parts: Sequence[_Part], summary: Summary, progress: RunProgress) -> Manifest:
     """The manifest's entry on repeats. Also notes for which models the second stage is due."""
-    told: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     for part in parts:
-        told |= part.manifest.get(REPEATS, {})
+        entries |= part.manifest.get(REPEATS, {})
     noise = {model.model: model.noise_floor for model in summary.models}
-    for name, one in told.items():
-        if one.get("why") != SHARD_STAGE or name not in noise:
+    for name, entry in entries.items():
+        if entry.get("why") != SHARD_STAGE or name not in noise:
             continue
         if not noise[name].count:
-            told[name] = {**one, "why": FIRST_STAGE}
+            entries[name] = {**entry, "why": FIRST_STAGE}
             continue
         changed = after_first(noise[name].count, noise[name].total)
-        told[name] = {**one, "why": f"{changed.why}; the second stage was not asked"}
+        entries[name] = {**entry, "why": f"{changed.why}; the second stage was not asked"}
         times = max(2, int(parts[0].manifest.get("variants") or 0))
         progress.note(
             f"{name}: {changed.why}, so the second stage is due: make the shards again with the same "
             f"commands and --repeats {times}, then merge them"
         )
-    return {REPEATS: told} if any(REPEATS in part.manifest for part in parts) else {}
+    return {REPEATS: entries} if any(REPEATS in part.manifest for part in parts) else {}
 
 
 def _corpus(parts: Sequence[_Part], trials: _Trials) -> dict[str, Any]:
@@ -436,7 +437,9 @@ def _corpus(parts: Sequence[_Part], trials: _Trials) -> dict[str, Any]:
     if not parts[0].drawn_alone:
         return corpus
     kept = {
-        seed: [name for one in cases for name, is_kept in zip(one.ids, one.kept, strict=True) if is_kept]
+        seed: [
+            name for shard in cases for name, is_kept in zip(shard.ids, shard.kept, strict=True) if is_kept
+        ]
         for seed, cases in trials.items()
     }
     first = _seeds(parts)[0]
@@ -444,7 +447,7 @@ def _corpus(parts: Sequence[_Part], trials: _Trials) -> dict[str, Any]:
     skipped = unread + sum(
         (Counter(part.manifest["corpus"]["skipped"]) - unread for part in parts), Counter[str]()
     )
-    skipped[DUPLICATE] += sum(int((~one.kept).sum()) for one in trials[first])
+    skipped[DUPLICATE] += sum(int((~shard.kept).sum()) for shard in trials[first])
     about = [{"seed": seed, "hash": hash_of(ids), "samples": len(ids)} for seed, ids in kept.items()]
     return {
         **corpus,
@@ -464,15 +467,15 @@ def _written(
 ) -> Summary:
     """Write the tables, and compute the summary from them."""
     first = parts[0]
-    told = read_summary(first.files / SUMMARY)
+    recorded = read_summary(first.files / SUMMARY)
     seeds = _seeds(parts)
-    names = [model.model for model in told.models]
+    names = [model.model for model in recorded.models]
     suite = read_about(first.files / SUITE)
     about = {name: value for name, value in suite.items() if name in ABOUT}
     total = sum(
-        int(one.rows[one.kept].sum() + len(names) * one.verdicts[one.kept].sum())
+        int(shard.rows[shard.kept].sum() + len(names) * shard.verdicts[shard.kept].sum())
         for cases in trials.values()
-        for one in cases
+        for shard in cases
     )
     with progress.counting("merge", total, unit="rows") as monitor:
         tables: dict[str, tuple[Mapping[str, str], list[_Block]]] = {
@@ -490,17 +493,17 @@ def _written(
         with reply_table(folder, about, keep=False) as replies:
             for row in _replies(parts, trials):
                 replies.write([row])
-    task = recorded_task(told.task, first.manifest)
+    task = recorded_task(recorded.task, first.manifest)
     merged = ((seed, read_audited(folder.path, seed=seed)) for seed in seeds)
     with progress.counting("summary", None, unit="samples") as monitor:
         header = RunHeader(
-            task=told.task,
-            corpus=told.corpus,
-            seed=told.seed,
+            task=recorded.task,
+            corpus=recorded.corpus,
+            seed=recorded.seed,
             models=tuple(ModelHeader.of(facts) for facts in first.manifest["models"]),
             skipped=skipped,
-            draws=told.draws,
-            told_errors=told.told_errors,
+            draws=recorded.draws,
+            told_errors=recorded.told_errors,
         )
         summary = summarise(
             ((seed, _counted(audited, monitor)) for seed, audited in merged), task=task, header=header
@@ -514,9 +517,9 @@ def _written(
 
 
 def _counted(audited: Iterable[Audited], monitor: AnswerMonitor) -> Iterator[Audited]:
-    for one in audited:
+    for record in audited:
         monitor.answered(1, recalled=False)
-        yield one
+        yield record
 
 
 @dataclass(frozen=True)
@@ -542,15 +545,15 @@ def _merged(
     with ExitStack() as stack:
         readers = [stack.enter_context(_SliceReader(part.files / name)) for part in parts]
         for block in blocks:
-            found = trials[block.seed]
-            for start in range(0, sum(len(one.ids) for one in found), CASES):
+            cases = trials[block.seed]
+            for start in range(0, sum(len(shard.ids) for shard in cases), CASES):
                 slices, keys, kept = [], [], []
-                for reader, one in zip(readers, found, strict=True):
-                    low, high = np.searchsorted(one.number, (start, start + CASES))
-                    sizes = getattr(one, block.counts)[low:high]
+                for reader, shard in zip(readers, cases, strict=True):
+                    low, high = np.searchsorted(shard.number, (start, start + CASES))
+                    sizes = getattr(shard, block.counts)[low:high]
                     slices.append(reader.take(int(sizes.sum())))
-                    keys.append(np.repeat(one.number[low:high], sizes))
-                    kept.append(np.repeat(one.kept[low:high], sizes))
+                    keys.append(np.repeat(shard.number[low:high], sizes))
+                    kept.append(np.repeat(shard.kept[low:high], sizes))
                 order = np.argsort(np.concatenate(keys), kind="stable")
                 yield pa.concat_tables(slices).combine_chunks().take(order[np.concatenate(kept)[order]])
         for reader in readers:
@@ -618,7 +621,7 @@ def _replies(parts: Sequence[_Part], trials: _Trials) -> Iterator[TableRow]:
 
     They have that order in each shard. So no more than a row of each is in memory.
     """
-    names = [str(one["name"]) for one in parts[0].manifest["models"]]
+    names = [str(model["name"]) for model in parts[0].manifest["models"]]
     seeds = _seeds(parts)
 
     def keyed(number: int, part: _Part) -> Iterator[tuple[tuple[int, int, int], TableRow]]:
@@ -640,10 +643,10 @@ def _replies(parts: Sequence[_Part], trials: _Trials) -> Iterator[TableRow]:
 
 def _attacks(parts: Sequence[_Part], trials: _Trials) -> list[TableRow]:
     """The rows of all attacks in the order of the whole run: model, strategy, trial, case."""
-    names = [str(one["name"]) for one in parts[0].manifest["models"]]
+    names = [str(model["name"]) for model in parts[0].manifest["models"]]
     strategies = list(parts[0].manifest["attack"]["strategies"])
     seeds = _seeds(parts)
-    found = []
+    rows = []
     for number, part in enumerate(parts):
         places = _places(trials, seeds, number)
         path = part.files / ATTACKS
@@ -661,5 +664,5 @@ def _attacks(parts: Sequence[_Part], trials: _Trials) -> list[TableRow]:
                 seeds.index(row["seed"]),
                 place,
             )
-            found.append((key, row))
-    return [row for _, row in sorted(found, key=lambda pair: pair[0])]
+            rows.append((key, row))
+    return [row for _, row in sorted(rows, key=lambda pair: pair[0])]

@@ -125,8 +125,8 @@ class DeclaredOption:
     @property
     def choices(self) -> tuple[str, ...]:
         """The values that it may have; empty if the type alone says that."""
-        found = self.literals or self.entry.choices
-        return tuple(found() if callable(found) else found)
+        choices = self.literals or self.entry.choices
+        return tuple(choices() if callable(choices) else choices)
 
     @property
     def several(self) -> bool:
@@ -137,21 +137,21 @@ class DeclaredOption:
 def declared(record: type) -> Mapping[str, DeclaredOption]:
     """The fields of a dataclass of options by name, its own before those that it inherits."""
     hints = get_type_hints(record)
-    found = {one.name: _declared(one, hints[one.name]) for one in fields(record)}
-    return {name: found[name] for name in (*(one for one in record.__annotations__ if one in found), *found)}
+    table = {attribute.name: _declared(attribute, hints[attribute.name]) for attribute in fields(record)}
+    return {name: table[name] for name in (*(own for own in record.__annotations__ if own in table), *table)}
 
 
-def _declared(one: Any, hint: object) -> DeclaredOption:
+def _declared(attribute: Any, hint: object) -> DeclaredOption:
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     kind = next(each for each in kinds if each is not NoneType)
     literals = get_args(kind) if get_origin(kind) is Literal else ()
     return DeclaredOption(
-        name=one.name,
+        name=attribute.name,
         kind=str if literals else get_origin(kind) or kind,
         optional=NoneType in kinds,
-        default=one.default,
+        default=attribute.default,
         # A number that is said nothing else of is a share.
-        entry=one.metadata.get(ENTRY, OptionEntry("General", most=one.metadata.get("most", 1))),
+        entry=attribute.metadata.get(ENTRY, OptionEntry("General", most=attribute.metadata.get("most", 1))),
         literals=literals,
     )
 
@@ -159,11 +159,11 @@ def _declared(one: Any, hint: object) -> DeclaredOption:
 def in_order(options: Mapping[str, DeclaredOption]) -> Iterator[DeclaredOption]:
     """The options as the help lists them: by heading, each behind the one that it follows."""
     for heading in get_args(Heading):
-        yield from _followed("", [one for one in options.values() if one.entry.heading == heading])
+        yield from _followed("", [row for row in options.values() if row.entry.heading == heading])
 
 
 def _followed(name: str, options: Sequence[DeclaredOption]) -> Iterator[DeclaredOption]:
-    for one in options:
-        if one.entry.after == name:
-            yield one
-            yield from _followed(one.name, options)
+    for row in options:
+        if row.entry.after == name:
+            yield row
+            yield from _followed(row.name, options)

@@ -256,21 +256,21 @@ class RunOptions(SharedOptions):
         """The options that a manifest does not keep as they are: they have to be given anew."""
         url = self.base_url
         hidden = ("base_url",) if url is not None and redacted_url(url) != url else ()
-        unkept = (one.name for one in TABLE.values() if not one.entry.kept)
+        unkept = (row.name for row in TABLE.values() if not row.entry.kept)
         return (*hidden, *(name for name in unkept if getattr(self, name) is not None))
 
     def to_json(self, specs: Sequence[str]) -> dict[str, object]:
         """The options for a manifest: `specs` as models, and the endpoint's URL without user and password."""
-        values = {name: getattr(self, name) if one.entry.kept else None for name, one in TABLE.items()}
+        values = {name: getattr(self, name) if row.entry.kept else None for name, row in TABLE.items()}
         # Without user and password, because run folders are shared.
         address = None
         if not has_idle_url(self.arguments, self.model):
             address = catalogue.base_url(self.model, self.base_url)
         values["base_url"] = None if address is None else redacted_url(address)
-        values["model_argument"] = [one.kept for one in self.arguments]
+        values["model_argument"] = [argument.kept for argument in self.arguments]
         # There and back through JSON, which turns paths into texts and tuples into lists.
-        found: dict[str, object] = json.loads(json.dumps(values, default=str))
-        return {**found, "model": list(specs)}
+        kept: dict[str, object] = json.loads(json.dumps(values, default=str))
+        return {**kept, "model": list(specs)}
 
     @classmethod
     def of_manifest(cls, options: Mapping[str, Any], place: Path) -> "RunOptions":
@@ -279,7 +279,7 @@ class RunOptions(SharedOptions):
         Raises:
             RunError: an option has a value of another type.
         """
-        values = {name: options[name] for name, one in TABLE.items() if name in options and one.entry.kept}
+        values = {name: options[name] for name, row in TABLE.items() if name in options and row.entry.kept}
         for name, value in values.items():
             if not _fits(value, TABLE[name]):
                 raise RunError(
@@ -292,7 +292,7 @@ class RunOptions(SharedOptions):
         return cls(**values)
 
 
-TABLE: Final = {one.name: one for one in in_order(declared(RunOptions))}
+TABLE: Final = {row.name: row for row in in_order(declared(RunOptions))}
 """The options of a run by name, as the help lists them."""
 
 DEFAULTS: Final = RunOptions()
@@ -300,7 +300,7 @@ DEFAULTS: Final = RunOptions()
 
 def marked(fact: Fact) -> tuple[str, ...]:
     """The names of the options of whose entries this is true."""
-    return tuple(name for name, one in TABLE.items() if getattr(one.entry, fact))
+    return tuple(name for name, row in TABLE.items() if getattr(row.entry, fact))
 
 
 WITH_SECRETS: Final = frozenset({*marked("may_hold_secrets"), "install"})
@@ -334,9 +334,9 @@ def demand_no_secrets(options: RunOptions) -> None:
         several = value if isinstance(value, tuple) else (text,)
         if name in WITH_SECRETS:
             continue
-        for one in filter(has_credentials, several):
+        for argument in filter(has_credentials, several):
             if name == "model_argument":
-                raise UsageError(secret_refused(f"-M {one.partition('=')[0]}"))
+                raise UsageError(secret_refused(f"-M {argument.partition('=')[0]}"))
             raise UsageError(secret_refused(TABLE[name].flag))
 
 
@@ -456,7 +456,7 @@ def _judged(value: object, rule: DeclaredOption) -> tuple[bool, str]:
     if rule.several:
         # A text is a collection of texts, too, so one name fits. An iterator does not, because it could be
         # read only once.
-        several = isinstance(value, Collection) and all(isinstance(one, str) for one in value)
+        several = isinstance(value, Collection) and all(isinstance(part, str) for part in value)
         return several and not isinstance(value, bytes), "a name or a list of names"
     if rule.choices:
         return value in rule.choices, f"one of {', '.join(rule.choices)}"

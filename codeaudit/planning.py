@@ -137,13 +137,13 @@ def plan_run(options: RunOptions, progress: RunProgress, *, chosen: bool = False
     """
     check_names(options, {})
     engine = LocalEngine(options.workers)
-    found = load_all(options, {}, None, progress, engine=engine, spending=Spending(), sends=False)
-    progress.note(found.inputs.headline)
+    loaded = load_all(options, {}, None, progress, engine=engine, spending=Spending(), sends=False)
+    progress.note(loaded.inputs.headline)
     place = (options.cache or default_folder()) / CACHE_FILE
     if not place.exists():
-        return _plans(found, options, None, "", progress, chosen=chosen)
+        return _plans(loaded, options, None, "", progress, chosen=chosen)
     with closing(AnswerCache(place)) as cache:
-        return _plans(found, options, cache, _unfinished(options), progress, chosen=chosen)
+        return _plans(loaded, options, cache, _unfinished(options), progress, chosen=chosen)
 
 
 def _unfinished(options: RunOptions) -> str:
@@ -157,7 +157,7 @@ def _unfinished(options: RunOptions) -> str:
 
 
 def _plans(
-    found: LoadedRun,
+    loaded: LoadedRun,
     options: RunOptions,
     cache: AnswerCache | None,
     run: str,
@@ -166,12 +166,12 @@ def _plans(
     chosen: bool,
 ) -> list[ModelPlan]:
     counting = []
-    for model in found.models:
+    for model in loaded.models:
         if model.repeats is not None:
             continue
         memory = None
         if cache is not None:
-            scope = answers_scope(model.fingerprint, found.task)
+            scope = answers_scope(model.fingerprint, loaded.task)
             memory = ModelMemory(cache=cache, fingerprint=scope, run=run)
         plan = ModelPlan(model=model.name)
         if overrides(innermost(model), BaseModel.forecast):
@@ -179,26 +179,26 @@ def _plans(
         stages = fixed(model, repeats=options.repeats, shard=options.shard is not None)
         counting.append(_Counting(model, plan, memory, stages))
     moved: list[Counter[str]] = []
-    for seed in found.inputs.seeds:
+    for seed in loaded.inputs.seeds:
         moved.append(Counter())
-        chooser = found.inputs.chooser(readable_by(found.models, found.task))
-        every = watched_cases(found.inputs, seed, chooser, progress)
-        cases = (one.case for one in found.inputs.placed(seed, every))
+        chooser = loaded.inputs.chooser(readable_by(loaded.models, loaded.task))
+        every = watched_cases(loaded.inputs, seed, chooser, progress)
+        cases = (placed.case for placed in loaded.inputs.placed(seed, every))
         while some := list(islice(cases, CASES)):
-            for one in counting:
-                one.count(some, found.task)
+            for tally in counting:
+                tally.count(some, loaded.task)
             for case in some:
                 moved[-1].update(_movers(case))
-    drawn = found.inputs
+    drawn = loaded.inputs
     if isinstance(drawn, DrawnInputs) and not (options.movable or options.shard or chosen) and drawn.has_more:
-        none = {name: 0 for name in found.inputs.transforms if kind_of(name) == "preserving"}
-        if told := few_movable({**none, **moved[0]}, len(drawn.selections[0].samples)):
-            progress.note(told)
+        none = {name: 0 for name in loaded.inputs.transforms if kind_of(name) == "preserving"}
+        if line := few_movable({**none, **moved[0]}, len(drawn.selections[0].samples)):
+            progress.note(line)
     together = sum(moved, Counter[str]())
-    for one in counting:
-        _promise(one, max(together.values(), default=0), options)
-        one.plan.cost = innermost(one.model).cost(one.plan.tokens_in or 0, one.plan.tokens_out or 0)
-    return [one.plan for one in counting]
+    for tally in counting:
+        _promise(tally, max(together.values(), default=0), options)
+        tally.plan.cost = innermost(tally.model).cost(tally.plan.tokens_in or 0, tally.plan.tokens_out or 0)
+    return [tally.plan for tally in counting]
 
 
 def _promise(counting: _Counting, samples: int, options: RunOptions) -> None:
@@ -219,8 +219,8 @@ def _promised(plan: ModelPlan) -> Iterator[str]:
     if plan.shown is None:
         return
     shown = "sample shows" if plan.samples == 1 else "samples show"
-    told = f"{plan.model}: {plan.samples:,} {shown} an effect of {_points(plan.shown)} beyond noise"
-    yield f"{told} in four of five runs, if {100 * USUAL_NOISE:g} % of its answers are noise."
+    promise = f"{plan.model}: {plan.samples:,} {shown} an effect of {_points(plan.shown)} beyond noise"
+    yield f"{promise} in four of five runs, if {100 * USUAL_NOISE:g} % of its answers are noise."
     if plan.saved is not None and plan.shown_with_one is not None:
         yield f"--repeats 1 would spare {plan.saved:,} queries, and show {_points(plan.shown_with_one)}."
 
@@ -236,7 +236,9 @@ FEW: int = 3
 def _movers(case: Case) -> Iterator[str]:
     """The meaning-keeping transforms that change a sample."""
     yield from {
-        one.transform for one in case.outcomes if isinstance(one, Perturbed) and one.kind == "preserving"
+        outcome.transform
+        for outcome in case.outcomes
+        if isinstance(outcome, Perturbed) and outcome.kind == "preserving"
     }
 
 
@@ -256,23 +258,23 @@ def few_movable(counts: Mapping[str, int], drawn: int) -> str:
 
 def total(plans: Sequence[ModelPlan]) -> Mapping[str, float | None]:
     """Requests, tokens and cost of all models together; a cost only if it is known of each that spends."""
-    spending = [one for one in plans if one.requests is not None]
-    costs = [one.cost for one in spending]
+    spending = [plan for plan in plans if plan.requests is not None]
+    costs = [plan.cost for plan in spending]
     return {
-        "requests": sum(one.requests or 0 for one in spending),
-        "tokens": sum((one.tokens_in or 0) + (one.tokens_out or 0) for one in spending),
+        "requests": sum(plan.requests or 0 for plan in spending),
+        "tokens": sum((plan.tokens_in or 0) + (plan.tokens_out or 0) for plan in spending),
         "cost": sum(cost or 0.0 for cost in costs) if None not in costs else None,
     }
 
 
 def exceeded(plans: Sequence[ModelPlan], options: RunOptions) -> list[str]:
     """The limits of the run that the estimate exceeds."""
-    found = total(plans)
-    limits = {name: getattr(options, f"max_{name}") for name in found}
+    needs = total(plans)
+    limits = {name: getattr(options, f"max_{name}") for name in needs}
     return [
         f"--max-{name} {limit:g}"
         for name, limit in limits.items()
-        if limit is not None and (found[name] or 0) > limit
+        if limit is not None and (needs[name] or 0) > limit
     ]
 
 
@@ -283,17 +285,17 @@ def plan_sheet(plans: Sequence[ModelPlan], options: RunOptions) -> Sheet:
         return "" if number is None else f"{number:,}"
 
     notes = []
-    spends = [one for one in plans if one.requests is not None]
+    spends = [plan for plan in plans if plan.requests is not None]
     if not spends:
         notes.append("No model here is behind an endpoint: nothing costs requests or tokens.")
-    elif any(one.cost is None for one in spends):
+    elif any(plan.cost is None for plan in spends):
         notes.append("Without -M price_in and -M price_out (per million tokens) there is no cost.")
     notes += [
-        f"{one.model}: {one.second_stage:,} repeats more if a first one changes an answer."
-        for one in plans
-        if one.second_stage
+        f"{plan.model}: {plan.second_stage:,} repeats more if a first one changes an answer."
+        for plan in plans
+        if plan.second_stage
     ]
-    notes += [told for one in plans for told in _promised(one)]
+    notes += [sentence for plan in plans for sentence in _promised(plan)]
     if passed := exceeded(plans, options):
         notes.append(f"This is more than {' and '.join(passed)}: the run would stop there (exit code 3).")
     if options.attacks:
@@ -302,16 +304,16 @@ def plan_sheet(plans: Sequence[ModelPlan], options: RunOptions) -> Sheet:
         )
     rows = [
         (
-            one.model,
-            f"{one.queries:,}",
-            f"{one.repeats:,}",
-            f"{one.kept:,}",
-            shown(one.requests),
-            shown(one.tokens_in),
-            shown(one.tokens_out),
-            "" if one.cost is None else f"{one.cost:,.4f}",
+            plan.model,
+            f"{plan.queries:,}",
+            f"{plan.repeats:,}",
+            f"{plan.kept:,}",
+            shown(plan.requests),
+            shown(plan.tokens_in),
+            shown(plan.tokens_out),
+            "" if plan.cost is None else f"{plan.cost:,.4f}",
         )
-        for one in plans
+        for plan in plans
     ]
     return Sheet(
         title="Dry run: nothing was asked",

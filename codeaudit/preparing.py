@@ -130,7 +130,7 @@ def check_names(options: RunOptions, given: Mapping[str, Model], *, corpus_given
             raise UsageError("--judge sees whole runs; leave out --shard")
     check_arguments(options.arguments, (*options.model, *judges), given, options.base_url)
     names = [_name_of(options, place) for place in range(1, len(options.model) + 1)]
-    for spec, name in (one for number, one in enumerate(names) if one in names[:number]):
+    for spec, name in (pair for number, pair in enumerate(names) if pair in names[:number]):
         # Two vendors may offer one model.
         can = spec not in given and catalogue.is_among(NAME, catalogue.accepted(spec))
         how = f"; if two endpoints have it, name them apart: -M 1:{NAME}=A -M 2:{NAME}=B" if can else ""
@@ -234,8 +234,8 @@ def as_model(model: object, *, name: str = "") -> Model:
     """
     # A full model has a fingerprint, which the cache needs; an object with `predict` alone has none.
     if hasattr(model, "predict") and hasattr(model, "fingerprint"):
-        found: Model = adapted(model, BaseModel)
-        return found
+        fitted: Model = adapted(model, BaseModel)
+        return fitted
     function = answering(model)
     if function is None:
         raise UsageError(f"{model!r} is no model: give a callable, a model's name, or a model")
@@ -266,24 +266,24 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
     # Models that take every task, such as callables, have no task of their own.
     own = {model.name: model.task for model in models if model.task is not None}
     inside = {model.name: innermost(model) for model in models}
-    accepted = {name: one.tasks for name, one in inside.items()}
+    accepted = {name: model.tasks for name, model in inside.items()}
     if named is None and len(set(own.values())) > 1:
-        told = ", ".join(f"{name} for {task}" for name, task in own.items())
-        raise UsageError(f"the models were made for different tasks: {told}; audit them apart")
+        tasks = ", ".join(f"{name} for {task}" for name, task in own.items())
+        raise UsageError(f"the models were made for different tasks: {tasks}; audit them apart")
     task = named or next(iter(own.values()), DEFAULT_TASK)
     # A task may be followed by a share, which what a model was made for has not.
     plain = TASKS.plain(task)
     for name, made_for in own.items():
         if made_for != plain and plain not in accepted.get(name, ()):
             raise ModelError(f"model {name!r} was made for the task {made_for!r}, not for {task!r}")
-    found = TASKS.get(task)
+    common = TASKS.get(task)
     for model in models:
-        if overrides(found, Task.showing) and model.name.startswith(f"{catalogue.CANONICAL}/"):
+        if overrides(common, Task.showing) and model.name.startswith(f"{catalogue.CANONICAL}/"):
             raise UsageError(
                 f"{model.name!r} sees canonical code, and an answer to the task {task!r} goes on with "
                 "the code itself; audit the model without the wrapper"
             )
-    return found
+    return common
 
 
 class PlacedCase(NamedTuple):
@@ -349,7 +349,7 @@ class DrawnInputs:
         """How answers are graded, if a reader must know, and a sentence on the labels of each known data set
         among the samples, where a run tells them."""
         own = (f"{self.task.name}: {self.task.told}.",) if self.task.told else ()
-        return own + told_errors(name for one in self.selections for name in one.data_sets)
+        return own + told_errors(name for selection in self.selections for name in selection.data_sets)
 
     @property
     def _runners(self) -> Mapping[str, str]:
@@ -372,7 +372,7 @@ class DrawnInputs:
     def about(self) -> Mapping[str, object]:
         """The entry of the manifest: the draw of the first trial, and the hash of each."""
         first = self.selections[0]
-        tools = {language: list(one.tools) for language, one in (self.witnesses or {}).items()}
+        tools = {language: list(witness.tools) for language, witness in (self.witnesses or {}).items()}
         return {
             "spec": self.name,
             "hash": first.hash,
@@ -384,7 +384,8 @@ class DrawnInputs:
             **({"witnesses": tools} if tools else {}),
             **({RAW: {"hash": first.part.raw, "unread": dict(first.unread)}} if first.part else {}),
             "trials": [
-                {"seed": one.seed, "hash": one.hash, "samples": len(one.samples)} for one in self.selections
+                {"seed": selection.seed, "hash": selection.hash, "samples": len(selection.samples)}
+                for selection in self.selections
             ],
         }
 
@@ -396,16 +397,16 @@ class DrawnInputs:
         size = f"{len(first.samples):,} of {first.available:,} {noun}"
         if first.part is not None:
             size = f"shard {self.shard} with {size}"
-        told = [f"corpus {self.name}: {size}"]
+        parts = [f"corpus {self.name}: {size}"]
         if left_out := first.units_left_out:
-            told.append(f"left out: {', '.join(counted_reasons(left_out, most=6))}")
+            parts.append(f"left out: {', '.join(counted_reasons(left_out, most=6))}")
         if first.not_drawn:
             why = "not drawn" if first.part is None else "of other shards"
-            told.append(f"{why}: {first.not_drawn:,}")
+            parts.append(f"{why}: {first.not_drawn:,}")
         if files := first.unread_files:
             reasons = counted_reasons(Counter(files.values()), most=6)
-            told.append(f"{counted(len(files), 'file')} not read: {', '.join(reasons)}")
-        return "; ".join(told)
+            parts.append(f"{counted(len(files), 'file')} not read: {', '.join(reasons)}")
+        return "; ".join(parts)
 
     def size(self, seed: int) -> int:
         """The number of samples in a trial whose variants are made."""
@@ -413,7 +414,7 @@ class DrawnInputs:
 
     def example(self) -> Sample | None:
         """A sample of the first trial; `None` if this shard has none of the plain draw."""
-        own = (one for _, one in self._plain(self.seeds[0]) if self.shard.has(one.id))
+        own = (sample for _, sample in self._plain(self.seeds[0]) if self.shard.has(sample.id))
         return next(own, None)
 
     def chooser(self, readable: Readable) -> MovableChooser | None:
@@ -478,10 +479,12 @@ class DrawnInputs:
         """The samples of the plain draw whose variants are made, with their numbers."""
         numbered = enumerate(self._selection(seed).samples)
         # Which samples are drawn in addition depends on the variants of all samples before them.
-        return [(place, one) for place, one in numbered if self.options.movable or self.shard.has(one.id)]
+        return [
+            (place, sample) for place, sample in numbered if self.options.movable or self.shard.has(sample.id)
+        ]
 
     def _selection(self, seed: int) -> Selection:
-        return next(one for one in self.selections if one.seed == seed)
+        return next(selection for selection in self.selections if selection.seed == seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -533,7 +536,7 @@ class FrozenInputs:
     def example(self) -> Sample | None:
         """A sample of the first trial, if the suite has one."""
         own = self.placed(self.seeds[0], self.cases(self.seeds[0]))
-        return next((one.case.sample for one in own), None)
+        return next((placed.case.sample for placed in own), None)
 
     def chooser(self, readable: Readable) -> MovableChooser:
         """What counts the movable samples; it draws none, because a suite fixes the samples."""
@@ -548,7 +551,7 @@ class FrozenInputs:
             yield self._with_network(case)
 
     def _with_network(self, case: Case) -> Case:
-        kept = tuple(one for one in case.outcomes if one.transform not in OF_NETWORKS)
+        kept = tuple(outcome for outcome in case.outcomes if outcome.transform not in OF_NETWORKS)
         if case.extra or not (self.network or len(kept) < len(case.outcomes)):
             return case
         plan = suite.SuitePlan(transforms=self.network, variants=1, seed=0)
@@ -628,10 +631,10 @@ def prepare_inputs(
         raise UsageError(
             f"suite {str(options.suite)!r} was made for the task {made_for!r}, not {task.name!r}"
         )
-    found = _frozen(options.suite, task)
+    frozen = _frozen(options.suite, task)
     added = of_network(options.wrap)
-    kept = tuple(name for name in found.transforms if name not in OF_NETWORKS)
-    return replace(found, shard=options.part, network=added, transforms=(*kept, *added))
+    kept = tuple(name for name in frozen.transforms if name not in OF_NETWORKS)
+    return replace(frozen, shard=options.part, network=added, transforms=(*kept, *added))
 
 
 def label_map(text: str | None) -> dict[str, str]:
@@ -640,16 +643,16 @@ def label_map(text: str | None) -> dict[str, str]:
     Raises:
         UsageError: a part has no `=`, or a word stands twice.
     """
-    found: dict[str, str] = {}
+    by_word: dict[str, str] = {}
     for part in filter(None, (text or "").split(",")):
-        word, equals, label = (one.strip() for one in part.partition("="))
+        word, equals, label = (side.strip() for side in part.partition("="))
         if not (word and equals and label):
             raise UsageError(f"--label-map {part!r} must be WORD=LABEL, as in vulnerable=1,safe=0")
         word = as_label(word) or word
         label = as_label(label) or label
-        if found.setdefault(word, label) != label:
-            raise UsageError(f"--label-map names {word!r} twice: {found[word]} and {label}")
-    return found
+        if by_word.setdefault(word, label) != label:
+            raise UsageError(f"--label-map names {word!r} twice: {by_word[word]} and {label}")
+    return by_word
 
 
 def labels_of(model: Model) -> tuple[str, ...]:
@@ -702,12 +705,12 @@ def load_all(
     specs = options.model
     # The bundled models depend on the language, which is known only when the samples are drawn.
     if not specs:
-        read = [one for one in inputs.languages if catalogue.bundled_for(task.name, one)]
+        read = [language for language in inputs.languages if catalogue.bundled_for(task.name, language)]
         language = read[0] if read else inputs.languages[0]
         specs = bundled_models(task.name, language)
-        others = (one for one in inputs.languages if one != language)
-        for told in _unread_languages(specs, task.name, language, others):
-            progress.note(told)
+        others = (other for other in inputs.languages if other != language)
+        for line in _unread_languages(specs, task.name, language, others):
+            progress.note(line)
         models = load_models(options, specs, given, engine, spending=spending, sends=sends)
     fakes = [model.name for model in models if isinstance(innermost(model), FakeModel)]
     if fakes and overrides(task, Task.attempts):
@@ -735,10 +738,10 @@ def load_all(
 def _unread_languages(specs: Sequence[str], task: str, language: str, others: Iterable[str]) -> Iterator[str]:
     """A line for each language of the inputs that none of the bundled models reads."""
     for other in others:
-        found = catalogue.bundled_for(task, other)
-        if not set(found) & set(specs):
+        bundled = catalogue.bundled_for(task, other)
+        if not set(bundled) & set(specs):
             title, here = (LANGUAGES.get(name).title for name in (other, language))
-            more = "".join(f" --model {name}" for name in found)
+            more = "".join(f" --model {name}" for name in bundled)
             named = f"; these read {title}:{more}" if more else ""
             yield f"the bundled models for {here} skip the samples in {title}{named}"
 
@@ -812,20 +815,22 @@ def draw(
         raise which_task(samples.spec, seen.few, spoken)
     task = seen.fitted()
     check_words(task)
-    if told := unread_files_line(drawn[0].unread_files, drawn[0].details):
-        progress.note(told)
-    for told in drawn[0].notes:
-        progress.note(told)
+    if line := unread_files_line(drawn[0].unread_files, drawn[0].details):
+        progress.note(line)
+    for line in drawn[0].notes:
+        progress.note(line)
     if column is None and not seen.labelled:
         named = None
-    if named is not None and (told := named.summary_line(drawn[0].samples)):
-        progress.note(told)
+    if named is not None and (line := named.summary_line(drawn[0].samples)):
+        progress.note(line)
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
     # comparable.
-    truth = source.settled(sample for one in drawn for sample in one.shown)
-    if named is None and (told := without_labels(truth, task, samples)):
-        progress.note(told)
-    selections = tuple(replace(one, samples=_filled(truth, one.samples, own)) for one in drawn)
+    truth = source.settled(sample for selection in drawn for sample in selection.shown)
+    if named is None and (line := without_labels(truth, task, samples)):
+        progress.note(line)
+    selections = tuple(
+        replace(selection, samples=_filled(truth, selection.samples, own)) for selection in drawn
+    )
     languages = _languages(drawn)
     # Where a task has controls of its own, those of the language cannot be judged.
     controls = options.controls and task.controls is None
@@ -839,7 +844,7 @@ def draw(
         names, left = suite.of_task(options.transforms, task, languages)
         for family in left:
             progress.note(f"all without the family {family}, unless you name it: {task.leaves_out[family]}")
-        for name in (one for one in names if one.startswith(f"{SUITE}/")):
+        for name in (name for name in names if name.startswith(f"{SUITE}/")):
             if lacking := left_out(name, languages):
                 progress.note(
                     f"{name} without {', '.join(lacking)}: no counterpart in {', '.join(sorted(languages))} "
@@ -848,7 +853,7 @@ def draw(
         _demand_members(names, languages, progress)
         transforms = suite.named_transforms(names, languages, controls=controls)
     if not task.prose and (words := [name for name in transforms if kind_of(name) == "prose"]):
-        fitting = [name for name, one in TASKS.working() if one.prose]
+        fitting = [name for name, known in TASKS.working() if known.prose]
         raise UsageError(
             f"{', '.join(words)}: words that say what to write are no part of task {task.name!r}; "
             f"take --task {' or '.join(fitting)}"
@@ -878,7 +883,7 @@ def usual_task(samples: Corpus) -> str:
 
 
 def _languages(selections: Iterable[Selection]) -> set[str]:
-    return {sample.language for one in selections for sample in one.shown}
+    return {sample.language for selection in selections for sample in selection.shown}
 
 
 def _demand_members(names: Sequence[str], languages: Collection[str], progress: RunProgress) -> None:
@@ -890,26 +895,26 @@ def _demand_members(names: Sequence[str], languages: Collection[str], progress: 
     empty = [name for name in names if not expand([name], languages=tuple(languages))]
     if not empty:
         return
-    told = f"no transform of {', '.join(empty)} in {', '.join(sorted(languages))}"
+    message = f"no transform of {', '.join(empty)} in {', '.join(sorted(languages))}"
     if len(empty) == len(names):
-        raise CorpusError(told)
-    progress.note(told)
+        raise CorpusError(message)
+    progress.note(message)
 
 
 def _filled(truth: LabelSource, samples: Sequence[Sample], shard: Shard) -> tuple[Sample, ...]:
     """The samples with their labels; of other shards without."""
-    mine = [one for one in samples if shard.has(one.id)]
-    filled = {one.id: one for one in (truth.filled(mine) if mine else ())}
-    return tuple(filled.get(one.id, one) for one in samples)
+    mine = [sample for sample in samples if shard.has(sample.id)]
+    filled = {sample.id: sample for sample in (truth.filled(mine) if mine else ())}
+    return tuple(filled.get(sample.id, sample) for sample in samples)
 
 
 def with_witnesses(inputs: DrawnInputs) -> DrawnInputs:
     """The inputs with witnesses for their languages; a line to the user names each missing tool."""
-    found = witnesses(_languages(inputs.selections), inputs.labels)
-    for one in found.values():
-        for line in one.missing:
+    known = witnesses(_languages(inputs.selections), inputs.labels)
+    for witness in known.values():
+        for line in witness.missing:
             inputs.progress.note(f"{line}; --execute goes on without it")
-    return replace(inputs, witnesses=found)
+    return replace(inputs, witnesses=known)
 
 
 def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: RunProgress) -> Iterator[Case]:
@@ -918,8 +923,8 @@ def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: RunPr
     # Languages share tools, as JavaScript and TypeScript do.
     tools = dict.fromkeys(
         ", ".join(f"{key} {value}" for key, value in tool.items())
-        for one in known.values()
-        for tool in one.tools
+        for witness in known.values()
+        for tool in witness.tools
     )
     if not tools:
         progress.note("no variant was executed: there is no tool for it")
@@ -940,8 +945,8 @@ def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: RunPr
 
 def _suite_labels(path: Path, seeds: Iterable[int]) -> list[str]:
     """The labels of a suite's samples."""
-    found = {case.sample.label for seed in seeds for case in read_suite(path, seed=seed)}
-    return sorted(label for label in found if isinstance(label, str))
+    known = {case.sample.label for seed in seeds for case in read_suite(path, seed=seed)}
+    return sorted(label for label in known if isinstance(label, str))
 
 
 def _frozen(path: Path, task: Task) -> FrozenInputs:
@@ -949,7 +954,7 @@ def _frozen(path: Path, task: Task) -> FrozenInputs:
     seeds, transforms = suite_contents(path)
     if not seeds:
         raise CorpusError(f"no samples in suite {str(path)!r}")
-    told = about.get(TOLD)
+    texts = about.get(TOLD)
     fitted = task.fitted(_suite_labels(path, seeds)) if isinstance(task.answers, OneLabel) else task
     check_words(fitted)
     return FrozenInputs(
@@ -959,5 +964,5 @@ def _frozen(path: Path, task: Task) -> FrozenInputs:
         transforms=transforms,
         task=fitted,
         hash=hashlib.sha256(path.read_bytes()).hexdigest(),
-        told_errors=tuple(one for one in told if isinstance(one, str)) if isinstance(told, list) else (),
+        told_errors=tuple(text for text in texts if isinstance(text, str)) if isinstance(texts, list) else (),
     )

@@ -40,7 +40,9 @@ def prompted(options: RunOptions, given: Collection[str] = ()) -> RunOptions:
         raise UsageError("--prompt: the bundled models read code and no prompt; name a model with --model")
     takers = [_takes(spec, given) for spec in options.model]
     if not any(takers):
-        able = ", ".join(one.form for one in catalogue.providers().values() if one.takes(PROMPT))
+        able = ", ".join(
+            provider.form for provider in catalogue.providers().values() if provider.takes(PROMPT)
+        )
         raise UsageError(f"--prompt: no model here is asked with a prompt; it goes with {able}")
     models: list[str] = []
     own: list[BoundArgument] = []
@@ -50,9 +52,12 @@ def prompted(options: RunOptions, given: Collection[str] = ()) -> RunOptions:
         for text in prompts if takes else ("",):
             models.append(spec)
             own += _bound(options.arguments, place, len(models), text)
-    common = (one for one in options.arguments if not one.place)
+    common = (argument for argument in options.arguments if not argument.place)
     return replace(
-        options, model=tuple(models), model_argument=tuple(one.text for one in (*common, *own)), prompt=()
+        options,
+        model=tuple(models),
+        model_argument=tuple(argument.text for argument in (*common, *own)),
+        prompt=(),
     )
 
 
@@ -69,7 +74,7 @@ def _check_alone(options: RunOptions, place: int, spec: str) -> None:
 
 def _bound(arguments: Sequence[BoundArgument], before: int, now: int, prompt: str) -> Iterator[BoundArgument]:
     """The arguments of the model at a place, for another place, with its prompt."""
-    yield from (one._replace(place=now) for one in arguments if one.place == before)
+    yield from (argument._replace(place=now) for argument in arguments if argument.place == before)
     if prompt:
         yield BoundArgument(now, PROMPT, prompt)
 

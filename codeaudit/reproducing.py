@@ -29,7 +29,7 @@ Metrics: TypeAlias = Mapping[str, Metric]
 
 
 def draw(
-    found: Item, source: Item, metrics: Metrics, trials: Sequence[PaperTrial], folder: Path
+    wanted: Item, source: Item, metrics: Metrics, trials: Sequence[PaperTrial], folder: Path
 ) -> Iterator[Path]:
     """Draw a figure from the measurements of its source item, as SVG and PNG, for a light and a dark ground.
 
@@ -50,15 +50,15 @@ def draw(
         # equal data make equal files
         settings: Any = {"svg.hashsalt": "codeaudit", **_colours(colours)}
         with matplotlib.rc_context(settings):
-            if found.matrix:
-                figure = _pictures(found, trials)
+            if wanted.matrix:
+                figure = _pictures(wanted, trials)
             else:
                 figure, axes = pyplot.subplots(figsize=(6.4, 4.2))
-                if found.series:
-                    _curves(axes, found, trials, colours)
+                if wanted.series:
+                    _curves(axes, wanted, trials, colours)
                 else:
-                    _points(axes, found, source, metrics, colours)
-            figure.suptitle(found.title, fontsize=10)
+                    _points(axes, wanted, source, metrics, colours)
+            figure.suptitle(wanted.title, fontsize=10)
             figure.tight_layout()
             for ending in ("svg", "png"):
                 path = folder / f"{PICTURE}{style}.{ending}"
@@ -86,22 +86,22 @@ STYLES: Final[Mapping[str, Colours]] = {
 DASHES: Final = ("-", "--", "-.", ":")
 
 
-def _colours(found: Colours) -> dict[str, Any]:
+def _colours(colours: Colours) -> dict[str, Any]:
     text = dict.fromkeys(
-        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), found.text
+        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), colours.text
     )
-    return {**text, **dict.fromkeys(("figure.facecolor", "axes.facecolor"), found.ground)}
+    return {**text, **dict.fromkeys(("figure.facecolor", "axes.facecolor"), colours.ground)}
 
 
-def _points(axes: Any, found: Item, source: Item, metrics: Metrics, colours: Colours) -> None:
+def _points(axes: Any, wanted: Item, source: Item, metrics: Metrics, colours: Colours) -> None:
     """One column over another, ours and the paper's."""
     points = [
-        (f"{name} (paper)", entry[found.x], entry[found.y], "o", colours.faint)
+        (f"{name} (paper)", entry[wanted.x], entry[wanted.y], "o", colours.faint)
         for name, entry in source.published.items()
-        if found.x in entry and found.y in entry
+        if wanted.x in entry and wanted.y in entry
     ]
-    for group in metrics[found.x].groups:
-        x, y = (_mean(metrics[head], group.name) for head in (found.x, found.y))
+    for group in metrics[wanted.x].groups:
+        x, y = (_mean(metrics[head], group.name) for head in (wanted.x, wanted.y))
         if x is not None and y is not None:
             points.append((group.name, x, y, "s", colours.lines[0]))
     places = [x for _, x, _, _, _ in points]
@@ -114,36 +114,38 @@ def _points(axes: Any, found: Item, source: Item, metrics: Metrics, colours: Col
             color=colours.faint if sign == "o" else colours.text,
         )  # fmt: skip
     units = {head: column.unit.replace("percent", "%") for head, _, column in source.heads}
-    for name, label in ((found.x, axes.set_xlabel), (found.y, axes.set_ylabel)):
+    for name, label in ((wanted.x, axes.set_xlabel), (wanted.y, axes.set_ylabel)):
         label(name if units[name] == "share" else f"{name} ({units[name]})")
     axes.margins(0.1)
     axes.grid(alpha=0.3)
 
 
-def _curves(axes: Any, found: Item, trials: Sequence[PaperTrial], colours: Colours) -> None:
+def _curves(axes: Any, wanted: Item, trials: Sequence[PaperTrial], colours: Colours) -> None:
     """A curve of each row, of its first seed."""
     names: list[str] = []
-    for one in trials:
-        if found.series in one.series and one.row not in names:
+    for trial in trials:
+        if wanted.series in trial.series and trial.row not in names:
             colour = colours.lines[len(names) % len(colours.lines)]
             dash = (
-                "o" if found.dots or len(one.series[found.series]) == 1 else DASHES[len(names) % len(DASHES)]
+                "o"
+                if wanted.dots or len(trial.series[wanted.series]) == 1
+                else DASHES[len(names) % len(DASHES)]
             )  # curves that lie on each other are all seen
-            axes.plot(*zip(*one.series[found.series], strict=True), dash, color=colour, label=one.row)
-            names.append(one.row)
-    axes.set_xlabel(found.x)
-    axes.set_ylabel(found.y)
+            axes.plot(*zip(*trial.series[wanted.series], strict=True), dash, color=colour, label=trial.row)
+            names.append(trial.row)
+    axes.set_xlabel(wanted.x)
+    axes.set_ylabel(wanted.y)
     if all(float(line.get_xdata()[0]).is_integer() for line in axes.lines):  # steps
         axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, fontsize=8)
 
 
-def _pictures(found: Item, trials: Sequence[PaperTrial]) -> Any:
+def _pictures(wanted: Item, trials: Sequence[PaperTrial]) -> Any:
     """The matrix of each row, one below the other."""
     from matplotlib import pyplot
 
-    shown = {one.row: one.matrices[found.matrix] for one in trials if found.matrix in one.matrices}
+    shown = {trial.row: trial.matrices[wanted.matrix] for trial in trials if wanted.matrix in trial.matrices}
     values = [value for matrix in shown.values() for line in matrix for value in line]
     ends = {"vmin": min(values), "vmax": max(values)}  # one scale for all rows
     wide = 6.4 if len(shown) > 1 else 5.0  # beside one matrix stands its scale
@@ -187,23 +189,25 @@ class MadeItem:
     @property
     def text(self) -> str:
         """The table in Markdown: a row a network, ours and the paper's figures side by side, in percent."""
-        found = self.item
+        wanted = self.item
         heads = list(self.metrics)
         columns = [word for head in heads for word in (head, f"paper: {head}")]
         lines = [
-            f"### {found.paper}, {found.name.partition('/')[2].replace('-', ' ')}: {found.title}",
+            f"### {wanted.paper}, {wanted.name.partition('/')[2].replace('-', ' ')}: {wanted.title}",
             "",
             f"| | {' | '.join(columns)} |",
             f"|---|{'---:|' * len(columns)}",
         ]
-        ours = list(dict.fromkeys(one.name for metric in self.metrics.values() for one in metric.groups))
-        for name in [*ours, *(name for name in found.published if name not in ours)]:
+        ours = list(dict.fromkeys(group.name for metric in self.metrics.values() for group in metric.groups))
+        for name in [*ours, *(name for name in wanted.published if name not in ours)]:
             cells = [text for head in heads for text in (self._cell(head, name), self._printed(head, name))]
             lines.append(f"| {name} | {' | '.join(cells)} |")
         lines += ["", self._setting]
         lines += [f"- {head}: {text}." for head in heads if (text := self._tested(head))]
-        lines += [f"- {text}" for text in dict.fromkeys(note for one in self.trials for note in one.notes)]
-        lines += [f"- {text}" for text in found.differences]
+        lines += [
+            f"- {text}" for text in dict.fromkeys(note for trial in self.trials for note in trial.notes)
+        ]
+        lines += [f"- {text}" for text in wanted.differences]
         return "\n".join(lines) + "\n"
 
     @property
@@ -223,7 +227,9 @@ class MadeItem:
             unit = "In percent. "
         else:
             unit = f"{', '.join(in_percent)}: in percent. "
-        seeds = max((len(one.values) for metric in self.metrics.values() for one in metric.groups), default=0)
+        seeds = max(
+            (len(group.values) for metric in self.metrics.values() for group in metric.groups), default=0
+        )
         if self.item.experiment is not None and "paper" not in self.item.experiment.scales:
             return f"{unit}± is the standard error."
         if self.request.steps is not None:
@@ -236,7 +242,7 @@ class MadeItem:
         return f"{unit}{size} {counted(seeds, 'training')} of each network; ± is the standard error."
 
     def _cell(self, head: str, name: str) -> str:
-        group = next((one for one in self.metrics[head].groups if one.name == name), None)
+        group = next((group for group in self.metrics[head].groups if group.name == name), None)
         if group is None or group.mean is None:
             return "–"
         percent = self.metrics[head].percent
@@ -254,7 +260,7 @@ class MadeItem:
         metric = self.metrics[head]
         if metric.test.p is None:
             return ""
-        pairs = ", ".join(f"{one.first}/{one.second} {one.p_adjusted:.2g}" for one in metric.pairs)
+        pairs = ", ".join(f"{pair.first}/{pair.second} {pair.p_adjusted:.2g}" for pair in metric.pairs)
         return verdict(metric.test) + (f"; Conover, Holm-adjusted p: {pairs}" if pairs else "")
 
 
@@ -262,22 +268,22 @@ def _number(value: float, percent: bool) -> str:
     return f"{100 * value:.2f}" if percent else f"{value:.3g}"
 
 
-def source_of(found: Item) -> Item:
+def source_of(wanted: Item) -> Item:
     """The item whose commands make this one: itself, or the table that a figure shows, or a part of it.
 
     Raises:
         UsageError: no command makes it.
     """
-    if found.state == "drawing":
-        raise UsageError(f"{found.name} shows no experiment: {found.title}")
-    if found.state == "missing":
-        raise UsageError(f"{found.name} cannot be made: {found.reason}")
-    source = item(found.of) if found.of else found
-    if not found.part:
+    if wanted.state == "drawing":
+        raise UsageError(f"{wanted.name} shows no experiment: {wanted.title}")
+    if wanted.state == "missing":
+        raise UsageError(f"{wanted.name} cannot be made: {wanted.reason}")
+    source = item(wanted.of) if wanted.of else wanted
+    if not wanted.part:
         return source
     # networks of the other groups are not drawn
-    groups = tuple(group for group in source.groups if group.name == found.part)
-    return replace(source, name=found.name, groups=groups)
+    groups = tuple(group for group in source.groups if group.name == wanted.part)
+    return replace(source, name=wanted.name, groups=groups)
 
 
 def is_done(step: Step) -> bool:
@@ -291,7 +297,7 @@ def carried_out(step: Step) -> int:
     return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode
 
 
-def make(found: Item, request: Request, tell: Callable[[str], None]) -> MadeItem:
+def make(wanted: Item, request: Request, tell: Callable[[str], None]) -> MadeItem:
     """Carry out what is missing of an item, and write `table.md` and `table.json` (and a figure's picture).
 
     Raises:
@@ -300,7 +306,7 @@ def make(found: Item, request: Request, tell: Callable[[str], None]) -> MadeItem
         RunError: a command failed; its own message stands above.
         KeyboardInterrupt: a command was interrupted; the same call goes on.
     """
-    source = source_of(found)
+    source = source_of(wanted)
     planned = [] if source.experiment else steps(source, request)
     for number, step in enumerate(planned, start=1):
         if is_done(step):
@@ -315,38 +321,38 @@ def make(found: Item, request: Request, tell: Callable[[str], None]) -> MadeItem
         measured = _measured(source, source.experiment, request, tell)
     else:
         measured = _read(source, request, planned)
-    if found.drawn:
-        measured = _drawn(found, request, planned)
-    folder = found.folder(request.out)
+    if wanted.drawn:
+        measured = _drawn(wanted, request, planned)
+    folder = wanted.folder(request.out)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / TABLE).write_text(measured.text, encoding="utf-8")
     (folder / VALUES).write_text(json.dumps(measured.values, indent=2) + "\n", encoding="utf-8")
-    if found.x or found.series or found.matrix:
-        for path in draw(found, measured.item, measured.metrics, measured.trials, folder):
+    if wanted.x or wanted.series or wanted.matrix:
+        for path in draw(wanted, measured.item, measured.metrics, measured.trials, folder):
             tell(f"picture: {path}")
     return measured
 
 
-def _read(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
+def _read(wanted: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
     values: dict[str, dict[str, list[float]]] = {
-        head: {row.name: [] for row in found.rows} for head, _, _ in found.heads
+        head: {row.name: [] for row in wanted.rows} for head, _, _ in wanted.heads
     }
     for step in planned:
         audited = step.kind == "run"
-        told = json.loads((step.out / (SUMMARY if audited else CARD_FILE)).read_text("utf-8"))
-        models: Sequence[Mapping[str, Any]] = told["models"] if audited else [told]
-        for head, group, column in found.heads:
+        written = json.loads((step.out / (SUMMARY if audited else CARD_FILE)).read_text("utf-8"))
+        models: Sequence[Mapping[str, Any]] = written["models"] if audited else [written]
+        for head, group, column in wanted.heads:
             if group != step.group or column.of_card == audited:
                 continue
             for name, model in zip(step.networks, models, strict=True):
                 if (value := column.of(model)) is not None:
                     values[head][name].append(value)
-    better = {head: column.better for head, _, column in found.heads}
+    better = {head: column.better for head, _, column in wanted.heads}
     metrics = {head: compare_trials(head, better[head], rows) for head, rows in values.items()}
-    return MadeItem(item=found, request=request, metrics=metrics)
+    return MadeItem(item=wanted, request=request, metrics=metrics)
 
 
-def bench_of(found: Item, experiment: Experiment, request: Request, tell: Callable[[str], None]) -> Bench:
+def bench_of(wanted: Item, experiment: Experiment, request: Request, tell: Callable[[str], None]) -> Bench:
     """What an experiment is asked for.
 
     Raises:
@@ -361,7 +367,7 @@ def bench_of(found: Item, experiment: Experiment, request: Request, tell: Callab
         data = data_sets()[name].place(request.data, must_exist=not request.dry)
     return Bench(
         name=experiment.name,
-        rows=found.names,
+        rows=wanted.names,
         settings=settings,
         seeds=seeds,
         device=request.device or "cpu",
@@ -371,28 +377,30 @@ def bench_of(found: Item, experiment: Experiment, request: Request, tell: Callab
     )
 
 
-def _measured(found: Item, experiment: Experiment, request: Request, tell: Callable[[str], None]) -> MadeItem:
+def _measured(
+    wanted: Item, experiment: Experiment, request: Request, tell: Callable[[str], None]
+) -> MadeItem:
     measure: Callable[[Bench], Iterable[PaperTrial]] = load_target(experiment.target)
-    return _compared(found, request, list(measure(bench_of(found, experiment, request, tell))))
+    return _compared(wanted, request, list(measure(bench_of(wanted, experiment, request, tell))))
 
 
-def _drawn(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
-    draw: Callable[[Mapping[str, Path], str], Iterable[PaperTrial]] = load_target(found.drawn)
+def _drawn(wanted: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
+    draw: Callable[[Mapping[str, Path], str], Iterable[PaperTrial]] = load_target(wanted.drawn)
     networks = {step.networks[0]: step.out for step in reversed(planned) if step.kind == "train"}
-    return _compared(found, request, list(draw(dict(reversed(networks.items())), request.device or "cpu")))
+    return _compared(wanted, request, list(draw(dict(reversed(networks.items())), request.device or "cpu")))
 
 
-def _compared(found: Item, request: Request, trials: Sequence[PaperTrial]) -> MadeItem:
+def _compared(wanted: Item, request: Request, trials: Sequence[PaperTrial]) -> MadeItem:
     metrics = {}
-    measures = {column.measure for _, _, column in found.heads}
-    for head, _, column in found.heads:
+    measures = {column.measure for _, _, column in wanted.heads}
+    for head, _, column in wanted.heads:
         values = {
             name: [
                 1 - value if column.complement else value
-                for one in trials
-                if one.row == name and (value := one.scores.get(column.measure)) is not None
+                for trial in trials
+                if trial.row == name and (value := trial.scores.get(column.measure)) is not None
             ]
-            for name in dict.fromkeys(one.row for one in trials if measures & set(one.scores))
+            for name in dict.fromkeys(trial.row for trial in trials if measures & set(trial.scores))
         }
         metrics[head] = compare_trials(head, column.better, values, percent=column.unit == "percent")
-    return MadeItem(item=found, request=request, metrics=metrics, trials=trials)
+    return MadeItem(item=wanted, request=request, metrics=metrics, trials=trials)

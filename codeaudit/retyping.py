@@ -21,7 +21,7 @@ from codeaudit.prompting import PROMPT
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.permission import is_permitted
 
-CODE: Final = tuple(one.name for one in TABLE.values() if one.entry.form in ("task", "transforms"))
+CODE: Final = tuple(option.name for option in TABLE.values() if option.entry.form in ("task", "transforms"))
 """Options whose values may be code of a project."""
 FORMS: Final = ("py/", "codemod/")
 """How that code is named."""
@@ -64,23 +64,23 @@ def foreign_address(options: Mapping[str, Any]) -> str | None:
 def foreign_arguments(options: Mapping[str, Any]) -> tuple[str, ...]:
     """The recorded `-M` arguments, if one of them is more than a number or `false`: it may be the path of
     a file that is sent, an address, what is sent there, or the permission to run code."""
-    found = tuple(map(str, options.get("model_argument") or ()))
+    texts = tuple(map(str, options.get("model_argument") or ()))
     try:
-        every = read_arguments(found)
+        every = read_arguments(texts)
     except UsageError:
-        return found
-    if all(_is_harmless(one) and not one.acts for one in every):
+        return texts
+    if all(_is_harmless(argument) and not argument.acts for argument in every):
         return ()
-    return tuple(one.kept for one in every)
+    return tuple(argument.kept for argument in every)
 
 
-def _is_harmless(one: BoundArgument) -> bool:
-    if one.key == PROMPT:  # one of ours, and no file
-        return one.value in prompt_names()
+def _is_harmless(argument: BoundArgument) -> bool:
+    if argument.key == PROMPT:  # one of ours, and no file
+        return argument.value in prompt_names()
     try:
-        float(one.value)
+        float(argument.value)
     except ValueError:
-        return one.value == "false"
+        return argument.value == "false"
     return True
 
 
@@ -94,18 +94,18 @@ def next_commands(folder: Path, options: Mapping[str, Any], *, judged: int) -> s
 def words_to_explain(options: Mapping[str, Any]) -> str:
     """What `codeaudit explain RUN` needs besides, with a blank before each word."""
     arguments = read_arguments(map(str, options.get("model_argument") or ()))
-    told = []
+    parts = []
     for place, spec in enumerate(map(str, options.get("model") or ()), start=1):
         own = of_model(arguments, place, None)
         shown = f"{spec} ({own['name']})" if "name" in own else spec
         if not is_bundled(spec):
-            told.append(f"--model {shlex.quote(with_prompt(shown, shown_prompt(own.get(PROMPT, ''))))}")
-    told += [
+            parts.append(f"--model {shlex.quote(with_prompt(shown, shown_prompt(own.get(PROMPT, ''))))}")
+    parts += [
         word
         for name, word in words(options, permitted=False)
         if name in ("task", "model_argument", "base_url")
     ]
-    return "".join(f" {word}" for word in told)
+    return "".join(f" {word}" for word in parts)
 
 
 def words(options: Mapping[str, Any], *, permitted: bool = True) -> Iterator[tuple[str, str]]:

@@ -213,7 +213,7 @@ def run(asked: RunArguments) -> Run:
     if movable is None:
         bounded = any(getattr(asked, name) != TABLE[name].default for name in marked("bounds"))
         # A callable of the caller's is like one that `py/` names. What other models cost is not known.
-        foreign = any(not isinstance(one, CallableModel) for one in given.values())
+        foreign = any(not isinstance(model, CallableModel) for model in given.values())
         specs = [name for name in names if name not in given]
         movable = 0 if foreign else usual_movable(specs, bounded=bounded)
     options = RunOptions(
@@ -263,18 +263,18 @@ def _named(
         pairs = list(models.items())
     else:
         several = models if isinstance(models, Sequence) and not isinstance(models, str) else [models]
-        pairs = [("", one) for one in several]
-    for name, one in pairs:
+        pairs = [("", entry) for entry in several]
+    for name, entry in pairs:
         if not isinstance(name, str):
             raise UsageError(f"the name of a model must be a text, not {shown(name)}")
-        if isinstance(one, str):
+        if isinstance(entry, str):
             # The manifest repeats a run by the SPECs of its models.
-            if name not in ("", one):
-                raise UsageError(f"model {one!r} has its SPEC as its name; it cannot be called {name!r}")
-            permit(one)
-            yield one
+            if name not in ("", entry):
+                raise UsageError(f"model {entry!r} has its SPEC as its name; it cannot be called {name!r}")
+            permit(entry)
+            yield entry
             continue
-        model = as_model(one, name=name)
+        model = as_model(entry, name=name)
         if model.name in given:
             raise UsageError(f"two models are called {model.name!r}; give them names in a mapping")
         given[model.name] = model
@@ -294,11 +294,11 @@ def _given_samples(corpus: AnyCorpus | None, language: str, columns: str | None)
     if isinstance(corpus, Iterable):
         # Read at once, because each trial draws from all samples, and an iterator could be read only once.
         given = tuple(corpus)
-        if table := [one for one in given if isinstance(one, Mapping)]:
+        if table := [row for row in given if isinstance(row, Mapping)]:
             if len(table) < len(given):
                 raise UsageError("the corpus holds rows and texts; give one or the other")
             return GivenRows(table=tuple(table), columns=renaming(columns))
-        samples = tuple(one for one in given if not isinstance(one, Mapping))
+        samples = tuple(sample for sample in given if not isinstance(sample, Mapping))
         for number, sample in enumerate(samples, start=1):
             if not isinstance(sample, str | Path | Sample):
                 raise UsageError(f"sample {number} is {shown(sample)}; it must be a text, a path or a Sample")

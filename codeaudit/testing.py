@@ -112,25 +112,28 @@ def assert_invariant(
     setup = AuditSetup(
         model=chosen, task=asked, memory=NoMemory(), monitor=NoMonitor(), batch_size=DEFAULTS.batch_size
     )
-    found = list(audit(cases(prepared, plan, workers=1), setup))
-    verdicts = [verdict for one in found for verdict in one.verdicts]
+    records = list(audit(cases(prepared, plan, workers=1), setup))
+    verdicts = [verdict for record in records for verdict in record.verdicts]
     violated = [verdict for verdict in verdicts if isinstance(verdict, Violated)]
     judged = len(violated) + sum(isinstance(verdict, Held) for verdict in verdicts)
     reasons = Counter(verdict.reason for verdict in verdicts if isinstance(verdict, Unjudged))
     # Unjudged without fault of the model: the edit changes the right answer, or its effect is unknown.
     missing = reasons.total() - reasons[ANSWER_CHANGES] - reasons[ANSWER_UNKNOWN]
-    wrong = next((one.before for one in found if isinstance(one.before, Failed) and one.before.given), None)
+    wrong = next(
+        (record.before for record in records if isinstance(record.before, Failed) and record.before.given),
+        None,
+    )
     hint = f"; {malformed_message(wrong, asked)}" if wrong else ""
     # Without a verdict the assertion would hold for nothing.
     if not judged:
-        gaps = reasons or Counter(gap.reason for one in found for gap in one.not_applied)
+        gaps = reasons or Counter(gap.reason for record in records for gap in record.not_applied)
         raise CannotAudit(f"{chosen.name}: nothing could be judged ({most_frequent(gaps)}){hint}")
     if missing > max_unjudged * len(verdicts):
         share = f"{missing} of {counted(len(verdicts), 'variant')}"
         raise CannotAudit(f"{chosen.name}: {share} could not be judged ({most_frequent(reasons)}){hint}")
     if len(violated) > max_violation_rate * judged:
         raise AssertionError(_told(chosen.name, violated, judged))
-    return found
+    return records
 
 
 def _model(model: Tested) -> Model:
@@ -172,15 +175,15 @@ def _names(transforms: Sequence[str] | str | None, samples: Sequence[Sample]) ->
 def _told(name: str, violated: Sequence[Violated], judged: int) -> str:
     from codeaudit.audit.projects.files import text_diff
 
-    samples = len({one.perturbed.sample.id for one in violated})
+    samples = len({violation.perturbed.sample.id for violation in violated})
     counts = f"{len(violated)} of {counted(judged, 'variant')} ({counted(samples, 'sample')})"
     parts = [f"{name} changed its answer on {counts} although the meaning was kept"]
-    for one in violated[:SHOWN]:
-        edit = one.perturbed
+    for violation in violated[:SHOWN]:
+        edit = violation.perturbed
         place = f"{edit.sample.origin.path}:{edit.sample.origin.line}"
         parts.append(
             f"{place} under {edit.transform}, variant {edit.variant}: "
-            f"{one.before.answer!r} became {one.after.answer!r}\n"
+            f"{violation.before.answer!r} became {violation.after.answer!r}\n"
             f"{text_diff(place, edit.sample.source, edit.source)}"
         )
     if len(violated) > SHOWN:

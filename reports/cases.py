@@ -80,9 +80,9 @@ class ReportedCase:
     @property
     def function(self) -> str:
         """The name of the function; empty if the text says none."""
-        found = name_of(self.sample.source, self.sample.language) or ""
-        if not found.startswith(MASK):
-            return found
+        name = name_of(self.sample.source, self.sample.language) or ""
+        if not name.startswith(MASK):
+            return name
         # Where the name is what the model is asked for, the label has it, as a text or as its subtokens.
         label = self.sample.label
         if isinstance(label, tuple):
@@ -119,10 +119,10 @@ class ReportedCase:
         change = (
             f"{first.before!r} became {first.after!r}" if first.before != first.after else f"{first.after!r}"
         )
-        told = f"{change} under {self.transform} in {len(violated)} of {counted(judged, 'variant')}"
+        sentence = f"{change} under {self.transform} in {len(violated)} of {counted(judged, 'variant')}"
         if not self.unsteady:
-            return told
-        return f"{told}, and without an edit in {self.unsteady} of {counted(self.repeats, 'repeat')}"
+            return sentence
+        return f"{sentence}, and without an edit in {self.unsteady} of {counted(self.repeats, 'repeat')}"
 
 
 def cases(
@@ -134,18 +134,18 @@ def cases(
     `transforms` restricts the cases to these transforms.
     """
     for seed, audited in trials:
-        found: dict[tuple[str, Kind], list[Variant]] = {}
+        by_transform: dict[tuple[str, Kind], list[Variant]] = {}
         repeats = [
-            isinstance(one, Violated)
-            for one in audited.verdicts
-            if one.perturbed.kind == "identity" and not isinstance(one, Unjudged)
+            isinstance(verdict, Violated)
+            for verdict in audited.verdicts
+            if verdict.perturbed.kind == "identity" and not isinstance(verdict, Unjudged)
         ]
         for verdict in audited.verdicts:
             named = verdict.perturbed
-            found.setdefault((named.transform, named.kind), []).append(_judged(verdict))
+            by_transform.setdefault((named.transform, named.kind), []).append(_judged(verdict))
         for gap in audited.not_applied:
-            found.setdefault((gap.transform, gap.kind), []).append(_missing(gap))
-        for (transform, kind), variants in found.items():
+            by_transform.setdefault((gap.transform, gap.kind), []).append(_missing(gap))
+        for (transform, kind), variants in by_transform.items():
             if kind in ("preserving", "paper") and (transforms is None or transform in transforms):
                 yield ReportedCase(
                     model=audited.model,

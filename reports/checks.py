@@ -118,14 +118,14 @@ def gate_sheets(gate: Gate) -> tuple[Sheet, ...]:
     notes += [f"{note}." for note in gate.notes]
     notes.append(verdict(gate))
     # A table of scores alone has no violations.
-    told = (VIOLATIONS,) if any(check.name in ("violations", "rise") for check in gate.checks) else ()
+    legend = (VIOLATIONS,) if any(check.name in ("violations", "rise") for check in gate.checks) else ()
     return (
         Sheet(
             title=title,
             columns=words("model", "check", "found", "wanted", "verdict"),
             rows=tuple(_check_row(check) for check in gate.checks),
             notes=tuple(notes),
-            legend=(*told, *(() if gate.baseline is None else (_rise(gate),))),
+            legend=(*legend, *(() if gate.baseline is None else (_rise(gate),))),
             stacked=2,
         ),
     )

@@ -134,7 +134,7 @@ def compare(
         inputs.outcomes,
         models=len(inputs.models),
         beyond=_beyond(
-            [(shown[run.name, one.model], one) for run in runs for one in run.summary.models], inputs
+            [(shown[run.name, model.model], model) for run in runs for model in run.summary.models], inputs
         ),
     )
     return Comparison(
@@ -148,25 +148,25 @@ def compare(
 
 def _mixed(runs: Sequence[ComparedRun], shown: Mapping[tuple[str, str], str]) -> Iterator[str]:
     """Whether sampled and greedy models stand side by side."""
-    drawn = {shown[run.name, one.model]: one.draws for run in runs for one in run.summary.models}
+    drawn = {shown[run.name, model.model]: model.draws for run in runs for model in run.summary.models}
     sampled = {name: number for name, number in drawn.items() if number}
     if sampled and len(set(drawn.values())) > 1:
-        told = ", ".join(f"{name} {number}" for name, number in sampled.items())
+        draws = ", ".join(f"{name} {number}" for name, number in sampled.items())
         yield (
-            f"answers are the commonest of several draws of some models ({told}) and single ones of others, "
+            f"answers are the commonest of several draws of some models ({draws}) and single ones of others, "
             "so their rates do not compare"
         )
 
 
 def _coverage(runs: Sequence[ComparedRun], shown: Mapping[tuple[str, str], str]) -> tuple[Coverage, ...]:
     """What is missing of each model, over its runs."""
-    found: dict[str, dict[tuple[object, ...], ModelSummary]] = {}
+    by_name: dict[str, dict[tuple[object, ...], ModelSummary]] = {}
     for run in runs:
         for model in run.summary.models:
             # A copy of the same trials is no second observation.
             key = run.summary.corpus, *(trial.seed for trial in model.trials)
-            found.setdefault(shown[run.name, model.model], {}).setdefault(key, model)
-    return tuple(_covered(name, list(each.values())) for name, each in found.items())
+            by_name.setdefault(shown[run.name, model.model], {}).setdefault(key, model)
+    return tuple(_covered(name, list(each.values())) for name, each in by_name.items())
 
 
 def coverage_of(summary: Summary) -> tuple[Coverage, ...]:
@@ -198,7 +198,7 @@ def _together(rates: Sequence[Rate]) -> Rate:
     """The rate over all runs of a model."""
     if len(rates) == 1:
         return rates[0]
-    count, total = sum(one.count for one in rates), sum(one.total for one in rates)
+    count, total = sum(rate.count for rate in rates), sum(rate.total for rate in rates)
     if not total:
         return NOTHING
     low, high = wilson(count, total)
@@ -254,8 +254,8 @@ def comparison(
 
 
 def _paired_excess(beyond: BeyondOutcomes) -> tuple[Paired, ...]:
-    found = ((name, better, beyond(kind)) for name, better, kind in PAIRED)
-    return tuple(compare_excess(name, better, each) for name, better, each in found if any(each.values()))
+    paired = ((name, better, beyond(kind)) for name, better, kind in PAIRED)
+    return tuple(compare_excess(name, better, each) for name, better, each in paired if any(each.values()))
 
 
 def _metrics(trials: Mapping[str, Sequence[Trial]], rates: Sequence[NamedRate]) -> tuple[Metric, ...]:
@@ -276,8 +276,8 @@ def _metrics(trials: Mapping[str, Sequence[Trial]], rates: Sequence[NamedRate]) 
 
 
 def _paired(outcomes: PairedOutcomes) -> tuple[Paired, ...]:
-    found = ((name, better, outcomes(kind)) for name, better, kind in PAIRED)
-    return tuple(compare_paired(name, better, each) for name, better, each in found if any(each.values()))
+    paired = ((name, better, outcomes(kind)) for name, better, kind in PAIRED)
+    return tuple(compare_paired(name, better, each) for name, better, each in paired if any(each.values()))
 
 
 def labels(runs: Sequence[ComparedRun]) -> dict[tuple[str, str], str]:

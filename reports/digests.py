@@ -116,11 +116,11 @@ class Shifts:
             self.counts.append(len(values))
 
 
-def mean_shift(found: Iterable[Shifts], *, seed: int) -> Estimate:
+def mean_shift(shifts: Iterable[Shifts], *, seed: int) -> Estimate:
     """The mean over samples of the mean shift of each."""
     sums: defaultdict[int, float] = defaultdict(float)
     counts = Counter[int]()
-    for each in found:
+    for each in shifts:
         for sample, value, count in zip(each.samples, each.sums, each.counts, strict=True):
             sums[sample] += value
             counts[sample] += count
@@ -133,7 +133,12 @@ def _kept_once(table: Table) -> Table:
 
 
 def row_of(
-    one: Observation, number: int, pairs: Iterable[Pair], repeats: Sequence[Pair], *, by_equality: bool
+    observation: Observation,
+    number: int,
+    pairs: Iterable[Pair],
+    repeats: Sequence[Pair],
+    *,
+    by_equality: bool,
 ) -> ClusterRow:
     """The numbers of some judged variants of an observation, in any order, and of its judged repeats.
 
@@ -151,18 +156,18 @@ def row_of(
         judged=len(changed),
         repeats=len(again),
         across=sum(moved) + sum(pair.apart for pair in ordered),
-        within=one.within,
+        within=observation.within,
         violated=any(moved[:most] if again else changed),
         unsteady=any(again[:most]),
-        table=_table(one, ordered, repeats) if by_equality else (),
+        table=_table(observation, ordered, repeats) if by_equality else (),
     )
 
 
-def _table(one: Observation, pairs: Sequence[Pair], repeats: Sequence[Pair]) -> Table:
-    originals = [one.answer, *(pair.answer for pair in repeats)]
+def _table(observation: Observation, pairs: Sequence[Pair], repeats: Sequence[Pair]) -> Table:
+    originals = [observation.answer, *(pair.answer for pair in repeats)]
     if len(originals) < 2:
         # It counts only of a model whose noise counts as zero, which would answer the same.
-        originals.append(one.answer)
+        originals.append(observation.answer)
     return tuple(sorted(tabled(originals, [pair.answer for pair in pairs])))
 
 
@@ -250,7 +255,7 @@ class Commonest:
         """The commonest text and its number; of equally common ones the first by the alphabet."""
         if not self._texts:
             return "", 0
-        key = min(self._texts, key=lambda one: (-self.counts[one], self._texts[one]))
+        key = min(self._texts, key=lambda key: (-self.counts[key], self._texts[key]))
         return self._texts[key], self.counts[key]
 
     def join(self, other: "Commonest") -> None:
@@ -357,41 +362,41 @@ class TrialDigest:
         self.draws = 0
         """The largest number of draws of an answer; 0 unless the model is sampled."""
 
-    def add(self, one: Observation, number: int) -> None:
+    def add(self, observation: Observation, number: int) -> None:
         """Count an observation of the sample with this number."""
-        self._add_sample(one, number)
-        self._repeats = max(self._repeats, sum(pair.kind == "identity" for pair in one.pairs))
-        for pair in one.pairs:
-            self._add_pair(pair, one, number)
-        for gap in one.missing:
+        self._add_sample(observation, number)
+        self._repeats = max(self._repeats, sum(pair.kind == "identity" for pair in observation.pairs))
+        for pair in observation.pairs:
+            self._add_pair(pair, observation, number)
+        for gap in observation.missing:
             self.tried.add((gap.kind, gap.transform))
-            if not one.extra:
+            if not observation.extra:
                 self.transforms[gap.transform].not_applied[gap.reason] += 1
         # Without an answer to the original there is nothing to compare a variant with.
-        if one.answer is not None:
-            self._add_changes(one, number)
+        if observation.answer is not None:
+            self._add_changes(observation, number)
 
-    def _add_sample(self, one: Observation, number: int) -> None:
-        if not one.extra:
+    def _add_sample(self, observation: Observation, number: int) -> None:
+        if not observation.extra:
             self.plain.add(number)
-            if one.failure:
-                self.failures.add((number, one.failure))
-            self.scores.add(one)
-            if one.answer is not None:
-                self.answered[one.sample.language].add(number)
-                self.agreements.add(one.answer, one.sample.label)
-                self._add_side(one)
+            if observation.failure:
+                self.failures.add((number, observation.failure))
+            self.scores.add(observation)
+            if observation.answer is not None:
+                self.answered[observation.sample.language].add(number)
+                self.agreements.add(observation.answer, observation.sample.label)
+                self._add_side(observation)
             if self._attempts:
-                self.problems.append(one)
-        elif one.pairs:
+                self.problems.append(observation)
+        elif observation.pairs:
             self.extra.add(number)
 
-    def _add_pair(self, pair: Pair, one: Observation, number: int) -> None:
+    def _add_pair(self, pair: Pair, observation: Observation, number: int) -> None:
         self.tried.add((pair.kind, pair.transform))
         self.asked[pair.kind].add(pair.transform)
         counts = self.transforms[pair.transform]
         counts.max_deviation = max(counts.max_deviation, pair.deviation)
-        if one.extra:
+        if observation.extra:
             counts.extra.add(number)
         else:
             counts.applied += 1
@@ -404,71 +409,73 @@ class TrialDigest:
         else:
             self.deviation[pair.kind] = max(self.deviation.get(pair.kind, 0.0), pair.deviation)
 
-    def _add_changes(self, one: Observation, number: int) -> None:
-        found: dict[tuple[Kind, str | None], list[Pair]] = {}
-        for pair in one.pairs:
+    def _add_changes(self, observation: Observation, number: int) -> None:
+        groups: dict[tuple[Kind, str | None], list[Pair]] = {}
+        for pair in observation.pairs:
             self.asked_answered[pair.kind].add(pair.transform)
             if pair.changed is not None:
                 for name in (None, pair.transform):
-                    found.setdefault((pair.kind, name), []).append(pair)
-        row = partial(row_of, one, number, repeats=one.repeats(), by_equality=self._by_equality)
-        for (kind, name), pairs in found.items():
-            self.clusters[kind, name, one.extra].add(row(pairs))
+                    groups.setdefault((pair.kind, name), []).append(pair)
+        row = partial(
+            row_of, observation, number, repeats=observation.repeats(), by_equality=self._by_equality
+        )
+        for (kind, name), pairs in groups.items():
+            self.clusters[kind, name, observation.extra].add(row(pairs))
             if name is None:
-                self.languages[one.sample.language, kind, one.extra].add(row(pairs))
+                self.languages[observation.sample.language, kind, observation.extra].add(row(pairs))
             known = [pair.shift for pair in pairs if pair.shift is not None]
             if known:
-                self.shifts[kind, name, one.extra].add(number, known)
+                self.shifts[kind, name, observation.extra].add(number, known)
             if kind == "preserving" and self._task.finding:
-                self._add_parts(one, name, pairs, row)
+                self._add_parts(observation, name, pairs, row)
             if kind == "preserving" and name is None:
-                self._add_criteria(one, number)
-            if name is not None and kind != "identity" and one.draws:
-                self._add_draws(one, self.transforms[name], pairs)
-        if not one.extra:
-            kept = found.get(("preserving", None), [])
+                self._add_criteria(observation, number)
+            if name is not None and kind != "identity" and observation.draws:
+                self._add_draws(observation, self.transforms[name], pairs)
+        if not observation.extra:
+            kept = groups.get(("preserving", None), [])
             self._add_families(kept, row)
-            exists = any(pair.kind == "preserving" for pair in one.pairs)
+            exists = any(pair.kind == "preserving" for pair in observation.pairs)
             # A sample that every transform left as it is was tried: no edit could change its answer.
-            immovable = not exists and any(gap.kind == "preserving" for gap in one.missing)
+            immovable = not exists and any(gap.kind == "preserving" for gap in observation.missing)
             changed = any(pair.changed for pair in kept)
             self.whole.add(ClusterRow(number, int(changed), int(bool(kept) or immovable)))
 
     def _add_parts(
         self,
-        one: Observation,
+        observation: Observation,
         name: str | None,
         pairs: Sequence[Pair],
         row: Callable[[Iterable[Pair]], ClusterRow],
     ) -> None:
-        found, label = one.answer == self._task.finding, one.sample.label
+        detected, label = observation.answer == self._task.finding, observation.sample.label
         # A wrong answer that an edit turns into the right one is no missed flaw and no false alarm.
-        if label is None or (label == self._task.finding) == found:
-            self.parts["missed" if found else "raised", name, one.extra].add(row(pairs))
-        self.parts["unmarked", name, one.extra].add(row([pair for pair in pairs if not pair.marked]))
-        if name is not None or not one.extra:
+        if label is None or (label == self._task.finding) == detected:
+            self.parts["missed" if detected else "raised", name, observation.extra].add(row(pairs))
+        self.parts["unmarked", name, observation.extra].add(row([pair for pair in pairs if not pair.marked]))
+        if name is not None or not observation.extra:
             self.marked[name] += sum(pair.marked for pair in pairs)
 
-    def _add_criteria(self, one: Observation, number: int) -> None:
+    def _add_criteria(self, observation: Observation, number: int) -> None:
         for name, same in self._task.criteria.items():
-            found = judged_by(one, same)
-            row = row_of(found, number, found.judged("preserving"), found.repeats(), by_equality=False)
-            self.parts[name, None, one.extra].add(row)
+            judged = judged_by(observation, same)
+            row = row_of(judged, number, judged.judged("preserving"), judged.repeats(), by_equality=False)
+            self.parts[name, None, observation.extra].add(row)
 
-    def _add_side(self, one: Observation) -> None:
-        finding, sample = self._task.finding, one.sample
+    def _add_side(self, observation: Observation) -> None:
+        finding, sample = self._task.finding, observation.sample
         if finding and sample.other_side and sample.label is not None:
             key = hash(tuple(sorted((sample.source, sample.other_side))))
-            self.sides.setdefault(key, {})[sample.label == finding] = one.answer == finding
+            self.sides.setdefault(key, {})[sample.label == finding] = observation.answer == finding
 
-    def _add_draws(self, one: Observation, counts: TransformDigest, pairs: Sequence[Pair]) -> None:
+    def _add_draws(self, observation: Observation, counts: TransformDigest, pairs: Sequence[Pair]) -> None:
         ordered = sorted(pairs, key=lambda pair: pair.variant)
-        if draws := numbered(one.draws, [pair.draws for pair in ordered]):
+        if draws := numbered(observation.draws, [pair.draws for pair in ordered]):
             counts.draws.append(draws)
-            self.draws = max(self.draws, len(one.draws))
-        before = self._mean_score(one.draws, one.sample)
+            self.draws = max(self.draws, len(observation.draws))
+        before = self._mean_score(observation.draws, observation.sample)
         after = [self._mean_score(pair.draws, pair.sample) for pair in ordered]
-        known = [one for one in after if one is not None]
+        known = [score for score in after if score is not None]
         if before is not None and known:
             sign = 1 if self._task.better == "higher" else -1
             counts.drops.append(sign * (before - sum(known, Fraction(0)) / len(known)))
@@ -480,12 +487,12 @@ class TrialDigest:
         return sum(known, Fraction(0)) / len(known) if known else None
 
     def _add_families(self, pairs: Iterable[Pair], row: Callable[[Iterable[Pair]], ClusterRow]) -> None:
-        found: dict[str, list[Pair]] = {}
+        by_family: dict[str, list[Pair]] = {}
         for pair in pairs:
             if pair.transform not in self._family:
                 self._family[pair.transform] = family_of(pair.transform)
-            found.setdefault(self._family[pair.transform], []).append(pair)
-        for name, some in found.items():
+            by_family.setdefault(self._family[pair.transform], []).append(pair)
+        for name, some in by_family.items():
             self.families[name].add(row(some))
 
     @property
@@ -507,25 +514,25 @@ class RunDigest:
         self.trials: dict[str, dict[int, TrialDigest]] = {}
         self.inputs = SharedInputs()
 
-    def add(self, one: Observation) -> None:
+    def add(self, observation: Observation) -> None:
         """Count an observation."""
-        number = self._numbers.setdefault(one.sample.id, len(self._numbers))
-        by_seed = self.trials.setdefault(one.model, {})
+        number = self._numbers.setdefault(observation.sample.id, len(self._numbers))
+        by_seed = self.trials.setdefault(observation.model, {})
         # Also a model without any verdict has its place in the order.
-        self.inputs.models.setdefault(one.model)
-        if one.seed not in by_seed:
-            by_seed[one.seed] = TrialDigest(self._task)
-        by_seed[one.seed].add(one, number)
-        for pair in one.pairs:
+        self.inputs.models.setdefault(observation.model)
+        if observation.seed not in by_seed:
+            by_seed[observation.seed] = TrialDigest(self._task)
+        by_seed[observation.seed].add(observation, number)
+        for pair in observation.pairs:
             if pair.changed is not None:
                 self.inputs.add(
-                    one.model,
+                    observation.model,
                     pair.kind,
-                    one.sample.id,
+                    observation.sample.id,
                     asked(pair.kind, pair.transform, pair.input, pair.variant),
                     violated=pair.changed,
                     variant=pair.variant,
-                    part=(one.seed, one.extra),
+                    part=(observation.seed, observation.extra),
                 )
 
     def of(self, model: str, seed: int) -> dict[int, TrialDigest]:
@@ -548,13 +555,13 @@ def asked_once(trials: Iterable[Mapping[Kind, set[str]]], kind: Kind) -> bool:
 
 def sides_of(trials: Iterable[TrialDigest]) -> Sides:
     """The pairs of all trials of which both sides were answered."""
-    both = [one for each in trials for one in each.sides.values() if len(one) > 1]
-    found = Counter((one[True], one[False]) for one in both)
+    both = [pair for each in trials for pair in each.sides.values() if len(pair) > 1]
+    counts = Counter((pair[True], pair[False]) for pair in both)
     return Sides(
-        correct=found[True, False],
-        both_found=found[True, True],
-        both_missed=found[False, False],
-        reversed=found[False, True],
+        correct=counts[True, False],
+        both_found=counts[True, True],
+        both_missed=counts[False, False],
+        reversed=counts[False, True],
     )
 
 

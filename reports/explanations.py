@@ -150,7 +150,7 @@ def reply_text(predicted: Predicted) -> str:
 
 def replies(explained: Explained) -> tuple[str, str]:
     """Return both replies as lines of text that are safe to show; both empty if nobody kept one."""
-    before, after = (reply_text(one) for one in (explained.minimal.before, explained.minimal.after))
+    before, after = (reply_text(answer) for answer in (explained.minimal.before, explained.minimal.after))
     return tuple("\n".join(map(wording.plain, text.splitlines())) for text in (before, after))  # type: ignore[return-value]
 
 
@@ -167,7 +167,7 @@ def answer_text(answer: Answer) -> str:
         case float():
             return f"{answer:.6g}"
         case tuple():
-            return wording.plain(" ".join(_line(str(one)) for one in answer)) or "(none)"
+            return wording.plain(" ".join(_line(str(part)) for part in answer)) or "(none)"
         case _:
             return wording.plain(_line(answer)) or "(empty)"
 
@@ -191,7 +191,7 @@ def tally(explained: Iterable[Explained]) -> Sheet:
             *words("model", "transform", "construct"),
             *numbers("violations", "median moves", "median calls"),
         ),
-        rows=tuple(_row(name, found) for name, found in ordered),
+        rows=tuple(_row(name, group) for name, group in ordered),
         legend=(
             "construct: the statement (of x86 the instruction) that moves, or where a renamed variable or "
             "register stands first; an edit with several counts for each.",
@@ -206,15 +206,15 @@ def constructs(explained: Explained) -> list[str]:
     record = find_language(sample.language)
     read = load_target(record.constructs) if record is not None and record.constructs else _read
     changed = _changed(lines, explained.minimal.perturbed.source.splitlines())
-    found = []
+    phrases = []
     for move in explained.minimal.perturbed.moves:
         old = move.note.split(" -> ")[0]
         if move.kind == "rename" and re.fullmatch(r"[\w%$]+", old):
             first = next((kind for kind, names in map(read, lines) if old in names), "other")
-            found.append(f"name first in {first}")
+            phrases.append(f"name first in {first}")
         else:
-            found.append(" and ".join(sorted({read(line)[0] for line in changed})) or "layout")
-    return found
+            phrases.append(" and ".join(sorted({read(line)[0] for line in changed})) or "layout")
+    return phrases
 
 
 def _read(line: str) -> tuple[str, frozenset[str]]:
@@ -238,8 +238,8 @@ def _changed(before: Sequence[str], after: Sequence[str]) -> list[str]:
     return [line for low, high in spans for line in before[low:high] if line.strip()]
 
 
-def _row(name: tuple[str, str, str], found: Sequence[Explained]) -> tuple[Cell, ...]:
-    sizes = median(len(each.minimal.perturbed.moves) for each in found)
-    calls = median(each.queries for each in found)
-    texts = (*name, str(len(found)), f"{sizes:g}", f"{calls:g}")
+def _row(name: tuple[str, str, str], group: Sequence[Explained]) -> tuple[Cell, ...]:
+    sizes = median(len(each.minimal.perturbed.moves) for each in group)
+    calls = median(each.queries for each in group)
+    texts = (*name, str(len(group)), f"{sizes:g}", f"{calls:g}")
     return tuple(Cell(lines=(text,)) for text in texts)

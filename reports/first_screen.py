@@ -65,7 +65,7 @@ class _Edit(NamedTuple):
     @property
     def worst(self) -> float:
         """The largest number."""
-        return max((one.size for one in self.found), default=0.0)
+        return max((effect.size for effect in self.found), default=0.0)
 
 
 def every_sheet(report: Summary | Comparison) -> tuple[Sheet, ...]:
@@ -76,7 +76,7 @@ def every_sheet(report: Summary | Comparison) -> tuple[Sheet, ...]:
 def first_screen(summary: Summary) -> Sheet:
     """Return the first table of a run, with its sentences before it."""
     edits = _edits(summary)
-    shown = sorted(sorted(edits, key=lambda one: -one.worst)[:MOST], key=edits.index)
+    shown = sorted(sorted(edits, key=lambda edit: -edit.worst)[:MOST], key=edits.index)
     score = wording.score_name(summary.models[0].score.name) if summary.models else "score"
     dense = len(summary.models) >= DENSE
     # The numbers of noisy models are wider, so that names are broken.
@@ -86,10 +86,10 @@ def first_screen(summary: Summary) -> Sheet:
         lead=tuple(_sentences(summary, shown, len(edits) - len(shown))),
         columns=(
             *words("model", *([] if tall else ["size"]), "asked"),
-            *numbers(*(one.name for one in shown), score, "sensitivity", "unsteady"),
+            *numbers(*(edit.name for edit in shown), score, "sensitivity", "unsteady"),
         ),
         rows=tuple(
-            _row(model, [one.found[n] for one in shown], sized=not tall)
+            _row(model, [edit.found[n] for edit in shown], sized=not tall)
             for n, model in enumerate(summary.models)
         ),
         legend=tuple(_legend(summary, score)),
@@ -108,8 +108,8 @@ def _edits(summary: Summary) -> list[_Edit]:
     """The meaning-keeping transforms, or their families if there are many; then orders by names only."""
     single = _of_kind(summary, "preserving")
     if len(single) > MOST:
-        names = dict.fromkeys(one.family for model in summary.models for one in model.by_family)
-        tables = [{one.family: _found(one, model) for one in model.by_family} for model in summary.models]
+        names = dict.fromkeys(row.family for model in summary.models for row in model.by_family)
+        tables = [{row.family: _found(row, model) for row in model.by_family} for model in summary.models]
         single = [_Edit(name, tuple(table.get(name, _Found()) for table in tables)) for name in names]
     others: tuple[Kind, ...] = ("paper", "swap", "network", "prose")
     return [*single, *(edit for kind in others for edit in _of_kind(summary, kind))]
@@ -133,16 +133,16 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
     names = [wording.plain(model.model) for model in summary.models]
     told_as = wording.phrases(summary.tells_apart)
     for edit in edits:
-        told = _contrast(list(zip(names, edit.found, strict=True)), told_as)
-        if told:
-            yield f"{edit.name}: {told}."
+        sentence = _contrast(list(zip(names, edit.found, strict=True)), told_as)
+        if sentence:
+            yield f"{edit.name}: {sentence}."
         elif any(model.violations.total for model in summary.models):
             yield f"{edit.name}: no sample could be judged."
     if hidden:
         others = "one other family" if hidden == 1 else f"{hidden} other families"
         yield f"No model {told_as.more} under {others} of edits; the full tables show them."
-    for one in summary.prompts:
-        yield _of_prompts(one)
+    for effect in summary.prompts:
+        yield _of_prompts(effect)
     for model in summary.models:
         yield from wording.network(model)
         yield from _sampled(model)
@@ -157,21 +157,21 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
     # Of more models the legend says it.
     if 0 < len(noisy) <= FEW:
         kind, whose = ("is noisy", "its") if len(noisy) == 1 else ("are noisy", "their")
-        told = f"{wording.listed(noisy)} {kind}: {whose} numbers are what edits changed beyond"
-        yield f"{told} what asking again did."
+        sentence = f"{wording.listed(noisy)} {kind}: {whose} numbers are what edits changed beyond"
+        yield f"{sentence} what asking again did."
     yield from _broken(summary)
     yield from summary.told_errors
     yield from wording.relations(wording.made(summary))
 
 
-def _contrast(found: Sequence[tuple[str, _Found]], told_as: wording.Phrases) -> str:
+def _contrast(effects: Sequence[tuple[str, _Found]], told_as: wording.Phrases) -> str:
     """Who kept every answer, and who did not; of noisy models, who changed more than asking again did. Empty
     if nothing was judged."""
-    rates = [(name, one.rate) for name, one in found]
-    noisy = [(name, one) for name, one in found if one.rate.total and one.noisy]
-    judged = [(name, one.rate) for name, one in found if one.rate.total and not one.noisy]
+    rates = [(name, effect.rate) for name, effect in effects]
+    noisy = [(name, effect) for name, effect in effects if effect.rate.total and effect.noisy]
+    judged = [(name, effect.rate) for name, effect in effects if effect.rate.total and not effect.noisy]
     kept = [(name, rate) for name, rate in judged if not rate.count]
-    changed = sorted((one for one in judged if one[1].count), key=lambda one: one[1].rate or 0.0)
+    changed = sorted((pair for pair in judged if pair[1].count), key=lambda pair: pair[1].rate or 0.0)
     parts = []
     if kept:
         who = "every model" if len(kept) == len(rates) > 2 else wording.listed([name for name, _ in kept])
@@ -186,28 +186,28 @@ def _contrast(found: Sequence[tuple[str, _Found]], told_as: wording.Phrases) -> 
         else:
             parts.append(f"{who} {told_as.changed_from.format(*ends)}")
     elif changed:
-        told = [f"{name} {told_as.changed.format(_share(rate))}" for name, rate in changed]
-        parts.append(" and ".join(told))
+        changes = [f"{name} {told_as.changed.format(_share(rate))}" for name, rate in changed]
+        parts.append(" and ".join(changes))
     if len(noisy) > 2:
         parts.append(_effects(noisy))
     else:
-        parts += [f"{name} {wording.beyond(one.excess, one.pairs, told_as)}" for name, one in noisy]
+        parts += [f"{name} {wording.beyond(effect.excess, effect.pairs, told_as)}" for name, effect in noisy]
     return "; ".join(parts)
 
 
-def _of_prompts(one: PromptEffect) -> str:
+def _of_prompts(effect: PromptEffect) -> str:
     """How many answers depend on the prompt."""
-    name = wording.plain(one.model)
-    told = f"{name}: another prompt ({', '.join(map(wording.plain, one.prompts))})"
-    if not one.changed.total:
-        return f"{told} was not judged: no sample was answered with all of them."
-    told = f"{told} changed {_share(one.changed)} of the answers to originals"
-    if one.pair_excess.p is None:
-        return f"{told}; nothing was asked again, so that noise is not known."
-    shown = "an effect" if wording.is_shown(one.excess, one.pair_excess) else "no effect"
+    name = wording.plain(effect.model)
+    sentence = f"{name}: another prompt ({', '.join(map(wording.plain, effect.prompts))})"
+    if not effect.changed.total:
+        return f"{sentence} was not judged: no sample was answered with all of them."
+    sentence = f"{sentence} changed {_share(effect.changed)} of the answers to originals"
+    if effect.pair_excess.p is None:
+        return f"{sentence}; nothing was asked again, so that noise is not known."
+    shown = "an effect" if wording.is_shown(effect.excess, effect.pair_excess) else "no effect"
     return (
-        f"{told}, {wording.points(one.excess.points)} points beyond what asking again did: {shown} is shown "
-        f"(p {wording.p_value(one.pair_excess.p)})."
+        f"{sentence}, {wording.points(effect.excess.points)} points beyond what asking again did: {shown} is "
+        f"shown (p {wording.p_value(effect.pair_excess.p)})."
     )
 
 
@@ -219,10 +219,10 @@ def _sampled(model: ModelSummary) -> Iterator[str]:
     moved = [row.transform for row in rows if (row.distance.p or 0.0) <= wording.LEVEL]
     name = wording.plain(model.model)
     if moved:
-        found = max(rows, key=lambda row: row.distance.points or 0.0)
+        farthest = max(rows, key=lambda row: row.distance.points or 0.0)
         yield (
             f"{name} drew {model.draws} answers to each input: {wording.listed(moved)} moved their "
-            f"distribution (distance up to {found.distance.points:.2f}, of at most 1)."
+            f"distribution (distance up to {farthest.distance.points:.2f}, of at most 1)."
         )
     else:
         yield f"{name} drew {model.draws} answers to each input: no edit is shown to move their distribution."
@@ -230,7 +230,7 @@ def _sampled(model: ModelSummary) -> Iterator[str]:
 
 def _effects(noisy: Sequence[tuple[str, _Found]]) -> str:
     """The noisy models that show an effect; the table has their numbers."""
-    shown = [name for name, one in noisy if wording.is_shown(one.excess, one.pairs)]
+    shown = [name for name, effect in noisy if wording.is_shown(effect.excess, effect.pairs)]
     every = f"{len(noisy)} noisy models"
     if not shown:
         return f"beyond noise no effect is shown for the {every}"
@@ -252,12 +252,12 @@ def _samples(rates: Sequence[Rate]) -> str:
 
 def _broken(summary: Summary) -> Iterator[str]:
     """The transforms that did not keep the meaning when variants were executed."""
-    told: set[str] = set()
+    named: set[str] = set()
     for row in (row for model in summary.models for row in model.by_transform):
         number = row.not_applied.get(DIFFERS, 0)
         promised = row.kind == "preserving" and disproves(row.transform, DIFFERS)
-        if number and promised and row.transform not in told:
-            told.add(row.transform)
+        if number and promised and row.transform not in named:
+            named.add(row.transform)
             executed = number + row.evidence.get("executed", 0)
             yield (
                 f"{row.transform} does not keep the meaning: {number:,} of {executed:,} executed variants "
@@ -287,7 +287,7 @@ def _findings(model: ModelSummary) -> Iterator[str]:
     name = wording.plain(model.model)
     # Without labels nobody knows whether what it had found is a flaw.
     lost = "missed flaws that it had found" if model.score.scored else "took findings back"
-    told = [
+    effects = [
         f"{what}: {_found_in(part, noisy=wording.is_noisy(model))}"
         for what, part in (
             (lost, model.missed),
@@ -295,21 +295,21 @@ def _findings(model: ModelSummary) -> Iterator[str]:
         )
         if part.violations.total
     ]
-    if told:
-        yield f"Under some edit {name} {'; '.join(told)}."
+    if effects:
+        yield f"Under some edit {name} {'; '.join(effects)}."
     if pairs := model.sides.total:
-        one = model.sides
+        sides = model.sides
         yield (
-            f"Of {counted(pairs, 'pair')} of sides of a fix {name} told {one.correct} apart "
-            f"({wording.percent(one.correct / pairs)}); it reversed {one.reversed}."
+            f"Of {counted(pairs, 'pair')} of sides of a fix {name} told {sides.correct} apart "
+            f"({wording.percent(sides.correct / pairs)}); it reversed {sides.reversed}."
         )
 
 
 def _found_in(part: PartialRate, *, noisy: bool) -> str:
     if noisy and part.excess.points is not None:
         shown = "an" if wording.is_shown(part.excess, part.pair_excess) else "no"
-        told = f"{wording.points(part.excess.points)} points beyond noise (95 %: {wording.ends(part.excess)})"
-        return f"{told}, {shown} effect is shown"
+        text = f"{wording.points(part.excess.points)} points beyond noise (95 %: {wording.ends(part.excess)})"
+        return f"{text}, {shown} effect is shown"
     return _share(part.violations)
 
 
@@ -318,13 +318,13 @@ def _versions(model: ModelSummary) -> Iterator[str]:
     if not (model.may_move or len(model.served) > 1):
         return
     name = wording.plain(model.model)
-    answered = wording.listed([wording.plain(one) for one in model.served[:VERSIONS]])
+    answered = wording.listed([wording.plain(version) for version in model.served[:VERSIONS]])
     more = f" and {len(model.served) - VERSIONS} others" if len(model.served) > VERSIONS else ""
-    told = f"{answered}{more} answered" if answered else "the replies of this run named none"
+    served = f"{answered}{more} answered" if answered else "the replies of this run named none"
     if model.may_move:
-        yield f"{name} names no version, and its vendor may move it to another one: {told}."
+        yield f"{name} names no version, and its vendor may move it to another one: {served}."
     else:
-        yield f"{name}: {told}, as several replies say."
+        yield f"{name}: {served}, as several replies say."
 
 
 def _warnings(model: ModelSummary, told_as: wording.Phrases) -> Iterator[str]:
@@ -335,14 +335,14 @@ def _warnings(model: ModelSummary, told_as: wording.Phrases) -> Iterator[str]:
         yield f"{wording.reading(model, told_as)}."
     # A model that ignores its input keeps every answer, too. Its low rate is no robustness.
     elif wording.ignores(model) and model.sensitivity.count:
-        found = model.sensitivity_excess
-        yield f"{name} {told_as.like_noise} {wording.unproved(found)}: {wording.unread(found)}."
+        excess = model.sensitivity_excess
+        yield f"{name} {told_as.like_noise} {wording.unproved(excess)}: {wording.unread(excess)}."
     elif wording.ignores(model):
-        told = f"{name} {told_as.kept_controls}"
-        yield f"{told}." if model.violations.count else f"{told} either: it may not read the edits."
+        sentence = f"{name} {told_as.kept_controls}"
+        yield f"{sentence}." if model.violations.count else f"{sentence} either: it may not read the edits."
     if noise.count and not wording.is_noisy(model):
-        told = f"{name} is noisy: it changed {_share(noise)} when asked the same again"
-        yield f"{told}. Noise is part of its rates, since this summary has no excess."
+        sentence = f"{name} is noisy: it changed {_share(noise)} when asked the same again"
+        yield f"{sentence}. Noise is part of its rates, since this summary has no excess."
 
 
 def _of_themselves(model: ModelSummary, word: str) -> Iterator[str]:
@@ -361,12 +361,12 @@ def _asked(model: ModelSummary) -> str:
     return f"{model.samples - skipped} of {samples}" if skipped and not model.extra else samples
 
 
-def _row(model: ModelSummary, found: Sequence[_Found], *, sized: bool) -> tuple[Cell, ...]:
+def _row(model: ModelSummary, effects: Sequence[_Found], *, sized: bool) -> tuple[Cell, ...]:
     return (
         Cell(lines=(wording.plain(model.model),)),
         *([Cell(lines=(wording.size(model.parameters),))] if sized else []),
         Cell(lines=(_asked(model),)),
-        *(Cell(lines=one.lines) for one in found),
+        *(Cell(lines=effect.lines) for effect in effects),
         _score(model),
         Cell(lines=_sensitivity(model)),
         Cell(lines=wording.bounded(wording.unsteady(model))),
@@ -389,11 +389,11 @@ def _score(model: ModelSummary) -> Cell:
         lines.append(f"drop {sign}{wording.value(score.drop_excess.points, share=share)}")
     elif score.drop is not None:
         lines.append(f"drop {wording.value(score.drop, share=share)}")
-    found = model.agreement
-    if found.classes:
+    agreement = model.agreement
+    if agreement.classes:
         if score.name != "accuracy":
-            lines.append(f"acc. {wording.value(found.accuracy, share=True)}")
-        lines.append(f"MCC {'–' if found.mcc is None else format(found.mcc, '.2f')}")
+            lines.append(f"acc. {wording.value(agreement.accuracy, share=True)}")
+        lines.append(f"MCC {'–' if agreement.mcc is None else format(agreement.mcc, '.2f')}")
     return Cell(lines=tuple(lines))
 
 
@@ -410,4 +410,4 @@ def _legend(summary: Summary, score: str) -> Iterator[str]:
     left = wording.losses(summary.models, most=2, names=1)
     none = f"no example of the task: {wording.reasons(summary.skipped, most=2)}" if summary.skipped else ""
     if left or none:
-        yield f"left out: {'; '.join(one for one in (left, none) if one)}."
+        yield f"left out: {'; '.join(text for text in (left, none) if text)}."

@@ -193,14 +193,14 @@ class Repeated(NamedTuple):
         """
         if not any(self.now.values()) and not any(self.before.values()):
             return None
-        new = matched({one: after[one] for one in shared}, self.now)
-        old = matched({one: before[one] for one in shared}, self.before)
+        new = matched({key: after[key] for key in shared}, self.now)
+        old = matched({key: before[key] for key in shared}, self.before)
         both = sorted(new.keys() & old.keys())
         if not both:
             return None
         changes: dict[SampleKey, list[int]] = defaultdict(list)
-        for one in shared:
-            changes[SampleKey(one.seed, one.sample, one.original)].append(after[one] - before[one])
+        for pair in shared:
+            changes[SampleKey(pair.seed, pair.sample, pair.original)].append(after[pair] - before[pair])
         changed: dict[str, Fraction] = defaultdict(Fraction)
         excess: dict[str, Fraction] = defaultdict(Fraction)
         for key in both:
@@ -247,8 +247,8 @@ def gate(
     notes = [note for model in now.summary.models for note in _gaps(model, now)]
     if baseline is not None:
         after, before = _violated(now), _violated(baseline)
-        found, more = _against(now, baseline, after, before, limits, frozenset(judged))
-        checks += [*found, *_coverage(now, baseline, after, before, limits, transforms)]
+        compared, more = _against(now, baseline, after, before, limits, frozenset(judged))
+        checks += [*compared, *_coverage(now, baseline, after, before, limits, transforms)]
         notes += more
     return Gate(
         outcome=_worst(checks),
@@ -288,9 +288,9 @@ def lasting(now: Judged, baseline: Judged) -> frozenset[Place]:
 
 
 def _worst(checks: Iterable[Check]) -> Outcome:
-    found = {check.outcome for check in checks}
+    outcomes = {check.outcome for check in checks}
     # Where no check was made nothing passed.
-    return next((outcome for outcome in ("failed", "unknown", "passed") if outcome in found), "unknown")
+    return next((outcome for outcome in ("failed", "unknown", "passed") if outcome in outcomes), "unknown")
 
 
 def _preserving(summary: Summary, transforms: frozenset[str] | None) -> list[str]:
@@ -320,8 +320,8 @@ def _absolute(model: ModelSummary, now: Judged, limits: Limits) -> list[Check]:
     if limits.max_violation_rate is not None:
         checks += _violations(model, now, limits, limits.max_violation_rate)
     if limits.max_missed is not None:
-        found = _violations(*of_findings(model, now), limits, limits.max_missed)
-        checks += [replace(check, name="missed flaws") for check in found]
+        missed = _violations(*of_findings(model, now), limits, limits.max_missed)
+        checks += [replace(check, name="missed flaws") for check in missed]
     if limits.max_f1_drop is not None:
         checks.append(_drop(model, limits, limits.max_f1_drop))
     if limits.min_sensitivity is not None:
@@ -353,9 +353,9 @@ def _answers(model: ModelSummary, now: Judged, limits: Limits, kind: Kind, judge
 
 def _missing(now: Judged, model: str, kind: Kind) -> Counter[str]:
     reasons = Counter[str]()
-    for (name, of_kind, _), found in now.unjudged.items():
+    for (name, of_kind, _), counts in now.unjudged.items():
         if name == model and of_kind == kind:
-            reasons.update({reason: number for reason, number in found.items() if reason not in EXCUSES})
+            reasons.update({reason: number for reason, number in counts.items() if reason not in EXCUSES})
     return reasons
 
 
@@ -382,8 +382,8 @@ def _violations(model: ModelSummary, now: Judged, limits: Limits, limit: float) 
         return _beyond_noise(model, rows, beyond, limits, limit)
     above = [row for row in rows if (row.violations.rate or 0) > limit]
     nearest = max(rows, key=lambda row: row.violations.rate or 0)
-    told = () if above or len(rows) == 1 else (f"the highest of {len(rows)} transforms",)
-    return [_violation(model, row.transform, row.violations, limit, *told) for row in above or [nearest]]
+    remarks = () if above or len(rows) == 1 else (f"the highest of {len(rows)} transforms",)
+    return [_violation(model, row.transform, row.violations, limit, *remarks) for row in above or [nearest]]
 
 
 def limited_rows(model: ModelSummary) -> list[ByTransform]:
@@ -395,7 +395,7 @@ def of_findings(model: ModelSummary, now: Judged) -> tuple[ModelSummary, Judged]
     """The model and the run with the samples alone that the original answer found something in: there every
     violation is a missed flaw."""
     rows = [replace(row, violations=row.missed.violations) for row in model.by_transform if _keeps(row)]
-    flips = [one for one in now.flips if (one.model, one.seed, one.sample) in now.found]
+    flips = [flip for flip in now.flips if (flip.model, flip.seed, flip.sample) in now.found]
     return replace(model, violations=model.missed.violations, by_transform=tuple(rows)), replace(
         now, flips=tuple(flips)
     )
@@ -411,8 +411,8 @@ def _beyond(
     now: Judged, limits: Limits, model: ModelSummary, rows: Sequence[ByTransform]
 ) -> Mapping[str, EffectBound]:
     alpha = noise_alpha(now.summary, limits.alpha)
-    found = {row.transform: effect_bound(now, model.model, row.transform, alpha) for row in rows}
-    return {name: one for name, one in found.items() if one is not None}
+    bounds = {row.transform: effect_bound(now, model.model, row.transform, alpha) for row in rows}
+    return {name: bound for name, bound in bounds.items() if bound is not None}
 
 
 def _beyond_noise(
@@ -430,44 +430,44 @@ def _beyond_noise(
         for row in rows
         if row.transform not in beyond and (row.violations.rate or 0) > limit
     ]
-    sure = {name: one.surely / one.samples for name, one in beyond.items()}
+    sure = {name: bound.surely / bound.samples for name, bound in beyond.items()}
     failed = [row for row in rows if sure.get(row.transform, 0.0) > limit]
-    about = {name: one.about / one.samples for name, one in beyond.items()}
+    about = {name: bound.about / bound.samples for name, bound in beyond.items()}
     chosen = failed or [row for row in rows if about.get(row.transform, 0.0) > limit]
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     if not chosen and not bare:
         some = [row for row in rows if row.transform in beyond]
         chosen = [max(some, key=lambda row: (sure[row.transform], about[row.transform]))]
-        told = (f"the highest of {len(rows)} transforms",) if len(rows) > 1 else ()
-    found = [_noisy_violation(model, row, beyond[row.transform], limits, limit, *told) for row in chosen]
-    return [*bare, *found]
+        remarks = (f"the highest of {len(rows)} transforms",) if len(rows) > 1 else ()
+    noisy = [_noisy_violation(model, row, beyond[row.transform], limits, limit, *remarks) for row in chosen]
+    return [*bare, *noisy]
 
 
 def _noisy_violation(
-    model: ModelSummary, row: ByTransform, found: EffectBound, limits: Limits, limit: float, *told: str
+    model: ModelSummary, row: ByTransform, bound: EffectBound, limits: Limits, limit: float, *remarks: str
 ) -> Check:
-    rate, sure = row.violations, found.surely
-    share = sure / found.samples
+    rate, sure = row.violations, bound.surely
+    share = sure / bound.samples
     notes = [
-        *told,
-        f"{counted(found.more, 'sample')} changed under the edit more often than when repeated, {found.less} "
-        f"less often; noise alone explains up to {found.more - sure} of the {found.more}",
+        *remarks,
+        f"{counted(bound.more, 'sample')} changed under the edit more often than when repeated, {bound.less} "
+        f"less often; noise alone explains up to {bound.more - sure} of the {bound.more}",
     ]
-    if found.used < found.variants:
+    if bound.used < bound.variants:
         notes.append(
-            f"{found.used} of {found.variants} variants are held against repeats; --repeats {found.variants} "
+            f"{bound.used} of {bound.variants} variants are held against repeats; --repeats {bound.variants} "
             "takes all of them"
         )
     outcome: Outcome = "failed" if share > limit else "passed"
-    if outcome == "passed" and found.about / found.samples > limit:
-        notes.append(_undecided(found, limit))
+    if outcome == "passed" and bound.about / bound.samples > limit:
+        notes.append(_undecided(bound, limit))
         outcome = "unknown" if limits.must_decide else "passed"
     return Check(
         model=model.model,
         name="violations",
         transform=row.transform,
         outcome=outcome,
-        found=f"{wording.percent(share)} beyond noise ({sure}/{found.samples}); "
+        found=f"{wording.percent(share)} beyond noise ({sure}/{bound.samples}); "
         f"{wording.percent(rate.rate)} violated ({wording.interval(rate)}, {wording.counts(rate)})",
         wanted=f"at most {_share(limit)}",
         value=share,
@@ -476,15 +476,15 @@ def _noisy_violation(
     )
 
 
-def _undecided(found: EffectBound, limit: float) -> str:
-    needed = samples_needed(found.differences, limit, found.alpha)
+def _undecided(bound: EffectBound, limit: float) -> str:
+    needed = samples_needed(bound.differences, limit, bound.alpha)
     if needed is None:
         return f"not decided: even {MOST_SAMPLES:,} samples would not"
-    return f"not decided: {max(1, needed - found.samples):,} more samples would"
+    return f"not decided: {max(1, needed - bound.samples):,} more samples would"
 
 
-def _violation(model: ModelSummary, transform: str, rate: Rate, limit: float, *told: str) -> Check:
-    notes = [*told]
+def _violation(model: ModelSummary, transform: str, rate: Rate, limit: float, *remarks: str) -> Check:
+    notes = [*remarks]
     noise = model.noise_floor
     if noise.count:
         notes.append(
@@ -494,8 +494,8 @@ def _violation(model: ModelSummary, transform: str, rate: Rate, limit: float, *t
     if rate.low is not None and rate.high is not None and rate.low <= limit < rate.high:
         notes.append("the limit lies within the 95 % interval: more samples would decide it")
     failed = rate.rate is not None and rate.rate > limit
-    found = _rate_check(model, "violations", rate, limit, f"at most {_share(limit)}", failed, *notes)
-    return replace(found, transform=transform)
+    check = _rate_check(model, "violations", rate, limit, f"at most {_share(limit)}", failed, *notes)
+    return replace(check, transform=transform)
 
 
 def _sensitivity(model: ModelSummary, limit: float) -> Check:
@@ -507,24 +507,24 @@ def _sensitivity(model: ModelSummary, limit: float) -> Check:
         )
     # Noise changes answers under controls, too.
     beyond = rate.rate - (noise.rate or 0.0)
-    found = _rate_check(model, "sensitivity", rate, limit, wanted, beyond < limit)
-    told = f"{wording.percent(max(0.0, beyond))} beyond noise; {found.found}"
-    return replace(found, found=told, value=beyond)
+    check = _rate_check(model, "sensitivity", rate, limit, wanted, beyond < limit)
+    shown = f"{wording.percent(max(0.0, beyond))} beyond noise; {check.found}"
+    return replace(check, found=shown, value=beyond)
 
 
 def _rate_check(
     model: ModelSummary, name: str, rate: Rate, limit: float, wanted: str, failed: bool, *notes: str
 ) -> Check:
     outcome: Outcome = "failed" if failed else "passed"
-    found = f"{wording.percent(rate.rate)} ({wording.interval(rate)}, {wording.counts(rate)})"
+    measured = f"{wording.percent(rate.rate)} ({wording.interval(rate)}, {wording.counts(rate)})"
     # A rate over nothing is absent. It met neither a limit from above nor one from below.
     if rate.rate is None:
-        outcome, found, notes = "unknown", "nothing judged", ()
+        outcome, measured, notes = "unknown", "nothing judged", ()
     return Check(
         model=model.model,
         name=name,
         outcome=outcome,
-        found=found,
+        found=measured,
         wanted=wanted,
         value=rate.rate,
         limit=limit,
@@ -550,9 +550,9 @@ def _drop(model: ModelSummary, limits: Limits, limit: float) -> Check:
             limit=limit,
         )
     drop, original, worst = (
-        wording.value(one, share=share) for one in (score.drop, score.original, score.attack_worst_sample)
+        wording.value(value, share=share) for value in (score.drop, score.original, score.attack_worst_sample)
     )
-    found, lost = f"{drop} ({original} to {worst})", score.drop
+    measured, lost = f"{drop} ({original} to {worst})", score.drop
     notes: tuple[str, ...] = ()
     outcome: Outcome = "failed" if _exceeds(lost, limit) else "passed"
     excess = score.drop_excess
@@ -560,7 +560,7 @@ def _drop(model: ModelSummary, limits: Limits, limit: float) -> Check:
         # The interval ends at 2.5 %; the same spread at alpha.
         spread = (excess.points - excess.low) * -NormalDist().inv_cdf(limits.alpha) / Z
         lost = excess.points - spread
-        found = f"{wording.value(excess.points, share=share)} beyond noise; {found}"
+        measured = f"{wording.value(excess.points, share=share)} beyond noise; {measured}"
         outcome = "failed" if _exceeds(lost, limit) else "passed"
         if outcome == "passed" and _exceeds(excess.points, limit):
             notes = (
@@ -571,7 +571,7 @@ def _drop(model: ModelSummary, limits: Limits, limit: float) -> Check:
         model=model.model,
         name=name,
         outcome=outcome,
-        found=found,
+        found=measured,
         wanted=wanted,
         value=lost,
         limit=limit,
@@ -611,7 +611,7 @@ def _against(
             gaps[model] = "not in the baseline"
             continue
         repeated = Repeated(idle.get(model, {}), was_idle.get(partner, {}))
-        found, gap, note = _paired(
+        own, gap, note = _paired(
             model,
             _of_transforms(after.get(model, {}), transforms),
             _of_transforms(before.get(partner, {}), transforms),
@@ -619,7 +619,7 @@ def _against(
             repeated,
         )
         notes += note
-        tests += found
+        tests += own
         if gap:
             gaps[model] = gap
             continue
@@ -653,18 +653,20 @@ def _kept(
         checks.append(_untested_loss(model, "sensitivity and score", OLDER))
     elif shared and now.summary.reacts and not limits.allow_insensitive:
         moved: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
-        for one in shared:
-            moved[one.sample].append((before[one], after[one]))
+        for key in shared:
+            moved[key.sample].append((before[key], after[key]))
         changes = [
-            SampleChange(not any(one for one, _ in pairs), not any(one for _, one in pairs), len(pairs))
+            SampleChange(
+                not any(earlier for earlier, _ in pairs), not any(later for _, later in pairs), len(pairs)
+            )
             for pairs in moved.values()
         ]
         noisy = repeated.rise(shared, after, before, sign=-1)
         tests.append(RiseTest(model, "", paired_rise(changes), "insensitivity", noisy))
     old, new = _scores(baseline, partner), _scores(now, model)
-    score = next((one.score for one in now.summary.models if one.model == model), None)
+    score = next((summary.score for summary in now.summary.models if summary.model == model), None)
     if score is not None and (both := old.keys() & new.keys()):
-        loss = paired_loss([(old[one], new[one]) for one in sorted(both)], better=score.better)
+        loss = paired_loss([(old[key], new[key]) for key in sorted(both)], better=score.better)
         scale = 1.0 if wording.is_share(score) else abs(loss.before) or 1.0
         tests.append(LossTest(model, score.name, loss, scale))
     elif old and not baseline.older:
@@ -708,7 +710,7 @@ def _violated(run: Judged) -> Pairs:
 def _of_transforms(pairs: Mapping[PairKey, bool], names: frozenset[str] | None) -> Mapping[PairKey, bool]:
     if names is None:
         return pairs
-    return {pair: found for pair, found in pairs.items() if pair.transform in names}
+    return {pair: violated for pair, violated in pairs.items() if pair.transform in names}
 
 
 def _coverage(
@@ -781,9 +783,9 @@ def _paired(
         )
     tallies: dict[str, dict[str, list[tuple[bool, bool]]]] = defaultdict(lambda: defaultdict(list))
     # Once for all transforms together (the key "") and once for its own transform.
-    for one in shared:
-        for table in (tallies[""], tallies[one.transform]):
-            table[one.sample].append((before[one], after[one]))
+    for key in shared:
+        for table in (tallies[""], tallies[key.transform]):
+            table[key.sample].append((before[key], after[key]))
     names = ["", *(name for name in transforms if name in tallies)]
     # With one transform the test of all of them together is the same test: once is enough, and Holm's
     # adjustment must not count it twice.
@@ -792,10 +794,10 @@ def _paired(
     tests = []
     for name in names:
         samples = [
-            SampleChange(any(one for one, _ in pairs), any(one for _, one in pairs), len(pairs))
+            SampleChange(any(earlier for earlier, _ in pairs), any(later for _, later in pairs), len(pairs))
             for pairs in tallies[name].values()
         ]
-        chosen = [one for one in shared if not name or one.transform == name]
+        chosen = [key for key in shared if not name or key.transform == name]
         tests.append(RiseTest(model, name, paired_rise(samples), noisy=repeated.rise(chosen, after, before)))
     return tests, "", notes
 
@@ -808,8 +810,8 @@ def adjusted(tests: Sequence[PairedTest], limits: Limits) -> list[float | None]:
     """
     # n samples reach p = 0.5**n at best. Above alpha / (number of tests) no outcome could reject.
     tested = [test.covers or 0.5**test.samples <= limits.alpha / len(tests) for test in tests]
-    found = iter(holm([test.p for test, counts in zip(tests, tested, strict=True) if counts]))
-    return [next(found) if counts else None for counts in tested]
+    values = iter(holm([test.p for test, counts in zip(tests, tested, strict=True) if counts]))
+    return [next(values) if counts else None for counts in tested]
 
 
 def rejected(test: RiseTest, p_adjusted: float | None, limits: Limits) -> bool:
@@ -839,7 +841,7 @@ def _decision(test: PairedTest, p: float | None, limits: Limits, *, number: int)
 def _insensitive_check(test: RiseTest, p: float | None, limits: Limits) -> Check:
     rise = test.rise
     before, now = 1 - rise.before / rise.samples, 1 - rise.now / rise.samples
-    told = (
+    shares = (
         f"{wording.percent(before)} to {wording.percent(now)}: {_points(-rise.rise or 0.0, sign=True)} points"
     )
     failed = rejected(test, p, limits)
@@ -847,7 +849,7 @@ def _insensitive_check(test: RiseTest, p: float | None, limits: Limits) -> Check
         model=test.model,
         name="sensitivity kept",
         outcome="untested" if p is None else "failed" if failed else "passed",
-        found=f"{told}, {_tested(p, rise.samples)}",
+        found=f"{shares}, {_tested(p, rise.samples)}",
         wanted=f"a fall of at most {_points(limits.margin)} points",
         value=rise.rise,
         limit=limits.margin,
@@ -900,10 +902,10 @@ def _untested_loss(model: str, name: str, why: str, *, outcome: Outcome = "untes
     return Check(model=model, name=name, outcome=outcome, found=why, wanted="as in the baseline")
 
 
-def _rise(model: str, limits: Limits, **found: Any) -> Check:
+def _rise(model: str, limits: Limits, **fields: Any) -> Check:
     """A check on a rise, without or with a test."""
     wanted = f"at most +{_points(limits.margin)} points"
-    return Check(model=model, name="rise", wanted=wanted, limit=limits.margin, **found)
+    return Check(model=model, name="rise", wanted=wanted, limit=limits.margin, **fields)
 
 
 def _untested(test: RiseTest, limits: Limits) -> Check:

@@ -66,7 +66,7 @@ def plan(
         PlannedRise(
             rise=rise,
             samples=tuple(
-                samples_needed(rise, one, churn=churn, alpha=strict, margin=margin) for one in POWERS
+                samples_needed(rise, chance, churn=churn, alpha=strict, margin=margin) for chance in POWERS
             ),
             power=None if samples is None else power(samples, rise, churn=churn, alpha=strict, margin=margin),
         )
@@ -78,22 +78,22 @@ def plan(
     )
 
 
-def plan_sheets(found: GatePlan) -> tuple[Sheet, ...]:
+def plan_sheets(planned: GatePlan) -> tuple[Sheet, ...]:
     """Return the plan's table: a row per rise."""
-    heads = [f"{100 * one:g} % power" for one in found.powers]
-    if found.samples is not None:
-        heads.append(f"power with {found.samples:,}")
-    tests = counted(found.tests, "test")
-    churn = "no" if not found.churn else wording.percent(found.churn)
+    heads = [f"{100 * chance:g} % power" for chance in planned.powers]
+    if planned.samples is not None:
+        heads.append(f"power with {planned.samples:,}")
+    tests = counted(planned.tests, "test")
+    churn = "no" if not planned.churn else wording.percent(planned.churn)
     return (
         Sheet(
             title="gate: samples that a rise needs",
             columns=numbers("true rise, points", *heads),
-            rows=tuple(_row(row, known=found.samples is not None) for row in found.rows),
+            rows=tuple(_row(row, known=planned.samples is not None) for row in planned.rows),
             notes=(
-                f"alpha {found.alpha:g} over {tests}, margin {100 * found.margin:g} percentage points, "
+                f"alpha {planned.alpha:g} over {tests}, margin {100 * planned.margin:g} percentage points, "
                 f"{churn} samples change by chance.",
-                *_shown(found),
+                *_shown(planned),
             ),
             legend=(
                 "power: how often a gate against a baseline fails if violations truly rose by that many.",
@@ -103,14 +103,16 @@ def plan_sheets(found: GatePlan) -> tuple[Sheet, ...]:
     )
 
 
-def _shown(found: GatePlan) -> list[str]:
-    if found.excess is None or found.samples is None:
+def _shown(planned: GatePlan) -> list[str]:
+    if planned.excess is None or planned.samples is None:
         return []
-    points = f"{100 * found.excess:.1f} points"
-    return [f"One run: {found.samples:,} samples show an excess of {points} over noise in four of five runs."]
+    points = f"{100 * planned.excess:.1f} points"
+    return [
+        f"One run: {planned.samples:,} samples show an excess of {points} over noise in four of five runs."
+    ]
 
 
 def _row(row: PlannedRise, *, known: bool) -> tuple[Cell, ...]:
     counts = ["-" if number is None else f"{number:,}" for number in row.samples]
-    told = [wording.percent(row.power)] if known else []
-    return tuple(Cell(lines=(text,)) for text in (f"{100 * row.rise:g}", *counts, *told))
+    last = [wording.percent(row.power)] if known else []
+    return tuple(Cell(lines=(text,)) for text in (f"{100 * row.rise:g}", *counts, *last))

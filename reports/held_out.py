@@ -99,8 +99,8 @@ def beside_held_out(
             if model.model not in known:
                 notes.append(f"{model.model} was not asked about held-out code, so it has no drop there")
                 continue
-            found, left = _row(run, held, model, same)
-            rows.append(found)
+            row, left = _row(run, held, model, same)
+            rows.append(row)
             if left:
                 notes.append(f"{model.model}: only edits of both sets count, so not {', '.join(left)}")
     return tuple(rows), (*dict.fromkeys(notes), SHOWS, SHOWS_NOT)
@@ -108,8 +108,8 @@ def beside_held_out(
 
 def _same_samples(run: ComparedRun, held: ComparedRun) -> frozenset[str]:
     """The held-out samples whose unchanged text the other run has, too."""
-    public = {one.input for one in run.flips if one.kind == "identity"}
-    return frozenset(one.sample for one in held.flips if one.kind == "identity" and one.input in public)
+    public = {flip.input for flip in run.flips if flip.kind == "identity"}
+    return frozenset(flip.sample for flip in held.flips if flip.kind == "identity" and flip.input in public)
 
 
 def _row(
@@ -120,9 +120,9 @@ def _row(
         raise UsageError(
             f"--held-out: {model.score.name} has a unit of its own, so its drops on two sets do not compare"
         )
-    here = [one for one in run.scored if one.model == model.model]
-    there = [one for one in held.scored if one.model == model.model and one.sample not in same]
-    names = [{one.transform for one in pairs} for pairs in (here, there)]
+    here = [pair for pair in run.scored if pair.model == model.model]
+    there = [pair for pair in held.scored if pair.model == model.model and pair.sample not in same]
+    names = [{pair.transform for pair in pairs} for pairs in (here, there)]
     both = names[0] & names[1]
     if not both:
         raise UsageError(
@@ -153,15 +153,15 @@ def _row(
 def _set(pairs: Iterable[ScoredPair], transforms: set[str], sign: int) -> _Set:
     """The original score and the drop over samples."""
     samples: dict[str, list[ScoredPair]] = defaultdict(list)
-    for one in pairs:
-        if one.transform in transforms:
-            samples[one.sample].append(one)
+    for pair in pairs:
+        if pair.transform in transforms:
+            samples[pair.sample].append(pair)
     drops = sorted(
-        sum((Fraction(one.before) - Fraction(one.after) for one in each), Fraction(0)) * sign / len(each)
+        sum((Fraction(pair.before) - Fraction(pair.after) for pair in each), Fraction(0)) * sign / len(each)
         for each in samples.values()
     )
     return _Set(
-        original=fmean(fmean(one.before for one in each) for each in samples.values()),
+        original=fmean(fmean(pair.before for pair in each) for each in samples.values()),
         drop=estimated(drops, flips(rounded(drops)), least=-MOST),
         shift=mean_share(list(_shifts(samples.values())), seed=0),
     )
@@ -170,7 +170,7 @@ def _set(pairs: Iterable[ScoredPair], transforms: set[str], sign: int) -> _Set:
 def _shifts(samples: Iterable[Sequence[ScoredPair]]) -> Iterator[float]:
     """The mean shift of each sample that has one."""
     for each in samples:
-        known = [one.shift for one in each if one.shift is not None]
+        known = [pair.shift for pair in each if pair.shift is not None]
         if known:
             yield fmean(known)
 
@@ -189,7 +189,7 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
     Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach.
     """
     ends = (first.value, first.low, first.high, second.value, second.low, second.high)
-    known = [one for one in ends if one is not None]
+    known = [end for end in ends if end is not None]
     if len(known) < len(ends):
         return UNKNOWN
     mean, low, high, other, other_low, other_high = known

@@ -57,19 +57,19 @@ def may_be_noisy(model: ModelSummary) -> bool:
 def matched(pairs: Mapping[PairKey, bool], repeats: Mapping[PairKey, bool]) -> dict[SampleKey, Matched]:
     """The samples that have both, with whether each answer is another than the first."""
     again = _by_sample(repeats)
-    found = {}
+    by_sample = {}
     for key, changed in _by_sample(pairs).items():
         unsteady = again.get(key, [])
         if number := min(len(changed), len(unsteady)):
-            found[key] = Matched(number, sum(changed[:number]), sum(unsteady[:number]))
-    return found
+            by_sample[key] = Matched(number, sum(changed[:number]), sum(unsteady[:number]))
+    return by_sample
 
 
 def _by_sample(pairs: Mapping[PairKey, bool]) -> Mapping[SampleKey, list[bool]]:
-    found: dict[SampleKey, list[bool]] = defaultdict(list)
-    for key in sorted(pairs, key=lambda one: (one.variant, one.transform)):
-        found[SampleKey(key.seed, key.sample, key.original)].append(pairs[key])
-    return found
+    by_sample: dict[SampleKey, list[bool]] = defaultdict(list)
+    for key in sorted(pairs, key=lambda key: (key.variant, key.transform)):
+        by_sample[SampleKey(key.seed, key.sample, key.original)].append(pairs[key])
+    return by_sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,29 +103,29 @@ class EffectBound:
     @property
     def more(self) -> int:
         """Number of samples that changed under the edit more often than when repeated."""
-        return sum(one > 0 for one in self.differences)
+        return sum(difference > 0 for difference in self.differences)
 
     @property
     def less(self) -> int:
         """Number of samples that changed less often."""
-        return sum(one < 0 for one in self.differences)
+        return sum(difference < 0 for difference in self.differences)
 
 
 def effect_bound(run: Judged, model: str, transform: str, alpha: float) -> EffectBound | None:
     """What noise cannot explain under a transform; `None` if no sample has a judged variant and a repeat."""
     pairs = {
-        key_of(run, one): one.violated
-        for one in run.flips
-        if one.model == model and one.transform == transform
+        key_of(run, flip): flip.violated
+        for flip in run.flips
+        if flip.model == model and flip.transform == transform
     }
-    found = matched(pairs, pairs_of(run, "identity").get(model, {}))
-    if not found:
+    by_sample = matched(pairs, pairs_of(run, "identity").get(model, {}))
+    if not by_sample:
         return None
     return EffectBound(
-        differences=tuple(_by_witness(found)),
+        differences=tuple(_by_witness(by_sample)),
         alpha=alpha,
-        used=max(one.number for one in found.values()),
-        variants=max(len(one) for one in _by_sample(pairs).values()),
+        used=max(match.number for match in by_sample.values()),
+        variants=max(len(changes) for changes in _by_sample(pairs).values()),
     )
 
 
@@ -135,9 +135,9 @@ def reaction_beyond(run: Judged, model: str) -> list[Fraction]:
     return _by_witness(matched(controls, repeats))
 
 
-def _by_witness(found: Mapping[SampleKey, Matched]) -> list[Fraction]:
+def _by_witness(by_sample: Mapping[SampleKey, Matched]) -> list[Fraction]:
     """The difference of each sample, summed over its trials: an answer may be the same one in all of them."""
     sums: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
-    for key, one in found.items():
-        sums[key.sample, key.original] += one.difference
+    for key, match in by_sample.items():
+        sums[key.sample, key.original] += match.difference
     return [sums[key] for key in sorted(sums)]

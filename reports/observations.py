@@ -48,7 +48,7 @@ def touches_fix(source: str, other_side: str, rewritten: str) -> bool:
 @lru_cache(maxsize=1024)
 def _changed(text: str, other: str, shown: Callable[[str], str]) -> Places:
     """The lines of a text that another text has otherwise."""
-    before, after = ([shown(line) for line in one.splitlines()] for one in (text, other))
+    before, after = ([shown(line) for line in side.splitlines()] for side in (text, other))
     opcodes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return tuple((start, end) for tag, start, end, _, _ in opcodes if tag != "equal")
 
@@ -187,15 +187,19 @@ def observe(audited: Audited, *, seed: int, same: Same = equal, decided: bool = 
         ),
         extra=audited.extra,
         draws=() if isinstance(before, Failed) else before.draws,
-        within=sum(isinstance(one, Violated) for one in repeats)
+        within=sum(isinstance(repeat, Violated) for repeat in repeats)
         + sum(_differ(one, other.after, same) for one, other in combinations(repeats, 2)),
     )
 
 
 def _repeats(verdicts: Iterable[Verdict]) -> list[Held | Violated]:
     """The judged repeats in their order."""
-    found = [one for one in verdicts if one.perturbed.kind == "identity" and not isinstance(one, Unjudged)]
-    return sorted(found, key=lambda one: one.perturbed.variant)
+    repeats = [
+        verdict
+        for verdict in verdicts
+        if verdict.perturbed.kind == "identity" and not isinstance(verdict, Unjudged)
+    ]
+    return sorted(repeats, key=lambda repeat: repeat.perturbed.variant)
 
 
 def _beside(
@@ -210,8 +214,8 @@ def _beside(
         pair = replace(pair, moved=changed)
     # A repeat with the very first answer differs from what the first answer differs from.
     apart = sum(
-        changed if one.after.answer == one.before.answer else _differ(one, verdict.after, same)
-        for one in repeats
+        changed if repeat.after.answer == repeat.before.answer else _differ(repeat, verdict.after, same)
+        for repeat in repeats
     )
     return replace(pair, apart=apart) if apart else pair
 
@@ -270,21 +274,21 @@ def _is_marked(perturbed: Perturbed) -> bool:
     return touches_fix(perturbed.sample.source, other, perturbed.source)
 
 
-def judged_by(one: Observation, same: SameAnswer) -> Observation:
+def judged_by(observation: Observation, same: SameAnswer) -> Observation:
     """The observation as another rule of when two answers are the same judges its pairs."""
-    repeats = [pair.answer for pair in one.repeats()]
+    repeats = [pair.answer for pair in observation.repeats()]
 
     def changed(before: Answer | None, after: Answer | None) -> bool:
         # Of a judged pair both are there.
         return before is not None and after is not None and same(before, after) is False
 
     def judged(pair: Pair) -> Pair:
-        if pair.changed is None or one.answer is None or pair.answer is None:
+        if pair.changed is None or observation.answer is None or pair.answer is None:
             return pair
         again = () if pair.kind == "identity" else repeats
         apart = sum(changed(repeat, pair.answer) for repeat in again)
-        found = same(one.answer, pair.answer)
-        return replace(pair, changed=None if found is None else not found, apart=apart)
+        alike = same(observation.answer, pair.answer)
+        return replace(pair, changed=None if alike is None else not alike, apart=apart)
 
-    within = sum(changed(before, after) for before, after in combinations([one.answer, *repeats], 2))
-    return replace(one, pairs=tuple(map(judged, one.pairs)), within=within)
+    within = sum(changed(before, after) for before, after in combinations([observation.answer, *repeats], 2))
+    return replace(observation, pairs=tuple(map(judged, observation.pairs)), within=within)

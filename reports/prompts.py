@@ -36,11 +36,11 @@ class PromptGroup(NamedTuple):
 
 def groups(models: Iterable[ModelHeader]) -> list[PromptGroup]:
     """The models that are asked with several prompts."""
-    found: defaultdict[str, list[ModelHeader]] = defaultdict(list)
-    for one in models:
-        if one.prompt:
-            found[one.name.removesuffix(f"@{one.prompt}")].append(one)
-    return [PromptGroup(name, tuple(members)) for name, members in found.items() if len(members) > 1]
+    by_name: defaultdict[str, list[ModelHeader]] = defaultdict(list)
+    for model in models:
+        if model.prompt:
+            by_name[model.name.removesuffix(f"@{model.prompt}")].append(model)
+    return [PromptGroup(name, tuple(members)) for name, members in by_name.items() if len(members) > 1]
 
 
 Answers = tuple[Answer, ...]
@@ -53,21 +53,24 @@ class PromptDigest:
     def __init__(self, models: Iterable[ModelHeader]) -> None:
         self._groups = groups(models)
         self._answers: dict[str, dict[tuple[int, str], Answers]] = {
-            one.name: {} for group in self._groups for one in group.members
+            member.name: {} for group in self._groups for member in group.members
         }
 
-    def add(self, one: Observation) -> None:
+    def add(self, observation: Observation) -> None:
         """Count an observation."""
-        if one.model in self._answers and one.answer is not None and not one.extra:
-            again = [pair.answer for pair in one.repeats() if pair.answer is not None]
-            self._answers[one.model][one.seed, one.sample.id] = (one.answer, *again)
+        if observation.model in self._answers and observation.answer is not None and not observation.extra:
+            again = [pair.answer for pair in observation.repeats() if pair.answer is not None]
+            self._answers[observation.model][observation.seed, observation.sample.id] = (
+                observation.answer,
+                *again,
+            )
 
     def effects(self, task: Task, steady: Mapping[str, bool], *, seed: int) -> tuple[PromptEffect, ...]:
         """What prompts changed, of each model with several. `steady`: whether its noise counts as zero."""
         return tuple(self._effect(group, task, steady, seed) for group in self._groups)
 
     def _effect(self, group: PromptGroup, task: Task, steady: Mapping[str, bool], seed: int) -> PromptEffect:
-        tables = [(self._answers[one.name], steady[one.name]) for one in group.members]
+        tables = [(self._answers[member.name], steady[member.name]) for member in group.members]
         draw = stream(seed, "interval", f"prompts of {group.model}").getrandbits(64)
         # By sample: the same one in several trials is one unit.
         units: defaultdict[str, list[_Unit]] = defaultdict(list)
@@ -75,16 +78,16 @@ class PromptDigest:
             # The repeats of a steady model would be its first answer again.
             own = [table[key][:1] * 2 if quiet else table[key] for table, quiet in tables]
             units[key[1]].append(_unit(own, task))
-        known = {key: each for key, each in units.items() if all(one.known for one in each)}
-        differences = [_mean([one.difference for one in each]) for each in known.values()]
-        as_many = [_mean([one.beyond for one in each]) for each in known.values()]
-        p = _shuffled([one for each in known.values() for one in each], draw)
+        known = {key: each for key, each in units.items() if all(unit.known for unit in each)}
+        differences = [_mean([unit.difference for unit in each]) for each in known.values()]
+        as_many = [_mean([unit.beyond for unit in each]) for each in known.values()]
+        p = _shuffled([unit for each in known.values() for unit in each], draw)
         prompts = len(group.members)
         return PromptEffect(
             model=group.model,
-            prompts=tuple(one.prompt for one in group.members),
-            changed=_rate(units, lambda one: (int(one.changed), 1), draw),
-            noise=_rate(known, lambda one: (one.unsteady, prompts), draw),
+            prompts=tuple(member.prompt for member in group.members),
+            changed=_rate(units, lambda unit: (int(unit.changed), 1), draw),
+            noise=_rate(known, lambda unit: (unit.unsteady, prompts), draw),
             excess=excess_of(as_many),
             pair_excess=estimated(rounded(differences), p) if differences else Excess(),
         )
@@ -110,7 +113,7 @@ class _Unit(NamedTuple):
 
 
 def _unit(answers: Sequence[Answers], task: Task) -> _Unit:
-    every = [Predicted(answer=one) for own in answers for one in own]
+    every = [Predicted(answer=answer) for own in answers for answer in own]
     differ = tuple(tuple(not (one is other or task.same(one, other)) for other in every) for one in every)
     starts = list(accumulate((len(own) for own in answers), initial=0))
     firsts = starts[:-1]
@@ -122,7 +125,7 @@ def _unit(answers: Sequence[Answers], task: Task) -> _Unit:
     unsteady = sum(any(differ[start][start + n] for n in range(1, most + 1)) for start in firsts)
     some = any(differ[firsts[0]][other] for other in firsts[1 : most + 1])
     sizes = tuple(map(len, answers))
-    found = sum(
+    difference = sum(
         (weight * differ[one][other] for (one, other), weight in _weights(sizes).items()), Fraction(0)
     )
     return _Unit(
@@ -130,7 +133,7 @@ def _unit(answers: Sequence[Answers], task: Task) -> _Unit:
         known=True,
         unsteady=unsteady,
         beyond=Fraction(int(some)) - Fraction(unsteady, len(answers)),
-        difference=found,
+        difference=difference,
         differ=differ,
         sizes=sizes,
     )
@@ -141,14 +144,14 @@ def _weights(sizes: tuple[int, ...]) -> Mapping[tuple[int, int], Fraction]:
     """How each pair of answers counts in `_Unit.difference`."""
     own = [range(start, start + size) for start, size in zip(accumulate((0, *sizes)), sizes, strict=False)]
     two = comb(len(sizes), 2)
-    found: dict[tuple[int, int], Fraction] = {}
+    weights: dict[tuple[int, int], Fraction] = {}
     for first, second in combinations(own, 2):
-        found |= {
+        weights |= {
             (one, other): Fraction(1, two * len(first) * len(second)) for one in first for other in second
         }
     for each in own:
-        found |= {pair: Fraction(-1, len(sizes) * comb(len(each), 2)) for pair in combinations(each, 2)}
-    return found
+        weights |= {pair: Fraction(-1, len(sizes) * comb(len(each), 2)) for pair in combinations(each, 2)}
+    return weights
 
 
 def _shuffled(units: Sequence[_Unit], seed: int) -> float:
@@ -160,18 +163,18 @@ def _shuffled(units: Sequence[_Unit], seed: int) -> float:
     import numpy as np
 
     rng = np.random.default_rng(seed % 2**63)
-    found, sums = 0.0, np.zeros(DRAWS)
-    for one in units:
-        if not any(map(any, one.differ)):  # all its answers agree, whoever gave them
+    observed, sums = 0.0, np.zeros(DRAWS)
+    for unit in units:
+        if not any(map(any, unit.differ)):  # all its answers agree, whoever gave them
             continue
-        weights = np.zeros((len(one.differ), len(one.differ)))
-        for (row, column), weight in _weights(one.sizes).items():
+        weights = np.zeros((len(unit.differ), len(unit.differ)))
+        for (row, column), weight in _weights(unit.sizes).items():
             weights[row, column] = float(weight)
-        differ = np.array(one.differ, dtype=float)
-        found += float((weights * differ).sum())
+        differ = np.array(unit.differ, dtype=float)
+        observed += float((weights * differ).sum())
         orders = rng.permuted(np.tile(np.arange(len(differ)), (DRAWS, 1)), axis=1)
         sums += (differ[orders[:, :, None], orders[:, None, :]] * weights).sum(axis=(1, 2))
-    reached = int((np.abs(sums) >= abs(found) - 1e-9).sum())
+    reached = int((np.abs(sums) >= abs(observed) - 1e-9).sum())
     # What was found is one of the shuffles, so that p is never 0.
     return (reached + 1) / (DRAWS + 1)
 
@@ -183,6 +186,6 @@ def _mean(values: Sequence[Fraction]) -> Fraction:
 def _rate(units: Mapping[str, Sequence[_Unit]], count: Callable[[_Unit], tuple[int, int]], seed: int) -> Rate:
     kinds = Counter[tuple[int, int]]()
     for each in units.values():
-        found = [count(one) for one in each]
-        kinds[sum(one for one, _ in found), sum(total for _, total in found)] += 1
+        counts = [count(unit) for unit in each]
+        kinds[sum(part for part, _ in counts), sum(total for _, total in counts)] += 1
     return rate_of(kinds, seed=seed)

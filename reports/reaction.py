@@ -61,7 +61,7 @@ def lower(rate: Rate, alpha: float) -> float:
 
 def _more_controls(run: Judged, model: ModelSummary) -> str:
     """How a run gets more judged controls."""
-    made = sum(one.applied for one in model.by_transform if one.kind == "control")
+    made = sum(row.applied for row in model.by_transform if row.kind == "control")
     if run.summary.edits_decide and made and not model.sensitivity.total:
         return (
             "audit with --execute, because only controls that execution has shown to change the meaning count"
@@ -113,8 +113,8 @@ def _sensitive(run: Judged, model: ModelSummary, alpha: float) -> Check:
 
 
 def _correlated(model: ModelSummary, alpha: float) -> Check:
-    found, p = model.agreement.mcc, 1.0 if model.agreement.p is None else model.agreement.p
-    outcome: Outcome = "passed" if found is not None and found > 0 and p <= alpha else "failed"
+    mcc, p = model.agreement.mcc, 1.0 if model.agreement.p is None else model.agreement.p
+    outcome: Outcome = "passed" if mcc is not None and mcc > 0 and p <= alpha else "failed"
     labels = counted(model.agreement.labels, "labelled sample")
     wanted = f"above 0, p at most {alpha:g}"
     perfect = {name: {name: sum(row.values())} for name, row in model.agreement.classes.items()}
@@ -127,31 +127,31 @@ def _correlated(model: ModelSummary, alpha: float) -> Check:
             wanted=wanted,
             notes=(f"audit more samples, or say that this is meant: {SWITCH}",),
         )
-    told = f"{found:.2f}, p {wording.p_value(p)}" if found is not None else "none: one answer to everything"
+    shown = f"{mcc:.2f}, p {wording.p_value(p)}" if mcc is not None else "none: one answer to everything"
     return Check(
         model=model.model,
         name="MCC",
         outcome=outcome,
-        found=f"{told} ({labels})",
+        found=f"{shown} ({labels})",
         wanted=wanted,
-        value=found,
+        value=mcc,
         limit=0.0,
         notes=() if outcome == "passed" else (f"its answers do not go with the labels; {SWITCH}",),
     )
 
 
 def _varied(model: ModelSummary) -> Check:
-    found = model.agreement
-    share = Fraction(found.commonest_answers, found.answers)
-    explained = Fraction(found.commonest_labels, found.labels) >= HALF
+    agreement = model.agreement
+    share = Fraction(agreement.commonest_answers, agreement.answers)
+    explained = Fraction(agreement.commonest_labels, agreement.labels) >= HALF
     outcome: Outcome = "failed" if share >= NEARLY_ALL and not explained else "passed"
-    answer = f"{wording.plain(found.commonest)!r:.60} is" if outcome == "failed" else "the commonest is"
+    answer = f"{wording.plain(agreement.commonest)!r:.60} is" if outcome == "failed" else "the commonest is"
     return Check(
         model=model.model,
         name="one answer",
         outcome=outcome,
         found=f"{answer} {wording.percent(float(share))} of its answers "
-        f"({found.commonest_answers}/{found.answers})",
+        f"({agreement.commonest_answers}/{agreement.answers})",
         wanted=f"below {wording.percent(float(NEARLY_ALL))}",
         value=float(share),
         limit=float(NEARLY_ALL),

@@ -46,11 +46,11 @@ def decode(
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise RunError(f"summary is not JSON ({error}); run the audit again to write it anew") from error
-    found = value.get("schema") if isinstance(value, dict) else None
-    if type(found) is int and found in (earlier or {}):
-        value = (earlier or {})[found](value)
-    elif schema is not None and found != schema:
-        raise RunError(f"summary has schema {found!r}, this version reads {schema}; run the audit again")
+    written = value.get("schema") if isinstance(value, dict) else None
+    if type(written) is int and written in (earlier or {}):
+        value = (earlier or {})[written](value)
+    elif schema is not None and written != schema:
+        raise RunError(f"summary has schema {written!r}, this version reads {schema}; run the audit again")
     result: T = _read(cls, value, cls.__name__)
     return result
 
@@ -115,23 +115,23 @@ def _of_schema_2(value: dict[str, Any]) -> dict[str, Any]:
 def _of_schema_1(value: dict[str, Any]) -> dict[str, Any]:
     """The content of a summary of schema 1, with the names of schema 2."""
     for model in _dicts(value.get("models")):
-        for one in (model, *_dicts(model.get("trials"))):
-            _rename(one, pairs="violations", all_samples="violated_samples", violations="violated_movable")
+        for part in (model, *_dicts(model.get("trials"))):
+            _rename(part, pairs="violations", all_samples="violated_samples", violations="violated_movable")
         for row in _dicts(model.get("by_transform")):
             _rename(row, pairs="violations", violations="samples")
     return _of_schema_2(value)
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def _rename(row: dict[str, Any], **names: str) -> None:
     """Give values other names at once; `names` maps each new name to its old one."""
-    found = {new: row[old] for new, old in names.items() if old in row}
+    renamed = {new: row[old] for new, old in names.items() if old in row}
     for old in names.values():
         row.pop(old, None)
-    row.update(found)
+    row.update(renamed)
 
 
 def _wrong(where: str, value: object) -> RunError:

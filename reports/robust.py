@@ -102,8 +102,8 @@ def drop(nominal: Sequence[float], robust: Sequence[float], *, seed: int) -> Est
     value = 1 - sum(robust) / sum(nominal)
     if len(nominal) < FEW_CLUSTERS:
         return Estimate(value=value)
-    found = _resampled([nominal, robust], lambda means: 1 - means[1] / means[0], seed=seed)
-    low, high = found or (value, value)
+    interval = _resampled([nominal, robust], lambda means: 1 - means[1] / means[0], seed=seed)
+    low, high = interval or (value, value)
     return Estimate(value=value, low=min(low, value), high=max(high, value))
 
 
@@ -144,7 +144,7 @@ def robust(
     noise of a `steady` model counts as zero.
     """
     own: dict[str, tuple[bool, ...]] = {}
-    found: dict[str, dict[str, dict[str, tuple[bool, ...]]]] = defaultdict(lambda: defaultdict(dict))
+    by_transform: dict[str, dict[str, dict[str, tuple[bool, ...]]]] = defaultdict(lambda: defaultdict(dict))
     repeats: dict[str, list[tuple[bool, ...]]] = defaultdict(list)
     for each in observations:
         if each.answer is None or each.score is None:
@@ -152,17 +152,17 @@ def robust(
         repeats[each.sample.id] += [attempts(answer) for answer in _in_order(each.judged("identity"))]
         # The original prompt is the same in every trial; its first answer counts.
         own.setdefault(each.sample.id, attempts(each.answer))
-        for pair in sorted(each.judged("preserving"), key=lambda one: (one.variant, one.transform)):
+        for pair in sorted(each.judged("preserving"), key=lambda pair: (pair.variant, pair.transform)):
             if pair.answer is not None:
                 tried = attempts(pair.answer)
-                found[""][each.sample.id][pair.input] = tried
-                found[pair.transform][each.sample.id][pair.input] = tried
-    if not found:
+                by_transform[""][each.sample.id][pair.input] = tried
+                by_transform[pair.transform][each.sample.id][pair.input] = tried
+    if not by_transform:
         return _unperturbed(list(own.values()), seed)
     return tuple(
         block
-        for transform in ["", *sorted(found.keys() - {""})]
-        for block in _blocks(transform, own, found[transform], None if steady else repeats, seed)
+        for transform in ["", *sorted(by_transform.keys() - {""})]
+        for block in _blocks(transform, own, by_transform[transform], None if steady else repeats, seed)
     )
 
 
@@ -179,7 +179,7 @@ def _unperturbed(problems: Sequence[tuple[bool, ...]], seed: int) -> tuple[Robus
             problems=len(problems),
             variants=0,
             most_variants=0,
-            nominal=mean([pass_at(attempts, sum(one[:attempts]), k) for one in problems], seed=seed),
+            nominal=mean([pass_at(attempts, sum(problem[:attempts]), k) for problem in problems], seed=seed),
             robust=UNKNOWN,
             drop=UNKNOWN,
             relative=UNKNOWN,
@@ -197,22 +197,26 @@ def _in_order(pairs: Iterable[Pair]) -> list[Answer]:
 def _blocks(
     transform: str,
     own: Mapping[str, tuple[bool, ...]],
-    found: Mapping[str, Mapping[str, tuple[bool, ...]]],
+    by_sample: Mapping[str, Mapping[str, tuple[bool, ...]]],
     repeats: Mapping[str, Sequence[tuple[bool, ...]]] | None,
     seed: int,
 ) -> list[RobustPass]:
     """One result per value of k."""
-    if not found:
+    if not by_sample:
         return []
     # pass@k compares equal numbers of attempts: an endpoint may have returned fewer for one prompt.
     again = repeats or {}
     attempts = min(
-        len(one) for key, each in found.items() for one in (own[key], *each.values(), *again.get(key, ()))
+        len(tried)
+        for key, each in by_sample.items()
+        for tried in (own[key], *each.values(), *again.get(key, ()))
     )
     problems = [
         # Of a steady model each prompt is its own repeat, as often as it has variants.
-        _problem(own[key], list(found[key].values()), again.get(key, ()), attempts, steady=repeats is None)
-        for key in sorted(found)
+        _problem(
+            own[key], list(by_sample[key].values()), again.get(key, ()), attempts, steady=repeats is None
+        )
+        for key in sorted(by_sample)
     ]
     return [_block(transform, problems, k, attempts, seed) for k in COUNTS if k <= attempts]
 
@@ -225,11 +229,13 @@ def _problem(
     *,
     steady: bool,
 ) -> Problem:
-    nominal, perturbed = own[:attempts], tuple(one[:attempts] for one in variants)
+    nominal, perturbed = own[:attempts], tuple(variant[:attempts] for variant in variants)
     if steady:
         return Problem(nominal, perturbed, perturbed, (nominal,))
     most = min(len(variants), len(repeats))
-    return Problem(nominal, perturbed, perturbed[:most], tuple(one[:attempts] for one in repeats[:most]))
+    return Problem(
+        nominal, perturbed, perturbed[:most], tuple(repeat[:attempts] for repeat in repeats[:most])
+    )
 
 
 def _block(transform: str, problems: Sequence[Problem], k: int, attempts: int, seed: int) -> RobustPass:
@@ -254,8 +260,8 @@ def _block(transform: str, problems: Sequence[Problem], k: int, attempts: int, s
 
 def _beyond_noise(problems: Sequence[Problem], k: int, seed: int) -> tuple[Estimate, Excess]:
     """Robust pass@k over the repeats, and what as many variants lose against it."""
-    found = [problem.lost(k) for problem in problems if problem.repeats]
-    if not found:
+    losses = [problem.lost(k) for problem in problems if problem.repeats]
+    if not losses:
         return UNKNOWN, Excess()
-    again, lost = zip(*found, strict=True)
-    return mean([float(one) for one in again], seed=seed), excess_of(lost)
+    again, lost = zip(*losses, strict=True)
+    return mean([float(share) for share in again], seed=seed), excess_of(lost)

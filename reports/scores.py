@@ -81,22 +81,22 @@ class ScoreTally:
         # With partial credit the texts themselves are compared.
         self._texts: list[tuple[tuple[Answer, Sample], tuple[Answer, Sample]]] = []
 
-    def add(self, one: Observation) -> None:
+    def add(self, observation: Observation) -> None:
         """Add an observation of the plain draw."""
         # Samples without a label or an answer are in no score, neither before nor under attack, so that the
         # drop compares the same samples.
-        if one.answer is None or one.score is None:
+        if observation.answer is None or observation.score is None:
             return
         number = len(self._samples)
-        self._samples.append(one.sample.id)
-        self._scores.append(one.score)
-        self._originals.append(one.answer, one.sample, one.score)
+        self._samples.append(observation.sample.id)
+        self._scores.append(observation.score)
+        self._originals.append(observation.answer, observation.sample, observation.score)
         # In a fixed order, because verdicts come in the order of the suite, and ties must not depend on it.
-        ordered = sorted(one.scored("preserving"), key=lambda p: (p.transform, p.variant))
-        worst = _worst(one, ordered, better=self._task.better)
+        ordered = sorted(observation.scored("preserving"), key=lambda p: (p.transform, p.variant))
+        worst = _worst(observation, ordered, better=self._task.better)
         self._worst.append(*worst)
         self._worst_scores.append(worst[2])
-        self._add_repeats(one, ordered)
+        self._add_repeats(observation, ordered)
         # Not applied pairs are no round of their own: the original answer stands for them.
         for pair in ordered:
             key = (pair.transform, pair.variant)
@@ -107,10 +107,10 @@ class ScoreTally:
                 reached.places.append(number)
                 reached.parts.append(pair.answer, pair.sample, pair.score)
         if overrides(self._task, Task.likeness):
-            self._texts.append(((one.answer, one.sample), worst[:2]))
+            self._texts.append(((observation.answer, observation.sample), worst[:2]))
 
-    def _add_repeats(self, one: Observation, pairs: Sequence[Pair]) -> None:
-        repeats = sorted(one.scored("identity"), key=lambda pair: pair.variant)
+    def _add_repeats(self, observation: Observation, pairs: Sequence[Pair]) -> None:
+        repeats = sorted(observation.scored("identity"), key=lambda pair: pair.variant)
         self._repeated = self._repeated or bool(repeats)
         most = min(len(pairs), len(repeats))
         # By variant first: of several transforms the first variants.
@@ -119,7 +119,7 @@ class ScoreTally:
             (self._few, self._few_scores, first),
             (self._again, self._again_scores, repeats[:most]),
         ):
-            worst = _worst(one, chosen, better=self._task.better)
+            worst = _worst(observation, chosen, better=self._task.better)
             parts.append(*worst)
             scores.append(worst[2])
 
@@ -184,9 +184,12 @@ def in_steps(differences: Iterable[float], steps: int = STEPS) -> list[Fraction]
 
     Rounding keeps a test by sign flips exact, because it is the same for both signs. Sorted.
     """
-    found = sorted(one for one in differences if isfinite(one))
-    largest = max(map(abs, found), default=0.0)
-    return [Fraction(round(one / largest * steps), steps) if largest else Fraction(0) for one in found]
+    finite = sorted(difference for difference in differences if isfinite(difference))
+    largest = max(map(abs, finite), default=0.0)
+    return [
+        Fraction(round(difference / largest * steps), steps) if largest else Fraction(0)
+        for difference in finite
+    ]
 
 
 def _bootstrap(
@@ -201,10 +204,10 @@ def _bootstrap(
     places = np.random.default_rng(seed).integers(len(order), size=(draws, len(order)))
     chosen = np.asarray(order)[places]
     lost = [_loss(_finite(before.whole(row)), _finite(after.whole(row)), better) for row in chosen.tolist()]
-    found = [one for one in lost if one is not None]
-    if not found:
+    known = [loss for loss in lost if loss is not None]
+    if not known:
         return None
-    low, high = np.quantile(found, [0.025, 0.975])
+    low, high = np.quantile(known, [0.025, 0.975])
     return float(low), float(high)
 
 
@@ -246,12 +249,12 @@ class _NumberParts:
     def append(self, answer: Answer, sample: Sample, score: float | None) -> None:
         # The part of most tasks is the score itself, which is here already.
         own = type(self.task).part is not Task.part
-        found = self.task.part(answer, sample) if own else None if score is None else (score,)
-        if found is not None and not self.columns:
-            self.columns = [array("d", bytes(8 * len(self.counted))) for _ in found]
-        self.counted.append(found is not None)
+        parts = self.task.part(answer, sample) if own else None if score is None else (score,)
+        if parts is not None and not self.columns:
+            self.columns = [array("d", bytes(8 * len(self.counted))) for _ in parts]
+        self.counted.append(parts is not None)
         for number, column in enumerate(self.columns):
-            column.append(0.0 if found is None else found[number])
+            column.append(0.0 if parts is None else parts[number])
 
     def whole(self, order: Sequence[int], reached: _Round | None = None) -> float | None:
         import numpy as np
@@ -314,29 +317,29 @@ def mean_score(blocks: Sequence[Score]) -> Score:
     )
 
 
-def _mean_excess(found: Sequence[Excess]) -> Excess:
+def _mean_excess(excesses: Sequence[Excess]) -> Excess:
     """The mean over trials. They may share samples, so the interval is not narrower than that of one trial,
     and p is twice the mean, which holds however the trials depend on each other.
     """
-    present = [one for one in found if one.points is not None]
-    p = _mean(one.p for one in present)
+    present = [excess for excess in excesses if excess.points is not None]
+    p = _mean(excess.p for excess in present)
     return Excess(
-        points=_mean(one.points for one in present),
-        low=_mean(one.low for one in present),
-        high=_mean(one.high for one in present),
+        points=_mean(excess.points for excess in present),
+        low=_mean(excess.low for excess in present),
+        high=_mean(excess.high for excess in present),
         p=None if p is None else min(1.0, 2 * p),
-        samples=max((one.samples for one in present), default=0),
+        samples=max((excess.samples for excess in present), default=0),
         interval=present[0].interval if present else None,
     )
 
 
-def _worst(one: Observation, pairs: Sequence[Pair], better: Better) -> tuple[Answer, Sample, float]:
+def _worst(observation: Observation, pairs: Sequence[Pair], better: Better) -> tuple[Answer, Sample, float]:
     """The answer with the worst score of its own, the sample whose label it is scored against, and the
     score."""
     # With the sign of the direction the worst candidate is always the smallest.
     sign = 1 if better == "higher" else -1
     candidates = [
-        (one.answer, one.sample, one.score),
+        (observation.answer, observation.sample, observation.score),
         *((pair.answer, pair.sample, pair.score) for pair in pairs),
     ]
     scored = [

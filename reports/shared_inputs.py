@@ -82,8 +82,8 @@ class SharedInputs:
             shared = [all(each) for each in zip(*states, strict=False)]
             if any(shared):
                 for model, table in tables.items():
-                    found = zip(table[sample], shared, strict=False)
-                    outcomes[model].append(any(state == VIOLATED for state, judged in found if judged))
+                    cells = zip(table[sample], shared, strict=False)
+                    outcomes[model].append(any(state == VIOLATED for state, judged in cells if judged))
         return outcomes
 
     def beyond_noise(

@@ -272,20 +272,20 @@ def _beyond_noise(summary: Summary) -> Sheet:
     for model in filter(wording.is_noisy, summary.models):
         name, score = wording.plain(model.model), model.score
         whole = (model.noise_samples, model.excess, model.pair_excess)
-        found = [("all together", *whole)] if model.excess.points is not None else []
-        found += [
+        effects = [("all together", *whole)] if model.excess.points is not None else []
+        effects += [
             (row.transform, row.noise, row.excess, row.pair_excess)
             for row in model.by_transform
             if row.excess.points is not None
         ]
-        rows += [_excess_row(name, *one) for one in found]
+        rows += [_excess_row(name, *effect) for effect in effects]
         if (controls := model.sensitivity_excess).points is not None:
             rows.append(
                 _row_of(name, "controls, per pair", wording.points(controls.points), ABSENT, controls)
             )
         if (drop := score.drop_excess).points is not None:
-            told = wording.value(drop.points, share=wording.is_share(score))
-            rows.append(_row_of(name, f"drop of {wording.score_name(score.name)}", told, ABSENT, drop, score))
+            text = wording.value(drop.points, share=wording.is_share(score))
+            rows.append(_row_of(name, f"drop of {wording.score_name(score.name)}", text, ABSENT, drop, score))
     return Sheet(
         title="What edits changed beyond noise",
         columns=(*words("model", "edits"), *numbers("excess", "95 %", "counts", "p")),
@@ -299,11 +299,15 @@ def _prompts(summary: Summary) -> Sheet:
     """What another prompt changed of each model that was asked with several, beside what edits changed."""
     models = {model.model: model for model in summary.models}
     rows: list[tuple[Cell, ...]] = []
-    for one in summary.prompts:
-        name = wording.plain(one.model)
-        rows.append(_prompt_row(name, "another prompt", one.changed, one.noise, one.excess, one.pair_excess))
-        for prompt in one.prompts:
-            model = models[f"{one.model}@{prompt}"]
+    for effect in summary.prompts:
+        name = wording.plain(effect.model)
+        rows.append(
+            _prompt_row(
+                name, "another prompt", effect.changed, effect.noise, effect.excess, effect.pair_excess
+            )
+        )
+        for prompt in effect.prompts:
+            model = models[f"{effect.model}@{prompt}"]
             own = (model.violations, model.noise_samples, model.excess, model.pair_excess)
             rows.append(_prompt_row(name, f"edits, asked with {wording.plain(prompt)}", *own))
     return Sheet(
@@ -354,15 +358,15 @@ def _shifts(summary: Summary) -> Sheet:
         if model.shift.value is None:
             continue
         name, noise = wording.plain(model.model), wording.estimate_lines(model.noise_shift)
-        found = [("all together", model.shift, noise)]
-        found += [
+        shifts = [("all together", model.shift, noise)]
+        shifts += [
             (row.transform, row.shift, ("",))
             for row in model.by_transform
             if row.kind != "identity" and row.shift.value is not None
         ]
         rows += [
             (_cell(name), _cell(edits), Cell(lines=wording.estimate_lines(shift)), Cell(lines=again))
-            for edits, shift, again in found
+            for edits, shift, again in shifts
         ]
     return Sheet(
         title="How far edits moved the probability of the original's answer",
@@ -382,11 +386,11 @@ def _sampled(summary: Summary) -> Sheet:
                 continue
             share, drop = wording.is_share(model.score), row.score_drop
             lost = ABSENT if drop.points is None else wording.value(drop.points, share=share)
-            told = (wording.plain(model.model), row.transform, str(model.draws))
-            found = (f"{row.distance.points:.3f}", f"{row.distance.low:.3f} to {row.distance.high:.3f}")
+            names = (wording.plain(model.model), row.transform, str(model.draws))
+            distance = (f"{row.distance.points:.3f}", f"{row.distance.low:.3f} to {row.distance.high:.3f}")
             moved = f"{row.moved}/{row.distance.samples}"
             p = wording.p_value(row.distance.p)
-            rows.append(tuple(map(_cell, (*told, *found, p, moved, lost, wording.p_value(drop.p)))))
+            rows.append(tuple(map(_cell, (*names, *distance, p, moved, lost, wording.p_value(drop.p)))))
     return Sheet(
         title="How far edits moved the distribution of answers",
         columns=(
@@ -404,18 +408,18 @@ def _sampled(summary: Summary) -> Sheet:
 
 
 def _excess_row(model: str, edits: str, noise: Rate, excess: Excess, pairs: Excess) -> tuple[Cell, ...]:
-    told, _, counts = wording.excess_lines(excess, noise)
-    return _row_of(model, edits, told, counts, replace(excess, p=pairs.p))
+    amount, _, counts = wording.excess_lines(excess, noise)
+    return _row_of(model, edits, amount, counts, replace(excess, p=pairs.p))
 
 
 def _row_of(
-    model: str, edits: str, told: str, counts: str, excess: Excess, score: Score | None = None
+    model: str, edits: str, amount: str, counts: str, excess: Excess, score: Score | None = None
 ) -> tuple[Cell, ...]:
     ends = wording.ends(excess)
     if score is not None and excess.low is not None:
         share = wording.is_share(score)
-        ends = " to ".join(wording.value(one, share=share) for one in (excess.low, excess.high))
-    return tuple(map(_cell, (model, edits, told, ends, counts, wording.p_value(excess.p))))
+        ends = " to ".join(wording.value(end, share=share) for end in (excess.low, excess.high))
+    return tuple(map(_cell, (model, edits, amount, ends, counts, wording.p_value(excess.p))))
 
 
 def _changes(summary: Summary) -> Sheet:
@@ -425,10 +429,10 @@ def _changes(summary: Summary) -> Sheet:
         for model in summary.models:
             for row in model.by_transform:
                 if row.transform == transform:
-                    told = wording.lines(row.violations) if row.violations.total else (ABSENT,) * 3
-                    told = (*told, wording.percent(row.pairs.rate), str(row.unjudged))
+                    texts = wording.lines(row.violations) if row.violations.total else (ABSENT,) * 3
+                    texts = (*texts, wording.percent(row.pairs.rate), str(row.unjudged))
                     names = (_cell(shown), _cell(wording.plain(model.model)))
-                    rows.append((*names, *(_cell(number) for number in told)))
+                    rows.append((*names, *(_cell(number) for number in texts)))
                     shown = ""
     return Sheet(
         title="Changed answers by transform",
@@ -451,11 +455,11 @@ def _drawn(draw: MovableDraw, summary: Summary) -> Sheet:
     ]
     rows += [
         (
-            _cell(one.transform),
-            *(_cell(f"{number:,}") for number in (one.movable.samples, one.extra, one.tried)),
-            *_sizes(one.movable),
+            _cell(row.transform),
+            *(_cell(f"{number:,}") for number in (row.movable.samples, row.extra, row.tried)),
+            *_sizes(row.movable),
         )
-        for one in draw.by_transform
+        for row in draw.by_transform
     ]
     of = f", seed {draw.seed}" if len(summary.draws) > 1 else ""
     wanted = f"{draw.wanted} wanted for each transform" if draw.wanted else "as the suite holds them"
@@ -475,7 +479,7 @@ def _drawn(draw: MovableDraw, summary: Summary) -> Sheet:
 
 
 def _sizes(size: DrawnSize) -> tuple[Cell, Cell]:
-    lines, statements = (ABSENT if one is None else f"{one:g}" for one in (size.lines, size.statements))
+    lines, statements = (ABSENT if value is None else f"{value:g}" for value in (size.lines, size.statements))
     return _cell(lines), _cell(statements)
 
 
@@ -496,8 +500,8 @@ def _robust(summary: Summary) -> Sheet:
             _cell(str(block.problems)),
             _cell(f"{block.variants / block.problems:.1f}", f"at most {block.most_variants}"),
             *(
-                Cell(lines=wording.estimate(one))
-                for one in (block.nominal, block.robust, block.drop, block.relative)
+                Cell(lines=wording.estimate(estimate))
+                for estimate in (block.nominal, block.robust, block.drop, block.relative)
             ),
             *(_robust_excess(model, block) if noisy else ()),
         )
@@ -541,15 +545,18 @@ def _labelled(summary: Summary) -> Sheet:
     """How answers go with labels."""
     rows = []
     for model in summary.models:
-        found = model.agreement
-        if found.classes:
-            low, high = wilson((found.accuracy or 0.0) * found.labels, found.labels)
+        agreement = model.agreement
+        if agreement.classes:
+            low, high = wilson((agreement.accuracy or 0.0) * agreement.labels, agreement.labels)
             cells = [
                 _cell(wording.plain(model.model)),
-                _cell(f"{found.labels:,}"),
-                _cell(wording.percent(found.accuracy), f"{100 * low:.1f}–{100 * high:.1f}"),
-                _cell("–" if found.mcc is None else f"{found.mcc:.2f}", f"p {wording.p_value(found.p)}"),
-                _cell(wording.percent(found.macro_f1)),
+                _cell(f"{agreement.labels:,}"),
+                _cell(wording.percent(agreement.accuracy), f"{100 * low:.1f}–{100 * high:.1f}"),
+                _cell(
+                    "–" if agreement.mcc is None else f"{agreement.mcc:.2f}",
+                    f"p {wording.p_value(agreement.p)}",
+                ),
+                _cell(wording.percent(agreement.macro_f1)),
             ]
             rows.append(tuple(cells))
     return Sheet(
@@ -567,11 +574,11 @@ def _rightness(summary: Summary) -> Sheet:
     """Right answers by transform, where edits decide what is right."""
     rows = []
     for model in summary.models:
-        found = model.calibration
+        calibration = model.calibration
         last = [
-            _cell(f"{found.answers:,}" if found.answers else ABSENT),
-            _cell(ABSENT if found.brier is None else f"{found.brier:.3f}"),
-            _cell(ABSENT if found.error is None else f"{found.error:.3f}"),
+            _cell(f"{calibration.answers:,}" if calibration.answers else ABSENT),
+            _cell(ABSENT if calibration.brier is None else f"{calibration.brier:.3f}"),
+            _cell(ABSENT if calibration.error is None else f"{calibration.error:.3f}"),
         ]
         for row in model.by_transform:
             if not row.pairs.total or row.kind not in ("preserving", "control", "identity"):
@@ -580,7 +587,7 @@ def _rightness(summary: Summary) -> Sheet:
             right, low, high = rate.count, rate.low, rate.high
             if row.kind != "control":
                 right = rate.total - right
-                low, high = (None if one is None else 1 - one for one in (rate.high, rate.low))
+                low, high = (None if end is None else 1 - end for end in (rate.high, rate.low))
             interval = "" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}"
             cells = [_cell(wording.plain(model.model)), _cell(row.transform), _cell(KIND_WORDS[row.kind])]
             cells.append(_cell(wording.percent(right / rate.total), interval, f"{right:,}/{rate.total:,}"))
@@ -607,12 +614,12 @@ def _findings(summary: Summary) -> Sheet:
     rows = []
     for model in summary.models:
         kept = [row for row in model.by_transform if row.kind == "preserving"]
-        found: list[tuple[str, ModelSummary | ByTransform]] = [("all together", model)]
-        for name, one in [*found, *((row.transform, row) for row in kept)]:
-            told = [_cell(wording.plain(model.model)), _cell(name)]
-            told += [_partial(part, model) for part in (one.missed, one.raised)]
-            more = [_partial(one.unmarked, model), _cell(f"{one.marked:,}")] if marked else []
-            rows.append((*told, *more))
+        whole: list[tuple[str, ModelSummary | ByTransform]] = [("all together", model)]
+        for name, rates in [*whole, *((row.transform, row) for row in kept)]:
+            cells = [_cell(wording.plain(model.model)), _cell(name)]
+            cells += [_partial(part, model) for part in (rates.missed, rates.raised)]
+            more = [_partial(rates.unmarked, model), _cell(f"{rates.marked:,}")] if marked else []
+            rows.append((*cells, *more))
     return Sheet(
         title=f"Edits that lose or bring the answer {summary.finding!r}",
         columns=(
@@ -647,10 +654,10 @@ def _sides(summary: Summary) -> Sheet:
     """The score of PrimeVul for pairs."""
     rows = []
     for model in summary.models:
-        one = model.sides
-        counts = (one.correct, one.both_found, one.both_missed, one.reversed)
-        told = (_counted(count, one.total) for count in counts)
-        rows.append((_cell(wording.plain(model.model)), _cell(f"{one.total:,}"), *told))
+        sides = model.sides
+        counts = (sides.correct, sides.both_found, sides.both_missed, sides.reversed)
+        cells = (_counted(count, sides.total) for count in counts)
+        rows.append((_cell(wording.plain(model.model)), _cell(f"{sides.total:,}"), *cells))
     return Sheet(
         title="Both sides of a fix",
         columns=(*words("model"), *numbers("pairs", "P-C", "P-V", "P-B", "P-R")),
@@ -669,13 +676,13 @@ def _by_label(summary: Summary) -> Sheet:
     for model in summary.models:
         labels = by_label(model.agreement.classes)
         hidden = max(hidden, len(labels) - MOST_LABELS)
-        for one in labels[:MOST_LABELS]:
+        for row in labels[:MOST_LABELS]:
             cells = [
                 _cell(wording.plain(model.model)),
-                _cell(wording.plain(one.label)),
-                _counted(one.hits, one.true),
-                _counted(one.hits, one.said),
-                _cell(wording.percent(one.f1)),
+                _cell(wording.plain(row.label)),
+                _counted(row.hits, row.true),
+                _counted(row.hits, row.said),
+                _cell(wording.percent(row.f1)),
             ]
             rows.append(tuple(cells))
     return Sheet(
@@ -701,12 +708,12 @@ def _languages(summary: Summary) -> Sheet:
         (
             _cell(wording.plain(model.model)),
             _cell(_title(name)),
-            _cell(f"{one.samples:,}"),
-            _partial(one.edited, model),
-            Cell(lines=wording.lines(one.sensitivity)),
+            _cell(f"{language.samples:,}"),
+            _partial(language.edited, model),
+            Cell(lines=wording.lines(language.sensitivity)),
         )
         for model in summary.models
-        for name, one in model.languages.items()
+        for name, language in model.languages.items()
     ]
     return Sheet(
         title="By language, all transforms together",
@@ -721,8 +728,8 @@ def _languages(summary: Summary) -> Sheet:
 
 
 def _title(language: str) -> str:
-    found = find_language(language)  # one of a plug-in that is not installed here has none
-    return wording.plain(language) if found is None else found.title
+    known = find_language(language)  # one of a plug-in that is not installed here has none
+    return wording.plain(language) if known is None else known.title
 
 
 def _criteria(summary: Summary) -> Sheet:
@@ -745,14 +752,14 @@ def _criteria(summary: Summary) -> Sheet:
     )
 
 
-def _of_judge(found: JudgeNoise) -> str:
+def _of_judge(noise: JudgeNoise) -> str:
     def share(rate: Rate) -> str:
         return f"{wording.percent(rate.rate)} ({rate.count:,}/{rate.total:,})" if rate.total else ABSENT
 
     return (
-        f"judge {wording.plain(found.model)} was shown {counted(found.pairs, 'pair')} of different answers, "
-        f"each in both orders. In the other order it said another thing of {share(found.swapped)}; asked the "
-        f"same again, of {share(found.changed)}. Undecided, and in no rate: {found.undecided:,}."
+        f"judge {wording.plain(noise.model)} was shown {counted(noise.pairs, 'pair')} of different answers, "
+        f"each in both orders. In the other order it said another thing of {share(noise.swapped)}; asked the "
+        f"same again, of {share(noise.changed)}. Undecided, and in no rate: {noise.undecided:,}."
     )
 
 
@@ -812,8 +819,10 @@ def _attacks(summary: Summary) -> Sheet:
 def _applied(summary: Summary) -> Sheet:
     rows = []
     for transform in _transform_names(summary):
-        found = [row for model in summary.models for row in model.by_transform if row.transform == transform]
-        row = max(found, key=lambda each: each.applied + sum(each.not_applied.values()))
+        applied = [
+            row for model in summary.models for row in model.by_transform if row.transform == transform
+        ]
+        row = max(applied, key=lambda each: each.applied + sum(each.not_applied.values()))
         attempts = row.applied + sum(row.not_applied.values())
         rows.append(
             (
@@ -843,7 +852,7 @@ def _comparison_sheets(comparison: Comparison) -> tuple[Sheet, ...]:
     made = [_beside(comparison)] if comparison.metrics or comparison.paired else []
     if made and comparison.coverage:
         made.append(_coverage(comparison.coverage))
-        if any(one.shift.value is not None for one in comparison.coverage):
+        if any(row.shift.value is not None for row in comparison.coverage):
             made.append(_compared_shifts(comparison.coverage))
     for metric in comparison.metrics:
         if metric.test.p is not None:
@@ -859,26 +868,28 @@ def _comparison_sheets(comparison: Comparison) -> tuple[Sheet, ...]:
     return tuple(made)
 
 
-def _held_out(found: Sequence[HeldOut]) -> Sheet:
+def _held_out(contrasts: Sequence[HeldOut]) -> Sheet:
     """The drops of the scores on a public set and on held-out code."""
-    shifts = any(one.shift_difference.value is not None for one in found)
+    shifts = any(contrast.shift_difference.value is not None for contrast in contrasts)
     rows = []
-    for one in found:
-        public, held = one.public_drop, one.held_out_drop
-        apart = Excess(points=one.difference.value, low=one.difference.low, high=one.difference.high)
+    for contrast in contrasts:
+        public, held = contrast.public_drop, contrast.held_out_drop
+        apart = Excess(
+            points=contrast.difference.value, low=contrast.difference.low, high=contrast.difference.high
+        )
         lines = (
-            (wording.plain(one.public_run), one.public_original, public, one.public_shift),
+            (wording.plain(contrast.public_run), contrast.public_original, public, contrast.public_shift),
             (
-                f"{wording.plain(one.held_out_run)} (held out)",
-                one.held_out_original,
+                f"{wording.plain(contrast.held_out_run)} (held out)",
+                contrast.held_out_original,
                 held,
-                one.held_out_shift,
+                contrast.held_out_shift,
             ),
-            ("difference", None, apart, one.shift_difference),
+            ("difference", None, apart, contrast.shift_difference),
         )
         for name, original, drop, shift in lines:
             cells = [
-                _cell(wording.plain(one.model)),
+                _cell(wording.plain(contrast.model)),
                 _cell(name),
                 _cell("" if original is None else wording.percent(original)),
                 Cell(lines=_spanned(drop)),
@@ -907,13 +918,13 @@ def _coverage(coverage: Sequence[Coverage]) -> Sheet:
     """What is missing of each model, and its noise."""
     rows = tuple(
         (
-            _cell(wording.plain(one.model)),
-            _cell(wording.percent(one.share), f"{one.missing:,}/{one.verdicts:,}"),
-            _cell(wording.reasons(one.reasons)),
-            Cell(lines=wording.lines(one.pairs)),
-            Cell(lines=wording.bounded(one.noise_floor)),
+            _cell(wording.plain(row.model)),
+            _cell(wording.percent(row.share), f"{row.missing:,}/{row.verdicts:,}"),
+            _cell(wording.reasons(row.reasons)),
+            Cell(lines=wording.lines(row.pairs)),
+            Cell(lines=wording.bounded(row.noise_floor)),
         )
-        for one in coverage
+        for row in coverage
     )
     return Sheet(
         title="Missing verdicts and noise",
@@ -938,8 +949,8 @@ def _compared_shifts(coverage: Sequence[Coverage]) -> Sheet:
         title="How far edits moved the probability of the original's answer",
         columns=(*words("model"), *numbers("shift")),
         rows=tuple(
-            (_cell(wording.plain(one.model)), Cell(lines=wording.estimate_lines(one.shift)))
-            for one in coverage
+            (_cell(wording.plain(row.model)), Cell(lines=wording.estimate_lines(row.shift)))
+            for row in coverage
         ),
         legend=(SHIFT.partition(" repeats:")[0],),
     )
@@ -951,7 +962,7 @@ def _beside(comparison: Comparison) -> Sheet:
         metric for metric in comparison.metrics if metric.name not in IN_DETAIL and "round" not in metric.name
     ]
     means = {metric.name: {group.name: group for group in metric.groups} for metric in metrics}
-    shared = {each.name: {one.model: one for one in each.standings} for each in comparison.paired}
+    shared = {each.name: {row.model: row for row in each.standings} for each in comparison.paired}
     names = [name for groups in means.values() for name in groups]
     names += [name for standings in shared.values() for name in standings]
     rows = []
@@ -1016,12 +1027,12 @@ def _diagram(result: Metric | Paired) -> list[Sheet]:
     """The critical-difference diagram as a table: models by mean rank, with bars through indistinguishable
     models.
     """
-    found = ranked(result)
-    if found is None:
+    ranking = ranked(result)
+    if ranking is None:
         return []
     rows = []
-    for name in found.names:
-        drawn = " ".join("┃" if name in bar else " " for bar in found.bars)
+    for name in ranking.names:
+        drawn = " ".join("┃" if name in bar else " " for bar in ranking.bars)
         rows.append((_cell(f"{result.ranks[name]:.2f}"), _cell(wording.plain(name)), _cell(drawn)))
     return [
         Sheet(
@@ -1150,10 +1161,10 @@ def _legend(groups: Sequence[object], test: str, over_all: float | None) -> tupl
     return of_pairs, "nothing is bold where no difference is shown at 0.05."
 
 
-def told_once(found: Iterable[Sheet]) -> Iterator[Sheet]:
+def told_once(given: Iterable[Sheet]) -> Iterator[Sheet]:
     """The sheets of one page: a sentence that explains a word stands below the first table with the word."""
     seen: set[str] = set()
-    for sheet in found:
+    for sheet in given:
         yield replace(sheet, legend=tuple(text for text in sheet.legend if text not in seen))
         seen.update(sheet.legend)
 

@@ -78,7 +78,9 @@ def is_steady(trials: Sequence[TrialDigest], *, hosted: bool) -> bool:
     It does if the model runs here, each sample was repeated at most once, and no repeat changed.
     A model that nobody asked again is not known to be steady. Of a hosted model noise may go unseen.
     """
-    again = [table for one in trials for key, table in one.clusters.items() if key[:2] == ("identity", None)]
+    again = [
+        table for trial in trials for key, table in trial.clusters.items() if key[:2] == ("identity", None)
+    ]
     asked = any(table.samples for table in again)
     return (
         not hosted
@@ -90,7 +92,7 @@ def is_steady(trials: Sequence[TrialDigest], *, hosted: bool) -> bool:
 
 def repeats_of(trials: Iterable[TrialDigest]) -> Repeats:
     """How often the samples of a model were asked again."""
-    most = max((one.most_repeats for one in trials), default=0)
+    most = max((trial.most_repeats for trial in trials), default=0)
     return Repeats(per_sample=most, stages=min(most, 2))
 
 
@@ -117,8 +119,8 @@ def beyond_noise(tables: Iterable[Clusters], *, steady: bool, seed: int) -> Beyo
         noise=rate_of(Counter((sum(each), len(each)) for each in again.values() if each), seed=seed),
         excess=_sample_excess(units),
         pair_excess=_pair_excess(units, samples),
-        violated_steady=bare + sum(one.violated and not one.unsteady for one in asked),
-        unsteady_kept=sum(one.unsteady and not one.violated for one in asked),
+        violated_steady=bare + sum(row.violated and not row.unsteady for row in asked),
+        unsteady_kept=sum(row.unsteady and not row.violated for row in asked),
     )
 
 
@@ -139,19 +141,19 @@ def _unit(row: ClusterRow, *, steady: bool) -> _Unit:
 
 
 def _pair_excess(units: Mapping[int, Sequence[_Unit]], samples: Mapping[int, Sequence[ClusterRow]]) -> Excess:
-    found = _excess({key: [one.pairs for one in each] for key, each in units.items()})
+    excess = _excess({key: [row.pairs for row in each] for key, each in units.items()})
     rows = [row for each in samples.values() for row in each]
     # Several trials ask one sample again: its answers in all of them are not exchangeable.
     if len(rows) > len(samples) or not all(row.table for row in rows):
-        return found
-    return replace(found, p=shuffled([row.table for row in rows]))
+        return excess
+    return replace(excess, p=shuffled([row.table for row in rows]))
 
 
 def _sample_excess(units: Mapping[int, Sequence[_Unit]]) -> Excess:
     if all(len(each) == 1 for each in units.values()):
-        return sample_excess(sorted((one.violated, one.unsteady) for each in units.values() for one in each))
+        return sample_excess(sorted((row.violated, row.unsteady) for each in units.values() for row in each))
     differences = {
-        key: [Fraction(int(one.violated) - int(one.unsteady)) for one in each] for key, each in units.items()
+        key: [Fraction(int(row.violated) - int(row.unsteady)) for row in each] for key, each in units.items()
     }
     return _excess(differences)
 
@@ -159,10 +161,10 @@ def _sample_excess(units: Mapping[int, Sequence[_Unit]]) -> Excess:
 def _excess(differences: Mapping[int, Sequence[Fraction]]) -> Excess:
     """The mean is a difference of two shares, so its interval lies between -1 and 1. One difference need not:
     that of a sample that came in more trials than others."""
-    found = excess_of(_shares(differences))
-    if found.low is None or found.high is None:
-        return found
-    return replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
+    excess = excess_of(_shares(differences))
+    if excess.low is None or excess.high is None:
+        return excess
+    return replace(excess, low=max(-1.0, excess.low), high=min(1.0, excess.high))
 
 
 def _shares(differences: Mapping[int, Sequence[Fraction]]) -> list[Fraction]:
@@ -186,9 +188,9 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
     seen, prompts = RunDigest(task), PromptDigest(header.models)
     for seed, audited in trials:
         for each in audited:
-            one = observe(each, seed=seed, same=task.same, decided=task.edits_decide)
-            seen.add(one)
-            prompts.add(one)
+            observation = observe(each, seed=seed, same=task.same, decided=task.edits_decide)
+            seen.add(observation)
+            prompts.add(observation)
     models = tuple(
         # A model whose every query failed has no record. It still gets its row, with absent rates.
         _model(model, seen.of(model.name, header.seed), task=task, seed=header.seed)
@@ -239,11 +241,13 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
     # Of the model, not of a trial: what one trial shows is true of all.
     steady = is_steady(every, hosted=header.hosted)
     trials = tuple(
-        _trial(one, number, _draw(header.name, number), steady=steady)
-        for number, one in sorted(by_seed.items())
+        _trial(digest, number, _draw(header.name, number), steady=steady)
+        for number, digest in sorted(by_seed.items())
     )
     reasons = sum((each.reasons for each in every), Counter[str]())
-    problems = [one for each in every for one in sorted(each.problems, key=lambda one: one.sample.id)]
+    problems = [
+        problem for each in every for problem in sorted(each.problems, key=lambda problem: problem.sample.id)
+    ]
     return ModelSummary(
         model=header.name,
         fingerprint=header.fingerprint,
@@ -253,7 +257,7 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         score=mean_score([trial.score for trial in trials]),
         **_rates(every, draw, steady=steady),
         hosted=header.hosted,
-        draws=max((one.draws for one in every), default=0),
+        draws=max((digest.draws for digest in every), default=0),
         repeats=repeats_of(every),
         max_deviation=max((each.deviation.get("preserving", 0.0) for each in every), default=0.0),
         noise_deviation=max((each.deviation.get("identity", 0.0) for each in every), default=0.0),
@@ -291,21 +295,21 @@ def _languages(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> dic
     if len(samples) < 2:
         return {}
 
-    def found(language: str) -> ByLanguage:
+    def of_language(language: str) -> ByLanguage:
         return ByLanguage(
             samples=len(samples[language]),
             edited=_partial(list(pooled_language(trials, language, "preserving")), draw, steady=steady),
             sensitivity=clustered(pooled_language(trials, language, "control"), seed=draw),
         )
 
-    return {name: found(name) for name in sorted(samples, key=lambda name: (-len(samples[name]), name))}
+    return {name: of_language(name) for name in sorted(samples, key=lambda name: (-len(samples[name]), name))}
 
 
-def _trial(one: TrialDigest, number: int, draw: int, *, steady: bool) -> Trial:
+def _trial(digest: TrialDigest, number: int, draw: int, *, steady: bool) -> Trial:
     return Trial(
         seed=number,
-        score=one.score(steady=steady, seed=draw),
-        **_rates([one], draw, steady=steady),
+        score=digest.score(steady=steady, seed=draw),
+        **_rates([digest], draw, steady=steady),
     )
 
 
@@ -412,11 +416,11 @@ def _parts(
     if kind != "preserving":
         return {}
 
-    def found(part: str) -> list[Clusters]:
+    def clusters_of(part: str) -> list[Clusters]:
         keys = [(part, transform, extra) for extra in (False, True)]
         return [each.parts[key] for each in trials for key in keys if key in each.parts]
 
-    rates = {part: _partial(found(part), draw, steady=steady) for part in PARTS}
+    rates = {part: _partial(clusters_of(part), draw, steady=steady) for part in PARTS}
     return {**rates, "marked": sum(each.marked[transform] for each in trials)}
 
 
@@ -450,7 +454,7 @@ def _by_family(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> tup
     if sum(map(len, families.values())) < 2:
         return ()
 
-    def found(name: str, own: Sequence[str]) -> list[Clusters]:
+    def clusters_of(name: str, own: Sequence[str]) -> list[Clusters]:
         if len(own) == 1:
             return _clusters(trials, "preserving", own[0])
         return [each.families[name] for each in trials if name in each.families]
@@ -465,7 +469,7 @@ def _by_family(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> tup
             pair_excess=beyond.pair_excess,
         )
 
-    return tuple(made(name, found(name, own)) for name, own in families.items())
+    return tuple(made(name, clusters_of(name, own)) for name, own in families.items())
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
@@ -484,13 +488,13 @@ def with_attacks(summary: Summary, attacked: Iterable[Attacked]) -> Summary:
 
 def with_searches(summary: Summary, searched: Iterable[Searched]) -> Summary:
     """Return the summary with the results of worst-case searches whose texts are not at hand."""
-    found: dict[str, dict[str, list[Searched]]] = defaultdict(lambda: defaultdict(list))
+    by_model: dict[str, dict[str, list[Searched]]] = defaultdict(lambda: defaultdict(list))
     for each in searched:
-        found[each.model][each.strategy].append(each)
+        by_model[each.model][each.strategy].append(each)
     models = tuple(
         replace(
             model,
-            attacks=tuple(_attack(each, seed=summary.seed) for each in found[model.model].values()),
+            attacks=tuple(_attack(each, seed=summary.seed) for each in by_model[model.model].values()),
         )
         for model in summary.models
     )

@@ -26,7 +26,7 @@ def verdict_within(summary: Summary) -> Iterator[str]:
     """As `verdict`, of the models of one run, whose summary says apart how noisy they are."""
     yield from verdict(summary.statistics)
     if len(summary.models) > 1 and summary.judged:
-        paired = next((one for one in summary.statistics.paired if one.better == "lower"), None)
+        paired = next((test for test in summary.statistics.paired if test.better == "lower"), None)
         yield from _missing(coverage_of(summary), () if paired is None else paired.contrasts)
 
 
@@ -35,7 +35,7 @@ def verdict(comparison: Comparison) -> Iterator[str]:
     doubt = next((note for note in comparison.notes if note.startswith(OTHER_CORPORA)), "")
     if doubt:
         yield f"{doubt[0].upper()}{doubt[1:]}."
-    robustness = next((one for one in comparison.paired if one.better == "lower"), None)
+    robustness = next((test for test in comparison.paired if test.better == "lower"), None)
     if robustness is not None and len(robustness.standings) > 1:
         yield from _robustness(robustness, blind(comparison))
     yield from _missing(comparison.coverage, () if robustness is None else robustness.contrasts)
@@ -43,17 +43,21 @@ def verdict(comparison: Comparison) -> Iterator[str]:
         yield from _beyond_noise(robustness)
     else:
         yield from _noise(comparison.coverage)
-    quality = next((one for one in comparison.metrics if not one.name.startswith("attack")), None)
-    if not doubt and quality is not None and len([one for one in quality.groups if one.mean is not None]) > 1:
+    quality = next((metric for metric in comparison.metrics if not metric.name.startswith("attack")), None)
+    if (
+        not doubt
+        and quality is not None
+        and len([group for group in quality.groups if group.mean is not None]) > 1
+    ):
         yield _quality(quality)
     yield from map(_beside_held_out, comparison.held_out)
 
 
-def _beside_held_out(one: HeldOut) -> str:
+def _beside_held_out(contrast: HeldOut) -> str:
     """Whether the score drops more on the public set than on held-out code."""
-    apart = one.difference
+    apart = contrast.difference
     if apart.value is None or apart.low is None or apart.high is None:
-        return f"{wording.plain(one.model)}: no drop of the score is known."
+        return f"{wording.plain(contrast.model)}: no drop of the score is known."
     shown = (
         "more on the public set"
         if apart.low > 0
@@ -61,11 +65,11 @@ def _beside_held_out(one: HeldOut) -> str:
         if apart.high < 0
         else "by amounts that are not told apart"
     )
-    drops = [wording.points(drop.points) for drop in (one.public_drop, one.held_out_drop)]
+    drops = [wording.points(drop.points) for drop in (contrast.public_drop, contrast.held_out_drop)]
     return (
-        f"Under edits the {wording.score_name(one.score)} of {wording.plain(one.model)} drops {shown}: "
-        f"{drops[0]} points on {wording.plain(one.public_run)} against {drops[1]} on "
-        f"{wording.plain(one.held_out_run)}, {_points(apart.value)} apart (95 % interval "
+        f"Under edits the {wording.score_name(contrast.score)} of {wording.plain(contrast.model)} drops "
+        f"{shown}: {drops[0]} points on {wording.plain(contrast.public_run)} against {drops[1]} on "
+        f"{wording.plain(contrast.held_out_run)}, {_points(apart.value)} apart (95 % interval "
         f"{_points(apart.low)} to {_points(apart.high)})."
     )
 
@@ -73,37 +77,42 @@ def _beside_held_out(one: HeldOut) -> str:
 def blind(comparison: Comparison) -> tuple[str, ...]:
     """The models whose answers no control changed, or no more than noise did: they may not read the code, so
     a low violation rate of theirs is no robustness."""
-    sensitivity = next((one for one in comparison.metrics if one.name == "sensitivity"), None)
-    unmoved = [] if sensitivity is None else [one.name for one in sensitivity.groups if one.mean == 0]
+    sensitivity = next((metric for metric in comparison.metrics if metric.name == "sensitivity"), None)
+    unmoved = [] if sensitivity is None else [group.name for group in sensitivity.groups if group.mean == 0]
     # Noise changes answers under controls, too.
     for paired in comparison.paired:
         if paired.by_excess and paired.better == "higher":
-            unmoved += [one.model for one in paired.standings if not wording.is_shown(one.excess, one.excess)]
+            unmoved += [
+                standing.model
+                for standing in paired.standings
+                if not wording.is_shown(standing.excess, standing.excess)
+            ]
     return tuple(dict.fromkeys(unmoved))
 
 
 def _robustness(paired: Paired, unmoved: Sequence[str]) -> Iterator[str]:
-    order = sorted(paired.standings, key=lambda one: _value(one, paired) or 0.0)
+    order = sorted(paired.standings, key=lambda standing: _value(standing, paired) or 0.0)
     shared = f"on {order[0].changed.total:,} shared samples"
-    sighted = [one for one in order if one.model not in unmoved]
-    aside = [one for one in order if one.model in unmoved]
+    sighted = [standing for standing in order if standing.model not in unmoved]
+    aside = [standing for standing in order if standing.model in unmoved]
     if len(sighted) == len(order) == 2:
         yield _of_two(order, paired.contrasts[0] if paired.contrasts else None, shared, paired)
         return
     named = EXCESS_NAME if paired.by_excess else "violation rate"
-    told = ", ".join(f"{_name(one)} {_shown(one, paired)}" for one in sighted)
+    listed = ", ".join(f"{_name(standing)} {_shown(standing, paired)}" for standing in sighted)
     if len(sighted) > 1:
-        yield f"From most to least robust, by the {named} {shared}: {told}."
+        yield f"From most to least robust, by the {named} {shared}: {listed}."
     elif sighted:
-        yield f"{named[0].upper()}{named[1:]} {shared}: {told}."
+        yield f"{named[0].upper()}{named[1:]} {shared}: {listed}."
     if aside:
-        told = wording.listed([f"{_name(one)} {_shown(one, paired)}" for one in aside])
+        listed = wording.listed([f"{_name(standing)} {_shown(standing, paired)}" for standing in aside])
         whose = "its" if len(aside) == 1 else "their"
         beyond = " beyond noise" if paired.by_excess else ""
         yield (
-            f"Not ranked: {told}. No control changed {whose} answers{beyond}, so a low rate is no robustness."
+            f"Not ranked: {listed}. No control changed {whose} answers{beyond}, so a low rate is no "
+            "robustness."
         )
-    p = {frozenset((one.first, one.second)): one.p_adjusted for one in paired.contrasts}
+    p = {frozenset((contrast.first, contrast.second)): contrast.p_adjusted for contrast in paired.contrasts}
     equal = [
         f"{_name(one)} and {_name(other)}"
         for one, other in pairwise(sighted)
@@ -115,7 +124,7 @@ def _robustness(paired: Paired, unmoved: Sequence[str]) -> Iterator[str]:
 
 def _missing(coverage: Sequence[Coverage], contrasts: Sequence[Contrast]) -> Iterator[str]:
     """The models whose missing verdicts could change what was said."""
-    shown = {frozenset((one.first, one.second)) for one in contrasts if one.p_adjusted <= LEVEL}
+    shown = {frozenset((pair.first, pair.second)) for pair in contrasts if pair.p_adjusted <= LEVEL}
     for one in coverage:
         turns = any(
             frozenset((one.model, other.model)) in shown
@@ -146,18 +155,18 @@ def _shown(standing: Standing, paired: Paired) -> str:
 
 def _beyond_noise(paired: Paired) -> Iterator[str]:
     """What edits changed of each noisy model beyond its noise."""
-    for one in paired.standings:
-        if one.unsteady.count:
-            yield f"Edits of shared inputs: {_name(one)} {wording.beyond(one.excess, one.excess)}."
+    for row in paired.standings:
+        if row.unsteady.count:
+            yield f"Edits of shared inputs: {_name(row)} {wording.beyond(row.excess, row.excess)}."
 
 
 def _noise(coverage: Sequence[Coverage]) -> Iterator[str]:
     """The models whose changed answers may be noise. Both shares are of pairs, in contrast to the rates."""
-    for one in coverage:
-        noise, pairs = one.noise_floor, one.pairs
+    for row in coverage:
+        noise, pairs = row.noise_floor, row.pairs
         if noise.count and pairs.count and noise.high is not None and (pairs.low or 0.0) <= noise.high:
             yield (
-                f"{wording.plain(one.model)} changes {wording.percent(noise.rate)} "
+                f"{wording.plain(row.model)} changes {wording.percent(noise.rate)} "
                 f"({wording.counts(noise)}) of its answers to unchanged inputs: "
                 f"{wording.percent(pairs.rate)} ({wording.counts(pairs)}) under single edits is not clearly "
                 "more."
@@ -167,17 +176,19 @@ def _noise(coverage: Sequence[Coverage]) -> Iterator[str]:
 def _of_two(order: Sequence[Standing], contrast: Contrast | None, shared: str, paired: Paired) -> str:
     better, worse = order
     named = EXCESS_NAME if paired.by_excess else "violation rate"
-    ours, theirs = (_shown(one, paired) if paired.by_excess else _rate(one) for one in order)
+    ours, theirs = (_shown(standing, paired) if paired.by_excess else _rate(standing) for standing in order)
     rates = f"{ours} against {theirs}"
     if contrast is None or contrast.difference is None:
         return f"{_name(better)} and {_name(worse)} changed answers alike {shared}: {rates}."
-    told = f"{_points(abs(contrast.difference))} points apart{_bounds(contrast)}, p {_p(contrast.p_adjusted)}"
+    apart = (
+        f"{_points(abs(contrast.difference))} points apart{_bounds(contrast)}, p {_p(contrast.p_adjusted)}"
+    )
     if contrast.p_adjusted <= LEVEL:
         if paired.by_excess and contrast.low is not None and contrast.low <= 0 <= (contrast.high or 0.0):
-            told += " by the test of single answers, which sees more than this count of samples"
-        return f"{_name(better)} is more robust than {_name(worse)}: {named} {shared} {rates}; {told}."
+            apart += " by the test of single answers, which sees more than this count of samples"
+        return f"{_name(better)} is more robust than {_name(worse)}: {named} {shared} {rates}; {apart}."
     both = f"{_name(better)} {ours} against {_name(worse)} {theirs}"
-    text = f"Neither is shown to be more robust: {named} {shared} {both}; {told}."
+    text = f"Neither is shown to be more robust: {named} {shared} {both}; {apart}."
     if contrast.low is not None and contrast.high is not None and not contrast.low <= 0 <= contrast.high:
         test = "test of single answers" if paired.by_excess else "exact test"
         text += f" The {test}, which decides, is stricter than the interval."
@@ -188,18 +199,18 @@ def _of_two(order: Sequence[Standing], contrast: Contrast | None, shared: str, p
 
 def _quality(metric: Metric) -> str:
     order = sorted(
-        (one for one in metric.groups if one.mean is not None),
-        key=lambda one: one.mean or 0.0,
+        (group for group in metric.groups if group.mean is not None),
+        key=lambda group: group.mean or 0.0,
         reverse=metric.better == "higher",
     )
-    told = ", ".join(
-        f"{wording.plain(one.name)} {wording.value(one.mean, share=metric.percent)}" for one in order
+    means = ", ".join(
+        f"{wording.plain(group.name)} {wording.value(group.mean, share=metric.percent)}" for group in order
     )
     name = wording.score_name(metric.name)
     if metric.test.p is None:
-        return f"{name}: {told}. So few trials cannot show a difference; runs with --trials 5 can."
+        return f"{name}: {means}. So few trials cannot show a difference; runs with --trials 5 can."
     shown = "differs" if metric.test.p <= LEVEL else "is not shown to differ"
-    return f"{name} {shown} (p {_p(metric.test.p)}): {told}."
+    return f"{name} {shown} (p {_p(metric.test.p)}): {means}."
 
 
 def _name(standing: Standing) -> str:
@@ -213,9 +224,9 @@ def _rate(standing: Standing) -> str:
 def _bounds(contrast: Contrast) -> str:
     if contrast.low is None or contrast.high is None:
         return ""
-    ends = sorted((contrast.low, contrast.high), key=lambda one: one * (contrast.difference or 1.0))
+    ends = sorted((contrast.low, contrast.high), key=lambda end: end * (contrast.difference or 1.0))
     sign = -1 if (contrast.difference or 0) < 0 else 1
-    low, high = (_points(sign * one) for one in ends)
+    low, high = (_points(sign * end) for end in ends)
     return f" (95 % interval {low} to {high})"
 
 

@@ -133,8 +133,8 @@ LEVEL: Final = 0.05
 
 def unsteady(model: ModelSummary) -> Rate:
     """Return the share of samples with another answer to some repeat."""
-    found = (row.violations for row in model.by_transform if row.kind == "identity")
-    return next(found, model.noise_floor)
+    rates = (row.violations for row in model.by_transform if row.kind == "identity")
+    return next(rates, model.noise_floor)
 
 
 def is_noisy(model: ModelSummary) -> bool:
@@ -187,8 +187,8 @@ def ends(excess: Excess) -> str:
 
 def span(excess: Excess) -> str:
     """Format the interval of an excess for a cell: `-2.1–24.9`; with a word if both ends are negative."""
-    told = ends(excess)
-    return told if (excess.high or 0.0) < 0 else told.replace(" to ", "\N{EN DASH}")
+    text = ends(excess)
+    return text if (excess.high or 0.0) < 0 else text.replace(" to ", "\N{EN DASH}")
 
 
 def excess_lines(excess: Excess, noise: Rate) -> tuple[str, ...]:
@@ -206,18 +206,18 @@ def beyond(excess: Excess, pairs: Excess, told_as: Phrases = CHANGES) -> str:
     """
     amount = 100 * (excess.points or 0.0)
     if amount:
-        told = told_as.beyond.format(f"{abs(amount):.1f}", "more" if amount > 0 else "fewer")
+        text = told_as.beyond.format(f"{abs(amount):.1f}", "more" if amount > 0 else "fewer")
     else:
-        told = told_as.as_noise
-    told = f"{told} (95 %: {ends(excess)})"
+        text = told_as.as_noise
+    text = f"{text} (95 %: {ends(excess)})"
     above, p = (excess.low or 0.0) > 0, p_value(pairs.p)
     if is_shown(excess, pairs):
         if above:
-            return f"{told}, so an effect is shown"
-        return f"{told}; an effect is shown by its pairs of answers (p {p}), and not by this count of samples"
+            return f"{text}, so an effect is shown"
+        return f"{text}; an effect is shown by its pairs of answers (p {p}), and not by this count of samples"
     if above:
-        return f"{told}, but its pairs of answers, which decide, show no effect (p {p})"
-    return f"{told}, so no effect is shown"
+        return f"{text}, but its pairs of answers, which decide, show no effect (p {p})"
+    return f"{text}, so no effect is shown"
 
 
 def ignores(model: ModelSummary) -> bool:
@@ -228,14 +228,14 @@ def ignores(model: ModelSummary) -> bool:
     return bool(model.sensitivity.total) and not model.sensitivity.count
 
 
-def estimate(one: Estimate) -> tuple[str, ...]:
+def estimate(estimated: Estimate) -> tuple[str, ...]:
     """Return a share and its interval as lines; a single dash if it is unknown."""
-    if one.value is None:
+    if estimated.value is None:
         return (ABSENT,)
-    bounds = () if one.low is None or one.high is None else (one.low, one.high)
+    bounds = () if estimated.low is None or estimated.high is None else (estimated.low, estimated.high)
     # A bound such as -0.00001 would be printed as "-0.0".
     shown = "\N{EN DASH}".join(_tenths(100 * bound).replace("-0.0", "0.0") for bound in bounds)
-    return (percent(one.value), shown) if shown else (percent(one.value),)
+    return (percent(estimated.value), shown) if shown else (percent(estimated.value),)
 
 
 def value(number: float | None, *, share: bool) -> str:
@@ -279,10 +279,10 @@ _IN_WORDS: Final[Mapping[str, str]] = {
 
 def reasons(table: Mapping[str, int], *, most: int = 3) -> str:
     """Format counted reasons: `540 × no other legal order, 32 × contains yield, 5 others`."""
-    told: Counter[str] = Counter()
+    in_words: Counter[str] = Counter()
     for reason, number in table.items():
-        told[plain(_IN_WORDS.get(reason, reason))] += number
-    return ", ".join(counted_reasons(told, most=most)) or ABSENT
+        in_words[plain(_IN_WORDS.get(reason, reason))] += number
+    return ", ".join(counted_reasons(in_words, most=most)) or ABSENT
 
 
 def asked(model: ModelSummary) -> tuple[str, ...]:
@@ -306,19 +306,19 @@ def listed(names: Sequence[str]) -> str:
 
 def losses(models: Sequence[ModelSummary], *, most: int = 3, names: int | None = None) -> str:
     """Explain why models skipped samples and why pairs are unjudged; empty if there is nothing to explain."""
-    found: dict[str, dict[str, None]] = {}
+    by_text: dict[str, dict[str, None]] = {}
     for model in models:
-        told = []
+        parts = []
         if model.skipped:
-            told.append(f"skipped: {reasons(model.skipped, most=most)}")
+            parts.append(f"skipped: {reasons(model.skipped, most=most)}")
         if model.unjudged_reasons:
-            told.append(f"unjudged: {reasons(model.unjudged_reasons, most=most)}")
-        if told:
+            parts.append(f"unjudged: {reasons(model.unjudged_reasons, most=most)}")
+        if parts:
             # Models with equal losses, as after a broken corpus, share one sentence.
-            found.setdefault("; ".join(told), {})[plain(model.model)] = None
+            by_text.setdefault("; ".join(parts), {})[plain(model.model)] = None
     return ". ".join(
         f"{', '.join(who) if names is None or len(who) <= names else f'{len(who)} models'}: {text}"
-        for text, who in found.items()
+        for text, who in by_text.items()
     )
 
 
@@ -401,18 +401,18 @@ def relations(names: Iterable[str]) -> Iterator[str]:
     by_level: dict[MacroLevel, list[str]] = {}
     for name in names:
         by_level.setdefault(in_level(name)[0], []).append(name)
-    for level, found in by_level.items():
+    for level, members in by_level.items():
         if level != "known":
-            yield f"{', '.join(found)}: {ASSUMED_OF_MACROS[level]}."
+            yield f"{', '.join(members)}: {ASSUMED_OF_MACROS[level]}."
     by_relation: dict[Dependence, list[str]] = {}
     if words := [name for name in names if kind_of(name) == "prose"]:
         yield f"{', '.join(words)}: {UNPROVED}; they count in no other rate."
     for name in names:
         by_relation.setdefault(in_relation(name)[0], []).append(name)
-    for dependence, found in by_relation.items():
+    for dependence, members in by_relation.items():
         if dependence != "strict":
             apart = "; they count in no other rate" if KINDS[dependence] != "preserving" else ""
-            yield f"{', '.join(found)}: {PROMISES[dependence]}{apart}."
+            yield f"{', '.join(members)}: {PROMISES[dependence]}{apart}."
 
 
 def network(model: ModelSummary) -> Iterator[str]:
@@ -421,28 +421,28 @@ def network(model: ModelSummary) -> Iterator[str]:
     if proof is None:
         return
     groups = counted(proof.groups, "group")
-    told = (
+    sentence = (
         f"{plain(model.model)}: {proof.wrap} permuted in {groups} ({proof.bits:,.0f} bits); in float64 "
         f"outputs differ by {proof.forward:.0e}, gradients by {proof.backward:.0e}"
     )
     broken = next((row.pairs for row in model.by_transform if row.kind == "network-control"), NOTHING)
     if broken.total:
-        told += f"; broken on purpose it changes {counts(broken)} answers"
+        sentence += f"; broken on purpose it changes {counts(broken)} answers"
     if broken.total and not broken.count:
-        told += ", so the answers do not depend on what was permuted"
-    yield f"{told}."
+        sentence += ", so the answers do not depend on what was permuted"
+    yield f"{sentence}."
 
 
 def _hindrances(model: ModelSummary) -> dict[str, int]:
     """Reasons why pairs of meaning-keeping transforms are missing: of the model, if variants were made."""
     if model.unjudged_reasons:
         return dict(model.unjudged_reasons)
-    found: dict[str, int] = dict(model.skipped)
+    by_reason: dict[str, int] = dict(model.skipped)
     for row in model.by_transform:
         if row.kind == "preserving":
             for reason, number in row.not_applied.items():
-                found[reason] = found.get(reason, 0) + number
-    return found
+                by_reason[reason] = by_reason.get(reason, 0) + number
+    return by_reason
 
 
 def _tenths(number: float) -> str:

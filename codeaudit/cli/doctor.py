@@ -122,28 +122,28 @@ def doctor(form: str) -> int:
       codeaudit doctor
       codeaudit doctor --format json
     """
-    found = list(findings())
+    parts = list(findings())
     if form == "json":
         click.echo(
-            json.dumps({"schema": 1, "parts": [asdict(one) for one in (*conflicts(), *found)]}, indent=2)
+            json.dumps({"schema": 1, "parts": [asdict(part) for part in (*conflicts(), *parts)]}, indent=2)
         )
         return 0
-    width = max(len(one.part) for one in found)
-    for one in conflicts():
-        click.echo(f"{one.group}:\n  {one.part} {one.found} {one.adds}\n  {one.remedy}")
-    for group in dict.fromkeys(one.group for one in found):
+    width = max(len(finding.part) for finding in parts)
+    for finding in conflicts():
+        click.echo(f"{finding.group}:\n  {finding.part} {finding.found} {finding.adds}\n  {finding.remedy}")
+    for group in dict.fromkeys(finding.group for finding in parts):
         click.echo(f"{group}:")
-        for one in found:
-            if one.group == group:
-                click.echo(f"  {one.part:{width}}  {one.found or _absent(one)}")
-    missing = sum(not one.found for one in found)
-    click.echo(f"{len(found) - missing} of {len(found)} parts are here.")
+        for finding in parts:
+            if finding.group == group:
+                click.echo(f"  {finding.part:{width}}  {finding.found or _absent(finding)}")
+    missing = sum(not finding.found for finding in parts)
+    click.echo(f"{len(parts) - missing} of {len(parts)} parts are here.")
     return 0
 
 
-def _absent(one: Finding) -> str:
-    remedy = f" ({one.remedy})" if one.remedy else ""
-    return f"missing; it would add {one.adds}{remedy}"
+def _absent(finding: Finding) -> str:
+    remedy = f" ({finding.remedy})" if finding.remedy else ""
+    return f"missing; it would add {finding.adds}{remedy}"
 
 
 def findings() -> Iterator[Finding]:
@@ -193,24 +193,24 @@ def what_to_install(error: ImportError) -> str:
             return f"this needs {name}, which is not installed ({part.adds}); {_installs(name, part)}{every}"
     if isinstance(error, ModuleNotFoundError) and module:
         return f"the module {module!r} is not installed; codeaudit doctor says what is"
-    told = " ".join(str(error).split())
-    return f"cannot import {error.name or 'a module'}: {told} (CODEAUDIT_DEBUG=1 shows the traceback)"
+    reason = " ".join(str(error).split())
+    return f"cannot import {error.name or 'a module'}: {reason} (CODEAUDIT_DEBUG=1 shows the traceback)"
 
 
 def _installs(name: str, part: Part) -> str:
     # The quotes keep a shell from reading brackets and the signs of ranges.
     if part.extra:
         return f"try: {how_to_install(part.extra)}"
-    found = _requirement(name)
-    return f'try: pip install "{found}"' if found != name else f"try: pip install {name}"
+    requirement = _requirement(name)
+    return f'try: pip install "{requirement}"' if requirement != name else f"try: pip install {name}"
 
 
 def _requirement(name: str) -> str:
     """A distribution with the versions that the installed program takes; the bare name in a checkout."""
     with suppress(PackageNotFoundError):
-        for one in requires(NAME) or ():
-            if re.split(r"[^\w.-]", one, maxsplit=1)[0] == name:
-                return one
+        for requirement in requires(NAME) or ():
+            if re.split(r"[^\w.-]", requirement, maxsplit=1)[0] == name:
+                return requirement
     return name
 
 
@@ -232,8 +232,8 @@ def _javac() -> str:
 
 
 def _typescript() -> str:
-    found = load_target("codeaudit.audit.witnesses.javascript_readers:compilers")()
-    return ", ".join(str(one["version"]) for one in found)
+    compilers = load_target("codeaudit.audit.witnesses.javascript_readers:compilers")()
+    return ", ".join(str(compiler["version"]) for compiler in compilers)
 
 
 def _processor() -> str:
@@ -257,8 +257,8 @@ def _toolchains() -> Iterator[tuple[str, Callable[[], str], str, str]]:
 
 
 def _toolchain(tool: Any) -> str:
-    found = load_target("codeaudit.transforms.oracle.toolchains:installed")(tool)
-    return "" if found is None else f"{found.version} ({found.path})"
+    installed = load_target("codeaudit.transforms.oracle.toolchains:installed")(tool)
+    return "" if installed is None else f"{installed.version} ({installed.path})"
 
 
 def _gpu() -> str:

@@ -146,7 +146,7 @@ def violations(
     # Only what is chosen is kept, because the rows of a large run do not fit into memory.
     most = limit if sample is None else 0
     chosen = {name: nsmallest(most, keys(name)) if most else sorted(keys(name)) for name in names}
-    wanted = {(name, *key[2:], key[1]) for name, found in chosen.items() for key in found}
+    wanted = {(name, *key[2:], key[1]) for name, kept in chosen.items() for key in kept}
     rows = {
         key: row
         for row in read_rows(place)
@@ -154,8 +154,8 @@ def violations(
     }
     perturbed = _variants(run, {key[1:] for key in wanted})
     made = []
-    for name, found in chosen.items():
-        for _, variant, *others in found:
+    for name, kept in chosen.items():
+        for _, variant, *others in kept:
             key = (*others, variant)
             if key not in perturbed:
                 raise RunError(
@@ -170,18 +170,18 @@ def violations(
 
 def _repeats(place: Table) -> Mapping[tuple[str, int, str], Asked]:
     """The judged repeats by model, trial and sample."""
-    found: defaultdict[tuple[str, int, str], Asked] = defaultdict(Asked)
+    repeats: defaultdict[tuple[str, int, str], Asked] = defaultdict(Asked)
     for row in read_rows(place, kind="identity", columns=("model", "kind", "outcome", *VARIANT)):
         if row["outcome"] != "unjudged":
             key = (row["model"], row["seed"], row["sample"])
-            old = found[key]
-            found[key] = Asked(old.repeats + 1, old.changed + (row["outcome"] == "violated"))
-    return found
+            old = repeats[key]
+            repeats[key] = Asked(old.repeats + 1, old.changed + (row["outcome"] == "violated"))
+    return repeats
 
 
 def explain_violations(
     run: Run,
-    found: Sequence[RecordedViolation],
+    chosen: Sequence[RecordedViolation],
     *,
     device: str,
     batch_size: int,
@@ -203,25 +203,27 @@ def explain_violations(
         RunOptions.of_manifest(_field(run, "options"), run.path / MANIFEST),
         **{"device": device, "batch_size": batch_size, "cache": None, **given},
     )
-    _demand_typed(options, run, {one.model for one in found}, given)
+    _demand_typed(options, run, {violation.model for violation in chosen}, given)
     results: list[Explained | Gone] = []
     changed: set[str] = set()
     try:
-        results.extend(_shrunk(options, run, found, progress, changed))
+        results.extend(_shrunk(options, run, chosen, progress, changed))
     finally:
-        explained = tuple(one for one in results if isinstance(one, Explained))
+        explained = tuple(shrunk for shrunk in results if isinstance(shrunk, Explained))
         try:
-            keep_explanations(RunFolder(run.path), [one for one in explained if one.model not in changed])
+            keep_explanations(
+                RunFolder(run.path), [shrunk for shrunk in explained if shrunk.model not in changed]
+            )
         except RunError as error:
             # A run may lie in a folder of somebody else, or of a finished job.
             progress.note(f"the explanations are shown and not kept: {error}")
-    return Explanations(explained=explained, gone=tuple(one for one in results if isinstance(one, Gone)))
+    return Explanations(explained=explained, gone=tuple(gone for gone in results if isinstance(gone, Gone)))
 
 
 def _shrunk(
     options: RunOptions,
     run: Run,
-    found: Sequence[RecordedViolation],
+    chosen: Sequence[RecordedViolation],
     progress: RunProgress,
     changed: set[str],
 ) -> Iterator[Explained | Gone]:
@@ -232,7 +234,7 @@ def _shrunk(
     task = TASKS.get(_field(run, "task"))
     spending = spending_of(options)
     with answer_cache(options, RunFolder(run.path), progress) as cache:
-        for name in dict.fromkeys(one.model for one in found):
+        for name in dict.fromkeys(violation.model for violation in chosen):
             place = [numbers[name]]
             (model,) = load_models(options, (specs[name],), {}, spending=spending, places=place)
             # A checkpoint may have been trained further since. Its answers are then asked again, under its
@@ -250,13 +252,13 @@ def _shrunk(
             setup = AuditSetup(
                 model=model, task=task, memory=memory, monitor=NoMonitor(), batch_size=options.batch_size
             )
-            mine = [one for one in found if one.model == name]
+            mine = [violation for violation in chosen if violation.model == name]
             with (
                 usage_noted(model, progress),
                 progress.counting(name, len(mine), unit="violations") as monitor,
             ):
-                for one in mine:
-                    yield shrink(one.violated, setup, seed=one.seed)
+                for violation in mine:
+                    yield shrink(violation.violated, setup, seed=violation.seed)
                     monitor.answered(1, recalled=False)
 
 
@@ -275,7 +277,7 @@ def _specs(run: Run) -> dict[str, str]:
     return dict(zip(names, specs, strict=True))
 
 
-def _permitted(run: Run, found: Sequence[RecordedViolation]) -> list[RecordedViolation]:
+def _permitted(run: Run, chosen: Sequence[RecordedViolation]) -> list[RecordedViolation]:
     """The violations of models that come with codeaudit: they may be asked again though no user named them.
 
     A run may be a stranger's. Its other models are code, folders and addresses that only its manifest names.
@@ -284,8 +286,10 @@ def _permitted(run: Run, found: Sequence[RecordedViolation]) -> list[RecordedVio
         UsageError: there is none.
     """
     specs = _specs(run)
-    own = [one for one in found if is_bundled(specs[one.model])]
-    others = dict.fromkeys(f"--model {shlex.quote(one.model)}" for one in found if one not in own)
+    own = [violation for violation in chosen if is_bundled(specs[violation.model])]
+    others = dict.fromkeys(
+        f"--model {shlex.quote(violation.model)}" for violation in chosen if violation not in own
+    )
     if not own:
         raise UsageError(
             "explain asks the models again, and only the run names them; if you trust it, type which: "
@@ -315,12 +319,14 @@ def _demand_typed(options: RunOptions, run: Run, models: AbstractSet[str], given
     if any(asked) and "base_url" not in given:
         recorded["base_url"] = options.base_url
     if any(map(catalogue.accepted, chosen)) and "model_argument" not in given:
-        recorded["model_argument"] = [one.text for one in options.arguments if one.place in (0, *places)]
-    found = [word for name, word in words(recorded) if name != "model"]
-    if found:
+        recorded["model_argument"] = [
+            argument.text for argument in options.arguments if argument.place in (0, *places)
+        ]
+    needed = [word for name, word in words(recorded) if name != "model"]
+    if needed:
         raise UsageError(
             f"{str(run.path / MANIFEST)!r} names addresses or files, and a file starts nothing; if you trust "
-            f"it, type them again: {' '.join(found)}"
+            f"it, type them again: {' '.join(needed)}"
         )
 
 
@@ -361,14 +367,14 @@ def _whole(start: str, known: set[str]) -> str:
 
 def _variants(run: Run, wanted: set[tuple[Any, ...]]) -> dict[tuple[Any, ...], Perturbed]:
     """The variants with these seeds, samples, transforms and numbers, read from the suite."""
-    found: dict[tuple[Any, ...], Perturbed] = {}
+    variants: dict[tuple[Any, ...], Perturbed] = {}
     for seed in sorted({key[0] for key in wanted}):
         for case in read_suite(run.files / SUITE, seed=seed):
             for outcome in case.outcomes:
                 key = (seed, case.sample.id, outcome.transform, outcome.variant)
                 if isinstance(outcome, Perturbed) and key in wanted:
-                    found[key] = outcome
-    return found
+                    variants[key] = outcome
+    return variants
 
 
 def _violated(path: Table, row: Mapping[str, Any], perturbed: Perturbed) -> Violated | None:
@@ -473,31 +479,31 @@ def explain(
       codeaudit explain RUN 4f1d2c --model vanilla-checkpoint --transform reorder
       codeaudit explain RUN --limit 0 --show 0
     """
-    found = read_run(run)
-    note_unbound(found)
-    found.check_verdicts()
-    if task is not None and task != _field(found, "task"):
-        raise UsageError(f"the run is of the task {_field(found, 'task')!r}, not {task!r}")
-    names = sorted(named_transforms(listed(transform), found)) if transform else ()
-    chosen = violations(found, models=model, sample=sample, transforms=names, limit=limit)
+    opened = read_run(run)
+    note_unbound(opened)
+    opened.check_verdicts()
+    if task is not None and task != _field(opened, "task"):
+        raise UsageError(f"the run is of the task {_field(opened, 'task')!r}, not {task!r}")
+    names = sorted(named_transforms(listed(transform), opened)) if transform else ()
+    chosen = violations(opened, models=model, sample=sample, transforms=names, limit=limit)
     if not chosen:
-        if not any(model.pairs.total for model in found.summary.models):
-            told = f"nothing was judged in {str(run)!r}; codeaudit report tells why"
-            raise RunError(f"nothing to explain: {told}")
+        if not any(model.pairs.total for model in opened.summary.models):
+            reason = f"nothing was judged in {str(run)!r}; codeaudit report tells why"
+            raise RunError(f"nothing to explain: {reason}")
         where = f"on sample {sample}" if sample else "in the run"
         whose = f" of {' and '.join(model)}" if model else ""
         edit = f"under {transform}" if transform else "under an edit that keeps the meaning"
         note(f"nothing to explain: no answer{whose} changed {edit} {where}")
         return 0
     if not model:
-        chosen = _permitted(found, chosen)
-        model = tuple(dict.fromkeys(one.model for one in chosen))
+        chosen = _permitted(opened, chosen)
+        model = tuple(dict.fromkeys(violation.model for violation in chosen))
     if limit and sample is None:
-        every = _violated_pairs(found, model, names)
+        every = _violated_pairs(opened, model, names)
         if every > len(chosen):
             note(f"{len(chosen):,} of {counted(every, 'violation')} are explained; --limit 0 for all")
     done = explain_violations(
-        found,
+        opened,
         chosen,
         device=device,
         batch_size=batch_size,
@@ -510,7 +516,10 @@ def explain(
         )
     if len(done.gone) > 3:
         note(f"{len(done.gone):,} violations in all are none any more: the model is not the one of the run")
-    asked = {(one.model, one.seed, one.violated.perturbed.sample.id): one.asked for one in chosen}
+    asked = {
+        (violation.model, violation.seed, violation.violated.perturbed.sample.id): violation.asked
+        for violation in chosen
+    }
     shown = len(done.explained) if sample else show
     _show(done.explained, asked, form, shown, evidence=evidence)
     if form != "json" and shown < len(done.explained):
@@ -543,9 +552,9 @@ def _show(explained: Sequence[Explained], repeats: Repeated, form: str, most: in
         show_text(json.dumps(rows, indent=2) + "\n")
         return
     for each in explained[:most]:
-        told = steadiness(_asked(each, repeats))
+        steady = steadiness(_asked(each, repeats))
         known = grounds(each) if evidence else []
-        show_text(_markdown(each, told, known)) if form == "markdown" else _show_diff(each, told, known)
+        show_text(_markdown(each, steady, known)) if form == "markdown" else _show_diff(each, steady, known)
     if len(explained) > 1:
         sheet = tally(explained)
         if form == "markdown":
@@ -566,7 +575,7 @@ def _show_diff(each: Explained, steady: str, known: Sequence[str]) -> None:
     if other := other_unit(each):
         show_parts(Text(f"beside it\n{_indented(_short(other))}\n", style="dim"))
     repeats = f"repeats {steady}\n" if steady else ""
-    moved = f"shift   {told}\n" if (told := shifted(each)) else ""
+    moved = f"shift   {shift}\n" if (shift := shifted(each)) else ""
     query = f"query   {asked}\n" if (asked := searched(each)) else ""
     show_parts(Text(f"{query}before  {before}\nafter   {after}\n{moved}{repeats}"))
     number, first = now_first(each)
@@ -596,7 +605,7 @@ def _row(each: Explained, asked: Asked, *, evidence: bool) -> dict[str, Any]:
         "repeats": asked.repeats,
         "repeats_changed": asked.changed,
         **(known if evidence else {}),
-        **{f"reply_{name}": reply_text(one) for name, one in sides.items() if one.replies},
+        **{f"reply_{name}": reply_text(side) for name, side in sides.items() if side.replies},
     }
 
 
@@ -616,12 +625,12 @@ def _markdown(each: Explained, steady: str, known: Sequence[str]) -> str:
     body = "\n".join(diff(each))
     # Code with ``` in a docstring would end the block: the fence is longer than each run of backticks.
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", body))])
-    told = f"- {escape(moves(each))}\n"
-    told += f"- query: {escape(asked)}\n" if (asked := searched(each)) else ""
-    told += f"- before: {escape(before)}\n- after: {escape(after)}"
-    told += f"\n- shift: {moved}" if (moved := shifted(each)) else ""
-    told += f"\n- repeats: {escape(steady)}" if steady else ""
-    told += "".join(f"\n- {escape(line)}" for line in known)
+    text = f"- {escape(moves(each))}\n"
+    text += f"- query: {escape(asked)}\n" if (asked := searched(each)) else ""
+    text += f"- before: {escape(before)}\n- after: {escape(after)}"
+    text += f"\n- shift: {moved}" if (moved := shifted(each)) else ""
+    text += f"\n- repeats: {escape(steady)}" if steady else ""
+    text += "".join(f"\n- {escape(line)}" for line in known)
     other = other_unit(each)
     beside = f"beside it:\n\n{_indented(_indented(_short(other)))}\n\n" if other else ""
     number, first = now_first(each)
@@ -632,4 +641,4 @@ def _markdown(each: Explained, steady: str, known: Sequence[str]) -> str:
         for side, reply in zip(("before", "after"), replies(each), strict=True)
         if reply
     )
-    return f"#### {escape(headline(each))}\n\n{told}\n\n{fence}diff\n{body}\n{fence}\n\n{said}"
+    return f"#### {escape(headline(each))}\n\n{text}\n\n{fence}diff\n{body}\n{fence}\n\n{said}"

@@ -77,9 +77,11 @@ def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) ->
     """Take options from the table `gate` of a TOML file."""
     if path is not None:
         known = from_file(ctx.command, but=param)
-        found = {name: as_option(value, False) for name, value in read_toml(path, known, "gate").items()}
+        settings = {name: as_option(value, False) for name, value in read_toml(path, known, "gate").items()}
         # The option is called --format, its parameter `form`.
-        set_defaults(ctx, path, {**found, **({"form": found["format"]} if "format" in found else {})})
+        set_defaults(
+            ctx, path, {**settings, **({"form": settings["format"]} if "format" in settings else {})}
+        )
 
 
 LIMITS: Final = declared(Limits)
@@ -201,7 +203,7 @@ def gate(
         return 0
     if run is None:
         raise UsageError("give the RUN to judge, or --plan")
-    found = decided(
+    gated = decided(
         run,
         baseline,
         limits,
@@ -210,59 +212,59 @@ def gate(
         sign_key=sign_key,
         bare=write_limits is not None,
     )
-    _show(found.gate, form)
-    _write(found, junit=junit, sarif=sarif, github=github, form=form)
+    _show(gated.gate, form)
+    _write(gated, junit=junit, sarif=sarif, github=github, form=form)
     if write_limits is not None:
-        _write_limits(found, write_limits)
+        _write_limits(gated, write_limits)
     # The reports are written by now; the error adds its line on stderr.
-    if found.gate.exit_code == CannotAudit.exit_code:
-        raise CannotAudit(verdict(found.gate))
-    return found.gate.exit_code
+    if gated.gate.exit_code == CannotAudit.exit_code:
+        raise CannotAudit(verdict(gated.gate))
+    return gated.gate.exit_code
 
 
-def _write_limits(found: GatedRun, path: Path) -> None:
-    if not found.gate.passed:
+def _write_limits(gated: GatedRun, path: Path) -> None:
+    if not gated.gate.passed:
         note(f"{path}: no limits are written from a run that does not pass")
         return
-    for limit in write_limits_of(path, found.now, found.gate.alpha):
+    for limit in write_limits_of(path, gated.now, gated.gate.alpha):
         note(f"{path}: {limit.option} = {limit.value}  ({limit.why})")
 
 
-def _show(found: Gate, form: str) -> None:
+def _show(decision: Gate, form: str) -> None:
     if form == "json":
-        show_text(found.to_json())
+        show_text(decision.to_json())
     else:
-        show_sheets(gate_sheets(found), form)
+        show_sheets(gate_sheets(decision), form)
 
 
-def _write(found: GatedRun, *, junit: Path | None, sarif: Path | None, github: bool, form: str) -> None:
+def _write(gated: GatedRun, *, junit: Path | None, sarif: Path | None, github: bool, form: str) -> None:
     """Write the requested reports."""
     if not (junit or sarif or github):
         return
-    run = found.run
+    run = gated.run
     # A list, because up to three reports go through the cases.
-    every = list(cases(run.audited(found.chosen), transforms=found.chosen))
+    every = list(cases(run.audited(gated.chosen), transforms=gated.chosen))
     if junit is not None:
         from codeaudit.reports.render.junit import junit as junit_report
 
         write_file(
             junit,
-            junit_report(every, started=str(run.manifest.get("started", "")), checks=found.gate.checks),
+            junit_report(every, started=str(run.manifest.get("started", "")), checks=gated.gate.checks),
         )
-    old = None if found.baseline is None else lasting(found.now, found.baseline)
-    locate = locator(found.now.summary.corpus, Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()))
+    old = None if gated.baseline is None else lasting(gated.now, gated.baseline)
+    locate = locator(gated.now.summary.corpus, Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()))
     if sarif is not None:
         from codeaudit.reports.render.sarif import sarif as sarif_report
 
         write_file(sarif, sarif_report(every, locate=locate, version=__version__, lasting=old))
     if github:
         violated = [case for case in every if case.state == "violated"]
-        _github(form, found.gate, violated, locate, old or frozenset())
+        _github(form, gated.gate, violated, locate, old or frozenset())
 
 
 def _github(
     form: str,
-    found: Gate,
+    decision: Gate,
     violated: Sequence[ReportedCase],
     locate: Callable[[str], str | None],
     old: frozenset[Place],
@@ -270,7 +272,9 @@ def _github(
     from codeaudit.reports.render import github
     from codeaudit.reports.render.markdown import of_sheets
 
-    lines = "".join(f"{line}\n" for line in github.annotations(found, violated, locate=locate, lasting=old))
+    lines = "".join(
+        f"{line}\n" for line in github.annotations(decision, violated, locate=locate, lasting=old)
+    )
     # The runner reads both streams; JSON on stdout is for another program.
     click.echo(lines, nl=False, err=True) if form == "json" else show_text(lines)
     place = os.environ.get("GITHUB_STEP_SUMMARY")
@@ -281,7 +285,7 @@ def _github(
     # GitHub's limit is for the whole summary of the step, and other commands may have written to it.
     taken = path.stat().st_size if path.exists() else 0
     text = github.summary(
-        of_sheets(gate_sheets(found)), violated, lasting=old, room=max(0, github.SUMMARY - taken)
+        of_sheets(gate_sheets(decision)), violated, lasting=old, room=max(0, github.SUMMARY - taken)
     )
     try:
         with path.open("a", encoding="utf-8", errors="replace") as file:

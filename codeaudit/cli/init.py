@@ -82,12 +82,12 @@ def github(spec: str, *, audit: Sequence[str] = (RUN, f"{GATE} --github")) -> st
         spec: the argument of `pip install`; if it is empty, the job fails until a user writes one.
         audit: the commands after the installation.
     """
-    return _filled(_GITHUB, spec, [f"- run: {one}" for one in audit])
+    return _filled(_GITHUB, spec, [f"- run: {command}" for command in audit])
 
 
 def gitlab(spec: str, *, audit: Sequence[str] = (RUN, f"{GATE} --junit gate.xml")) -> str:
     """The job for GitLab, from the same arguments as `github`."""
-    return _filled(_GITLAB, spec, [f"- {one}" for one in audit])
+    return _filled(_GITLAB, spec, [f"- {command}" for command in audit])
 
 
 def _filled(template: str, spec: str, audit: Sequence[str]) -> str:
@@ -238,7 +238,7 @@ def _corpus(folder: Path) -> str:
     if any(_sources(folder / "src")):
         return "src"
     packages = [
-        one.parent.name for one in folder.glob("*/__init__.py") if one.parent.name not in TESTS | FOREIGN
+        path.parent.name for path in folder.glob("*/__init__.py") if path.parent.name not in TESTS | FOREIGN
     ]
     if len(packages) == 1:
         return packages[0]

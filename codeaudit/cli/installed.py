@@ -65,22 +65,22 @@ def origin() -> InstalledFrom:
         return InstalledFrom()
 
 
-def _recorded(found: Mapping[str, Any]) -> InstalledFrom:
+def _recorded(record: Mapping[str, Any]) -> InstalledFrom:
     """The origin that `direct_url.json` records.
 
     Raises:
         ValueError, TypeError, KeyError, AttributeError: it does not follow PEP 610.
     """
-    url = without_credentials(found["url"])
+    url = without_credentials(record["url"])
     _check_addresses(url)
-    fragments = [f"subdirectory={found['subdirectory']}"] if "subdirectory" in found else []
-    if "vcs_info" in found:
-        vcs = found["vcs_info"]
+    fragments = [f"subdirectory={record['subdirectory']}"] if "subdirectory" in record else []
+    if "vcs_info" in record:
+        vcs = record["vcs_info"]
         return InstalledFrom(requirement=_with(f"{vcs['vcs']}+{url}@{vcs['commit_id']}", fragments))
     if (parts := urlsplit(url)).scheme == "file":
-        editable = found.get("dir_info", {}).get("editable") is True
+        editable = record.get("dir_info", {}).get("editable") is True
         return InstalledFrom(path=Path(url2pathname(parts.path)), editable=editable)
-    hashes = found["archive_info"].get("hashes", {})
+    hashes = record["archive_info"].get("hashes", {})
     fragments += [f"sha256={hashes['sha256']}"] if "sha256" in hashes else []
     return InstalledFrom(requirement=_with(url, fragments))
 
@@ -91,10 +91,10 @@ def _with(url: str, fragments: list[str]) -> str:
 
 def installs_again() -> str:
     """The arguments of `pip install`, quoted for a shell, that install on this machine what is here now."""
-    found = origin()
-    if found.path is not None:
-        return f"{'--editable ' if found.editable else ''}{shlex.quote(str(found.path))}"
-    return shlex.quote(found.requirement or NAME)
+    source = origin()
+    if source.path is not None:
+        return f"{'--editable ' if source.editable else ''}{shlex.quote(str(source.path))}"
+    return shlex.quote(source.requirement or NAME)
 
 
 # ── what another machine can install ─────────────────────────────────────────────────────────────────────
@@ -106,20 +106,22 @@ def for_others(project: Path) -> Installable:
     A wheel is named where it is. A folder is named if it belongs to the project, and otherwise stands for
     the commit that is checked out in it.
     """
-    found = origin()
-    if found.requirement:
-        return Installable(spec=found.requirement, remarks=_reach(found.requirement))
-    if found.path is None:
+    source = origin()
+    if source.requirement:
+        return Installable(spec=source.requirement, remarks=_reach(source.requirement))
+    if source.path is None:
         return Installable(spec="")
-    if found.path.is_dir() and (commit := _commit(found.path)) is not None:
+    if source.path.is_dir() and (commit := _commit(source.path)) is not None:
         return commit
-    within = _within(found.path, project)
+    within = _within(source.path, project)
     if within:
         return Installable(spec=within, remarks=(f"commit {within}, because CI installs it",))
-    if found.path.is_dir():
+    if source.path.is_dir():
         return Installable(spec="")
-    move = f"copy it into this project and name it there, such as ./wheels/{found.path.name}"
-    return Installable(spec=str(found.path), remarks=(f"CI must reach the file {str(found.path)!r}: {move}",))
+    move = f"copy it into this project and name it there, such as ./wheels/{source.path.name}"
+    return Installable(
+        spec=str(source.path), remarks=(f"CI must reach the file {str(source.path)!r}: {move}",)
+    )
 
 
 def _within(path: Path, project: Path) -> str:
@@ -228,6 +230,6 @@ def _check_addresses(text: str) -> None:
         _ = urlsplit(f"x{address}").port  # it is checked when it is read
 
 
-def _without_password(found: re.Match[str]) -> str:
-    user = found[2].partition(":")[0] + "@" if found[1].endswith("ssh") else ""
-    return f"{found[1]}://{user}"
+def _without_password(match: re.Match[str]) -> str:
+    user = match[2].partition(":")[0] + "@" if match[1].endswith("ssh") else ""
+    return f"{match[1]}://{user}"

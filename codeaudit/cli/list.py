@@ -77,11 +77,11 @@ def listing(what: str | None, name: str | None, verbose: bool, form: str) -> int
     if form == "json":
         records = {kind: list(_records(kind)) for kind in kinds}
         if name is not None:
-            records["suites"] = [one for one in records["suites"] if one["name"] == f"{SUITE}/{name}"]
+            records["suites"] = [suite for suite in records["suites"] if suite["name"] == f"{SUITE}/{name}"]
         click.echo(json.dumps(records, indent=2))
         return 0
     if name is not None or (what == "suites" and verbose):
-        click.echo("\n\n".join("\n".join(_suite(one)) for one in ([name] if name else SUITES)))
+        click.echo("\n\n".join("\n".join(_suite(suite)) for suite in ([name] if name else SUITES)))
         return 0
     for number, kind in enumerate(kinds):
         if what is None:
@@ -114,11 +114,11 @@ def _write(rows: Iterable[tuple[str, str]], *, indent: str, verbose: bool) -> No
 def _write_data_sets(indent: str) -> None:
     """The data sets that are read in their own columns."""
     click.echo(f"\n{indent}data sets that are read in their own columns, from files or as hfds:NAME@SPLIT")
-    for one in DATA_SETS:
-        click.echo(f"{indent}  {one.name}: {one.place}")
-        click.echo(f"{indent}    columns: {', '.join(one.columns)}")
-        click.echo(f"{indent}    licence: {one.licence}")
-        click.echo(f"{indent}    known errors: {one.known_errors or 'none that we know'}")
+    for data_set in DATA_SETS:
+        click.echo(f"{indent}  {data_set.name}: {data_set.place}")
+        click.echo(f"{indent}    columns: {', '.join(data_set.columns)}")
+        click.echo(f"{indent}    licence: {data_set.licence}")
+        click.echo(f"{indent}    known errors: {data_set.known_errors or 'none that we know'}")
 
 
 def _write_prompts(indent: str, *, verbose: bool) -> None:
@@ -194,10 +194,10 @@ def _report(error: CodeauditError) -> None:
 
 def _records(kind: str) -> Iterator[dict[str, object]]:
     for name, summary in _table(kind, verbose=True):
-        told: dict[str, object] = {"name": name, "summary": summary}
+        record: dict[str, object] = {"name": name, "summary": summary}
         if kind == "transforms":
             entry = entry_of(name)
-            told |= {
+            record |= {
                 "family": entry.family,
                 "kind": entry.kind,
                 "twin": entry.twin,
@@ -209,30 +209,30 @@ def _records(kind: str) -> Iterator[dict[str, object]]:
                 or name == "identity",
             }
         if kind == "suites":
-            told |= asdict(published(name))
-        yield told
+            record |= asdict(published(name))
+        yield record
 
 
 def _suite(name: str) -> Iterator[str]:
     """A published suite: each of its transforms with ours, and what else differs."""
-    found = published(name)
+    suite = published(name)
     yield f"{SUITE}/{name}: {suite_line(name)}"
-    yield f"  paper: {found.paper}"
-    yield f"  looked up in: {found.source}"
-    for one in found.originals:
-        yield f"  {one.name}: {counterparts_in_words(one)}"
-    if found.attack:
-        yield f"  search: --attack {found.attack}"
-    yield from (f"  {one}" for one in found.differences)
-    if found.figures:
-        yield f"  Published: {found.figures}"
+    yield f"  paper: {suite.paper}"
+    yield f"  looked up in: {suite.source}"
+    for original in suite.originals:
+        yield f"  {original.name}: {counterparts_in_words(original)}"
+    if suite.attack:
+        yield f"  search: --attack {suite.attack}"
+    yield from (f"  {difference}" for difference in suite.differences)
+    if suite.figures:
+        yield f"  Published: {suite.figures}"
 
 
 def suite_line(name: str) -> str:
     """What a published suite is, and of how many of its transforms we have a counterpart."""
-    found = published(name)
-    every = len(found.originals)
-    return f"{found.summary}; counterparts of {every - len(left_out(name))} of {every} transforms"
+    suite = published(name)
+    every = len(suite.originals)
+    return f"{suite.summary}; counterparts of {every - len(left_out(name))} of {every} transforms"
 
 
 def counterparts_in_words(original: Original) -> str:
@@ -251,10 +251,10 @@ def _checkpoints() -> list[tuple[str, str]]:
 def _card_line(card: Mapping[str, object]) -> str:
     parameters = card.get("parameters")
     parts = [card.get("summary"), card.get("task")]
-    told = [str(part) for part in parts if part]
+    facts = [str(part) for part in parts if part]
     if isinstance(parameters, int):
-        told.append(f"{parameters:,} parameters")
-    return "; ".join(["bundled", *told])
+        facts.append(f"{parameters:,} parameters")
+    return "; ".join(["bundled", *facts])
 
 
 def _providers(*, verbose: bool) -> list[tuple[str, str]]:

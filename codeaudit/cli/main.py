@@ -96,13 +96,13 @@ class LazyGroup(click.Group):
             near = nearest(args[0], COMMANDS)
             hint = f"did you mean {near!r}?" if near else f"known: {', '.join(COMMANDS)}"
             raise click.UsageError(f"unknown command {args[0]!r}; {hint}", ctx)
-        found = super().resolve_command(ctx, args)
+        resolved = super().resolve_command(ctx, args)
         # A shell that completes a word wants no messages.
-        if found[1] is not None and not ctx.resilient_parsing:
-            _check_not_empty(found[2])
-            _check_no_secret(found[2])
-            _note_misspelt(ctx, self, found[1])
-        return found
+        if resolved[1] is not None and not ctx.resilient_parsing:
+            _check_not_empty(resolved[2])
+            _check_no_secret(resolved[2])
+            _note_misspelt(ctx, self, resolved[1])
+        return resolved
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of commands without importing any."""
@@ -154,8 +154,8 @@ VARIABLE: Final = "CODEAUDIT_"
 def _note_misspelt(ctx: click.Context, group: LazyGroup, command: click.Command) -> None:
     """Tell of variables that are nearly those of an option: nobody sees that a limit does not hold."""
     own = _variables(command)
-    for name in sorted(one for one in os.environ if one.startswith(VARIABLE) and one not in own):
-        if (typed := name.removeprefix(VARIABLE).lower()) in {one.name for one in command.params}:
+    for name in sorted(name for name in os.environ if name.startswith(VARIABLE) and name not in own):
+        if (typed := name.removeprefix(VARIABLE).lower()) in {param.name for param in command.params}:
             named = typed.replace("_", "-")
             click.echo(f"codeaudit: {name} sets no option; --{named} goes on the command line only", err=True)
             continue
@@ -176,8 +176,8 @@ def _words_of_environment() -> Iterator[str]:
 
 def _variables(command: click.Command | None) -> frozenset[str]:
     """The variables that set options of a command."""
-    found = (one.envvar for one in (command.params if command is not None else ()))
-    return frozenset(one for one in found if isinstance(one, str))
+    variables = (param.envvar for param in (command.params if command is not None else ()))
+    return frozenset(variable for variable in variables if isinstance(variable, str))
 
 
 def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
@@ -236,8 +236,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return int(done.exit_code)
         except click.UsageError as error:
             hint = f" (try: {error.ctx.command_path} --help)" if error.ctx else ""
-            told = _sentence(error.format_message()) + _remedy(error) + _variable(error) + _source(error)
-            return _say(told + hint, USAGE)
+            message = _sentence(error.format_message()) + _remedy(error) + _variable(error) + _source(error)
+            return _say(message + hint, USAGE)
         except click.ClickException as error:
             return _say(error.format_message(), CANNOT_AUDIT)
         except BrokenPipeError:
@@ -258,9 +258,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if os.environ.get("CODEAUDIT_DEBUG"):
                 raise
             # One line, because CI shows the last line of a log.
-            told, place = one_line(error), raised_at(error)
+            message, place = one_line(error), raised_at(error)
             # A plug-in of the project: a task, a transform, a codemod.
-            whose = f"your code raised {told}{place}" if place else f"unexpected error: {told}"
+            whose = f"your code raised {message}{place}" if place else f"unexpected error: {message}"
             return _say(f"{whose} (CODEAUDIT_DEBUG=1 shows the traceback)", CANNOT_AUDIT)
 
 
@@ -284,11 +284,11 @@ def _invoke(words: list[str]) -> int:
 
 def ending_signals() -> list[signal.Signals]:
     """Signals that end a command as Ctrl-C does: schedulers and CI send SIGTERM, a closed terminal SIGHUP."""
-    found = [signal.SIGINT, signal.SIGTERM]
+    signals = [signal.SIGINT, signal.SIGTERM]
     # `nohup` ignores it, and wants it ignored. Windows has none.
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        found.append(signal.SIGHUP)
-    return found
+        signals.append(signal.SIGHUP)
+    return signals
 
 
 @contextmanager
@@ -335,7 +335,7 @@ def _remedy(error: click.UsageError) -> str:
     """What a user may have meant, where click does not say it; empty if nothing is near."""
     words = error.message.partition("(")[2].rstrip(").").split()
     params = error.ctx.command.params if error.ctx is not None else []
-    if "unexpected extra argument" in error.message and any(one.name == "corpus" for one in params):
+    if "unexpected extra argument" in error.message and any(param.name == "corpus" for param in params):
         return f"; a corpus is named with --corpus {words[0]}, a model with --model"
     kind = error.param.type if isinstance(error, click.BadParameter) and error.param is not None else None
     if isinstance(kind, click.Choice) and error.message.startswith("'"):

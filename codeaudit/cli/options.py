@@ -169,10 +169,10 @@ class OneAddress(Listed):
         """
         several = opts.get(self.name or "") or []
         if len(dict.fromkeys(several)) > 1:
-            told = " ".join(
-                f"-M {place}:base_url={redacted_url(one)}" for place, one in enumerate(several, start=1)
+            bound = " ".join(
+                f"-M {place}:base_url={redacted_url(url)}" for place, url in enumerate(several, start=1)
             )
-            more = f"; each goes with its --model: {told}" if self.name == "base_url" else ""
+            more = f"; each goes with its --model: {bound}" if self.name == "base_url" else ""
             raise UsageError(f"{self.opts[0]} is given {len(several)} times{more}")
         value, source = click.Option.consume_value(self, ctx, opts)
         return (value[0] if isinstance(value, list) else value), source
@@ -252,27 +252,27 @@ def run_option(name: str, text: str | None = None, **changes: Any) -> Callable[[
     return declared_option(TABLE[name], text, **changes)
 
 
-def declared_option(one: DeclaredOption, text: str | None = None, **changes: Any) -> Callable[[F], F]:
+def declared_option(declared: DeclaredOption, text: str | None = None, **changes: Any) -> Callable[[F], F]:
     """An option of a table. `text` and `changes` are what a command has of its own: the help, and what click
     takes.
     """
-    default, shown = one.entry.on_command or (one.default, True)
-    settings: dict[str, Any] = {"help": text or one.entry.help, "metavar": one.entry.metavar}
+    default, shown = declared.entry.on_command or (declared.default, True)
+    settings: dict[str, Any] = {"help": text or declared.entry.help, "metavar": declared.entry.metavar}
     if default not in (None, ()):
         settings |= {"default": default, "show_default": shown}
-    settings |= {"multiple": one.kind is tuple, **FORMS.get(one.entry.form, {})}
-    flag = one.flag
-    if one.kind is bool:
+    settings |= {"multiple": declared.kind is tuple, **FORMS.get(declared.entry.form, {})}
+    flag = declared.flag
+    if declared.kind is bool:
         flag += f"/--no-{flag.removeprefix('--')}"
-    elif one.choices:
-        settings["type"] = click.Choice(one.choices)
-    elif one.kind is int:
-        settings["type"] = Whole(min=one.entry.least)
-    elif one.kind is float:
-        settings["type"] = Real(min=0, max=one.entry.most)
-    elif one.kind is Path:
+    elif declared.choices:
+        settings["type"] = click.Choice(declared.choices)
+    elif declared.kind is int:
+        settings["type"] = Whole(min=declared.entry.least)
+    elif declared.kind is float:
+        settings["type"] = Real(min=0, max=declared.entry.most)
+    elif declared.kind is Path:
         settings["type"] = click.Path(path_type=Path)
-    return option(*filter(None, [one.entry.short, flag]), **{**settings, **changes})
+    return option(*filter(None, [declared.entry.short, flag]), **{**settings, **changes})
 
 
 def transform_option(text: str, **settings: Any) -> Callable[[F], F]:
@@ -342,7 +342,9 @@ def run_options(command: F) -> F:
 def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
     if path is not None:
         # A repeatable option takes a list; click would otherwise iterate over the letters of a text.
-        multiple = {one.name for one in ctx.command.params if isinstance(one, click.Option) and one.multiple}
+        multiple = {
+            param.name for param in ctx.command.params if isinstance(param, click.Option) and param.multiple
+        }
         known = from_file(ctx.command, but=param)
         values = {name: as_option(value, name in multiple) for name, value in _read(path, known).items()}
         set_defaults(ctx, path, values)
@@ -368,13 +370,13 @@ def with_models_of_file(options: Mapping[str, Any]) -> dict[str, Any]:
     own: tuple[str, ...] = tuple(options["model_argument"]) if typed else ()
     if own and is_manifest(Path(ctx.meta[CONFIG])):
         return dict(options)
-    named = {(one.place, one.key) for one in read_arguments(own)}
+    named = {(argument.place, argument.key) for argument in read_arguments(own)}
     kept = [
-        one
-        for one in read_arguments(rebound(texts, models, options["model"]))
-        if (one.place, one.key) not in named and (0, one.key) not in named
+        argument
+        for argument in read_arguments(rebound(texts, models, options["model"]))
+        if (argument.place, argument.key) not in named and (0, argument.key) not in named
     ]
-    return {**options, "model_argument": (*own, *(one.text for one in kept))}
+    return {**options, "model_argument": (*own, *(argument.text for argument in kept))}
 
 
 TYPED_ONLY: Final = frozenset({"plan", "dry_run", "write_limits"})
@@ -384,7 +386,7 @@ turn a gate that must fail into one that passes."""
 
 def from_file(command: click.Command, *, but: click.Parameter) -> set[str]:
     """The names of the parameters that a file may set; `but` names the file."""
-    return {one.name for one in command.params if one.name and one is not but} - TYPED_ONLY
+    return {param.name for param in command.params if param.name and param is not but} - TYPED_ONLY
 
 
 def set_defaults(ctx: click.Context, path: Path, values: Mapping[str, object]) -> None:
@@ -394,7 +396,7 @@ def set_defaults(ctx: click.Context, path: Path, values: Mapping[str, object]) -
         UsageError: a text holds a character that no option can hold.
     """
     for name, value in values.items():
-        if any("\0" in str(one) for one in (value if isinstance(value, list) else [value])):
+        if any("\0" in str(text) for text in (value if isinstance(value, list) else [value])):
             raise UsageError(f"{name.replace('_', '-')!r} in {str(path)!r} holds a null character")
     ctx.default_map = dict(values)
     # Errors about options name the file.
@@ -421,11 +423,11 @@ def demand_retyped(options: Mapping[str, Any]) -> None:
     }
     # Which address is the default depends on the models, wherever they are from.
     considered = {"model": options.get("model"), **recorded}
-    found = [word for name, word in words(considered) if name in recorded]
-    if found:
+    needed = [word for name, word in words(considered) if name in recorded]
+    if needed:
         raise UsageError(
             f"{place!r} names code, files or addresses, and a file starts nothing; if you trust it, type "
-            f"them again: {' '.join(found)}"
+            f"them again: {' '.join(needed)}"
         )
 
 
@@ -472,20 +474,20 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
         raise UsageError(f"{command!r} in {str(path)!r} is no table; write [{command}]")
     if command == "run" and MODELS in whole:
         table = _with_models(path, table, whole[MODELS])
-    found = {key.replace("-", "_"): value for key, value in table.items()}
-    for name in found.keys() - known:
+    settings = {key.replace("-", "_"): value for key, value in table.items()}
+    for name in settings.keys() - known:
         if name in TYPED_ONLY:
             named = name.replace("_", "-")
             raise UsageError(f"{named!r} in {str(path)!r}: --{named} goes on the command line only")
         near = get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0].replace('_', '-')!r}?" if near else ""
         raise UsageError(f"unknown option {name.replace('_', '-')!r} in {str(path)!r}{hint}")
-    for name, value in found.items():
+    for name, value in settings.items():
         if value == "":
             raise UsageError(f"{name.replace('_', '-')!r} in {str(path)!r} is empty; leave it out")
     # The user wrote the file for this program, in contrast to a manifest.
-    permit(*found.values())
-    return found
+    permit(*settings.values())
+    return settings
 
 
 TABLES: Final = ("run", "gate")
@@ -500,13 +502,13 @@ def _with_models(path: Path, table: Mapping[str, object], models: object) -> dic
     Raises:
         UsageError: a table names no model, the file names models twice, or a value is no argument.
     """
-    if not (isinstance(models, list) and models and all(isinstance(one, dict) for one in models)):
+    if not (isinstance(models, list) and models and all(isinstance(model, dict) for model in models)):
         raise UsageError(f"'models' in {str(path)!r} is no table; write [[models]] above each model")
     if "model" in table:
         raise UsageError(f"{str(path)!r} names models in [run] and in [[models]]; write them in [[models]]")
     names, own = [], []
-    for number, one in enumerate(models, start=1):
-        settings = {key.replace("-", "_"): value for key, value in one.items()}
+    for number, model in enumerate(models, start=1):
+        settings = {key.replace("-", "_"): value for key, value in model.items()}
         name = settings.pop("model", None)
         if not isinstance(name, str) or not name.strip():
             raise UsageError(
@@ -528,19 +530,19 @@ def argument_texts(table: Mapping[str, object], where: str, path: object = "") -
     Raises:
         UsageError: a value is none of an argument.
     """
-    found = []
+    texts = []
     for key, value in table.items():
         if isinstance(value, Mapping) and key.replace("-", "_") != "extra_body":
-            found += argument_texts({f"{key}.{name}": one for name, one in value.items()}, where, path)
+            texts += argument_texts({f"{key}.{name}": item for name, item in value.items()}, where, path)
         elif isinstance(value, Mapping):
-            found.append(f"{key}={json.dumps(value, default=str)}")
+            texts.append(f"{key}={json.dumps(value, default=str)}")
         elif isinstance(value, str | int | float):
             # As a user types it: true, and not True.
-            found.append(f"{key}={value if isinstance(value, str | float) else json.dumps(value)}")
+            texts.append(f"{key}={value if isinstance(value, str | float) else json.dumps(value)}")
         else:
             place = f" in {str(path)!r}" if path else ""
             raise UsageError(f"{where}{place}: {key} must be a text, a number, or true or false")
-    return found
+    return texts
 
 
 def _check_top(

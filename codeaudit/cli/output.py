@@ -141,7 +141,7 @@ class Terminal(Console):
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
         # The last step before text becomes one with the codes of colours.
         return super()._render_buffer(
-            one if one.control else Segment(visible(one.text), one.style) for one in buffer
+            part if part.control else Segment(visible(part.text), part.style) for part in buffer
         )
 
 
@@ -176,15 +176,15 @@ def note_unanswered(summary: Summary, folder: Path) -> None:
             {reason: count for reason, count in lost.items() if may_pass(reason)}
             for lost in (model.skipped, model.unjudged_reasons)
         )
-        told = [
+        missing = [
             counted(sum(lost.values()), what)
             for lost, what in ((samples, "sample"), (variants, "variant"))
             if lost
         ]
-        if told:
+        if missing:
             why = ", ".join({**samples, **variants})
             note(
-                f"{model.model} gave no answer to {' and '.join(told)} ({why}); "
+                f"{model.model} gave no answer to {' and '.join(missing)} ({why}); "
                 f"to ask again: codeaudit run --config {place} --out {place}{typed}"
             )
 
@@ -340,20 +340,20 @@ def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: st
     unchanged: dict[str, list[str]] = {}  # names by their reasons
     # 77 transforms would take 180 lines.
     long = len(counts) > LONG
-    for name, one in counts.items():
+    for name, row in counts.items():
         # The identity makes variants, and none of them is changed.
-        changed = 0 if one.kind in KEEPS_TEXT else one.changed
+        changed = 0 if row.kind in KEEPS_TEXT else row.changed
         if long and not changed:
-            others = {why: number for why, number in one.reasons.items() if not why.startswith(DENIED)}
-            if others or not one.reasons:  # a note tells the rest
+            others = {why: number for why, number in row.reasons.items() if not why.startswith(DENIED)}
+            if others or not row.reasons:  # a note tells the rest
                 unchanged.setdefault(", ".join(counted_reasons(others, most=1)), []).append(name)
             continue
-        shown = {reason.replace(DENIED, DENIED_SHORT): count for reason, count in one.reasons.items()}
+        shown = {reason.replace(DENIED, DENIED_SHORT): count for reason, count in row.reasons.items()}
         reasons = counted_reasons(shown, most=1 if long else MOST)
-        told = (name, KIND_WORDS[one.kind], f"{one.units:,}", f"{changed:,}")
+        texts = (name, KIND_WORDS[row.kind], f"{row.units:,}", f"{changed:,}")
         why = Cell(lines=(", ".join(reasons),) if long else reasons or ("",))
-        rows.append((*(Cell(lines=(text,)) for text in told), why))
-    resting = dict.fromkeys(id for one in counts.values() for id in one.rests_on)
+        rows.append((*(Cell(lines=(text,)) for text in texts), why))
+    resting = dict.fromkeys(id for row in counts.values() for id in row.rests_on)
     notes = list(_denied_notes(counts, units))
     nothing = [", ".join(names) + (f" ({why})" if why else "") for why, names in unchanged.items()]
     notes += [f"changed nothing: {'; '.join(nothing)}."] if nothing else []
@@ -370,11 +370,11 @@ def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: st
 def _denied_notes(counts: Mapping[str, TransformCounts], units: str) -> Iterator[str]:
     """A sentence for each assumption that files show not to hold: where, and which transforms it stopped."""
     for reason in dict.fromkeys(
-        reason for one in counts.values() for reason in one.reasons if reason.startswith(DENIED)
+        reason for row in counts.values() for reason in row.reasons if reason.startswith(DENIED)
     ):
-        stopped = {name: one for name, one in counts.items() if one.reasons[reason]}
-        places = list(dict.fromkeys(at for one in stopped.values() for at in one.shown_at.get(reason, ())))
-        number = sum(one.reasons[reason] for one in stopped.values())
+        stopped = {name: row for name, row in counts.items() if row.reasons[reason]}
+        places = list(dict.fromkeys(at for row in stopped.values() for at in row.shown_at.get(reason, ())))
+        number = sum(row.reasons[reason] for row in stopped.values())
         yield (
             f"{first_of(places, SHOWN_PLACES)} show{'s'[: len(places) == 1]} that the assumption "
             f"{reason.removeprefix(DENIED)} ({PROMISES}) does not hold. This stopped "
@@ -388,13 +388,13 @@ def counts_json(counts: Mapping[str, TransformCounts]) -> list[dict[str, object]
     return [
         {
             "transform": name,
-            "kind": one.kind,
-            "units": one.units,
-            "changed": one.changed,
-            "evidence": dict(one.evidence.most_common()),
-            "rests_on": dict(one.rests_on.most_common()),
-            "not_applied": dict(one.reasons.most_common()),
-            "shown_at": {reason: list(places) for reason, places in one.shown_at.items()},
+            "kind": row.kind,
+            "units": row.units,
+            "changed": row.changed,
+            "evidence": dict(row.evidence.most_common()),
+            "rests_on": dict(row.rests_on.most_common()),
+            "not_applied": dict(row.reasons.most_common()),
+            "shown_at": {reason: list(places) for reason, places in row.shown_at.items()},
         }
-        for name, one in counts.items()
+        for name, row in counts.items()
     ]

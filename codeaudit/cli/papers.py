@@ -49,13 +49,13 @@ def papers() -> None:
 @click.argument("paper", required=False, type=click.Choice(PAPERS), metavar="[PAPER]")
 def listing(paper: str | None) -> int:
     """List the tables and figures, one a line: name, what makes it, title."""
-    found = list(items(paper))
-    width = max(len(one.name) for one in found)
-    for one in found:
-        click.echo(f"{one.name:{width}}  {one.state:7}  {one.title}")
+    listed = list(items(paper))
+    width = max(len(entry.name) for entry in listed)
+    for entry in listed:
+        click.echo(f"{entry.name:{width}}  {entry.state:7}  {entry.title}")
     click.echo()
     for state, meaning in MEANINGS.items():
-        click.echo(f"{state:7}  {meaning} ({counted(sum(one.state == state for one in found), 'item')})")
+        click.echo(f"{state:7}  {meaning} ({counted(sum(entry.state == state for entry in listed), 'item')})")
     return 0
 
 
@@ -68,40 +68,40 @@ def show(name: str) -> int:
     Examples:
       codeaudit papers show spe/table-4
     """
-    found = item(name)
-    click.echo(f"{found.name}: {found.title}")
-    click.echo(f"  paper: {found.paper}")
-    click.echo(f"  {found.state}: {MEANINGS[found.state]}{f': {found.reason}' if found.reason else ''}")
-    if found.of:
-        click.echo(f"  shows {found.y} over {found.x} of {found.of}: see codeaudit papers show {found.of}")
-    for group in found.groups:
+    shown = item(name)
+    click.echo(f"{shown.name}: {shown.title}")
+    click.echo(f"  paper: {shown.paper}")
+    click.echo(f"  {shown.state}: {MEANINGS[shown.state]}{f': {shown.reason}' if shown.reason else ''}")
+    if shown.of:
+        click.echo(f"  shows {shown.y} over {shown.x} of {shown.of}: see codeaudit papers show {shown.of}")
+    for group in shown.groups:
         if group.data == GENERATED:
             click.echo(f"  data: the corpus {GENERATED}, which codeaudit generates")
         else:
             for name in filter(None, (group.data, group.paper_data, group.audited)):
                 _data(name)
-    if found.experiment is not None:
-        click.echo(f"  rows: {'; '.join(found.names)}")
-        click.echo(f"  columns: {'; '.join(head for head, _, _ in found.heads)}")
-        for data_set in dict.fromkeys(map(found.experiment.data_of, found.experiment.scales)):
+    if shown.experiment is not None:
+        click.echo(f"  rows: {'; '.join(shown.names)}")
+        click.echo(f"  columns: {'; '.join(head for head, _, _ in shown.heads)}")
+        for data_set in dict.fromkeys(map(shown.experiment.data_of, shown.experiment.scales)):
             if data_set:
                 _data(data_set)
-        for name, scale in found.experiment.scales.items():
+        for name, scale in shown.experiment.scales.items():
             click.echo(f"  --preset {name}: {_settings(scale)}")
-    if found.rows:
-        click.echo(f"  trained: {'; '.join(row.name for row in found.rows)}")
-        click.echo(f"  columns: {'; '.join(head for head, _, _ in found.heads)}")
-    for row, values in found.published.items():
+    if shown.rows:
+        click.echo(f"  trained: {'; '.join(row.name for row in shown.rows)}")
+        click.echo(f"  columns: {'; '.join(head for head, _, _ in shown.heads)}")
+    for row, values in shown.published.items():
         click.echo(
             f"  the paper found: {row}: {', '.join(f'{head} {value:g}' for head, value in values.items())}"
         )
-    for text in found.differences:
+    for text in shown.differences:
         click.echo(f"  difference: {text}")
-    if (cost := forecast(found)) is not None:
+    if (cost := forecast(shown)) is not None:
         click.echo(f"  --preset paper: about {cost.hours:.2g} h of an H100, {cost.memory:.0f} GiB")
-    if found.state == "run":
-        needed = "" if _without_data(found) else " --data DIR"
-        click.echo(f"  codeaudit papers run {found.name}{needed}")
+    if shown.state == "run":
+        needed = "" if _without_data(shown) else " --data DIR"
+        click.echo(f"  codeaudit papers run {shown.name}{needed}")
     return 0
 
 
@@ -162,8 +162,8 @@ def run(
     """
     from codeaudit.reproducing import TABLE, make, source_of
 
-    found = item(name)
-    source = source_of(found)
+    wanted = item(name)
+    source = source_of(wanted)
     known = source.scales if source.experiment is None else source.experiment.scales
     if preset not in known:
         raise UsageError(f"{source.name} has no preset {preset}")
@@ -171,14 +171,14 @@ def run(
     if dry_run:
         _plan(source, request)
         return 0
-    measured = make(found, request, note)
+    measured = make(wanted, request, note)
     click.echo(measured.text, nl=False)
-    note(f"table: {found.folder(out) / TABLE}")
+    note(f"table: {wanted.folder(out) / TABLE}")
     return 0
 
 
-def _without_data(found: Item) -> bool:
-    source = item(found.of) if found.of else found
+def _without_data(wanted: Item) -> bool:
+    source = item(wanted.of) if wanted.of else wanted
     if source.experiment is not None:
         return not source.experiment.data
     return all(group.data == GENERATED for group in source.groups)

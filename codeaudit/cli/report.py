@@ -53,8 +53,8 @@ def report(
       codeaudit report RUN --format markdown | gh pr comment --body-file -
       codeaudit report RUN --baseline main.parquet
     """
-    found = read_run(run)
-    note_unbound(found)
+    opened = read_run(run)
+    note_unbound(opened)
     if sign_key is not None and baseline is None:
         raise UsageError("--sign-key signs a baseline file; name it with --baseline FILE")
     known = {name: files[name.replace("-", "_")] for name in (*TABLES, *PAGES, *FORMATS.plug_ins())}
@@ -63,17 +63,17 @@ def report(
     if len(set(named.values())) < len(named):
         raise UsageError("two formats have the same FILE; name one for each")
     for name, path in named.items():
-        write_or_show(path, PAGES[name](found) if name in PAGES else _rendered(found, name))
+        write_or_show(path, PAGES[name](opened) if name in PAGES else _rendered(opened, name))
     if folder is not None:
-        for name, text in csv_files.tables(found.summary).items():
+        for name, text in csv_files.tables(opened.summary).items():
             write_or_show(folder / name, text)
     if baseline is not None:
         from codeaudit.gating import keep_baseline
 
-        keep_baseline(found, baseline, sign_key)
+        keep_baseline(opened, baseline, sign_key)
         note(f"{baseline}: {baseline.stat().st_size:,} bytes")
     if not named and folder is None and baseline is None:
-        show(found.summary, form)
+        show(opened.summary, form)
     return 0
 
 

@@ -84,8 +84,8 @@ def run(dry_run: bool, verbose: bool, **options: Any) -> int:
     summary, folder = audited_now(asked)
     show_run(summary, asked.format, verbose=verbose)
     note_unanswered(summary, folder.path)
-    if told := _few_movable(summary, asked, folder.manifest()["corpus"]):
-        note(told)
+    if line := _few_movable(summary, asked, folder.manifest()["corpus"]):
+        note(line)
     if asked.shard is None:
         follows = next_commands(folder.path, asked.to_json(asked.model), judged=summary.judged)
     else:
@@ -105,10 +105,10 @@ def _few_movable(summary: Summary, asked: RunOptions, corpus: Mapping[str, Any])
     if chosen or drawn + left_out >= every:
         return ""
     counts: dict[str, int] = {}
-    for one in (one for model in summary.models for one in model.by_transform if one.kind == "preserving"):
+    for row in (row for model in summary.models for row in model.by_transform if row.kind == "preserving"):
         # A sample is movable, too, if a model gave no answer to it.
-        moved = max(one.violations.total, ceil(one.applied / asked.variants))
-        counts[one.transform] = max(moved, counts.get(one.transform, 0))
+        moved = max(row.violations.total, ceil(row.applied / asked.variants))
+        counts[row.transform] = max(moved, counts.get(row.transform, 0))
     return few_movable(counts, drawn)
 
 
@@ -161,8 +161,8 @@ def _planned(asked: RunOptions) -> int:
         raise UsageError(f"--dry-run --format {asked.format}: known are {', '.join(PRINTED)}")
     plans = plan_run(asked, PROGRESS, chosen=on_command_line("movable"))
     if asked.format == "json":
-        told = {"models": [asdict(one) for one in plans], "total": dict(total(plans))}
-        show_text(json.dumps({**told, "exceeded": exceeded(plans, asked)}, indent=2) + "\n")
+        planned = {"models": [asdict(plan) for plan in plans], "total": dict(total(plans))}
+        show_text(json.dumps({**planned, "exceeded": exceeded(plans, asked)}, indent=2) + "\n")
     else:
         show_sheets([plan_sheet(plans, asked)], asked.format)
     return 0
@@ -246,8 +246,8 @@ def compare(
     models = () if runs and from_outside else asked.model
     idle = [name for name in options if name != "format" and on_command_line(name)]
     if idle and not models:
-        told = ", ".join(TABLE[name].flag for name in idle)
-        note(f"{told}: no effect on finished runs; options of a run go with --model")
+        flags = ", ".join(TABLE[name].flag for name in idle)
+        note(f"{flags}: no effect on finished runs; options of a run go with --model")
     if not runs and len(models) < (1 if held_out else 2):
         raise UsageError("nothing to compare: give runs, or two models with --model")
     if dry_run:
@@ -257,11 +257,11 @@ def compare(
     folders = [read_run(path) for path in runs]
     # First, because an audit costs: a path that does not exist is told before it.
     other = [] if held_out is None else [read_run(held_out)]
-    found = [read_compared(one, scores=bool(other)) for one in folders]
-    held = [read_compared(one, scores=True) for one in other]
-    for one in (*folders, *other):
-        note_unbound(one)
-        note_unanswered(one.summary, one.path)
+    judged = [read_compared(opened, scores=bool(other)) for opened in folders]
+    held = [read_compared(opened, scores=True) for opened in other]
+    for opened in (*folders, *other):
+        note_unbound(opened)
+        note_unanswered(opened.summary, opened.path)
     if models:
         asked = _on_inputs_of(runs, asked)
         own = (("--held-out", held_out), ("--html", html))
@@ -272,10 +272,10 @@ def compare(
         note(f"run folder: {folder.path}")
         demand_verdicts(summary, asked)
         folders.append(read_run(folder.path))
-        found.append(read_compared(folders[-1], scores=bool(other)))
-    compared = compare_runs(found, held_out=held[0] if held else None)
+        judged.append(read_compared(folders[-1], scores=bool(other)))
+    compared = compare_runs(judged, held_out=held[0] if held else None)
     if html is not None:
-        pages = list(zip((*folders, *other), (*found, *held), strict=True))
+        pages = list(zip((*folders, *other), (*judged, *held), strict=True))
         write_or_show(html, comparison_page(compared, pages))
     if html != STDOUT:
         show(compared, asked.format)

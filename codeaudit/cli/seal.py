@@ -102,8 +102,8 @@ def unseal(sealed: Path, key_file: Path, out: Path) -> int:
 
     if not sealed.is_dir():
         raise ModelError(f"no sealed checkpoint at {str(sealed)!r}: there is no such folder")
-    found = sealing.unseal(sealed, out, Key.read(key_file))
-    if found.old_tags is not None:
+    unsealed = sealing.unseal(sealed, out, Key.read(key_file))
+    if unsealed.old_tags is not None:
         note("sealed by an earlier version, which covered the weights only; seal again to cover all files")
     show_text(f"unsealed {sealed} in {out}\n")
     return 0
@@ -146,21 +146,21 @@ def _planned(place: str, inner: bool) -> "tuple[Layout, frozenset[str]]":
     note("tracing the model, and proving that it computes the same when permuted")
     opened = open_checkpoint(place)
     try:
-        found = plan(opened, inner=inner)
+        planned = plan(opened, inner=inner)
     except ModelError as error:
-        told = str(error)
-        raise ModelError(told if CIPHER in told else f"{told}; {CIPHER}") from error
-    moved = len(found.layout.tensors) - len(found.outside)
+        message = str(error)
+        raise ModelError(message if CIPHER in message else f"{message}; {CIPHER}") from error
+    moved = len(planned.layout.tensors) - len(planned.outside)
     note(
-        f"permuted: {len(found.layout.sizes)} groups in {moved} tensors, {found.layout.bits:,.0f} bits; "
-        f"of them against embeddings and head: {_bits(found.layout, found.locking):,.0f}"
+        f"permuted: {len(planned.layout.sizes)} groups in {moved} tensors, {planned.layout.bits:,.0f} bits; "
+        f"of them against embeddings and head: {_bits(planned.layout, planned.locking):,.0f}"
     )
     note(
-        f"proved in {'double' if found.double else 'single'} precision: outputs differ by at most "
-        f"{found.proved.forward:.0e}, gradients by {found.proved.backward:.0e}; without the key outputs "
-        f"differ by {found.change:.0%} of the largest"
+        f"proved in {'double' if planned.double else 'single'} precision: outputs differ by at most "
+        f"{planned.proved.forward:.0e}, gradients by {planned.proved.backward:.0e}; without the key outputs "
+        f"differ by {planned.change:.0%} of the largest"
     )
-    return found.layout, found.outside
+    return planned.layout, planned.outside
 
 
 def _bits(layout: "Layout", groups: int) -> float:

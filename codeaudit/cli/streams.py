@@ -70,8 +70,8 @@ def _fill_descriptors() -> None:
 def beneath(stream: TextIO) -> TextIO:
     """The stream that takes text as it is, for a caller that cleans or that writes what a user asked for."""
     # While a bar is drawn, a stream of rich lies between two clean ones.
-    while (found := getattr(stream, "beneath", None)) is not None:
-        stream = found
+    while (inner := getattr(stream, "beneath", None)) is not None:
+        stream = inner
     return stream
 
 

@@ -138,8 +138,8 @@ class TrainingMonitor:
         # Rate and time left count from the first step of this process: a resumed training has earlier steps
         # with their time.
         self._first = self._first or (progress.step, self._moment(progress))
-        for one in self._others:
-            one.stepped(progress, loss)
+        for monitor in self._others:
+            monitor.stepped(progress, loss)
         if self._shown:
             self._bar.update(self._task, completed=progress.step, description=self._line(progress))
         elif progress.seconds - self._told >= LINE_EVERY and not self._silent:
@@ -148,8 +148,8 @@ class TrainingMonitor:
 
     def epoch(self, progress: "TrainingProgress") -> None:
         """Tell the validation score."""
-        for one in self._others:
-            one.epoch(progress)
+        for monitor in self._others:
+            monitor.epoch(progress)
         if self._silent:
             return
         last = progress.epochs[-1]
@@ -208,7 +208,7 @@ def trained(
                 ) as monitor,
                 asked_to_stop() as stop,
             ):
-                found = trainer.train(
+                learned = trainer.train(
                     learner,
                     folder=out,
                     monitor=monitor,
@@ -225,7 +225,7 @@ def trained(
                 _remove_if_empty(out)
         if not execution.processes.first:
             return ()
-        progress = found.progress
+        progress = learned.progress
         if progress.step < learner.total:
             patience = learner.settings.patience
             note(
@@ -243,9 +243,9 @@ def trained(
             about["from"] = {"checkpoint": without_folders(start.place), "hash": start.digest}
         if (out / CONFIG).exists():
             note(f"the model that was in {out} is kept in {put_aside(out, FILES)}")
-        told = learner.write(out, found, about=about)
+        lines = learner.write(out, learned, about=about)
         (out / trainer.STATE_FILE).unlink(missing_ok=True)
-        return told
+        return lines
 
 
 def _remove_if_empty(folder: Path) -> None:
@@ -508,7 +508,7 @@ def train(
             # The message differs: an option of another network, or an option that no network takes for this
             # task.
             known = any(
-                not registry.foreign(one, task, name) for one in registry.FAMILIES if task in one.tasks
+                not registry.foreign(other, task, name) for other in registry.FAMILIES if task in other.tasks
             )
             shown = SPELLINGS.get(name, name).replace("_", "-")
             raise UsageError(f"--{shown} is no option of {model if known else f'task {task!r}'}")
@@ -584,7 +584,7 @@ def _encoder(
         ModelError: it cannot be read.
     """
     if model not in family.encoders:
-        able = ", ".join(one for each in registry.FAMILIES for one in each.encoders)
+        able = ", ".join(encoder for each in registry.FAMILIES for encoder in each.encoders)
         raise UsageError(
             f"--from {start}: {model} for {task!r} cannot begin with an encoder of the library; "
             f"{able} for 'function-name' can"
@@ -617,9 +617,9 @@ def _precision(
 
     if name is not None and "half" in options:
         raise UsageError(f"--precision {name} does not go with --half or --full; leave one out")
-    found: dict[str, Any] = {} if device == "cpu" else {"device": device}
+    settings: dict[str, Any] = {} if device == "cpu" else {"device": device}
     # A resumed training goes on in its precision, also if the measurement would say otherwise today.
     before = saved_recipe(out / STATE_FILE).get("half")
     if name == "auto" or (name is None and "half" not in options and (device != "cpu" or not exact)):
-        return found | {"half": faster_in_half(device) if before is None else before}
-    return found if name is None else found | {"half": name == "bfloat16"}
+        return settings | {"half": faster_in_half(device) if before is None else before}
+    return settings if name is None else settings | {"half": name == "bfloat16"}

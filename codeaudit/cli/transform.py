@@ -131,12 +131,12 @@ class FilePerturbation:
             CorpusError: a source does not exist.
             UsageError: a source is no source file or folder, or two have one name.
         """
-        found = [_path(source) for source in self.sources]
+        paths = [_path(source) for source in self.sources]
         # Each source becomes an entry of the copy with its last name; two equal ones would overwrite each
         # other.
-        if len({real_path(path).name for path in found}) < len(found):
+        if len({real_path(path).name for path in paths}) < len(paths):
             raise UsageError("two of SRC have one name; copy them apart")
-        return found
+        return paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,11 +280,11 @@ def _home(sources: list[Path]) -> Callable[[str], Path]:
         return lambda path: sources[0] / path
     own = {real_path(source).name: source for source in sources}
 
-    def found(path: str) -> Path:
+    def place(path: str) -> Path:
         first, _, rest = path.partition("/")
         return own[first] / rest if rest else own[first]
 
-    return found
+    return place
 
 
 def _check_apart(source: Path, out: Path) -> None:
@@ -337,19 +337,19 @@ def _sources(root: Path, progress: RunProgress) -> list[str]:
     """The files below a folder that are perturbed; tells which links are not."""
     if links := links_line(root):
         progress.note(links)
-    found = list(source_files(root))
-    if not found:
+    files = list(source_files(root))
+    if not files:
         raise no_source_files(root)
-    if told := others_line(others(root)):
-        progress.note(f"left as they are: {told}")
-    return found
+    if line := others_line(others(root)):
+        progress.note(f"left as they are: {line}")
+    return files
 
 
 def no_source_files(root: Path) -> CorpusError:
     """The error for a folder without a file that a transform rewrites."""
-    told = others_line(others(root))
+    line = others_line(others(root))
     # As a run says it of a corpus of files.
-    more = f" ({told}); {rewritten_today()}" if told else ""
+    more = f" ({line}); {rewritten_today()}" if line else ""
     titles = list(dict.fromkeys(_titles()))
     known = " or ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))
     return CorpusError(f"no {known} files in {str(root)!r}{more}")
@@ -372,7 +372,10 @@ def _perturbed(
     # A file is used by other files that are not perturbed: what callers see must stay.
     names = request.transforms or related(
         dict.fromkeys(
-            name for one in known for name in LANGUAGES.get(one).standard if not entry_of(name, one).interface
+            name
+            for language in known
+            for name in LANGUAGES.get(language).standard
+            if not entry_of(name, language).interface
         ),
         request.dependence,
     )
@@ -623,11 +626,11 @@ def _demand_working(counts: CountsByTransform) -> None:
     Raises:
         CannotAudit: one did; what the others wrote stays.
     """
-    for name, one in counts.items():
+    for name, row in counts.items():
         failed = Counter(
-            {reason: count for reason, count in one.reasons.items() if reason.startswith(FAILED)}
+            {reason: count for reason, count in row.reasons.items() if reason.startswith(FAILED)}
         )
-        if failed and failed.total() == one.units:
+        if failed and failed.total() == row.units:
             raise CannotAudit(f"transform {name!r} changed nothing: {most_frequent(failed)}")
 
 
@@ -717,10 +720,11 @@ def _suite(
     """Write a suite."""
 
     def seen(case: Case) -> None:
-        for one in case.outcomes:
-            if diff and isinstance(one, Perturbed):
-                name = f"{one.sample.origin.path}:{one.sample.origin.line} {one.transform} {one.variant}"
-                show_text(visible(text_diff(name, one.sample.source, one.source)))
+        for outcome in case.outcomes:
+            if diff and isinstance(outcome, Perturbed):
+                origin = outcome.sample.origin
+                name = f"{origin.path}:{origin.line} {outcome.transform} {outcome.variant}"
+                show_text(visible(text_diff(name, outcome.sample.source, outcome.source)))
 
     given = {name: value for name, value in options.items() if value is not None}
     return write_suite(RunOptions(**given), sources, path, PROGRESS, seen)

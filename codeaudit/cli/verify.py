@@ -199,15 +199,15 @@ def _check_default(copy: WorkingCopy) -> None:
     Raises:
         UsageError: the project holds no Python, so pytest does not test it.
     """
-    found = languages(copy.paths)
-    if not found or "python" in found:
+    written = languages(copy.paths)
+    if not written or "python" in written:
         return
     # Tests in Python may test code of C.
-    if found != ("java",) and "python" in languages(source_files(copy.folder)):
+    if written != ("java",) and "python" in languages(source_files(copy.folder)):
         return
     builds = (words for file, words in BUILDS.items() if (copy.folder / file).exists())
-    usual = next(builds, USUAL.get(found[0], "npm test"))
-    held = " and ".join(LANGUAGES.get(name).title for name in found)
+    usual = next(builds, USUAL.get(written[0], "npm test"))
+    held = " and ".join(LANGUAGES.get(name).title for name in written)
     raise UsageError(
         f"{str(copy.request.project)!r} holds {held} and no Python, and {PYTEST!r}, the default, does not "
         f"test {held}; give --test-command, such as {usual!r}"
@@ -282,8 +282,8 @@ def _shown(text: str) -> list[str]:
 
 def _culprit_lines(narrowed: Bisection) -> Iterator[str]:
     for culprit in narrowed.culprits:
-        told = " and ".join(f"{name} in {_place(unit)}" for unit, name in culprit.rewritten)
-        yield f"CULPRIT: {told}"
+        units = " and ".join(f"{name} in {_place(unit)}" for unit, name in culprit.rewritten)
+        yield f"CULPRIT: {units}"
         if culprit.tests == (STOPPED,):
             yield f"  alone it has the effect that {STOPPED}"
         else:

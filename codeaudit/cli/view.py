@@ -33,9 +33,9 @@ def view(run: Path, out: Path | None, browser: bool) -> int:
       codeaudit view codeaudit-runs/monday
       codeaudit view RUN --no-browser --out audit.html
     """
-    found = read_run(run)
-    note_unbound(found)
-    page = _page(found.to_html(), run, out).absolute()
+    opened = read_run(run)
+    note_unbound(opened)
+    page = _page(opened.to_html(), run, out).absolute()
     show_text(f"{page}\n")
     # It returns false where no browser can be started, as on a server.
     if browser and not webbrowser.open(page.as_uri()):

@@ -78,7 +78,7 @@ def _fill(app: Any, page: str, text: list[str]) -> None:
     text[0] = filled(text[0])
 
 
-def _keep_prose(app: Any, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
+def _keep_prose(app: Any, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
     """Rename the section on what a function returns, so that napoleon takes no sentence for a type."""
     for number, line in enumerate(lines[:-1]):
         if line == "Returns" and lines[number + 1].startswith("---"):
@@ -123,7 +123,7 @@ def _sentence(text: str) -> str:
 
 def _further(name: str, entry: TransformEntry, language: str) -> str:
     record = LANGUAGES.get(language)
-    told = [
+    sentences = [
         f"Its control is `{entry.twin}`." if entry.twin else "",
         "It is part of a default run." if name in (*record.standard, *record.controls) else "",
         "`--dependence` chooses what it promises." if entry.related else "",
@@ -132,7 +132,7 @@ def _further(name: str, entry: TransformEntry, language: str) -> str:
         if entry.rests_on
         else "",
     ]
-    return "".join(f" {one}" for one in told if one)
+    return "".join(f" {sentence}" for sentence in sentences if sentence)
 
 
 # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -173,12 +173,12 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     rows: dict[Heading, list[tuple[str, str]]] = {}
     # A command keeps its help option with the names of its first context, which may be another one's.
     shown = click.Option(context.help_option_names, is_flag=True, help="Show this message and exit.")
-    for one in (*command.params, shown):
-        if isinstance(one, click.Option) and (record := one.get_help_record(context)) is not None:
-            rows.setdefault(subject(one.name), []).append(record)
+    for param in (*command.params, shown):
+        if isinstance(param, click.Option) and (record := param.get_help_record(context)) is not None:
+            rows.setdefault(subject(param.name), []).append(record)
     for heading in filter(rows.__contains__, get_args(Heading)):
         yield f"**{heading}**\n\n| option | meaning |\n|---|---|"
-        yield from (f"| `{_cell(option)}` | {_literal(_cell(told))} |" for option, told in rows[heading])
+        yield from (f"| `{_cell(option)}` | {_literal(_cell(text))} |" for option, text in rows[heading])
         yield ""
 
 
@@ -189,7 +189,7 @@ def _cell(text: str) -> str:
 def _literal(text: str) -> str:
     """Text outside of backticks in which no character is markup."""
     parts = re.split(r"(`[^`]*`)", text)
-    return "".join(one if one.startswith("`") else re.sub(r"([*_<>\[\]])", r"\\\1", one) for one in parts)
+    return "".join(part if part.startswith("`") else re.sub(r"([*_<>\[\]])", r"\\\1", part) for part in parts)
 
 
 # ── data sets ────────────────────────────────────────────────────────────────────────────────────────────
@@ -198,10 +198,10 @@ def _literal(text: str) -> str:
 def _data_sets() -> Iterator[str]:
     """The data sets that are read in their own columns."""
     yield "| data set | where | columns | licence | known errors |\n|---|---|---|---|---|"
-    for one in DATA_SETS:
-        known = one.known_errors or "none that we know"
-        told = (one.name, one.place, ", ".join(one.columns), one.licence, known)
-        yield f"| {' | '.join(_literal(_cell(cell)) for cell in told)} |"
+    for data_set in DATA_SETS:
+        known = data_set.known_errors or "none that we know"
+        cells = (data_set.name, data_set.place, ", ".join(data_set.columns), data_set.licence, known)
+        yield f"| {' | '.join(_literal(_cell(cell)) for cell in cells)} |"
 
 
 # ── tasks ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -217,9 +217,9 @@ def _tasks() -> Iterator[str]:
     kinds = ("program", "language model", *BY_ANSWER)
     yield f"\n| task | {' | '.join(kinds)} | bundled |\n|---|{':-:|' * len(kinds)}---|"
     for name in TASKS.built_in:
-        found = kinds_for(TASKS.get(name))
-        cells = ("✓" if kind in found else "–" for kind in kinds)
-        bundled = ", ".join(f"`{one}`" for one in catalogue.bundled_for(name))
+        own = kinds_for(TASKS.get(name))
+        cells = ("✓" if kind in own else "–" for kind in kinds)
+        bundled = ", ".join(f"`{spec}`" for spec in catalogue.bundled_for(name))
         yield f"| `{name}` | {' | '.join(cells)} | {bundled or '–'} |"
 
 
@@ -228,16 +228,16 @@ def _tasks() -> Iterator[str]:
 
 def _suites() -> Iterator[str]:
     """What each published suite has, our counterparts, and what else differs."""
-    for name, one in SUITES.items():
+    for name, suite in SUITES.items():
         yield f"## {SUITE}/{name}\n\n{_sentence(suite_line(name))}\n"
-        yield f"{one.paper}. Its transforms were looked up in <{one.source}>.\n"
+        yield f"{suite.paper}. Its transforms were looked up in <{suite.source}>.\n"
         yield "| the original's | ours (languages); what differs |\n|---|---|"
-        for each in one.originals:
+        for each in suite.originals:
             yield f"| {_literal(each.name)} | {_literal(_cell(counterparts_in_words(each)))} |"
         yield ""
-        yield from (f"- {_literal(told)}" for told in one.differences)
-        if one.figures:
-            yield f"- Published: {_literal(one.figures)}"
+        yield from (f"- {_literal(difference)}" for difference in suite.differences)
+        if suite.figures:
+            yield f"- Published: {_literal(suite.figures)}"
         yield ""
 
 
@@ -250,16 +250,16 @@ def _measured(title: str) -> Iterator[str]:
     Raises:
         ValueError: not exactly one has it.
     """
-    found = [
+    sections = [
         (page, section[1])
         for page in sorted(MEASURED.glob("*.md"))
         for section in re.finditer(
             rf"^## {re.escape(title)}\n+(.*?)(?=^## |\Z)", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
         )
     ]
-    if len(found) != 1:
-        raise ValueError(f"{len(found)} sections of {MEASURED} have the title {title!r}")
-    ((page, text),) = found
+    if len(sections) != 1:
+        raise ValueError(f"{len(sections)} sections of {MEASURED} have the title {title!r}")
+    ((page, text),) = sections
     yield re.sub(r"\]\((?!\w+:)([^)]+)\)", partial(_from_the_root, page), text.strip())
 
 

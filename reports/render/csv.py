@@ -22,18 +22,18 @@ def tables(summary: Summary) -> dict[str, str]:
     A rate takes five columns: count, total, rate, low, high; an excess four: points, low, high, p. A missing
     value is an empty field.
     """
-    found = {
+    files = {
         "models.csv": _text(map(_model, summary.models)),
         "trials.csv": _text(row for model in summary.models for row in _trials(model)),
         "transforms.csv": _text(row for model in summary.models for row in _transforms(model)),
     }
     if any(model.languages for model in summary.models):
-        found["languages.csv"] = _text(row for model in summary.models for row in _languages(model))
+        files["languages.csv"] = _text(row for model in summary.models for row in _languages(model))
     if any(model.attacks for model in summary.models):
-        found["attacks.csv"] = _text(row for model in summary.models for row in _attacks(model))
+        files["attacks.csv"] = _text(row for model in summary.models for row in _attacks(model))
     if any(model.robust for model in summary.models):
-        found["robust.csv"] = _text(row for model in summary.models for row in _robust(model))
-    return found
+        files["robust.csv"] = _text(row for model in summary.models for row in _robust(model))
+    return files
 
 
 def _model(model: ModelSummary) -> Mapping[str, Any]:
@@ -56,14 +56,14 @@ def _trials(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
         yield {"model": model.model, "seed": trial.seed, **_measured(trial)}
 
 
-def _measured(found: ModelSummary | Trial) -> dict[str, Any]:
-    fields: dict[str, Any] = {"score": found.score.name}
-    fields |= {name: getattr(found.score, name) for name in SCORES}
+def _measured(summary: ModelSummary | Trial) -> dict[str, Any]:
+    fields: dict[str, Any] = {"score": summary.score.name}
+    fields |= {name: getattr(summary.score, name) for name in SCORES}
     for name in RATES:
-        fields |= _rate(name, getattr(found, name))
+        fields |= _rate(name, getattr(summary, name))
     for name in EXCESSES:
-        fields |= _excess(name, getattr(found, name))
-    return fields | _excess("drop_excess", found.score.drop_excess)
+        fields |= _excess(name, getattr(summary, name))
+    return fields | _excess("drop_excess", summary.score.drop_excess)
 
 
 def _transforms(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
@@ -98,8 +98,8 @@ def _languages(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
         }
 
 
-def _estimate(name: str, one: Estimate) -> dict[str, Any]:
-    return {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+def _estimate(name: str, estimate: Estimate) -> dict[str, Any]:
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
 def _attacks(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
@@ -128,8 +128,8 @@ def _robust(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
             **{name: getattr(block, name) for name in BLOCK},
             **{
                 f"{name}_{end}": value
-                for name, one in estimates.items()
-                for end, value in asdict(one).items()
+                for name, estimate in estimates.items()
+                for end, value in asdict(estimate).items()
             },
             **_excess("excess", block.excess),
         }

@@ -37,14 +37,14 @@ def junit(cases: Iterable[ReportedCase], *, started: str, checks: Sequence[Check
         suites.setdefault((case.model, case.transform, case.seed), []).append(case)
     # With one trial the seed in the name would make another series in CI for each seed.
     several = len({seed for _, _, seed in suites}) > 1
-    for (model, transform, seed), found in suites.items():
+    for (model, transform, seed), group in suites.items():
         name = f"{model} {transform}"
         _suite(
             root,
             f"{name} seed {seed}" if several else name,
             stamp,
-            [_test(f"{model}.{transform}", case) for case in found],
-            _counts(found),
+            [_test(f"{model}.{transform}", case) for case in group],
+            _counts(group),
         )
     # Readable when it is opened in an editor; white space between elements means nothing.
     Xml.indent(root)
@@ -53,7 +53,7 @@ def junit(cases: Iterable[ReportedCase], *, started: str, checks: Sequence[Check
 
 def legal(text: str) -> str:
     r"""Return the text with characters that XML cannot hold, or that nobody sees, as `\x08` or `\ud800`."""
-    return _ILLEGAL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), visible(text))
+    return _ILLEGAL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), visible(text))
 
 
 def _suite(
@@ -89,9 +89,9 @@ def _suite(
     Xml.SubElement(suite, "system-err")
 
 
-def _counts(found: Sequence[ReportedCase]) -> dict[str, int]:
+def _counts(cases: Sequence[ReportedCase]) -> dict[str, int]:
     """Count the variants of a suite by their outcome."""
-    states = [variant.state for case in found for variant in case.variants]
+    states = [variant.state for case in cases for variant in case.variants]
     return {
         f"variants {state}": states.count(state) for state in ("held", "violated", "unjudged", "not applied")
     }

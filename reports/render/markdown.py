@@ -22,9 +22,9 @@ def markdown(report: Summary | Comparison) -> str:
     return of_sheets(every_sheet(report))
 
 
-def of_sheets(found: Iterable[Sheet]) -> str:
+def of_sheets(sheets: Iterable[Sheet]) -> str:
     """Return these tables as Markdown with a final newline."""
-    return "\n".join(map(_sheet, told_once(found)))
+    return "\n".join(map(_sheet, told_once(sheets)))
 
 
 def _sheet(sheet: Sheet) -> str:

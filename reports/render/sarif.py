@@ -32,11 +32,11 @@ def sarif(
     """
     violated = [case for case in cases if case.state == "violated"]
     places = {path: locate(path) for path in {case.sample.origin.path for case in violated}}
-    found = [case for case in violated if places[case.sample.origin.path] is not None]
+    placed = [case for case in violated if places[case.sample.origin.path] is not None]
     # False before True: steady samples and new results first, because only the first 5,000 are shown. The
     # sort is stable, so the rest keeps its order.
-    found.sort(key=lambda case: (case.unsteady > 0, case.known(lasting or ())))
-    shown = found[:MOST]
+    placed.sort(key=lambda case: (case.unsteady > 0, case.known(lasting or ())))
+    shown = placed[:MOST]
     rules = list(dict.fromkeys(case.transform for case in shown))
     results = [
         _result(case, rules.index(case.transform), places[case.sample.origin.path] or "", lasting)
@@ -45,8 +45,8 @@ def sarif(
     notes = [
         f"{number:,} more results are left out: {why}."
         for number, why in (
-            (len(found) - len(shown), f"code scanning shows {MOST}"),
-            (len(violated) - len(found), "their samples are of no file in this repository"),
+            (len(placed) - len(shown), f"code scanning shows {MOST}"),
+            (len(violated) - len(placed), "their samples are of no file in this repository"),
         )
         if number
     ]
@@ -90,10 +90,10 @@ def _result(case: ReportedCase, rule: int, place: str, lasting: Collection[Place
     first = case.of("violated")[0]
     message = f"{case.model}: {case.headline}\n\n{diff(case, first)}"
     # \0 keeps the parts apart: without it model `a` with transform `bc` equals `ab` with `c`.
-    told = f"{case.model}\0{case.transform}\0{case.sample.language}\0{case.sample.source}"
+    text = f"{case.model}\0{case.transform}\0{case.sample.language}\0{case.sample.source}"
     if case.sample.other:  # two pairs may have one unit in common
-        told += f"\0{case.sample.other}"
-    fingerprint = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        text += f"\0{case.sample.other}"
+    fingerprint = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     state = {}
     if lasting is not None:
         state["baselineState"] = "unchanged" if case.known(lasting) else "new"
@@ -128,8 +128,8 @@ def _location(case: ReportedCase, place: str) -> dict[str, Any]:
 
 
 def _notified(notes: Iterable[str]) -> dict[str, Any]:
-    told = [{"level": "note", "message": {"text": text}} for text in notes]
-    return {"toolExecutionNotifications": told} if told else {}
+    messages = [{"level": "note", "message": {"text": text}} for text in notes]
+    return {"toolExecutionNotifications": messages} if messages else {}
 
 
 def _encodable(text: str) -> str:

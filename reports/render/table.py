@@ -37,9 +37,9 @@ def render(report: Summary | Comparison, console: Console) -> None:
     show_sheets(every_sheet(report), console)
 
 
-def show_sheets(found: Iterable[Sheet], console: Console) -> None:
+def show_sheets(sheets: Iterable[Sheet], console: Console) -> None:
     """Print tables with their notes and legends."""
-    for number, sheet in enumerate(told_once(found)):
+    for number, sheet in enumerate(told_once(sheets)):
         if number:
             console.print()
         for text in sheet.lead:
@@ -87,8 +87,8 @@ def _fitted(made: Table, console: Console) -> bool:
     least, most = [], []
     for column in made.columns:
         sizes = [Measurement.get(console, unbound, cell) for cell in (column.header, *column.cells)]
-        widest = max(one.maximum for one in sizes)
-        least.append(widest if column.no_wrap else max(one.minimum for one in sizes))
+        widest = max(size.maximum for size in sizes)
+        least.append(widest if column.no_wrap else max(size.minimum for size in sizes))
         most.append(widest)
     between = Measurement.get(console, unbound, made).maximum - sum(most)
     room = console.width - between - sum(least)

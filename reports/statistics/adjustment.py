@@ -72,18 +72,18 @@ def cliques(names: Sequence[str], alike: Iterable[tuple[str, str]]) -> list[tupl
     for first, second in alike:
         near[first].add(second)
         near[second].add(first)
-    found: list[set[str]] = []
+    groups: list[set[str]] = []
 
     # `rest` could still join, `done` could have joined but is in a group that was found already. Only a group
     # that neither can enlarge is maximal.
     def grow(chosen: set[str], rest: set[str], done: set[str]) -> None:
         if not rest and not done and len(chosen) > 1:
-            found.append(chosen)
+            groups.append(chosen)
         # Sorted, because sets of texts have another order in each process.
         for name in sorted(rest):
             grow(chosen | {name}, rest & near[name], done & near[name])
             rest, done = rest - {name}, done | {name}
 
     grow(set(), set(names), set())
-    ordered = [tuple(name for name in names if name in group) for group in found]
+    ordered = [tuple(name for name in names if name in group) for group in groups]
     return sorted(ordered, key=lambda group: [names.index(name) for name in group])

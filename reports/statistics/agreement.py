@@ -45,22 +45,22 @@ def by_label(table: Table) -> tuple[LabelCounts, ...]:
     for row in table.values():
         said.update(row)
     names = table.keys() | said.keys()
-    found = [
+    counts = [
         LabelCounts(name, sum(table.get(name, {}).values()), said[name], table.get(name, {}).get(name, 0))
         for name in names
     ]
-    return tuple(sorted(found, key=lambda one: (-one.true, one.label)))
+    return tuple(sorted(counts, key=lambda count: (-count.true, count.label)))
 
 
 def accuracy(table: Table) -> float:
     """Share of samples whose answer is their label."""
     counts = by_label(table)
-    return sum(one.hits for one in counts) / sum(one.true for one in counts)
+    return sum(count.hits for count in counts) / sum(count.true for count in counts)
 
 
 def macro_f1(table: Table) -> float:
     """Mean over labels of the F1 of each."""
-    return fmean(one.f1 for one in by_label(table) if one.f1 is not None)
+    return fmean(count.f1 for count in by_label(table) if count.f1 is not None)
 
 
 def correlation(table: Table) -> float | None:
@@ -104,8 +104,8 @@ def chance(table: Table) -> float:
     if total <= FEW:
         rng = np.random.default_rng(total)
         wanted, given = np.repeat(np.arange(len(counts)), labels), np.repeat(np.arange(len(counts)), answers)
-        found = sum(int((rng.permutation(given) == wanted).sum()) >= hits for _ in range(DRAWS))
-        return (found + 1) / (DRAWS + 1)
+        reached = sum(int((rng.permutation(given) == wanted).sum()) >= hits for _ in range(DRAWS))
+        return (reached + 1) / (DRAWS + 1)
     share = labels * answers / total
     # The cells of a table with fixed margins are hypergeometric, and their covariances are those of one.
     scale = total**2 * (total - 1.0)

@@ -21,7 +21,7 @@ def probability(answer: str, scores: Mapping[str, float]) -> float | None:
     if min(scores.values()) >= 0 and abs(sum(scores.values()) - 1) <= _WHOLE:
         return min(1.0, scores[answer])
     top = max(scores.values())
-    return exp(scores[answer] - top) / sum(exp(one - top) for one in scores.values())
+    return exp(scores[answer] - top) / sum(exp(score - top) for score in scores.values())
 
 
 @dataclass(slots=True)
@@ -44,8 +44,8 @@ class ScoredAnswers:
     def join(self, other: "ScoredAnswers") -> None:
         """Count those of another trial."""
         for mine, theirs in ((self.sure, other.sure), (self.right, other.right)):
-            mine[:] = [one + more for one, more in zip(mine, theirs, strict=True)]
-        self.counts = [one + more for one, more in zip(self.counts, other.counts, strict=True)]
+            mine[:] = [own + more for own, more in zip(mine, theirs, strict=True)]
+        self.counts = [own + more for own, more in zip(self.counts, other.counts, strict=True)]
         self.squares += other.squares
 
     @property

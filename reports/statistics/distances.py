@@ -46,7 +46,7 @@ def numbered(original: Sequence[Hashable], variants: Sequence[Sequence[Hashable]
 
     All must be drawn equally often.
     """
-    rows = [original, *(one for one in variants if len(one) == len(original))]
+    rows = [original, *(variant for variant in variants if len(variant) == len(original))]
     if len(original) < 2 or len(rows) < 2:
         return None
     known: dict[Hashable, int] = {}
@@ -96,10 +96,10 @@ def mean_distance(samples: Sequence[Draws], *, seed: int = 0) -> Moved:
     cells = sum(len(draws) * len(draws[0]) for draws in ordered)
     times = max(LEAST_SHUFFLES, min(SHUFFLES, CELLS // cells))
     rng, total, single = np.random.default_rng(seed), np.zeros(times), []
-    for draws, found in zip(ordered, distances, strict=True):
+    for draws, apart in zip(ordered, distances, strict=True):
         if len(set(draws)) > 1:
             shuffled = _shuffled(np.array(draws), times, rng)
-            single.append(_share(shuffled, found))
+            single.append(_share(shuffled, apart))
             total += shuffled
         else:
             single.append(1.0)
@@ -107,9 +107,9 @@ def mean_distance(samples: Sequence[Draws], *, seed: int = 0) -> Moved:
     return Moved(whole, sum(p <= LEVEL for p in holm(single)))
 
 
-def _share(shuffled: "np.ndarray[tuple[int], np.dtype[np.float64]]", found: Fraction) -> float:
+def _share(shuffled: "np.ndarray[tuple[int], np.dtype[np.float64]]", apart: Fraction) -> float:
     """Return the share of distances that reach the one that was found, which is one of them."""
-    return (int((shuffled >= float(found) - CLOSE).sum()) + 1) / (len(shuffled) + 1)
+    return (int((shuffled >= float(apart) - CLOSE).sum()) + 1) / (len(shuffled) + 1)
 
 
 def _shuffled(

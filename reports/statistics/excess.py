@@ -69,7 +69,7 @@ def sample_excess(units: Sequence[tuple[int, int]], *, trials: int = 1) -> Exces
     most = max([trials, *map(max, units)])
     differences = [violated - unsteady for violated, unsteady in units]
     if most > 1 or not units:
-        return pair_excess([Fraction(one, most) for one in differences], least=-MOST)
+        return pair_excess([Fraction(difference, most) for difference in differences], least=-MOST)
     total, more, less = len(units), differences.count(1), differences.count(-1)
     points = (more - less) / total
     # One sample of each kind is added: 2 to the number of samples, 1 to `more` and to `less`.
@@ -169,23 +169,23 @@ def flips(differences: Sequence[Fraction], *, above: bool = False) -> float:
     ----------
     Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses, section 3.2: paired comparisons.
     """
-    moved = [one for one in differences if one]
+    moved = [difference for difference in differences if difference]
     if not moved:
         return 1.0
-    unit = lcm(*(one.denominator for one in moved))
-    whole = [int(one * unit) for one in moved]
+    unit = lcm(*(difference.denominator for difference in moved))
+    whole = [int(difference * unit) for difference in moved]
     step = gcd(*whole)
     # Sorted, so that drawn flips do not depend on the order of the samples.
-    sizes = sorted(Counter(abs(one) // step for one in whole).items())
-    found, reach = sum(whole) // step, sum(size * times for size, times in sizes)
+    sizes = sorted(Counter(abs(number) // step for number in whole).items())
+    observed, reach = sum(whole) // step, sum(size * times for size, times in sizes)
     if not above:
-        found = abs(found)
-    tail = _exact(sizes, reach, found) if 2 * reach + 1 <= CELLS else _drawn(sizes, reach, found)
+        observed = abs(observed)
+    tail = _exact(sizes, reach, observed) if 2 * reach + 1 <= CELLS else _drawn(sizes, reach, observed)
     return min(1.0, tail if above else 2 * tail)
 
 
-def _exact(sizes: Sequence[tuple[int, int]], reach: int, found: int) -> float:
-    """Return the chance of a sum of at least `found`."""
+def _exact(sizes: Sequence[tuple[int, int]], reach: int, observed: int) -> float:
+    """Return the chance of a sum of at least `observed`."""
     import numpy as np
     from scipy.fft import irfft, next_fast_len
 
@@ -198,20 +198,20 @@ def _exact(sizes: Sequence[tuple[int, int]], reach: int, found: int) -> float:
         waves *= np.cos(2 * np.pi / cells * (size * steps % cells)) ** times
     chances = irfft(waves, cells)
     # Sums below 0 stand at the end.
-    tail = chances[max(0, found) : reach + 1].sum() + (chances[found:].sum() if found < 0 else 0.0)
+    tail = chances[max(0, observed) : reach + 1].sum() + (chances[observed:].sum() if observed < 0 else 0.0)
     # A Fourier transform leaves errors in the last digits, which differ between computers.
     return max(round(float(tail), DIGITS), 2.0 ** -sum(times for _, times in sizes))
 
 
-def _drawn(sizes: Sequence[tuple[int, int]], reach: int, found: int) -> float:
-    """Return the share of drawn sums of at least `found`."""
+def _drawn(sizes: Sequence[tuple[int, int]], reach: int, observed: int) -> float:
+    """Return the share of drawn sums of at least `observed`."""
     import numpy as np
 
     rng = np.random.default_rng(0)
     # Sizes from scores may be too large for 64 bits.
     factors = np.array([2 * size / reach for size, _ in sizes])
     numbers = np.array([times for _, times in sizes])
-    least, reached, left = found / reach - 1e-9, 0, DRAWS
+    least, reached, left = observed / reach - 1e-9, 0, DRAWS
     while left:
         some = min(left, max(1, DRAWN // len(sizes)))
         # The number of positive signs among those of one size is binomial.
@@ -227,10 +227,10 @@ def explained(unsteady: int, alpha: float) -> int:
     The largest number B for which a binomial with B + `unsteady` trials at 1/2 is at most `unsteady` with a
     chance above alpha: 6, 9, 11, 13 for 0 to 3 at 0.01.
     """
-    found = 0
-    while coin(found + 1, unsteady) > alpha:
-        found += 1
-    return found
+    number = 0
+    while coin(number + 1, unsteady) > alpha:
+        number += 1
+    return number
 
 
 FINEST: Final = 120
@@ -244,18 +244,18 @@ def rounded(differences: Sequence[Fraction]) -> list[Fraction]:
 
     A difference and its opposite are rounded to opposites, so a test by sign flips stays exact.
     """
-    if lcm(*(one.denominator for one in differences)) > FINEST:
-        differences = [STEP * round(one / STEP) for one in differences]
+    if lcm(*(difference.denominator for difference in differences)) > FINEST:
+        differences = [STEP * round(difference / STEP) for difference in differences]
     return sorted(differences)
 
 
 def excess_of(differences: Sequence[Fraction]) -> Excess:
     """The exact mean of each sample's difference; interval and p are of the rounded differences."""
-    found = pair_excess(rounded(differences))
-    if found.points is None or found.low is None or found.high is None:
-        return found
+    excess = pair_excess(rounded(differences))
+    if excess.points is None or excess.low is None or excess.high is None:
+        return excess
     points = float(sum(differences, Fraction(0)) / len(differences))
-    return replace(found, points=points, low=min(found.low, points), high=max(found.high, points))
+    return replace(excess, points=points, low=min(excess.low, points), high=max(excess.high, points))
 
 
 MOST_SAMPLES: Final = 10_000
@@ -297,7 +297,7 @@ def affected(differences: Sequence[Fraction], alpha: float) -> int:
     # that is exactly alpha rejects, and its arithmetic is not exact.
     return lowest(
         -1,
-        sum(one > 0 for one in ordered),
+        sum(difference > 0 for difference in ordered),
         lambda left_out: flips(ordered[left_out:], above=True) > alpha + 1e-12,
     )
 
@@ -309,7 +309,7 @@ def samples_needed(differences: Sequence[Fraction], limit: float, alpha: float) 
     counts, total = Counter(differences), len(differences)
 
     def enough(number: int) -> bool:
-        scaled = [one for one, times in counts.items() for _ in range(round(times * number / total))]
+        scaled = [value for value, times in counts.items() for _ in range(round(times * number / total))]
         rest = sorted(scaled, reverse=True)[int(limit * number + 1e-9) :]
         return flips(rest, above=True) <= alpha
 

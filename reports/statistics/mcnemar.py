@@ -43,12 +43,12 @@ def paired_rise(samples: Sequence[SampleChange]) -> Rise:
     """
     if not samples:
         raise CannotAudit("no shared pairs: nothing to compare")
-    appeared = sum(one.now and not one.before for one in samples)
-    gone = sum(one.before and not one.now for one in samples)
-    before = sum(one.before for one in samples)
+    appeared = sum(sample.now and not sample.before for sample in samples)
+    gone = sum(sample.before and not sample.now for sample in samples)
+    before = sum(sample.before for sample in samples)
     return Rise(
         method=METHOD,
-        pairs=sum(one.pairs for one in samples),
+        pairs=sum(sample.pairs for sample in samples),
         samples=len(samples),
         before=before,
         now=before + appeared - gone,
@@ -114,8 +114,8 @@ def _likely(samples: int, churn: float, *, alpha: float, margin: float) -> float
     """Return the smallest true rise that fails in four of five runs, to a hundredth of a percentage point;
     `churn` is that of `power`.
     """
-    found = _powers(samples, churn, alpha=alpha, margin=margin)
-    least = _smallest(10_000, lambda hundredths: found(hundredths / 10_000) >= POWER)
+    power_of = _powers(samples, churn, alpha=alpha, margin=margin)
+    least = _smallest(10_000, lambda hundredths: power_of(hundredths / 10_000) >= POWER)
     return None if least is None else least / 10_000
 
 
@@ -130,7 +130,7 @@ def _powers(samples: int, churn: float, *, alpha: float, margin: float) -> Calla
     # The chance of each number as the difference of two tails, because scipy.special has no binomial mass.
     below = np.where(gone > 0, bdtr(np.maximum(gone - 1.0, 0.0), samples, churn), 0.0)
     chances = bdtr(gone.astype(float), samples, churn) - below
-    needed = np.array([_needed(int(one), samples, alpha=alpha, margin=margin) for one in gone])
+    needed = np.array([_needed(int(number), samples, alpha=alpha, margin=margin) for number in gone])
 
     def fails(rise: float) -> float:
         # Samples worsen as often as they improve by chance, and the true rise comes on top of that.
@@ -202,7 +202,7 @@ def paired_loss(scores: Sequence[tuple[float, float]], *, better: str) -> ScoreL
         raise CannotAudit("no shared scores: nothing to compare")
     sign = 1 if better == "higher" else -1
     losses = [sign * (before - now) for before, now in scores if before != now]
-    worse = sum(one > 0 for one in losses)
+    worse = sum(loss > 0 for loss in losses)
     method, p = _tail(losses)
     return ScoreLoss(
         method=method,
@@ -220,8 +220,8 @@ def _tail(losses: Sequence[float]) -> tuple[str, float]:
     import numpy as np
     from scipy.special import ndtr
 
-    sizes = {round(abs(one), 12) for one in losses}
-    worse = sum(one > 0 for one in losses)
+    sizes = {round(abs(loss), 12) for loss in losses}
+    worse = sum(loss > 0 for loss in losses)
     if len(sizes) <= 1:
         return "exact McNemar over samples", coin(worse, len(losses) - worse)
     values = np.array(losses)

@@ -105,7 +105,7 @@ def cochran(columns: Sequence[Sequence[bool]]) -> Test:
     totals = [sum(column) for column in zip(*mixed, strict=True)]
     ones = [sum(row) for row in mixed]
     statistic = (k - 1) * (k * sum(t * t for t in totals) - sum(totals) ** 2)
-    statistic_value = statistic / (k * sum(ones) - sum(one * one for one in ones))
+    statistic_value = statistic / (k * sum(ones) - sum(count * count for count in ones))
     asymptotic = chi_square_tail(statistic_value, k - 1)
     method, p = "chi-square", asymptotic
     if k == 2:
@@ -193,9 +193,9 @@ def _exact(ones: Sequence[int], totals: Sequence[int]) -> float:
     # Assignments with equal column totals so far are counted together, so that the table grows with the
     # totals and not with 2 to the number of cells.
     ways: dict[tuple[int, ...], int] = {(0,) * k: 1}
-    for one in ones:
+    for count in ones:
         grown: dict[tuple[int, ...], int] = {}
-        for chosen in combinations(range(k), one):
+        for chosen in combinations(range(k), count):
             for state, times in ways.items():
                 dealt = tuple(value + (n in chosen) for n, value in enumerate(state))
                 grown[dealt] = grown.get(dealt, 0) + times
@@ -204,7 +204,7 @@ def _exact(ones: Sequence[int], totals: Sequence[int]) -> float:
     # be compared in its place: no tie is lost to rounding.
     least = sum(total * total for total in totals)
     extreme = sum(times for state, times in ways.items() if sum(v * v for v in state) >= least)
-    return extreme / prod(comb(k, one) for one in ones)
+    return extreme / prod(comb(k, count) for count in ones)
 
 
 POWER: Final = 0.8
@@ -321,7 +321,9 @@ def compare_excess(name: str, better: Better, outcomes: Mapping[str, Sequence[Sa
     adjusted = holm([draft.p for draft in drafts])
     contrasts = tuple(replace(draft, p_adjusted=p) for draft, p in zip(drafts, adjusted, strict=True))
     p = min(adjusted, default=None)
-    means = {model: float(sum(one.difference for one in found)) for model, found in outcomes.items()}
+    means = {
+        model: float(sum(sample.difference for sample in samples)) for model, samples in outcomes.items()
+    }
     marked = best(means, contrasts, better) if p is not None and p < ALPHA else frozenset[str]()
     return Paired(
         name=name,
@@ -329,23 +331,27 @@ def compare_excess(name: str, better: Better, outcomes: Mapping[str, Sequence[Sa
         standings=tuple(
             Standing(
                 model=model,
-                changed=single(one.violated for one in found),
+                changed=single(sample.violated for sample in samples),
                 best=model in marked,
-                unsteady=single(one.unsteady for one in found),
-                excess=_excess(found),
+                unsteady=single(sample.unsteady for sample in samples),
+                excess=_excess(samples),
             )
-            for model, found in outcomes.items()
+            for model, samples in outcomes.items()
         ),
         test=Test(name=SIGN_FLIPS, method="smallest Holm-adjusted p of the pairs", p=p),
         contrasts=contrasts,
-        ranks=_ranks({model: [one.difference for one in row] for model, row in outcomes.items()}, better),
+        ranks=_ranks(
+            {model: [sample.difference for sample in row] for model, row in outcomes.items()}, better
+        ),
         by_excess=True,
     )
 
 
-def _excess(found: Sequence[SampleOutcome]) -> Excess:
-    counted = sample_excess(sorted((one.violated, one.unsteady) for one in found))
-    return replace(counted, p=flips(rounded([one.difference for one in found]))) if found else counted
+def _excess(samples: Sequence[SampleOutcome]) -> Excess:
+    counted = sample_excess(sorted((sample.violated, sample.unsteady) for sample in samples))
+    return (
+        replace(counted, p=flips(rounded([sample.difference for sample in samples]))) if samples else counted
+    )
 
 
 def _contrast(
@@ -365,7 +371,7 @@ def _contrast(
         neither=cells.count((False, False)),
         p=p,
         p_adjusted=p,
-        smallest_p=min(1.0, 2 * 0.5 ** sum(one != 0 for one in moved)),
+        smallest_p=min(1.0, 2 * 0.5 ** sum(difference != 0 for difference in moved)),
         difference=counted.points,
         low=counted.low,
         high=counted.high,
@@ -373,8 +379,8 @@ def _contrast(
     )
 
 
-def _counted(one: SampleOutcome) -> int:
-    return int(one.violated) - int(one.unsteady)
+def _counted(sample: SampleOutcome) -> int:
+    return int(sample.violated) - int(sample.unsteady)
 
 
 def _ranks(outcomes: Mapping[str, Sequence[bool | Fraction]], better: Better) -> dict[str, float]:

@@ -104,7 +104,7 @@ def _mixture(variants: int, repeats: int, noise: float) -> Mixture:
             quiet += both * (within - stable * kept / (originals * variants)) ** 2 * unit**2
             if both > RARE:
                 others = (1,) * (originals - stable + variants - kept)
-                sizes = sorted([one for one in (stable, kept, *others) if one], reverse=True)
+                sizes = sorted([size for size in (stable, kept, *others) if size], reverse=True)
                 for value, chance in shuffles(Pool(tuple(sizes), originals)).items():
                     dealt[value] = dealt.get(value, 0.0) + both * chance
     return Mixture(unit, quiet, mean, square, tuple(sorted(dealt.items())))
@@ -122,10 +122,10 @@ def _power(samples: int, share: float, mixture: Mixture, limits: dict[int, float
     quiet = (samples - affected) * mixture.noise
     # The sum of the differences of affected samples varies, too.
     varied = np.sqrt(quiet + affected * max(0.0, mixture.square - mixture.mean**2))
-    for one, noise in zip(affected.tolist(), quiet.tolist(), strict=True):
-        if one not in limits:
-            limits[one] = _limit(one, noise, mixture)
-    above = affected * mixture.mean - np.array([limits[one] for one in affected.tolist()])
+    for number, noise in zip(affected.tolist(), quiet.tolist(), strict=True):
+        if number not in limits:
+            limits[number] = _limit(number, noise, mixture)
+    above = affected * mixture.mean - np.array([limits[number] for number in affected.tolist()])
     shown = np.where(varied > 0, ndtr(above / np.where(varied > 0, varied, 1.0)), above >= -1e-6)
     return float(np.sum(chances * shown))
 
@@ -163,7 +163,7 @@ def _sums(mixture: Mixture, affected: int) -> "np.ndarray[tuple[int], np.dtype[n
     if not affected:
         return np.ones(1)
     low = mixture.dealt[0][0]
-    one = np.zeros(mixture.dealt[-1][0] - low + 1)
+    single = np.zeros(mixture.dealt[-1][0] - low + 1)
     for value, chance in mixture.dealt:
-        one[value - low] = chance
-    return np.asarray(fftconvolve(_sums(mixture, affected - 1), one))
+        single[value - low] = chance
+    return np.asarray(fftconvolve(_sums(mixture, affected - 1), single))

@@ -54,9 +54,9 @@ def difference(table: Table) -> Fraction:
 
     At least two answers to the original and one to a variant are needed.
     """
-    originals, variants = (sum(one) for one in zip(*table, strict=True))
+    originals, variants = (sum(column) for column in zip(*table, strict=True))
     across = Fraction(sum(one * other for one, other in table), originals * variants)
-    within = Fraction(sum(one * (one - 1) for one, _ in table), originals * (originals - 1))
+    within = Fraction(sum(count * (count - 1) for count, _ in table), originals * (originals - 1))
     return within - across
 
 
@@ -75,19 +75,19 @@ def shuffled(tables: Sequence[Table], *, above: bool = False) -> float:
     if not pools:
         return 1.0
     unit = lcm(*(pool.unit for pool in pools))
-    found = int(sum((difference(table) for table in tables), Fraction(0)) * unit)
-    upper, lower = tails(sorted(pools.items()), unit, found)
+    observed = int(sum((difference(table) for table in tables), Fraction(0)) * unit)
+    upper, lower = tails(sorted(pools.items()), unit, observed)
     return upper if above else min(1.0, 2 * min(upper, lower))
 
 
 def pooled(table: Table) -> Pool:
     """The answers of a sample, without who gave them."""
     sizes = sorted((one + other for one, other in table), reverse=True)
-    return Pool(tuple(sizes), sum(one for one, _ in table))
+    return Pool(tuple(sizes), sum(count for count, _ in table))
 
 
-def tails(pools: Sequence[tuple[Pool, int]], unit: int, found: int) -> tuple[float, float]:
-    """The chances of a sum of at least and of at most `found`, in units.
+def tails(pools: Sequence[tuple[Pool, int]], unit: int, observed: int) -> tuple[float, float]:
+    """The chances of a sum of at least and of at most `observed`, in units.
 
     `pools` has the number of samples with each pool.
     """
@@ -101,7 +101,7 @@ def tails(pools: Sequence[tuple[Pool, int]], unit: int, found: int) -> tuple[flo
     if high - low >= CELLS:
         variance = sum(spread(pool) * times for pool, times in pools) * unit**2
         # Half a unit belongs to the tail, because sums are whole numbers.
-        upper, lower = ((one - 0.5) / sqrt(variance) for one in (found, -found))
+        upper, lower = ((total - 0.5) / sqrt(variance) for total in (observed, -observed))
         return float(ndtr(-upper)), float(ndtr(-lower))
     cells = next_fast_len(high - low + 1, real=True)
     waves = np.ones(cells // 2 + 1, dtype=np.complex128)
@@ -112,9 +112,9 @@ def tails(pools: Sequence[tuple[Pool, int]], unit: int, found: int) -> tuple[flo
         waves *= rfft(mass) ** times
     # Beginning with the lowest sum.
     every = np.roll(irfft(waves, cells), -low)[: high - low + 1]
-    both = float(every[found - low :].sum()), float(every[: found - low + 1].sum())
+    both = float(every[observed - low :].sum()), float(every[: observed - low + 1].sum())
     # A Fourier transform leaves errors in the last digits, which differ between computers.
-    upper, lower = (min(1.0, max(10.0**-DIGITS, round(one, DIGITS))) for one in both)
+    upper, lower = (min(1.0, max(10.0**-DIGITS, round(chance, DIGITS))) for chance in both)
     return upper, lower
 
 

@@ -25,12 +25,12 @@ def _unbroken(text: str) -> str:
 
 def items(texts: Iterable[str]) -> str:
     """Return texts as the items of a list."""
-    return "".join(f"<li>{_unbroken(escaped(one))}</li>" for one in texts)
+    return "".join(f"<li>{_unbroken(escaped(text))}</li>" for text in texts)
 
 
-def sentences(told: Iterable[str], otherwise: str) -> str:
+def sentences(texts: Iterable[str], otherwise: str) -> str:
     """Return the sentences of a verdict as a list, or `otherwise` if there are none."""
-    return f'<ul class="verdict">{items([*told] or [otherwise])}</ul>'
+    return f'<ul class="verdict">{items([*texts] or [otherwise])}</ul>'
 
 
 WIDTH: Final = 400
@@ -90,16 +90,16 @@ def charts(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> list
         _curves(summary),
         _histogram(summary, predictions),
     ]
-    return [one for one in made if one is not None]
+    return [chart for chart in made if chart is not None]
 
 
-def diagrams(found: Comparison) -> list[Chart]:
+def diagrams(comparison: Comparison) -> list[Chart]:
     """Return the critical-difference diagrams of a comparison."""
     made = [
-        *(_diagram(each, "trials") for each in found.metrics),
-        *(_diagram(each, "shared") for each in found.paired),
+        *(_diagram(each, "trials") for each in comparison.metrics),
+        *(_diagram(each, "shared") for each in comparison.paired),
     ]
-    return [one for one in made if one is not None]
+    return [chart for chart in made if chart is not None]
 
 
 def legend(models: Sequence[str]) -> str:
@@ -143,8 +143,8 @@ def _scatter(summary: Summary) -> Chart | None:
         x, y = _x((value - low) / (high - low)), _y(rate / top, height)
         # The area grows with the number of weights, so the radius with its root. 4 is still visible.
         radius = max(4.0, 22 * sqrt((model.parameters or 0) / largest))
-        told = f"{wording.value(value, share=share)} and {wording.percent(rate)}"
-        words.append(f"{model.model} {told} ({wording.size(model.parameters)})")
+        both = f"{wording.value(value, share=share)} and {wording.percent(rate)}"
+        words.append(f"{model.model} {both} ({wording.size(model.parameters)})")
         parts.append(
             f'<circle class="c{number % COLOURS} {"blob" if model.parameters else "hollow"}" cx="{x:.1f}" '
             f'cy="{y:.1f}" r="{radius:.1f}"><title>{escaped(words[-1])}</title></circle>'
@@ -192,13 +192,13 @@ class _Bar(NamedTuple):
 def _bar(model: ModelSummary, row: ByTransform) -> _Bar:
     rate, excess = row.violations, row.excess
     if not wording.is_noisy(model) or excess.points is None:
-        told = wording.percent(rate.rate)
-        about = f"{told} ({wording.interval(rate)}; {wording.counts(rate)})"
-        return _Bar(rate.rate, rate.low, rate.high, told, about)
-    told, _, counts = wording.excess_lines(excess, row.noise)
+        shown = wording.percent(rate.rate)
+        about = f"{shown} ({wording.interval(rate)}; {wording.counts(rate)})"
+        return _Bar(rate.rate, rate.low, rate.high, shown, about)
+    shown, _, counts = wording.excess_lines(excess, row.noise)
     share, low, high = (max(0.0, end or 0.0) for end in (excess.points, excess.low, excess.high))
-    about = f"{told} points beyond noise ({wording.ends(excess)}; {counts})"
-    return _Bar(share, low, high, told, about)
+    about = f"{shown} points beyond noise ({wording.ends(excess)}; {counts})"
+    return _Bar(share, low, high, shown, about)
 
 
 def _bars(summary: Summary, kind: str, title: str) -> Chart | None:
@@ -250,10 +250,10 @@ def _diagram(result: Metric | Paired, over: str) -> Chart | None:
     """Draw the critical-difference diagram: models by mean rank on an axis, bars through indistinguishable
     models.
     """
-    found = ranked(result)
-    if found is None:
+    ranking = ranked(result)
+    if ranking is None:
         return None
-    names, bars = found
+    names, bars = ranking
     left, right, axis = 236, WIDTH - 14, 30
     last = max(2, ceil(max(result.ranks.values())))
     below = axis + 8 + 9 * len(bars)
@@ -294,17 +294,17 @@ def _diagram(result: Metric | Paired, over: str) -> Chart | None:
 
 def _curves(summary: Summary) -> Chart | None:
     """Draw violated samples against queries for each search."""
-    found = [
+    attacks = [
         (f"{model.model}, {attack.strategy}", attack)
         for model in summary.models
         for attack in model.attacks
         if attack.violated.total
     ]
-    if not found:
+    if not attacks:
         return None
-    above, most = 18 * len(found), max(attack.budget for _, attack in found)
+    above, most = 18 * len(attacks), max(attack.budget for _, attack in attacks)
     height = 270 + above
-    top = max(attack.curve[-1] / attack.violated.total for _, attack in found) or 0.1
+    top = max(attack.curve[-1] / attack.violated.total for _, attack in attacks) or 0.1
 
     def place(queries: int) -> float:
         return _x(log(queries) / log(most)) if most > 1 else _x(1)
@@ -314,7 +314,7 @@ def _curves(summary: Summary) -> Chart | None:
     ticks = [2**n for n in range(0, most.bit_length(), 1 + most.bit_length() // 9)]
     parts += [_label(place(tick), height - 22, str(tick), anchor="middle") for tick in ticks]
     words = []
-    for number, (name, attack) in enumerate(found):
+    for number, (name, attack) in enumerate(attacks):
         total = attack.violated.total
         points = [
             (place(n), _y(count / total / top, height, above=above))

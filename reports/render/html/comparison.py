@@ -22,15 +22,16 @@ class RunOnPage:
     """Origin of its numbers: versions, seed, hashes, machine."""
 
 
-def comparison_html(found: Comparison, runs: Sequence[RunOnPage]) -> str:
-    """Return the page as text. `found` is the comparison of these runs."""
-    models = _models([one.run for one in runs])
+def comparison_html(comparison: Comparison, runs: Sequence[RunOnPage]) -> str:
+    """Return the page as text. `comparison` is the comparison of these runs."""
+    models = _models([page.run for page in runs])
     title = f"codeaudit: {wording.listed(list(models))} compared"
-    tests = "".join(table(replace(one, lead=())) for one in sheets(found))  # the verdict has their lead
+    # The verdict has their lead.
+    tests = "".join(table(replace(sheet, lead=())) for sheet in sheets(comparison))
     sections = {
-        "summary": ("Verdict", "Verdict", sentences(verdict(found), "Nothing could be compared.")),
+        "summary": ("Verdict", "Verdict", sentences(verdict(comparison), "Nothing could be compared.")),
         "runs": ("Runs", "The runs", "".join(map(_run, runs))),
-        "figures": ("Figures", "Figures", _figures(found, runs, models)),
+        "figures": ("Figures", "Figures", _figures(comparison, runs, models)),
         "comparison": ("Comparison", "Comparison of the models", tests),
         "about": ("About", "About these runs", "".join(map(_about, runs))),
     }
@@ -40,33 +41,33 @@ def comparison_html(found: Comparison, runs: Sequence[RunOnPage]) -> str:
 def _models(runs: Sequence[ComparedRun]) -> dict[str, ModelSummary]:
     """The models under the names of the comparison; of one that stands in several runs the first summary."""
     shown = labels(runs)
-    found: dict[str, ModelSummary] = {}
+    by_name: dict[str, ModelSummary] = {}
     for run in runs:
         for model in run.summary.models:
             name = shown[run.name, model.model]
-            found.setdefault(name, replace(model, model=name))
-    return found
+            by_name.setdefault(name, replace(model, model=name))
+    return by_name
 
 
-def _run(one: RunOnPage) -> str:
-    sheet = violations_first(replace(first_screen(one.run.summary), lead=()))
-    return table(replace(sheet, title=f"{one.run.name}: {sheet.title}"))
+def _run(page: RunOnPage) -> str:
+    sheet = violations_first(replace(first_screen(page.run.summary), lead=()))
+    return table(replace(sheet, title=f"{page.run.name}: {sheet.title}"))
 
 
-def _figures(found: Comparison, runs: Sequence[RunOnPage], models: Mapping[str, ModelSummary]) -> str:
+def _figures(comparison: Comparison, runs: Sequence[RunOnPage], models: Mapping[str, ModelSummary]) -> str:
     first = runs[0].run.summary
     # Rates of different corpora do not belong into one picture.
-    if any(one.run.summary.corpus != first.corpus for one in runs):
-        return drawn(list(models), diagrams(found))
+    if any(page.run.summary.corpus != first.corpus for page in runs):
+        return drawn(list(models), diagrams(comparison))
     together = Summary(
         task=first.task,
         corpus=first.corpus,
         seed=first.seed,
         models=tuple(models.values()),
-        statistics=found,
+        statistics=comparison,
     )
     return drawn(list(models), charts(together, {}))
 
 
-def _about(one: RunOnPage) -> str:
-    return f"<h3>{escaped(one.run.name)}</h3>{facts(one.about)}"
+def _about(page: RunOnPage) -> str:
+    return f"<h3>{escaped(page.run.name)}</h3>{facts(page.about)}"

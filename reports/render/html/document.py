@@ -37,11 +37,11 @@ def opening(summary: Summary, asked: Sequence[str]) -> str:
         summary: the numbers.
         asked: when which models were asked what, and what that cost, in sentences.
     """
-    told = sentences(
+    lead = sentences(
         [*first_screen(summary).lead, *verdict_within(summary)],
         "No answer to a perturbed input could be judged.",
     )
-    return f'{told}<div class="asked">{"".join(f"<p>{escaped(one)}</p>" for one in asked)}</div>'
+    return f'{lead}<div class="asked">{"".join(f"<p>{escaped(line)}</p>" for line in asked)}</div>'
 
 
 def scorecards(summary: Summary) -> str:
@@ -79,7 +79,7 @@ def _line(head: str, cell: Cell) -> str:
 
 
 def _legend(sheet: Sheet) -> str:
-    return "".join(f'<li class="legend-text">{escaped(one)}</li>' for one in sheet.legend)
+    return "".join(f'<li class="legend-text">{escaped(line)}</li>' for line in sheet.legend)
 
 
 BUDGET: Final = 2_600_000
@@ -146,13 +146,13 @@ def browser(
     """
     # By the name of the variant, since explanations are kept in a table of their own.
     explained = {_name(row): row for row in explanations}
-    found = _Candidates(explained={row["sample"] for row in explanations})
-    for seed, one in audited:
-        asked = _asked(one)
-        for violated in one.verdicts:
+    candidates = _Candidates(explained={row["sample"] for row in explanations})
+    for seed, record in audited:
+        asked = _asked(record)
+        for violated in record.verdicts:
             if not isinstance(violated, Violated) or violated.perturbed.kind != "preserving":
                 continue
-            candidate = found.of(one.sample)
+            candidate = candidates.of(record.sample)
             if candidate is None:
                 continue
             perturbed = violated.perturbed
@@ -160,7 +160,7 @@ def browser(
             rewritten = {"other": candidate.text_number(perturbed.other)} if perturbed.other else {}
             row = {
                 **rewritten,
-                "model": one.model,
+                "model": record.model,
                 "seed": seed,
                 "transform": perturbed.transform,
                 "variant": perturbed.variant,
@@ -171,7 +171,7 @@ def browser(
             }
             if asked.changed:
                 row["repeats"] = steadiness(asked)
-            name = (one.model, seed, one.sample.id, perturbed.transform, perturbed.variant)
+            name = (record.model, seed, record.sample.id, perturbed.transform, perturbed.variant)
             if why := explained.get(name):
                 row["least"] = {
                     "text": candidate.text_number(why["perturbed"]),
@@ -181,13 +181,13 @@ def browser(
                     "queries": why["queries"],
                     "after": _shown(answer_from_json(why["after"])),
                 }
-            found.add(candidate, row)
-    return found.fitting(draw)
+            candidates.add(candidate, row)
+    return candidates.fitting(draw)
 
 
-def _asked(one: Audited) -> Asked:
+def _asked(record: Audited) -> Asked:
     """The judged repeats of a sample."""
-    repeats = [each for each in one.verdicts if each.perturbed.kind == "identity"]
+    repeats = [each for each in record.verdicts if each.perturbed.kind == "identity"]
     judged = [isinstance(each, Violated) for each in repeats if not isinstance(each, Unjudged)]
     return Asked(len(judged), sum(judged))
 
@@ -218,7 +218,7 @@ class _Candidate:
     def made(self) -> dict[str, Any]:
         """Return the sample as the page has it."""
         sample = self.sample
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "id": sample.id,
             "path": sample.origin.path,
             "line": sample.origin.line,
@@ -227,12 +227,12 @@ class _Candidate:
             "texts": list(self.texts),
         }
         if sample.other and sample.other != sample.source:
-            told["other"] = sample.other
+            entry["other"] = sample.other
         if sample.label is not None:
-            told["label"] = _shown(sample.label)
+            entry["label"] = _shown(sample.label)
         if graph := self.drawing:
-            told["graph"] = {"lines": graph.lines, "after": graph.after, "layers": graph.layers}
-        return told
+            entry["graph"] = {"lines": graph.lines, "after": graph.after, "layers": graph.layers}
+        return entry
 
 
 class _Candidates:
@@ -310,7 +310,9 @@ class _Candidates:
         return fit
 
     def _order(self) -> list[_Candidate]:
-        return sorted(self._kept.values(), key=lambda one: (one.sample.id not in self._explained, one.place))
+        return sorted(
+            self._kept.values(), key=lambda kept: (kept.sample.id not in self._explained, kept.place)
+        )
 
     def _weigh(self, candidate: _Candidate, *texts: str) -> None:
         size = sum(map(self._meter.add, texts))
@@ -339,34 +341,34 @@ class _PackedSize:
         return grown
 
 
-def packed(found: Browser) -> str:
+def packed(shown: Browser) -> str:
     """Return the data as base64 of deflated JSON. The last violations are dropped if there are too many."""
-    code = _pack(found)
+    code = _pack(shown)
     if len(code) > BUDGET:
         # First samples with large texts, because a few of them may take most of the room.
-        longest = [max(map(len, (sample["source"], *sample["texts"]))) for sample in found.samples]
-        _keep(found, [row for row in found.rows if longest[row.place] <= LARGE])
-        code = _pack(found)
+        longest = [max(map(len, (sample["source"], *sample["texts"]))) for sample in shown.samples]
+        _keep(shown, [row for row in shown.rows if longest[row.place] <= LARGE])
+        code = _pack(shown)
     while len(code) > BUDGET:
         # In proportion to what is too much, a little less each time: compression makes the size no exact
         # multiple.
-        _keep(found, found.rows[: int(0.95 * len(found.rows) * BUDGET / len(code))])
-        code = _pack(found)
+        _keep(shown, shown.rows[: int(0.95 * len(shown.rows) * BUDGET / len(code))])
+        code = _pack(shown)
     return code
 
 
-def _keep(found: Browser, rows: list[ViolationRow]) -> None:
-    found.left_out += len(found.rows) - len(rows)
-    found.rows = rows
+def _keep(shown: Browser, rows: list[ViolationRow]) -> None:
+    shown.left_out += len(shown.rows) - len(rows)
+    shown.rows = rows
 
 
-def _pack(found: Browser) -> str:
+def _pack(shown: Browser) -> str:
     # Samples whose violations were all dropped are dropped, too.
-    used = sorted({row.place for row in found.rows})
+    used = sorted({row.place for row in shown.rows})
     number = {place: new for new, place in enumerate(used)}
     # ASCII escapes, so that lone surrogates survive; deflate makes up for their length.
-    samples = (json.dumps(found.samples[place], separators=(",", ":")) for place in used)
-    rows = (row.placed(number[row.place]) for row in found.rows)
+    samples = (json.dumps(shown.samples[place], separators=(",", ":")) for place in used)
+    rows = (row.placed(number[row.place]) for row in shown.rows)
     # One at a time, because the whole text takes ten times as much room as the result.
     deflated = zlib.compressobj(9)
     pieces = [
@@ -384,14 +386,14 @@ def _joined(items: Iterable[str]) -> Iterator[str]:
 
 def _told(predicted: Predicted) -> dict[str, Any]:
     best = sorted(predicted.scores, key=lambda pair: (-pair[1], pair[0]))[:SCORES]
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "answer": _shown(predicted.answer),
         "scores": [[label[:LONG], float(f"{score:.4g}")] for label, score in best],
     }
     if predicted.replies:
-        told["reply"] = _cut(reply_text(predicted))
-        told["read"] = predicted.replies[0].read
-    return told
+        entry["reply"] = _cut(reply_text(predicted))
+        entry["read"] = predicted.replies[0].read
+    return entry
 
 
 def _shown(answer: Answer) -> str:
@@ -519,16 +521,16 @@ def _figure(figure: Chart) -> str:
 def _browser(browser: Browser) -> str:
     if not browser.total:
         return "<p>No answer changed under an edit that keeps the meaning.</p>"
-    told = f"{counted(browser.total, 'answer')} changed although the meaning was kept."
+    sentence = f"{counted(browser.total, 'answer')} changed although the meaning was kept."
     if browser.left_out:
-        told += f" {browser.left_out:,} of them are in the run folder only: this page would be too large."
+        sentence += f" {browser.left_out:,} of them are in the run folder only: this page would be too large."
     heads = "".join(
         f'<th scope="col" role="columnheader" aria-sort="none">'
         f'<button type="button" data-key="{key}">{head}</button></th>'
         for key, head in COLUMNS.items()
     )
     return (
-        f"<p>{told}</p>"
+        f"<p>{sentence}</p>"
         "<noscript><p>The browser of violations needs JavaScript; the tables do not.</p></noscript>"
         '<div id="browser" hidden>'
         '<form id="filters" role="search" aria-label="Filter violations"><label>Search '
