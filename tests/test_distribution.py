@@ -143,7 +143,10 @@ def test_the_metadata_of_the_other_program_is_asked_for_by_its_name_only() -> No
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call)
         and getattr(node.func, "id", getattr(node.func, "attr", "")) in LOOK_UPS
-        and any(isinstance(one, ast.Constant) and one.value in (NAME, NAMESAKE) for one in node.args)
+        and any(
+            isinstance(argument, ast.Constant) and argument.value in (NAME, NAMESAKE)
+            for argument in node.args
+        )
     ]
     assert asked == [], "write NAME or NAMESAKE"
 

@@ -39,7 +39,7 @@ def _helpers() -> frozenset[str]:
     calls = {function: _called(function) for function in functions}
     sure = {function for function in functions if _has_assert(function) or calls[function] & ASSERTING}
     while True:
-        names = {one.name for one in sure} - {one.name for one in functions if one not in sure}
+        names = {one.name for one in sure} - {function.name for function in functions if function not in sure}
         more = {function for function in functions if function not in sure and calls[function] & names}
         if not more:
             return frozenset(names | ASSERTING)

@@ -61,8 +61,8 @@ class Listener:
     def judging(self) -> Iterator[Judge]:
         def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
             self.asked.append([one.source for one in variants])
-            for one in variants:
-                yield self.words.get(one.source, Undecided("not listed"))
+            for variant in variants:
+                yield self.words.get(variant.source, Undecided("not listed"))
 
         yield judge
         self.closed += 1
@@ -119,7 +119,7 @@ def test_each_word_is_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "together"),
+    ("findings", "together"),
     [
         ([BehavesSame("measured"), BehavesSame("executed")], BehavesSame("measured")),
         ([BehavesSame("measured"), BehavesDifferently("executed", "y")], BehavesDifferently("executed", "y")),
@@ -131,8 +131,8 @@ def test_each_word_is_counted() -> None:
         ([Undecided("x"), Undecided("y")], Undecided("x; y")),
     ],
 )
-def test_several_tools_say_one_thing(told: list[WitnessFinding], together: WitnessFinding) -> None:
-    assert combined(told) == together
+def test_several_tools_say_one_thing(findings: list[WitnessFinding], together: WitnessFinding) -> None:
+    assert combined(findings) == together
 
 
 def test_cases_keep_their_order_and_what_is_not_judged_passes_by() -> None:

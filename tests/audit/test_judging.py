@@ -38,10 +38,10 @@ class Opinions(BaseModel):
         return [
             Predicted(
                 answer=self.again
-                if isinstance(one, Repeat)
-                else self.said.get((one.source, one.other), "same")
+                if isinstance(query, Repeat)
+                else self.said.get((query.source, query.other), "same")
             )
-            for one in queries
+            for query in queries
         ]
 
 

@@ -61,7 +61,7 @@ def varied(label: float | None = None) -> list[Case]:
 
 
 def variants(cases: list[Case]) -> list[Perturbed]:
-    return [one for each in cases for one in each.outcomes if isinstance(one, Perturbed)]
+    return [outcome for each in cases for outcome in each.outcomes if isinstance(outcome, Perturbed)]
 
 
 def test_a_spec_is_a_column_a_tool_or_nothing() -> None:
@@ -168,7 +168,7 @@ def test_the_labels_of_variants_survive_the_suite(tmp_path: Path, witness: Count
         for one in given:
             table.write(suite_rows(0, one))
     assert list(read_suite(path, seed=0)) == given
-    assert len({one.sample.label for one in variants(given)}) > 3
+    assert len({variant.sample.label for variant in variants(given)}) > 3
 
 
 def test_a_suite_of_an_earlier_version_reads_back(tmp_path: Path) -> None:

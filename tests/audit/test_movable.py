@@ -94,7 +94,7 @@ def drawn(made: DrawnInputs, *models: Narrow) -> tuple[list[Case], list[Case], d
 
 def movable(cases: list[Case], transform: str) -> int:
     return sum(
-        any(isinstance(one, Perturbed) and one.transform == transform for one in each.outcomes)
+        any(isinstance(outcome, Perturbed) and outcome.transform == transform for outcome in each.outcomes)
         for each in cases
     )
 
@@ -104,7 +104,7 @@ def test_each_transform_gets_its_samples_and_no_other_is_tried_on_them() -> None
     assert len(plain) == PLAIN
     assert movable(plain, "rename") == PLAIN >= 8
     assert movable([*plain, *extra], "reorder") == 8 > movable(plain, "reorder")
-    assert {one.transform for each in extra for one in each.outcomes} == {"reorder"}
+    assert {outcome.transform for each in extra for outcome in each.outcomes} == {"reorder"}
     assert "identity" not in told
     assert told["reorder"].extra == len(extra)
     assert told["rename"].extra == 0
@@ -176,7 +176,7 @@ def test_what_one_model_cannot_read_does_not_count() -> None:
 )
 def test_the_original_and_one_variant_must_be_readable(refused: str, counts: bool) -> None:
     found = case(function(3), SuitePlan(transforms=("rename",), variants=2, seed=0))
-    texts = [one.source for one in found.outcomes if isinstance(one, Perturbed)]
+    texts = [outcome.source for outcome in found.outcomes if isinstance(outcome, Perturbed)]
     assert len(set(texts)) == 2
     closed = {"the original": [found.sample.source], "all variants": texts, "one variant": texts[:1]}[refused]
     chooser = MovableChooser(["rename"], wanted=1, readable=lambda _, source: source not in closed)
@@ -214,7 +214,7 @@ def test_a_model_tells_what_it_would_not_read(name: str) -> None:
     told = [model.unreadable(query) for query in asked]
     # In either order: what a model told about a text must not change its answer.
     answers = model.predict(asked)
-    assert [one if isinstance(one, Failed) else None for one in answers] == told
+    assert [answer if isinstance(answer, Failed) else None for answer in answers] == told
     assert model.predict(asked) == answers
     assert told[0] is None
     assert told[1] is not None

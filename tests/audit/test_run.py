@@ -159,7 +159,7 @@ def repeated_batches(cases: Sequence[Case], *, whole: bool) -> dict[str, list[li
     memory = Remembering()
     setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=memory, monitor=Silent(), batch_size=4)
     if whole:
-        again = (one for each in cases for one in repeats(each, FUNCTION_NAME))
+        again = (repeat for each in cases for repeat in repeats(each, FUNCTION_NAME))
         list(audit(cases, setup, asked=ask_again(again, setup)))
     else:
         list(audit(cases, setup))
@@ -186,7 +186,7 @@ def test_the_company_of_a_repeated_query_is_the_same_in_every_division_into_shar
 @pytest.mark.slow
 def test_repeated_queries_keep_their_company_when_a_run_resumes() -> None:
     memory = Remembering()
-    again = [one for each in SEVERAL for one in repeats(each, FUNCTION_NAME)]
+    again = [repeat for each in SEVERAL for repeat in repeats(each, FUNCTION_NAME)]
     whole = Recorder(echo, parameters=1)
     setup = AuditSetup(model=whole, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=4)
     ask_again(again, setup)
@@ -199,7 +199,7 @@ def test_repeated_queries_keep_their_company_when_a_run_resumes() -> None:
 
 def test_repeated_queries_are_asked_once_and_failures_are_handed_on() -> None:
     model = Recorder(refuse, parameters=1)
-    again = [one for each in SEVERAL for one in repeats(each, FUNCTION_NAME)]
+    again = [repeat for each in SEVERAL for repeat in repeats(each, FUNCTION_NAME)]
     monitor = Counting()
     setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=Remembering(), monitor=monitor, batch_size=4)
     lost = ask_again(again, setup)
@@ -287,7 +287,7 @@ def test_the_batches_of_repeats_differ(times: int) -> None:
         for batch in rebatches([one for one in asked if one.number == number], 8, padded=True):
             for place, one in enumerate(batch.queries):
                 places.setdefault(one.source, set()).add(place)
-    assert {len(one) for one in places.values()} == {times}
+    assert {len(place) for place in places.values()} == {times}
 
 
 def test_equal_texts_of_two_buckets_are_repeated_for_each() -> None:

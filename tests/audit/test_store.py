@@ -79,7 +79,7 @@ def test_a_suite_reads_back_as_it_was(tmp_path: Path) -> None:
     )
     plan = SuitePlan(transforms=("identity", "reorder", "rename", "rename-merging"), variants=3, seed=5)
     written = list(cases([sample], plan, workers=1))
-    assert any(isinstance(one, Perturbed) and one.moves for one in written[0].outcomes)
+    assert any(isinstance(outcome, Perturbed) and outcome.moves for outcome in written[0].outcomes)
     path = tmp_path / "suite.parquet"
     with TableWriter(path, SUITE_COLUMNS, ABOUT) as table:
         for seed in (5, 6):
@@ -102,7 +102,9 @@ def test_a_suite_that_is_written_again_rests_on_the_same(tmp_path: Path) -> None
         id="s", language="c", source=source, label=None, origin=Origin(path="a.c", line=1), context=source
     )
     (made,) = cases([sample], SuitePlan(transforms=("rename",), variants=1, seed=5), workers=1)
-    compiled = [replace(one, evidence="compiled") for one in made.outcomes if isinstance(one, Perturbed)]
+    compiled = [
+        replace(outcome, evidence="compiled") for outcome in made.outcomes if isinstance(outcome, Perturbed)
+    ]
     told = []
     one = replace(made, outcomes=tuple(compiled))
     for number in range(2):

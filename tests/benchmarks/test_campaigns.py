@@ -36,7 +36,7 @@ def test_half_a_line_is_no_chunk_and_spoils_no_other(tmp_path: Path) -> None:
     whole = log.path.read_bytes()
     log.path.write_bytes(whole + whole[:40])
     log.append(replace(CHUNK, first=10))
-    assert [one.first for one in log.chunks()] == [0, 10]
+    assert [chunk.first for chunk in log.chunks()] == [0, 10]
 
 
 def test_a_campaign_is_steady_where_its_last_third_is_of_this_engine_and_equal(tmp_path: Path) -> None:

@@ -148,8 +148,10 @@ def test_a_campaign_goes_on_where_its_log_ends(
         )
         assert main() == 0
     chunks = list(CampaignLog(log, "java").chunks())
-    assert [one.first for one in chunks] == [0, 10]
-    assert all(one.total("applied") == one.total("equal") + one.total("unclear") > 40 for one in chunks)
+    assert [chunk.first for chunk in chunks] == [0, 10]
+    assert all(
+        chunk.total("applied") == chunk.total("equal") + chunk.total("unclear") > 40 for chunk in chunks
+    )
     monkeypatch.setattr(sys, "argv", ["fuzz_java", "--log", str(log), "--report"])
     assert main() == 0
     assert "20 programs" in capsys.readouterr().out

@@ -40,7 +40,7 @@ def test_runs_at_once_are_the_tool(
             (first.tolist(), second.tolist())
             for first, second in zip(originals[run], edited[run], strict=True)
         ]
-        tables = [tabled(*one) for one in answers]
+        tables = [tabled(*answer) for answer in answers]
         differences = [difference(table) for table in tables]
         assert [one * setting.unit for one in differences] == found.pairs[run].tolist()
         excess = pair_excess(differences)

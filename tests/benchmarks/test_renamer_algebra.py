@@ -29,7 +29,7 @@ def test_tables_are_made_and_gone_on_with(
 ) -> None:
     words = [*SMALL, "--out", str(tmp_path)]
     assert benchmark.main([*words, "--networks", "renamer,canonicalized"]) == 0
-    first = [one for one in trials(tmp_path) if one["size"] == "tiny"]
+    first = [trial for trial in trials(tmp_path) if trial["size"] == "tiny"]
     assert [(one["network"], one["seed"]) for one in first] == [
         ("renamer", 0), ("canonicalized", 0), ("renamer", 1), ("canonicalized", 1),
     ]  # fmt: skip
@@ -64,7 +64,7 @@ def test_another_setting_is_another_result(benchmark: ModuleType, tmp_path: Path
     assert benchmark.main(words) == 0
     assert benchmark.main(words) == 0
     assert benchmark.main([*words, "--steps", "5"]) == 0
-    found = [one["setting"] for one in trials(tmp_path) if one["size"] == "tiny"]
+    found = [trial["setting"] for trial in trials(tmp_path) if trial["size"] == "tiny"]
     assert [f"steps {steps}," in setting for steps, setting in zip((4, 5), found, strict=True)] == [
         True,
         True,

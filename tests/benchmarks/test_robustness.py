@@ -44,7 +44,7 @@ def test_a_table_is_made_and_gone_on_with(
     out = tmp_path / "out"
     words = [*SMALL, "--corpus", corpus(tmp_path / "functions.jsonl"), "--out", str(out)]
     assert benchmark.main([*words, "--networks", "renamer", "--seeds", "1"]) == 0
-    assert [(one["network"], one["seed"]) for one in trials(out)] == [("renamer", 0)]
+    assert [(trial["network"], trial["seed"]) for trial in trials(out)] == [("renamer", 0)]
     assert benchmark.main(words) == 0
     found = trials(out)
     assert len(found) == 12, "what was there was done again, or something is missing"

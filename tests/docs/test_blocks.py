@@ -445,7 +445,7 @@ def _write_tables(folder: Path) -> None:
                                      f"  int all = sum + second;\n  return all;\n}}"}
         for number in range(6)
     ]  # fmt: skip
-    (folder / "dataset/data.jsonl").write_text("".join(json.dumps(one) + "\n" for one in methods))
+    (folder / "dataset/data.jsonl").write_text("".join(json.dumps(method) + "\n" for method in methods))
     (folder / "dataset/test.txt").write_text("0\t1\t1\n2\t3\t0\n4\t5\t1\n1\t2\t0\n")
     pairs = [{"idx": str(number), "doc": f"python add {row['split']} numbers", "code": row["source"], "label": 1}
              for number, row in enumerate(rows)]  # fmt: skip
@@ -462,7 +462,7 @@ def _write_tables(folder: Path) -> None:
         {"code": program.format(at, "+-*/"[at % 4], at % 4 + 1), "label": str(at % 4 + 1), "index": str(at)}
         for at in range(32)
     ]
-    (folder / "dataset/test.jsonl").write_text("".join(json.dumps(one) + "\n" for one in programs))
+    (folder / "dataset/test.jsonl").write_text("".join(json.dumps(program) + "\n" for program in programs))
     with (folder / "cwe.jsonl").open("w") as lines, (folder / "data.csv").open("w", newline="") as file:
         rows_of_csv = csv.writer(file)
         rows_of_csv.writerow(["func", "target"])

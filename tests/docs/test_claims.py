@@ -24,7 +24,7 @@ def cited(claim: str) -> str:
     if not anchor:
         return text
     sections = re.split(r"^## ", text, flags=re.MULTILINE)
-    (found,) = (one for one in sections if _anchor(one.partition("\n")[0]) == anchor)
+    (found,) = (section for section in sections if _anchor(section.partition("\n")[0]) == anchor)
     return found
 
 

@@ -37,11 +37,11 @@ def mentioned(text: str) -> Iterator[str]:
 def test_every_table_and_figure_has_a_state(page: Path) -> None:
     found = listed(page)
     assert {state for _, state in found} <= set(STATES)
-    told = re.search(
+    match = re.search(
         r"^The paper has (\d+) tables and (\d+) figures\.$", page.read_text("utf-8"), re.MULTILINE
     )
-    assert told is not None
-    wanted = [f"{kind} {number}" for kind, count in (("Table", told[1]), ("Figure", told[2]))
+    assert match is not None
+    wanted = [f"{kind} {number}" for kind, count in (("Table", match[1]), ("Figure", match[2]))
               for number in range(1, int(count) + 1)]  # fmt: skip
     assert [name for name, _ in found] == wanted
 

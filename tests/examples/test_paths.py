@@ -119,19 +119,19 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
     place = EXAMPLES / "notebook" / "first_audit.ipynb"
     cells = [one for one in json.loads(place.read_text("utf-8"))["cells"] if one["cell_type"] == "code"]
-    assert all(not one["outputs"] for one in cells), "outputs are not kept in the repository"
+    assert all(not cell["outputs"] for cell in cells), "outputs are not kept in the repository"
     try:
         import ipykernel  # noqa: F401
         import nbclient
         import nbformat
     except ImportError:
-        text = "\n".join("".join(one["source"]) for one in cells)
+        text = "\n".join("".join(cell["source"]) for cell in cells)
         done = started(sys.executable, "-c", text, cwd=tmp_path)
         assert done.returncode == 0, done.stderr[-2000:]
     else:
         notebook = nbformat.read(place, as_version=4)
         folder = {"metadata": {"path": str(tmp_path)}}
         nbclient.NotebookClient(notebook, timeout=120, resources=folder).execute()
-        shown = [one for cell in notebook.cells if cell.cell_type == "code" for one in cell.outputs]
+        shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
         assert any("text/html" in one.get("data", {}) for one in shown), "a run shows its tables"
     assert "rename" in (tmp_path / "audit.html").read_text("utf-8")

@@ -46,7 +46,9 @@ def records(
 def _labelled(found: Audited, label: Answer | None) -> Audited:
     """The record with another label; the scores stay as they are."""
     of = replace(found.sample, label=label)  # type: ignore[arg-type]
-    verdicts = [replace(one, perturbed=replace(one.perturbed, sample=of)) for one in found.verdicts]
+    verdicts = [
+        replace(verdict, perturbed=replace(verdict.perturbed, sample=of)) for verdict in found.verdicts
+    ]
     return replace(found, sample=of, verdicts=tuple(verdicts))
 
 

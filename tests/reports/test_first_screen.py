@@ -198,7 +198,7 @@ def test_samples_that_a_model_cannot_read_do_not_count_as_asked(
     made = replace(model("m", [row("rename", of(1, 4))]), samples=8, skipped=skipped, extra=extra)
     sheet = first_screen(summary(made))
     (cells,) = sheet.rows
-    assert cells[[one.head for one in sheet.columns].index("asked")].lines == (told,)
+    assert cells[[column.head for column in sheet.columns].index("asked")].lines == (told,)
 
 
 @pytest.mark.parametrize("width", [40, 60, 72, 100, 200])

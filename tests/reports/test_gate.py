@@ -32,7 +32,7 @@ def rules(**given: Any) -> Limits:
 def judged(*records: Audited, name: str = "now", task: Task | None = None) -> Judged:
     """A run as a gate reads it, from audited samples of one trial."""
     names = list(dict.fromkeys(record.model for record in records))
-    headers = tuple(ModelHeader(name=one, parameters=None, fingerprint=one, noise=0.0) for one in names)
+    headers = tuple(ModelHeader(name=name, parameters=None, fingerprint=name, noise=0.0) for name in names)
     header = RunHeader(task="function-name", corpus="stdlib", seed=0, models=headers)
     unjudged = defaultdict(Counter)  # type: ignore[var-annotated]
     for record in records:
@@ -42,8 +42,8 @@ def judged(*records: Audited, name: str = "now", task: Task | None = None) -> Ju
     return Judged(
         name=name,
         summary=summarise([(0, records)], task=task or Subtokens(), header=header),
-        flips=tuple(flip for one in records for flip in observe(one, seed=0).flips()),
-        originals={one.sample.id: one.sample.source for one in records},
+        flips=tuple(flip for record in records for flip in observe(record, seed=0).flips()),
+        originals={record.sample.id: record.sample.source for record in records},
         unjudged=unjudged,
         gaps={
             name: [
@@ -395,7 +395,7 @@ def lively(
 
 
 def check_of(found: Gate, name: str) -> Check:
-    (check,) = (one for one in found.checks if one.title == name)
+    (check,) = (check for check in found.checks if check.title == name)
     return check
 
 

@@ -92,7 +92,7 @@ def reactions(found: Gate) -> dict[str, str]:
 
 
 def only(found: Gate, name: str) -> Check:
-    (check,) = (one for one in found.checks if one.name == name)
+    (check,) = (check for check in found.checks if check.name == name)
     return check
 
 
@@ -408,7 +408,9 @@ VERDICTS: dict[str, Callable[[int], Judged]] = {
 def test_few_samples_are_said_in_the_last_line(start: str, make: Callable[[int], Judged]) -> None:
     def last(number: int) -> str:
         found = gate(make(number), LIMITS)
-        return verdict(replace(found, checks=tuple(one for one in found.checks if one.name != "one answer")))
+        return verdict(
+            replace(found, checks=tuple(check for check in found.checks if check.name != "one answer"))
+        )
 
     assert last(30) == start
     assert last(29) == f"{start}; 29 samples only, fewer than 30"

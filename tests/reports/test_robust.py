@@ -23,7 +23,7 @@ from tests.support.audited import sample
 def test_pass_at_k_is_the_share_of_draws_with_a_passing_attempt(attempts: int) -> None:
     for passed in range(attempts + 1):
         for k in range(1, attempts + 1):
-            drawn = [min(one) < passed for one in combinations(range(attempts), k)]
+            drawn = [min(combination) < passed for combination in combinations(range(attempts), k)]
             assert pass_at(attempts, passed, k) == pytest.approx(sum(drawn) / comb(attempts, k))
 
 

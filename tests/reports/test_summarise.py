@@ -170,8 +170,8 @@ def test_each_language_of_a_mixed_folder_has_its_rates() -> None:
     found = summary_of(*records)
     languages = found.models[0].languages
     assert {name: one.samples for name, one in languages.items()} == {"java": 2, "c": 1}
-    assert [shares(one.edited.violations) for one in languages.values()] == [(1, 2), (0, 0)]
-    assert [shares(one.sensitivity) for one in languages.values()] == [(1, 1), (0, 1)]
+    assert [shares(language.edited.violations) for language in languages.values()] == [(1, 2), (0, 0)]
+    assert [shares(language.sensitivity) for language in languages.values()] == [(1, 1), (0, 1)]
     assert "By language, all transforms together" in markdown(found)
     assert tables(found)["languages.csv"].splitlines()[1].startswith("m,java,2,1,2,0.5,")
     alone = summary_of(*records[:2])

@@ -67,7 +67,7 @@ def blinded(rates: Mapping[str, float], unmoved: Sequence[str]) -> list[str]:
     models = {name: (str(n), rate) for n, (name, rate) in enumerate(rates.items())}
     found = compare([run("r", models)])
     rate = metric(found, "violation rate")
-    groups = tuple(replace(one, mean=0.0 if one.name in unmoved else 0.5) for one in rate.groups)
+    groups = tuple(replace(group, mean=0.0 if group.name in unmoved else 0.5) for group in rate.groups)
     metrics = (*found.metrics, replace(rate, name="sensitivity", better="higher", groups=groups))
     return list(verdict(replace(found, metrics=metrics)))
 
@@ -153,7 +153,7 @@ def test_few_missing_verdicts_are_told_only_if_they_could_turn_the_order(
     flips: int, gaps: int, told: bool
 ) -> None:
     sentences = list(verdict(compared(a=gapped(0, 0), b=gapped(flips, gaps))))
-    assert any("are missing" in one for one in sentences) == told
+    assert any("are missing" in sentence for sentence in sentences) == told
 
 
 def test_a_difference_that_missing_answers_could_turn_is_told_however_few_they_are() -> None:

@@ -44,9 +44,9 @@ def edit(
     )
 
 
-def named(one: Perturbed) -> set[str]:
+def named(perturbed: Perturbed) -> set[str]:
     """The ids of what an edit rests on."""
-    return {row.id for row in rests_on(one)}
+    return {row.id for row in rests_on(perturbed)}
 
 
 @pytest.mark.parametrize("language", LANGUAGES.built_in)

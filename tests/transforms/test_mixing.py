@@ -43,7 +43,7 @@ def sample(source: str = TEXT, language: str = "python") -> Sample:
 
 def variants(name: str, count: int = 4, *, seed: int = 0, source: str = TEXT) -> list[Perturbed]:
     outcomes = perturb_one(sample(source), transform_for(name, "python"), variants=count, seed=seed)
-    return [one for one in outcomes if isinstance(one, Perturbed)]
+    return [outcome for outcome in outcomes if isinstance(outcome, Perturbed)]
 
 
 def gives(source: str) -> object:
@@ -88,8 +88,8 @@ def test_renamings_come_last() -> None:
     # A renaming changes the text of nearly every other site.
     beside = 0
     for seed in range(20):
-        for one in variants("mixed/all", 2, seed=seed):
-            renames = [move.transform.startswith("rename") for move in one.moves]
+        for variant in variants("mixed/all", 2, seed=seed):
+            renames = [move.transform.startswith("rename") for move in variant.moves]
             assert renames == sorted(renames)
             beside += len(set(renames)) == 2
     assert beside >= 5
@@ -98,7 +98,7 @@ def test_renamings_come_last() -> None:
 @pytest.mark.slow
 def test_the_draw_depends_on_seed_sample_and_name() -> None:
     def texts(name: str, seed: int) -> list[str]:
-        return [one.source for one in variants(name, 2, seed=seed)]
+        return [variant.source for variant in variants(name, 2, seed=seed)]
 
     assert texts("mixed/order", 1) == texts("mixed/order", 1)
     assert texts("mixed/all", 1) != texts("mixed/all", 2)
@@ -110,8 +110,8 @@ def test_transforms_that_undo_each_other_are_never_in_one_variant() -> None:
     assert record is not None
     took_part: set[str] = set()
     for seed in range(3):
-        for one in variants("mixed/all", 2, seed=seed):
-            parts = {move.transform for move in one.moves}
+        for variant in variants("mixed/all", 2, seed=seed):
+            parts = {move.transform for move in variant.moves}
             took_part |= parts
             assert not [(a, b) for a in parts for b in parts if b in record.opposed.get(a, ())]
     assert len(took_part) > 15
@@ -191,6 +191,6 @@ def test_the_option_and_the_keyword(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert main(["transform", "a.py", "--mixed", "order", "--out", "b.py"]) == 0
     assert gives(Path("b.py").read_text()) == gives(TEXT)
     outcomes = list(codeaudit.perturb([TEXT], "reorder", mixed=["order", "expressions"], variants=1))
-    assert [one.transform for one in outcomes] == ["reorder", "mixed/order+expressions"]
+    assert [outcome.transform for outcome in outcomes] == ["reorder", "mixed/order+expressions"]
     assert main(["transform", "a.py", "--mixed", "reorder-breaking", "--diff"]) == 2
     assert main(["transform", "a.py", "--mixed", ",", "--diff"]) == 2

@@ -35,7 +35,7 @@ MOST = 2_000
 """Proposals until it counts as endless."""
 
 
-@pytest.mark.parametrize("strategy", [one for one in get_args(Strategy) if one != "shuffle"])
+@pytest.mark.parametrize("strategy", [argument for argument in get_args(Strategy) if argument != "shuffle"])
 @pytest.mark.parametrize("language", LEXICONS)
 def test_a_name_of_every_look_gets_a_new_one(language: str, strategy: Strategy) -> None:
     asked = []

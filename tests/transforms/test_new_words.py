@@ -84,7 +84,7 @@ def test_one_text_is_compiled_for_all_with_new_words(monkeypatch: pytest.MonkeyP
     for source, expected in (("def f(a):\n    x = a\n    y = x\n    return y\n", 2), (CELLS, 5)):
         asked.clear()
         shared = PythonVariables(source)
-        numbers = [one.number for one in shared.bindings if one.view == "local"]
+        numbers = [binding.number for binding in shared.bindings if binding.view == "local"]
         for words in (("one", "two"), ("three", "four"), ("five",), ("six", "seven")):
             names = dict(zip(numbers, words, strict=False))
             assert shared.proof(shared.rewritten(names), names) is not None

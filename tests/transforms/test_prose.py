@@ -79,7 +79,7 @@ def test_a_docstring_that_code_reads_stays() -> None:
 
 
 def test_an_edit_of_one_letter_and_the_table() -> None:
-    assert {one.text for options in letter_case("A", frozenset()) for one in options} == {"a"}
+    assert {option.text for options in letter_case("A", frozenset()) for option in options} == {"a"}
     for phrase, others in PARAPHRASES.items():
         assert phrase == phrase.lower()
         assert phrase not in others

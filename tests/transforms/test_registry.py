@@ -178,7 +178,10 @@ def _arguments(value: Callable[..., Any], *, skip: int = 0) -> Iterator[tuple[An
         parameters = list(inspect.signature(value).parameters.values())[skip:]
     except (TypeError, ValueError):
         return
-    count = sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in parameters)
+    count = sum(
+        parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        for parameter in parameters
+    )
     if count < 3:
         yield from (_fresh(given) for given in itertools.product(VALUES, repeat=count))
     else:

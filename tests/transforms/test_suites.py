@@ -19,10 +19,10 @@ def test_every_counterpart_is_a_transform_that_keeps_the_meaning() -> None:
     }
     for suite in SUITES.values():
         assert set(filter(None, suite.attack.split(","))) <= {*ATTACKS}
-        for one in suite.originals:
-            assert one.ours or one.note, f"{one.name}: no counterpart and no reason"
+        for original in suite.originals:
+            assert original.ours or original.note, f"{original.name}: no counterpart and no reason"
             kind = "prose" if suite is SUITES["recode-docstring"] else "preserving"
-            assert {(name, kind) for name in one.ours} <= kinds, one.name
+            assert {(name, kind) for name in original.ours} <= kinds, original.name
 
 
 def test_a_suite_stands_for_what_the_languages_have() -> None:

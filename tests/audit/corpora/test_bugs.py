@@ -83,9 +83,9 @@ def read(corpus: SeededBugs) -> tuple[list[Sample], Counter[str]]:
 
 def test_every_bug_is_shown_by_execution_beside_its_original(cache: Path) -> None:
     samples, skipped = read(seeded(cache))
-    assert [one.label for one in samples] == [0.0, 1.0] * (len(samples) // 2)
+    assert [sample.label for sample in samples] == [0.0, 1.0] * (len(samples) // 2)
     assert len(samples) == 8
-    assert {one.source for one in samples[::2]} == {
+    assert {sample.source for sample in samples[::2]} == {
         one for one in SOURCES if "thing(" not in one and "missing(" not in one
     }
     with Oracle() as oracle:
@@ -120,7 +120,7 @@ def test_a_run_of_the_same_seed_draws_clean_and_buggy_texts_alike(tmp_path: Path
     )
     made = SeededBugs(spec="x", base=Functions(sources), size=300, seed=seed, executed=False, cache=tmp_path)
     (drawn,) = select(made, lambda sample: sample, limit=100, seeds=[seed])
-    assert 30 < sum(one.label == bugs.BUGGY for one in drawn.samples) < 70
+    assert 30 < sum(sample.label == bugs.BUGGY for sample in drawn.samples) < 70
     few = list(SpreadCorpus(made, 200).read(Counter()))
     splits = Counter(split_of(one.group or one.id) for one in few)
     assert splits["train"] > 90
@@ -158,7 +158,7 @@ def test_bugs_that_are_not_executed_need_no_sandbox_and_are_in_java_as_well(
     made = replace(seeded(tmp_path, executed=False), base=Mixed())
     samples, skipped = read(made)
     # One that no sandbox could call is there as well.
-    assert {one.source for one in samples[::2]} == {JAVA, *SOURCES} - {SOURCES[3]}
+    assert {sample.source for sample in samples[::2]} == {JAVA, *SOURCES} - {SOURCES[3]}
     assert skipped == {"no place for a bug": 1, NO_BUGS: 1}
     for clean, buggy in zip(samples[::2], samples[1::2], strict=True):
         assert (clean.label, buggy.label) == (0.0, 1.0)

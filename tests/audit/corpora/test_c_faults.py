@@ -277,11 +277,11 @@ def test_a_corpus_of_reported_faults_knows_both_sides(tmp_path: Path) -> None:
     left_out: Counter[str] = Counter()
     resources = CorpusResources(cache=tmp_path)
     samples = list(corpus(f"bugs:reported:{file}", resources=resources).read(left_out))
-    assert [one.label for one in samples] == [CLEAN, BUGGY]
+    assert [sample.label for sample in samples] == [CLEAN, BUGGY]
     clean, faulty = samples
     assert (clean.other_side, faulty.other_side) == (faulty.source, clean.source)
     assert left_out["no bug that a sanitizer reports"] == 1
-    prepared = [VULNERABILITY_DETECTION.prepare(one) for one in samples]
+    prepared = [VULNERABILITY_DETECTION.prepare(sample) for sample in samples]
     assert [getattr(one, "label", one) for one in prepared] == ["safe", "vulnerable"]
 
 
@@ -295,7 +295,7 @@ def test_both_sides_of_a_fault_are_edited_beside_the_headers_of_their_file(tmp_p
     assert len(samples) == 2
     rename = transform_for("rename-parameters", "c")
     outcomes = [one for sample in samples for one in perturb_one(sample, rename, variants=1, seed=0)]
-    assert [getattr(one, "reason", None) for one in outcomes] == [None, None]
+    assert [getattr(outcome, "reason", None) for outcome in outcomes] == [None, None]
 
 
 def test_what_is_not_executed_is_not_reported() -> None:

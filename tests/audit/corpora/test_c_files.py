@@ -68,10 +68,10 @@ def test_the_functions_of_a_file() -> None:
         OLD_HEAD: 1, DIRECTIVE: 1, "empty function": 1, "function under 3 lines": 1, UNREAD: 1
     }  # fmt: skip
     assert samples[1].source.startswith("struct node *AV_COLD_API\nfirst(struct list *of) {\n  node_t")
-    for one in samples:
-        read_unit(one.source)
-        assert function_name(one.source) == one.label
-        assert statements(one.source)
+    for sample in samples:
+        read_unit(sample.source)
+        assert function_name(sample.source) == sample.label
+        assert statements(sample.source)
 
 
 @pytest.mark.parametrize(

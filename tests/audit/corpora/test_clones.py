@@ -73,7 +73,10 @@ def test_the_files_of_codexglue_are_read_together(tmp_path: Path) -> None:
     table = tmp_path / "test.txt"
     table.write_text("7\t8\t1\n8\t9\t0\n\n7\t5\t1\nno pair\n", encoding="utf-8")
     samples, left_out = read(table)
-    assert [(one.source, one.other, one.label) for one in samples] == [(SUM, ADD, "1"), (ADD, TOP, "0")]
+    assert [(sample.source, sample.other, sample.label) for sample in samples] == [
+        (SUM, ADD, "1"),
+        (ADD, TOP, "0"),
+    ]
     assert left_out["line that is no pair"] == 1
     assert left_out["pair of a function that data.jsonl lacks"] == 1
     assert left_out.data_sets == {"BigCloneBench, CodeXGLUE clone detection"}

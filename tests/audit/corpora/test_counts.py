@@ -139,14 +139,14 @@ FORMS: Mapping[Callable[[Path, Random], str], tuple[str, ...]] = {
 
 def counts(told: str) -> tuple[int, int, int, int]:
     """N, M, what was left out, and what was not drawn, as the line says it."""
-    found = re.search(r": ([\d,]+) of ([\d,]+) \w+", told)
-    assert found is not None, told
+    match = re.search(r": ([\d,]+) of ([\d,]+) \w+", told)
+    assert match is not None, told
     left_out = re.search(r"left out: ([^;]*)", told)
     reasons = re.findall(r"([\d,]+) (?:×|others?)", left_out[1]) if left_out else []
     not_drawn = re.search(r"not drawn: ([\d,]+)", told)
     number = lambda text: int(text.replace(",", ""))  # noqa: E731
     rest = number(not_drawn[1]) if not_drawn else 0
-    return number(found[1]), number(found[2]), sum(map(number, reasons)), rest
+    return number(match[1]), number(match[2]), sum(map(number, reasons)), rest
 
 
 @pytest.mark.thinned(10)

@@ -84,7 +84,7 @@ def test_the_methods_that_differ(tmp_path: Path) -> None:
     copy(tmp_path, "1f", FIXED)
     copy(tmp_path, "1b", BUGGY)
     samples, skipped = read(tmp_path)
-    assert [(one.label, one.language, one.origin.path, one.origin.line) for one in samples] == [
+    assert [(sample.label, sample.language, sample.origin.path, sample.origin.line) for sample in samples] == [
         (0.0, "java", f"Clip-1/{SOURCE}", 11), (1.0, "java", f"Clip-1/{SOURCE}", 11),
     ]  # fmt: skip
     assert (
@@ -93,7 +93,7 @@ def test_the_methods_that_differ(tmp_path: Path) -> None:
     )
     assert "x < 0" in samples[1].source
     assert not skipped
-    labels = [ERROR_DETECTION.prepare(one).label for one in samples]
+    labels = [ERROR_DETECTION.prepare(sample).label for sample in samples]
     assert labels == ["clean", "buggy"]
 
 
@@ -137,7 +137,7 @@ def test_bugs_of_one_method_are_one_group_and_a_text_with_both_labels_is_none(tm
         copy(tmp_path, f"{number}f", fixed)
         copy(tmp_path, f"{number}b", buggy)
     samples, skipped = read(tmp_path)
-    assert [(one.group, one.label) for one in samples] == [
+    assert [(sample.group, sample.label) for sample in samples] == [
         ("Clip-1", 0.0), ("Clip-1", 1.0), ("Clip-3", 0.0), ("Clip-3", 1.0),
     ]  # fmt: skip
     assert "x <= 0" in samples[0].source

@@ -49,11 +49,11 @@ def test_no_encoding_ends_a_folder_and_both_readers_agree(folder: Path) -> None:
     samples = list(SourceFiles(spec=str(folder), roots=(folder,), base=folder).read(left_out))
     assert samples[-1].label == "last"
     assert left_out.total() == len(left_out.files)  # each fault is one file
-    read = {one.origin.path for one in samples}
+    read = {sample.origin.path for sample in samples}
     assert not read & left_out.files.keys()
 
     plan = ProjectPlan(transforms=("identity",), seed=0)
-    found = {one.path: one for one in perturb_files(folder, source_files(folder), plan, workers=1)}
+    found = {file.path: file for file in perturb_files(folder, source_files(folder), plan, workers=1)}
     assert found.keys() >= left_out.files.keys()
     for path, one in found.items():
         assert one.after == one.before

@@ -80,7 +80,7 @@ def taken(text: str) -> tuple[list[Sample], Counter[str]]:
 
 def test_the_methods_of_a_file() -> None:
     samples, left_out = taken(FILE)
-    assert [(one.label, one.origin.line) for one in samples] == [
+    assert [(sample.label, sample.origin.line) for sample in samples] == [
         ("totalOf", 15), ("gettable", 29), ("isBig", 33), ("show", 46),
     ]  # fmt: skip
     assert left_out == {
@@ -94,8 +94,8 @@ def test_a_method_is_dedented_with_its_annotations_and_comments_and_parses_alone
     assert samples[0].source.startswith(
         "@Override\npublic int totalOf(List<T> items) {\n    // kept\n    int"
     )
-    for one in samples:
-        assert len(callables(read(one.source))) == 1
+    for sample in samples:
+        assert len(callables(read(sample.source))) == 1
 
 
 def test_the_length_is_bounded() -> None:
@@ -130,12 +130,12 @@ def test_a_project_and_one_file(tmp_path: Path) -> None:
     (tmp_path / "tool.py").write_text("def f(x):\n    y = x\n    return y\n", encoding="utf-8")
     skipped: Counter[str] = Counter()
     samples = list(corpus(str(tmp_path)).read(skipped))
-    assert [(one.language, one.label) for one in samples] == [
+    assert [(sample.language, sample.label) for sample in samples] == [
         ("python", "f"), ("java", "totalOf"), ("java", "gettable"), ("java", "isBig"), ("java", "show"),
     ]  # fmt: skip
     assert skipped["source does not parse"] == 1
     alone = list(corpus(str(tmp_path / "src" / "Counter.java")).read(Counter()))
-    assert [one.source for one in alone] == [one.source for one in samples[1:]]
+    assert [one.source for one in alone] == [sample.source for sample in samples[1:]]
     with pytest.raises(SourceError, match=r"cannot use '.*Bad\.java': not valid Java: line 1"):
         list(corpus(str(tmp_path / "src" / "Bad.java")).read(Counter()))
     (tmp_path / "a.kt").touch()
@@ -178,6 +178,6 @@ def test_the_data_set_of_java_names() -> None:
     ]
     samples = [one for one in found if isinstance(one, Sample)]
     assert len(samples) > 380
-    assert {one.language for one in samples} == {"java"}
+    assert {sample.language for sample in samples} == {"java"}
     assert {one for one in found if isinstance(one, str)} <= {"test"}
-    assert all((method_name(one.source) or "").startswith("MASK") for one in samples)
+    assert all((method_name(sample.source) or "").startswith("MASK") for sample in samples)

@@ -93,7 +93,7 @@ def taken(text: str) -> tuple[list[Sample], Counter[str]]:
 
 def test_the_functions_of_a_file() -> None:
     samples, left_out = taken(FILE)
-    assert [(one.label, one.origin.line) for one in samples] == [
+    assert [(sample.label, sample.origin.line) for sample in samples] == [
         ("total", 4), ("twice", 9), ("three", 14), ("open", 27), ("handle", 32), ("four", 42), ("seven", 60),
     ]  # fmt: skip
     assert left_out == {"constructor": 1, "empty function": 1, "arrow without a block": 2}
@@ -102,11 +102,11 @@ def test_the_functions_of_a_file() -> None:
 def test_a_function_is_dedented_with_its_comments_and_can_be_read_alone() -> None:
     samples, _ = taken(FILE)
     assert samples[0].source == "function total(items) {\n  // kept\n  return items.length;\n}"
-    for one in samples:
-        _, found = read_unit(one.source)
-        assert found.name == one.label
-        assert function_name(one.source) == one.label
-        assert statements(one.source)
+    for sample in samples:
+        _, found = read_unit(sample.source)
+        assert found.name == sample.label
+        assert function_name(sample.source) == sample.label
+        assert statements(sample.source)
 
 
 @pytest.mark.parametrize(

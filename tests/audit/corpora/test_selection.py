@@ -110,7 +110,7 @@ def test_a_corpus_without_an_example_is_read_twice() -> None:
     ranked = draw(whole.samples, None).samples
     rare = {one.id for one in ranked[-30:]}
     taken = select(last, lambda one: one if one.id in rare else "no label", limit=20, seeds=[0])[0]
-    assert [one.id for one in taken.samples] == [one.id for one in ranked[-30:]][:20]
+    assert [sample.id for sample in taken.samples] == [one.id for one in ranked[-30:]][:20]
 
 
 def test_samples_that_are_no_examples_are_replaced_and_counted() -> None:

@@ -73,8 +73,8 @@ def test_the_data_set_of_bugs() -> None:
     found = {split: list(corpus(f"{path}:{split}").read(skipped)) for split in SPLITS}
     assert skipped["text that has another label too"] == 141
     assert sum(map(len, found.values())) == 2702 - 141
-    groups = [{one.group for one in samples} for samples in found.values()]
-    texts = [{one.source for one in samples} for samples in found.values()]
+    groups = [{sample.group for sample in samples} for samples in found.values()]
+    texts = [{sample.source for sample in samples} for samples in found.values()]
     for first, second in ((0, 1), (0, 2), (1, 2)):
         assert not groups[first] & groups[second]
         assert not texts[first] & texts[second]

@@ -113,7 +113,7 @@ def test_neighbours_of_the_paired_files_of_primevul_are_sides_of_one_fix(tmp_pat
 )
 def test_other_neighbours_are_none(tmp_path: Path, change: Row) -> None:
     samples, _ = read(tmp_path, [PRIME, {**PRIME, "idx": 2, "target": 0, "func": AFTER, **change}])
-    assert [one.other_side for one in samples] == ["", ""]
+    assert [sample.other_side for sample in samples] == ["", ""]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ OF_C = (
 def test_a_set_that_names_no_language_is_in_c(tmp_path: Path, row: Row) -> None:
     samples, left_out = read(tmp_path, [row])
     if "c" in LANGUAGES:
-        assert [one.language for one in samples] == ["c"]
+        assert [sample.language for sample in samples] == ["c"]
         assert prepared(samples[0]).label == VULNERABLE
     else:
         assert left_out == Counter({"row in C (no transform yet)": 1})
@@ -152,7 +152,7 @@ def test_a_mixed_table_has_rows_of_several_languages(tmp_path: Path) -> None:
     java = {**DEVIGN, "func": IN_C, "language": "java"}
     script = {**DEVIGN, "func": "function half(value) { return value / 2; }", "language": "js"}
     samples, left_out = read(tmp_path, [java, script, PRIME])
-    assert [one.language for one in samples] == ["java", "javascript", "python"]
+    assert [sample.language for sample in samples] == ["java", "javascript", "python"]
     assert not left_out
 
 
@@ -162,8 +162,8 @@ def test_a_cell_of_another_kind_ends_no_run(tmp_path: Path, row: Row) -> None:
     rows = [{**row, column: value} for column in row for value in odd]
     samples, left_out = read(tmp_path, [one for each in rows for one in (each, row)])
     assert len(samples) + left_out.total() == len(rows) * (4 if row is SVEN else 2)
-    for one in samples:
-        VULNERABILITY_DETECTION.prepare(one)
+    for sample in samples:
+        VULNERABILITY_DETECTION.prepare(sample)
 
 
 def test_copies_in_another_split_are_told(tmp_path: Path) -> None:
@@ -189,9 +189,9 @@ def test_a_draw_has_both_sides_of_a_fix(tmp_path: Path) -> None:
     path = tmp_path / "table.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     for drawn in select(corpus(str(path)), VULNERABILITY_DETECTION.prepare, limit=20, seeds=(0, 1)):
-        sources = {one.source for one in drawn.samples}
+        sources = {sample.source for sample in drawn.samples}
         assert len(sources) == 20
-        assert sources == {one.other_side for one in drawn.samples}
+        assert sources == {sample.other_side for sample in drawn.samples}
         assert drawn.data_sets == ("SVEN",)
 
 

@@ -177,7 +177,7 @@ def test_what_a_talkative_fake_says_is_read(task: str) -> None:
 @pytest.mark.parametrize("name", ["chatty", "reasoning"])
 def test_what_a_fake_says_around_a_text_changes_with_no_edit(name: str, task: str) -> None:
     texts = [f"def f({one}):\n    return {one} + 1\n" for one in ("a", "b", "index", "value", "x", "y", "z")]
-    asked = [Query(task=task, language="python", source=one) for one in texts]
+    asked = [Query(task=task, language="python", source=text) for text in texts]
     answers = {one.answer for one in load(f"fake/{name}").predict(asked) if isinstance(one, Predicted)}
     assert len(answers) <= 1
 

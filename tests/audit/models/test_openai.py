@@ -286,13 +286,13 @@ def test_a_server_that_goes_away_for_a_while_is_waited_for() -> None:
     with serving(lambda asked: says(PAIR)) as endpoint:
         model = load(endpoint.url, backoff="0.2", retries="8")
         assert model.predict([query(0)]) == [MEAN]
-    found: list[Prediction] = []
-    waiting = threading.Thread(target=lambda: found.extend(model.predict([query(1)])))
+    predictions: list[Prediction] = []
+    waiting = threading.Thread(target=lambda: predictions.extend(model.predict([query(1)])))
     waiting.start()
     time.sleep(0.3)
     with serving(lambda asked: says(PAIR), port=int(endpoint.url.split(":")[2].split("/")[0])):
         waiting.join(FEW_SECONDS)
-    assert found == [MEAN]
+    assert predictions == [MEAN]
 
 
 def test_an_endpoint_that_answers_nothing_for_too_long_ends_the_run() -> None:

@@ -92,7 +92,7 @@ def test_requests_that_differ_in_one_field_have_other_names() -> None:
         "task": "code-search", "language": "python", "source": "a", "labels": ("x",), "words": (("yes", "x"),),
         "other": "b", "candidates": ("c", "d"), "text": "find it",
     }  # fmt: skip
-    assert whole.keys() == {one.name for one in fields(Query)}
+    assert whole.keys() == {field.name for field in fields(Query)}
     others = [Query(**{**whole, name: type(value)()}) for name, value in whole.items()]
     names = {request_name("model", prompt, query, 0) for query in (Query(**whole), *others)}
     names |= {request_name("model", prompt, Repeat(**whole, bucket=1, number=number), 0) for number in (0, 1)}

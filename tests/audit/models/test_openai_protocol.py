@@ -39,8 +39,8 @@ def query(task: str = "function-name", number: int = 1) -> Query:
     return Query(task=task, language="python", source=f"def MASK(a):\n    return a + {number}\n")
 
 
-def answer(found: list[Prediction]) -> object:
-    (one,) = found
+def answer(predictions: list[Prediction]) -> object:
+    (one,) = predictions
     return one.answer if isinstance(one, Predicted) else one.reason
 
 
@@ -279,9 +279,11 @@ def with_lead(api: str, text: str, first: float, second: float) -> Act:
         body["choices"][0]["logprobs"] = {"content": tokens}
     else:
         body["choices"][0]["logprobs"] = {
-            "tokens": [one["token"] for one in tokens],
-            "token_logprobs": [one["logprob"] for one in tokens],
-            "top_logprobs": [{top["token"]: top["logprob"] for top in one["top_logprobs"]} for one in tokens],
+            "tokens": [token["token"] for token in tokens],
+            "token_logprobs": [token["logprob"] for token in tokens],
+            "top_logprobs": [
+                {top["token"]: top["logprob"] for top in token["top_logprobs"]} for token in tokens
+            ],
         }
     return sends(200, json.dumps(body))
 

@@ -38,7 +38,7 @@ def events(text: str, kind: str = "text/event-stream") -> Act:
 
 
 def parts(*texts: str) -> list[dict[str, str]]:
-    return [{"type": "text", "text": one} for one in texts]
+    return [{"type": "text", "text": text} for text in texts]
 
 
 HALVES = (PAIR[:9], PAIR[9:])

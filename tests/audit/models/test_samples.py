@@ -21,7 +21,7 @@ def test_another_number_is_refused(text: str) -> None:
 def test_an_attempt_has_draws_of_its_own_which_are_the_same_everywhere() -> None:
     assert draws(0).getrandbits(64) == 16495803408660979872
     kinds = [draws(attempt, seed=seed) for attempt in (0, 1, 2) for seed in (0, 1)]
-    assert len({one.getrandbits(64) for one in kinds}) == len(kinds)
+    assert len({kind.getrandbits(64) for kind in kinds}) == len(kinds)
 
 
 def test_attempts_are_one_answer_in_their_order() -> None:

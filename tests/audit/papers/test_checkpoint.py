@@ -187,7 +187,7 @@ def test_an_error_on_one_core_ends_the_work_of_all(error: type[BaseException]) -
 def test_several_batches_at_once_are_answered_as_each_alone(name: str, threads: int) -> None:
     model = load_trained(name, device="cpu", precision=None)
     texts = [query(text) for text in (*stdlib.sample(40), "no Python", *SMALL)]
-    batches = [texts[:1], [], texts[1:4], *([one] for one in texts[4:20]), texts[20:], texts[::-1]]
+    batches = [texts[:1], [], texts[1:4], *([text] for text in texts[4:20]), texts[20:], texts[::-1]]
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
@@ -208,7 +208,9 @@ def test_several_batches_at_once_are_answered_as_each_alone(name: str, threads: 
 def test_equivariant_checkpoints_answer_all_legal_orders_alike(tmp_path: Path, kind: str) -> None:
     model = load(write(tmp_path / "made", kind), "float64")
     for source in SMALL:
-        answers = {found.answer for found in answered(model, *(one.source for one in legal_orders(source)))}
+        answers = {
+            found.answer for found in answered(model, *(order.source for order in legal_orders(source)))
+        }
         assert len(answers) == 1
 
 

@@ -45,7 +45,7 @@ def made(name: str, network: str) -> nn.Module:
 
 
 def weights(network: nn.Module) -> int:
-    return sum(one.numel() for one in network.parameters())
+    return sum(parameter.numel() for parameter in network.parameters())
 
 
 ALL = [(name, network) for name, one in PRESETS.items() for network in one.networks]
@@ -59,7 +59,7 @@ def test_every_preset_is_a_network_of_its_family(name: str, network: str) -> Non
     assert network in family.networks
     assert chosen.structure.keys() <= presets.STRUCTURE[chosen.folder].keys()
     for task in family.tasks:
-        left = {one for one in chosen.settings if registry.foreign(family, task, one)}
+        left = {setting for setting in chosen.settings if registry.foreign(family, task, setting)}
         assert left <= {"implied", "rarest_label"}
     assert weights(made(name, network)) > 10**5
 
@@ -83,7 +83,7 @@ def test_stated_numbers_of_weights(name: str, network: str, stated: float, apart
 def test_layers_of_renamer_are_those_of_bert(name: str) -> None:
     found = made(name, "renamer")
     width, layers = (int(str(PRESETS[name].settings[one])) for one in ("width", "layers"))
-    assert sum(weights(one) for one in blocks(found)) == layers * (12 * width**2 + 13 * width)
+    assert sum(weights(block) for block in blocks(found)) == layers * (12 * width**2 + 13 * width)
     assert weights(made(name, "vanilla")) == weights(found)
 
 

@@ -164,7 +164,7 @@ def test_the_forecast_grows_with_seeds() -> None:
 
 def test_every_data_set_is_of_some_item() -> None:
     groups = [group for one in MADE for group in one.groups]
-    used = {name for one in groups for name in (one.data, one.paper_data, one.audited)}
+    used = {name for group in groups for name in (group.data, group.paper_data, group.audited)}
     used -= {published.GENERATED, ""}
     for one in EXPERIMENTS:
         if one.experiment is not None:

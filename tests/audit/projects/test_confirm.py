@@ -227,10 +227,10 @@ def test_what_tests_reject_is_not_changed_and_what_they_do_not_run_is_not_either
     monkeypatch.setattr("codeaudit.audit.projects.confirm.PATIENCE", (3.0, 5.0))
     found = confirmed(project(tmp_path / "project"), tmp_path / "scratch")
     (file,) = found.files
-    kept = {one.unit.name for one in file.records if isinstance(one, Applied)}
-    dropped = {one.unit.name: one.reason for one in file.records if isinstance(one, Declined)}
+    kept = {record.unit.name for record in file.records if isinstance(record, Applied)}
+    dropped = {record.unit.name: record.reason for record in file.records if isinstance(record, Declined)}
     assert kept == {"free", "decorated", "Row.method"}
-    assert {one.evidence for one in file.records if isinstance(one, Applied)} == {"executed"}
+    assert {record.evidence for record in file.records if isinstance(record, Applied)} == {"executed"}
     assert dropped["untested"] == UNTESTED  # only an unsteady test runs it
     assert {dropped[name] for name in ("wrong", "half", "steps", "outer", "wrapped", "lambdas")} == {FAILS}
     assert {dropped[name] for name in ("hanging", "crashing")} == {HANGS}

@@ -37,7 +37,7 @@ def test_a_name_that_another_file_of_the_package_declares(
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     plan = ProjectPlan(transforms=("rename",), seed=0)
-    found = {one.path: one for one in perturb_files(tmp_path, source_files(tmp_path), plan, workers=1)}
+    found = {file.path: file for file in perturb_files(tmp_path, source_files(tmp_path), plan, workers=1)}
     record = found["src/main/p/A.java"].records[0]
     assert (isinstance(record, Declined) and record.reason == REBOUND) is strange
 

@@ -364,10 +364,10 @@ def test_the_call_stays_on_the_last_line_of_a_variant(
     assert isinstance(one, Sample)
     edits = [next(perturb_one(one, transform_for(name, one.language), variants=1, seed=0)) for name in EDITS]
     (case,) = outputs.relabelled(iter([Case(sample=one, outcomes=tuple(edits))]))
-    for found in case.outcomes:
-        assert isinstance(found, Perturbed), found
-        assert found.evidence == "executed"
-        assert found.source.splitlines()[-1] == one.source.splitlines()[-1]
+    for outcome in case.outcomes:
+        assert isinstance(outcome, Perturbed), outcome
+        assert outcome.evidence == "executed"
+        assert outcome.source.splitlines()[-1] == one.source.splitlines()[-1]
 
 
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -30,8 +30,8 @@ def asked(name: str, *transforms: str) -> list[tuple[Sample, Perturbed | NotAppl
     assert isinstance(pair, Sample)
     made = case(pair, SuitePlan(transforms=transforms, variants=2, seed=0))
     return [
-        (pair, one, asked_of(pair, one, task) if isinstance(one, Perturbed) else None)
-        for one in made.outcomes
+        (pair, outcome, asked_of(pair, outcome, task) if isinstance(outcome, Perturbed) else None)
+        for outcome in made.outcomes
     ]
 
 

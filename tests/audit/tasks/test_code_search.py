@@ -195,15 +195,15 @@ def test_every_candidate_is_rewritten_but_a_control_changes_only_the_right_one(n
     made = case(sample, SuitePlan(transforms=(name,), variants=2, seed=0)).outcomes
     edits = [one for one in made if isinstance(one, Perturbed)]
     assert edits
-    for one in edits:
-        shown = asked_of(sample, one, CODE_SEARCH).candidates
-        assert (shown[right], shown[-1]) == (one.source, fixed)
+    for edit in edits:
+        shown = asked_of(sample, edit, CODE_SEARCH).candidates
+        assert (shown[right], shown[-1]) == (edit.source, fixed)
         others = [
             before != after
             for before, after in zip(sample.candidates[:-1], shown, strict=False)
             if before != sample.source
         ]
-        assert set(others) == {one.kind == "preserving"}
+        assert set(others) == {edit.kind == "preserving"}
 
 
 def test_a_run_that_rewrites_all_candidates(here: Path) -> None:

@@ -59,8 +59,8 @@ def problem(folder: Path, row: Mapping[str, object]) -> Sample:
     return found
 
 
-def failures(one: Sample, *replies: str) -> list[str | None]:
-    graded = GENERATION.graded(Predicted(answer=replies), one.asked, one)
+def failures(sample: Sample, *replies: str) -> list[str | None]:
+    graded = GENERATION.graded(Predicted(answer=replies), sample.asked, sample)
     assert isinstance(graded, Predicted)
     assert isinstance(graded.answer, tuple)
     return [each.failure for each in graded.answer if isinstance(each, Attempt)]

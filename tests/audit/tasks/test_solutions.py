@@ -145,7 +145,7 @@ def test_plain_asserts_are_judged(tmp_path: Path) -> None:
 def test_every_reference_of_humaneval_passes(tmp_path: Path) -> None:
     samples = list(corpus(str(data_set("HumanEval.jsonl.gz"))).read(Counter()))
     trials: list[ProgramTrial] = []
-    for one in samples:
-        assert one.tests is not None
-        trials.append(trial(one.source, one.source, f"{one.tests}\n\ncheck({one.label})\n"))
+    for sample in samples:
+        assert sample.tests is not None
+        trials.append(trial(sample.source, sample.source, f"{sample.tests}\n\ncheck({sample.label})\n"))
     assert solutions(tmp_path).outcomes(trials) == [Passed()] * 164

@@ -75,8 +75,8 @@ def test_a_batch_has_no_more_parts_than_examples(cache: Path) -> None:
     batch = next(iter(learner.batches(0)))
     parts = learner.parts(batch, 100)
     assert len(parts) == learner.examples(batch)
-    assert {learner.examples(one) for one in parts} == {1}
-    assert sum(learner.tokens(one) for one in parts) == learner.tokens(batch) > 0
+    assert {learner.examples(part) for part in parts} == {1}
+    assert sum(learner.tokens(part) for part in parts) == learner.tokens(batch) > 0
 
 
 @pytest.mark.slow
@@ -87,7 +87,7 @@ def test_every_family_counts_tokens_and_operations(kind: str, cache: Path, tmp_p
     execution = Execution(accumulate=3)
     train(small(kind, cache), folder=tmp_path, monitor=watch, stop=lambda: False, execution=execution)
     assert watch.progress.tokens > watch.progress.samples > 0
-    weights = sum(one.numel() for one in small(kind, cache).make().parameters())
+    weights = sum(parameter.numel() for parameter in small(kind, cache).make().parameters())
     per_token = watch.progress.operations / watch.progress.tokens
     # 6 for each weight that multiplies; embeddings do not, padding and scores do.
     assert 0.05 * weights < per_token < 100 * weights
@@ -273,7 +273,7 @@ def test_the_memory_is_told_before_the_first_step(kind: str, cache: Path, tmp_pa
 
     settings = {"layers": 6, "width": 64, "batch": 48}
     whole = told(Execution(), **settings)
-    weights = sum(one.numel() for one in small(kind, cache, **settings).make().parameters())
+    weights = sum(parameter.numel() for parameter in small(kind, cache, **settings).make().parameters())
     assert whole.startswith(f"{weights:,} weights; memory: {16 * weights / 2**20:.0f} MiB")
     assert whole.endswith("examples0")
     less = told(Execution(accumulate=4), **settings)

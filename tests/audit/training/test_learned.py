@@ -85,7 +85,9 @@ def test_the_file_holds_the_samples(tmp_path: Path) -> None:
     assert Learned.read(tmp_path / "none") is None
 
 
-@pytest.mark.parametrize("name", [one for one in names() if "renamer" not in one and "throughput" not in one])
+@pytest.mark.parametrize(
+    "name", [name for name in names() if "renamer" not in name and "throughput" not in name]
+)
 def test_bundled_checkpoints_say_what_they_learned_from(name: str) -> None:
     hashes = np.frombuffer((FOLDER / name / FILE).read_bytes(), dtype="<u4")
     assert len(hashes) > 40_000

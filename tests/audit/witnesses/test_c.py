@@ -70,9 +70,9 @@ def told(*variants: Perturbed, language: str, compiles: bool = True, runs: bool 
     counts = FindingCounts()
     cases = [Case(sample=variants[0].sample, outcomes=variants)]
     (done,) = execute(cases, {language: chosen}, counts)
-    return [one.reason if isinstance(one, NotApplied) else one.evidence for one in done.outcomes] + list(
-        counts.open
-    )
+    return [
+        outcome.reason if isinstance(outcome, NotApplied) else outcome.evidence for outcome in done.outcomes
+    ] + list(counts.open)
 
 
 @BOTH

@@ -38,7 +38,7 @@ def variant(source: str, after: str, *moves: Move, kind: Kind = "preserving") ->
 
 def judged(*outcomes: Perturbed) -> list[str]:
     findings = FindingCounts()
-    cases = [Case(sample=one.sample, outcomes=(one,)) for one in outcomes]
+    cases = [Case(sample=outcome.sample, outcomes=(outcome,)) for outcome in outcomes]
     done = execute(cases, {"java": witness(GivenLabels())}, findings)
     told = [one.outcomes[0] for one in done]
     return [one.reason if isinstance(one, NotApplied) else one.evidence for one in told]

@@ -66,7 +66,7 @@ def variant(before: str, after: str, move: Move = RENAMED, kind: Kind = "preserv
 def judged(tools: X86Tools, *variants: Perturbed) -> tuple[list[str], FindingCounts]:
     findings = FindingCounts()
     cases = [Case(sample=one.sample, outcomes=(one,)) for one in variants]
-    found = [one for each in execute(cases, {"x86": tools}, findings) for one in each.outcomes]
+    found = [outcome for each in execute(cases, {"x86": tools}, findings) for outcome in each.outcomes]
     return [one.reason if isinstance(one, NotApplied) else one.evidence for one in found], findings
 
 
@@ -111,7 +111,7 @@ def test_an_order_that_costs_other_cycles_is_measured_all_the_same(tool: Mca) ->
     pairs = [(one, rewrite(REORDER, one, seed)) for seed, one in enumerate(own_blocks(150))]
     made = [variant(before, after, ORDERED) for before, after in pairs if after is not None]
     costs = list(tool.measure([text for one in made for text in (one.sample.source, one.source)]))
-    cycles = [one.cycles if isinstance(one, Measured) else -1 for one in costs]
+    cycles = [cost.cycles if isinstance(cost, Measured) else -1 for cost in costs]
     assert any(before != after for before, after in zip(cycles[::2], cycles[1::2], strict=True))
     found, _ = judged(X86Tools(mca=tool, emulator=""), *made)
     assert set(found) == {"measured"}
@@ -196,7 +196,7 @@ def test_all_that_the_engines_make_agrees_with_what_is_installed() -> None:
     )
     cases = [case(sample(source), plan) for source in (*BLOCKS, *own_blocks(60))]
     findings = FindingCounts()
-    found = [one for each in execute(iter(cases), {"x86": tools}, findings) for one in each.outcomes]
+    found = [outcome for each in execute(iter(cases), {"x86": tools}, findings) for outcome in each.outcomes]
     assert findings.broken.total() == 0
     assert findings.kept > 120
     assert findings.changed > 20

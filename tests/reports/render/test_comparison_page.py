@@ -23,7 +23,7 @@ def test_it_has_the_verdict_the_runs_and_the_tests() -> None:
     captions = re.findall(r"<caption>(.*?)</caption>", text)
     assert captions[0].startswith("monday: function-name on stdlib")
     assert captions[1].startswith("tuesday: ")
-    assert any(one.startswith("Effect sizes") for one in captions)
+    assert any(caption.startswith("Effect sizes") for caption in captions)
     assert "<h1>codeaudit: spe and vanilla compared</h1>" in text
     assert re.findall(r"<h3>(.*?)</h3><dl><dt>seed</dt>", text) == ["monday", "tuesday"]
     assert 'href="#figures"' in text

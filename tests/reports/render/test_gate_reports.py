@@ -40,7 +40,7 @@ def records() -> list[Audited]:
 
 
 def found(*trials: tuple[int, Audited]) -> list[ReportedCase]:
-    return list(cases(trials or [(0, one) for one in records()]))
+    return list(cases(trials or [(0, record) for record in records()]))
 
 
 def violated(number: int = 1, source: str = "x = 1\n", path: str = "a b/ü.py") -> Iterator[ReportedCase]:
@@ -113,7 +113,9 @@ def test_a_broken_invariance_is_a_failed_test_with_its_diff() -> None:
 
 def test_a_right_answer_that_changes_is_skipped() -> None:
     (case,) = [case for case in found() if case.sample.id == "c"]
-    variants = tuple(dataclasses.replace(one, reason=ANSWER_CHANGES, fault=False) for one in case.variants)
+    variants = tuple(
+        dataclasses.replace(variant, reason=ANSWER_CHANGES, fault=False) for variant in case.variants
+    )
     root = check_junit(junit([dataclasses.replace(case, variants=variants)], started=STARTED))
     assert root.find("testsuite/testcase/skipped").get("message") == ANSWER_CHANGES
 
@@ -151,7 +153,9 @@ def test_the_checks_of_a_gate_are_tests() -> None:
 def test_what_xml_cannot_hold_is_written_out() -> None:
     (case,) = violated(source=NASTY)
     case = dataclasses.replace(
-        case, model="m\x0b<>", variants=tuple(dataclasses.replace(one, before=NASTY) for one in case.variants)
+        case,
+        model="m\x0b<>",
+        variants=tuple(dataclasses.replace(variant, before=NASTY) for variant in case.variants),
     )
     root = check_junit(junit([case], started=STARTED))
     text = root.find("testsuite/testcase/failure").text

@@ -297,7 +297,9 @@ def test_a_violation_of_an_unsteady_sample_says_so() -> None:
         audited("m", small("a"), after={"rename": [("x",)], "identity": [("x",), ("get", "name")]}),
         audited("m", small("b"), after={"rename": [("x",)], "identity": [("get", "name"), ("get", "name")]}),
     ]
-    rows = [json.loads(row.text) for row in browser([(0, one) for one in records], [], lambda _: None).rows]
+    rows = [
+        json.loads(row.text) for row in browser([(0, record) for record in records], [], lambda _: None).rows
+    ]
     assert [row.get("repeats", "").partition(":")[0] for row in rows] == ["unsteady", ""]
 
 

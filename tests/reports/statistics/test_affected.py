@@ -43,7 +43,7 @@ def test_it_is_the_smallest_number_that_passes(differences: list[Fraction], alph
     ordered = sorted(differences, reverse=True)
     assert flips(ordered[found:], above=True) >= alpha - 1e-9
     assert all(flips(ordered[less:], above=True) <= alpha + 1e-9 for less in range(found))
-    assert found <= sum(one > 0 for one in differences)
+    assert found <= sum(difference > 0 for difference in differences)
 
 
 def test_nothing_is_affected_where_nothing_was_asked() -> None:
@@ -61,7 +61,9 @@ def test_so_many_samples_decide(violated: int, unsteady: int, limit: float) -> N
 
     def fails(number: int) -> bool:
         scaled = [
-            one for one in set(differences) for _ in range(round(differences.count(one) * number / 100))
+            difference
+            for difference in set(differences)
+            for _ in range(round(differences.count(difference) * number / 100))
         ]
         return affected(scaled, 0.01) > limit * number
 

@@ -109,7 +109,7 @@ SMALL = {
 def test_more_classes_have_the_p_value_of_all_permutations(pairs: list[tuple[str, str]]) -> None:
     labels, answers = zip(*pairs, strict=True)
     hits = sum(label == answer for label, answer in pairs)
-    dealt = [sum(map(str.__eq__, labels, one)) for one in permutations(answers)]
+    dealt = [sum(map(str.__eq__, labels, permutation)) for permutation in permutations(answers)]
     wanted = sum(one >= hits for one in dealt) / len(dealt)
     found = chance(table(*pairs))
     # Four standard deviations of the draws, and the draw that was seen.

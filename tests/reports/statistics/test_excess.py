@@ -159,8 +159,8 @@ MANY = st.lists(st.fractions(Fraction(-1, 2), 1, max_denominator=500), min_size=
 def test_many_sizes_are_rounded_and_few_are_not(differences: list[Fraction]) -> None:
     found = rounded(differences)
     assert found == sorted(found)
-    assert rounded([-one for one in differences]) == sorted(-one for one in found)
-    if math.lcm(*(one.denominator for one in differences)) <= 120:
+    assert rounded([-difference for difference in differences]) == sorted(-one for one in found)
+    if math.lcm(*(difference.denominator for difference in differences)) <= 120:
         assert found == sorted(differences)
     else:
         assert all(60 % one.denominator == 0 for one in found)

@@ -116,7 +116,7 @@ def test_it_shows_more_than_sign_flips() -> None:
     rng = np.random.default_rng(1)
     found = [simulated(rng, effect=0.06) for _ in range(100)]
     shown = np.mean([_of_answers(tables).p <= 0.05 for tables in found])
-    flipped = np.mean([pair_excess([difference(one) for one in tables]).p <= 0.05 for tables in found])
+    flipped = np.mean([pair_excess([difference(table) for table in tables]).p <= 0.05 for tables in found])
     assert shown > 0.75 > 0.5 > flipped
 
 
@@ -136,7 +136,7 @@ def test_an_exact_p_is_never_zero() -> None:
 
 def test_the_excess_has_the_interval_of_differences() -> None:
     tables = [tabled("aab", "bb"), tabled("aaa", "aa"), tabled("abc", "cb")]
-    found, flipped = _of_answers(tables), pair_excess([difference(one) for one in tables])
+    found, flipped = _of_answers(tables), pair_excess([difference(table) for table in tables])
     assert (found.points, found.low, found.high) == (flipped.points, flipped.low, flipped.high)
     assert found.p == shuffled(tables)
     assert _of_answers([]) == Excess()
@@ -144,4 +144,6 @@ def test_the_excess_has_the_interval_of_differences() -> None:
 
 def test_samples_may_have_different_numbers_of_answers() -> None:
     samples = [("aab", "b"), ("aaaa", "bbb"), ("ab", "ba")]
-    assert shuffled([tabled(*one) for one in samples], above=True) == pytest.approx(brute_force(samples)[0])
+    assert shuffled([tabled(*sample) for sample in samples], above=True) == pytest.approx(
+        brute_force(samples)[0]
+    )

@@ -289,7 +289,7 @@ class _CppMaker(Maker):
                 self.ints += new
         self.known += new
         self.extra += extra
-        return [f"{indent}{one}" for one in texts]
+        return [f"{indent}{text}" for text in texts]
 
     def compound(self, indent: str, depth: int, *, loop: bool) -> list[str]:
         random = self.random
@@ -355,8 +355,8 @@ class _CppMaker(Maker):
             case 5:
                 labels = random.sample(("red", "green", "blue"), 2)
                 found = [f"{indent}switch (color({other})) {{"]
-                for one in labels:
-                    found += [f"{indent}case Color::{one}:", f"{indent}    {self.assignment()}"]
+                for label in labels:
+                    found += [f"{indent}case Color::{label}:", f"{indent}    {self.assignment()}"]
                     found += [f"{indent}    break;"] if random.random() < 0.8 else []
                 return [*found, f"{indent}default:", f"{indent}    {self.assignment()}", f"{indent}}}"]
             case 6:

@@ -92,7 +92,7 @@ def test_each_variable_lies_where_its_attribute_puts_it(language: str) -> None:
             # Behind a type, these say nothing of the variable.
             of_type = "int @ a" in place and attribute.startswith(("alignas", "[["))
             if reads(text, language) and not of_type:
-                made = [one for name in PRESERVING for one in variants(name, language, text)]
+                made = [variant for name in PRESERVING for variant in variants(name, language, text)]
                 compiler = "gcc" if language == "c" else "g++"
                 calls = 'printf("%d %d", f(1), f(7));'
                 rows.append(Versions(list(dict.fromkeys((text, *made))), calls, PRELUDE, compiler))
@@ -127,7 +127,11 @@ def test_words_of_gnu_c_are_no_attributes() -> None:
     """What looks like an attribute and is an operator or part of a type keeps its meaning, or the function its text."""
     rows = []
     for text in (f"int f(int n) {{\n    int sum = 1;\n    {body}\n    return sum;\n}}\n" for body in OF_GNU):
-        made = [one for name in PRESERVING for one in variants(name, "c", text)] if reads(text, "c") else []
+        made = (
+            [variant for name in PRESERVING for variant in variants(name, "c", text)]
+            if reads(text, "c")
+            else []
+        )
         rows.append(Versions([text, *made], 'printf("%d %d", f(1), f(7));'))
     for row, (before, *after) in zip(rows, outputs(rows), strict=True):
         assert before != NO_CODE, row.functions[0]

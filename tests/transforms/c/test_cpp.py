@@ -65,7 +65,7 @@ def test_functions_are_found_in_classes_and_templates() -> None:
         reading, function = read_unit(FILE[one.start : one.end], "cpp")
         assert name_of(reading.source, function) == one.name
     assert FILE[found[4].start :].startswith("template <int n> auto at")
-    assert [one.obstacle for one in CPP_FILES.places(FILE, frozenset())] == [None] * 9
+    assert [place.obstacle for place in CPP_FILES.places(FILE, frozenset())] == [None] * 9
     assert [own_name(one.name) for one in found][5:] == ["get", "later", "free_one", "of_c"]
     assert {own_name(one) for one in ("A::A", "A::~A", "n::operator<<", "operator int")} == {None}
 

@@ -82,7 +82,7 @@ def test_aliases_are_told_as_typedefs_are() -> None:
     pairs = ("int **{}", "int &{}", "int (*{})(int)", "int {}(int)", "int {}[3]", "volatile int {}", "int {}")
     for number, form in enumerate(pairs):
         texts = f"typedef {form.format('T')};", f"using T = {form.format('')};"
-        found = [DeclaredNames([f"{one} struct A {{ T first; }};"], CPP).scalar("first") for one in texts]
+        found = [DeclaredNames([f"{text} struct A {{ T first; }};"], CPP).scalar("first") for text in texts]
         assert found[0] == found[1], form
         assert found[0] == ("pointer", None, "pointer", None, None, None, "int")[number]
 
@@ -151,7 +151,7 @@ def test_edits_of_members_keep_what_a_program_does(name: str, tmp_path: Path) ->
             if isinstance(made, Rewritten):
                 texts.add(text.replace(head, made.source))
     calls = 'for (int i = 0; i < 4; i++) { Thing a, b; b.next = &a; printf("%d %d;", a.run(i, &b), b.run(i, &a)); }'
-    shown = outputs([Program(one, calls) for one in sorted(texts)])
+    shown = outputs([Program(text, calls) for text in sorted(texts)])
     assert len(texts) > 3
     assert len(set(shown)) == 1
 
@@ -192,4 +192,4 @@ def test_a_class_that_a_template_leaves_open_may_have_any_members(tmp_path: Path
     head = text[start : text.index("}", start) + 1]
     code = study(head, Surroundings(text, str(tmp_path / "a.cpp"), "known", CPP))
     fields = [one for one in code.unit.walk() if one.kind == "field_access"]
-    assert [code.type(one) for one in fields] == [None] * 4
+    assert [code.type(field) for field in fields] == [None] * 4

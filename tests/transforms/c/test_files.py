@@ -31,7 +31,9 @@ def test_every_byte_outside_of_functions_stays() -> None:
     series = TransformSeries(transforms=(transform_for("hygienic/insert-braces", "c"),), seed=0, sites="all")
     found = perturb_file(C_FILES, FILE, "a.c", series)
     assert found.data == FILE.replace(b"return 1;", b"{ return 1; }")
-    told = {one.unit.name: "" if isinstance(one, Applied) else one.reason for one in found.records}
+    told = {
+        record.unit.name: "" if isinstance(record, Applied) else record.reason for record in found.records
+    }
     assert (told["f"], told["f#2"]) == ("", DIRECTIVE)
 
 

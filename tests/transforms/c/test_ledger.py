@@ -64,10 +64,10 @@ SHOWN: Final = (
 @pytest.mark.parametrize("name", [name for name in LEDGER if name != "warnings-allowed"])
 def test_an_edit_is_seen_where_an_entry_that_it_rests_on_is_false(name: str) -> None:
     made = BROKEN[name]
-    edits = [one for one in made.variants() if isinstance(one, Perturbed)]
+    edits = [variant for variant in made.variants() if isinstance(variant, Perturbed)]
     assert edits
     assert all(name in {row.id for row in rests_on(edit)} for edit in edits)
-    texts = [made.function, *(one.source for one in edits)]
+    texts = [made.function, *(edit.source for edit in edits)]
     ((before, *after),) = outputs([Versions(texts, 'printf("%d", f(3));', made.header)], *made.flags)
     assert before not in ("", NO_CODE)
     assert any(one != before for one in after)
@@ -83,7 +83,7 @@ def test_an_edit_is_refused_where_its_file_shows_that_an_entry_is_false(entry: s
 
 def test_a_macro_of_the_file_is_looked_up() -> None:
     made = BROKEN["macros-hygienic"]
-    assert all(isinstance(one, NotApplied) for one in made.variants(made.header + made.function))
+    assert all(isinstance(variant, NotApplied) for variant in made.variants(made.header + made.function))
 
 
 def test_every_entry_has_its_programs() -> None:

@@ -259,7 +259,7 @@ def _made(folder: Path, files: dict[str, str], transform: str, seed: int) -> dic
     for name, text in files.items():
         (folder / name).write_text(text)
     plan = ProjectPlan(transforms=(transform,), seed=seed)
-    return {one.path: one.after.decode() for one in perturb_files(folder, list(files), plan, workers=1)}
+    return {file.path: file.after.decode() for file in perturb_files(folder, list(files), plan, workers=1)}
 
 
 @needs_gpp

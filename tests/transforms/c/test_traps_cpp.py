@@ -555,9 +555,9 @@ def test_each_trap_shows_what_a_wrong_edit_changes(traps: dict[str, Trap], stand
         assert trap.unit.count(trap.wrong[0]) == 1, name
     right = outputs([trap.program(trap.unit) for trap in traps.values()], f"-std={standard}")
     wrong = [
-        told
+        output
         for trap in traps.values()
-        for told in outputs([trap.program(trap.unit.replace(*trap.wrong))], f"-std={standard}")
+        for output in outputs([trap.program(trap.unit.replace(*trap.wrong))], f"-std={standard}")
     ]
     for name, before, after in zip(traps, right, wrong, strict=True):
         assert before.strip(), name

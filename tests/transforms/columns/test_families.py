@@ -82,12 +82,12 @@ def test_training_keeps_the_weights_equivariant(name: str) -> None:
     module, call, groups = family(name)
     exact = call.double()
 
-    def train(one: nn.Module) -> None:
-        optimiser = torch.optim.AdamW(one.parameters(), lr=1e-2, eps=1e-4)
+    def train(module: nn.Module) -> None:
+        optimiser = torch.optim.AdamW(module.parameters(), lr=1e-2, eps=1e-4)
         for _ in range(3):
             optimiser.zero_grad()
-            torch.stack([output.square().mean() for output in tensors(exact(one))]).sum().backward()
-            nn.utils.clip_grad_norm_(one.parameters(), 1.0)
+            torch.stack([output.square().mean() for output in tensors(exact(module))]).sum().backward()
+            nn.utils.clip_grad_norm_(module.parameters(), 1.0)
             optimiser.step()
 
     with DoubleThroughout():
@@ -141,7 +141,7 @@ def test_heads_are_found_in_separate_and_fused_projections() -> None:
         ("modernbert", "model.layers.0.attn.Wo.weight"),
     ):
         places = family(name).groups.layout.tensors[weight]
-        assert any(isinstance(one, Product) and one.parts[0].size == 4 for one in places), places
+        assert any(isinstance(place, Product) and place.parts[0].size == 4 for place in places), places
 
 
 def test_rotary_positions_keep_the_order_within_queries_and_keys() -> None:

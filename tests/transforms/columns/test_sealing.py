@@ -234,7 +234,7 @@ def test_what_is_no_key_is_told(tmp_path: Path, text: str) -> None:
 def test_a_key_gives_what_it_always_gave() -> None:
     """Seals of earlier versions have to open: the derivation is fixed."""
     salted = Key(bytes(range(32))).under(b"salt")
-    assert [one.tolist() for one in salted.permutations((5, 3))] == PERMUTATIONS
+    assert [permutation.tolist() for permutation in salted.permutations((5, 3))] == PERMUTATIONS
     encrypted, tags = salted.encrypted(np.zeros(4, dtype=np.uint8), "a")
     assert (encrypted.tobytes() + tags).hex() == ENCRYPTED
     assert salted.closed(b"", b"").hex() == BOX

@@ -97,8 +97,8 @@ def perturbed(
     )
 
 
-def reasons(found: PerturbedFile) -> list[str]:
-    return [record.reason for record in found.records if isinstance(record, Declined)]
+def reasons(file: PerturbedFile) -> list[str]:
+    return [record.reason for record in file.records if isinstance(record, Declined)]
 
 
 def test_methods_by_qualified_name() -> None:

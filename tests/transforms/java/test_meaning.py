@@ -587,7 +587,11 @@ def variants(text: str, name: str) -> Iterator[str]:
     data = text.encode()
     spans = [(0, len(data))]
     if transform.unit == "function":
-        spans = [(one.start, one.end) for one in JAVA_FILES.places(text, frozenset()) if one.obstacle is None]
+        spans = [
+            (place.start, place.end)
+            for place in JAVA_FILES.places(text, frozenset())
+            if place.obstacle is None
+        ]
     for start, end in spans:
         source = data[start:end].decode()
         sample = Sample(
@@ -617,7 +621,7 @@ def judge() -> Iterator[JavaJudge]:
 @pytest.mark.parametrize("name", TRAPS)
 def test_no_variant_does_anything_else(name: str, judge: JavaJudge) -> None:
     text = program(TRAPS[name])
-    made = {one: kind for kind in TRAPS[name].transforms for one in variants(text, kind)}
+    made = {variant: kind for kind in TRAPS[name].transforms for variant in variants(text, kind)}
     before, *after = judge.told([JavaUnit(one, (0,)) for one in (text, *made)])
     assert not before.error, before.error
     wrong: list[tuple[str, str, Told]] = [

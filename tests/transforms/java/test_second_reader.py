@@ -102,7 +102,7 @@ def test_javac_says_the_same(javac: JavacReader) -> None:
 def test_javac_counts_characters_beyond_the_first_plane_right(javac: JavacReader) -> None:
     texts = ['void f() { g("\U0001f600é", 1 + 2); }', "A(int ä) { this.b = ä * 2; }", "int f(int a) { }"]
     readings = [read(text) for text in texts]
-    assert javac.structures(readings) == [structure(one) for one in readings]
+    assert javac.structures(readings) == [structure(reading) for reading in readings]
 
 
 TRANSFORMS: dict[str, Transform] = {

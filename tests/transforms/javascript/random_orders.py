@@ -23,7 +23,7 @@ class Orderer:
         rng = self.rng
         head = rng.choice(("a, b, c", "a, b, c", "a, b = a, c", "a, b, ...c", "{ a, x: b = 1 }, c"))
         body = self.body(3, "    ", loop=False, label="")
-        end = "    return [a, b, " + ", ".join(f"typeof {one}" for one in self.names[3:6]) + "];"
+        end = "    return [a, b, " + ", ".join(f"typeof {name}" for name in self.names[3:6]) + "];"
         if rng.random() < 0.15:
             body = f"    'use strict';\n{body}" if head in ("a, b, c",) else body
         if self.kind == "arrow":

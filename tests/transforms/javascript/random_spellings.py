@@ -9,7 +9,7 @@ class Speller(Orderer):
     def own(self, kind: str) -> str:
         """A variable that holds a number or a text."""
         return self.rng.choice(
-            [one for one in self.names if one[0] == kind] or ["1" if kind == "n" else "'t'"]
+            [name for name in self.names if name[0] == kind] or ["1" if kind == "n" else "'t'"]
         )
 
     def function(self) -> str:

@@ -115,4 +115,4 @@ def test_files_with_elements_are_read() -> None:
     whole = "\n".join((*ELEMENTS.values(), *TYPED.values()))
     places = TYPESCRIPT_FILES.places(whole)
     assert len(places) == len(ELEMENTS) + len(TYPED)
-    assert [one.obstacle for one in places if one.obstacle] == []
+    assert [place.obstacle for place in places if place.obstacle] == []

@@ -27,9 +27,9 @@ def rewritten(form: FileFormat, data: bytes, *names: str) -> tuple[bytes, dict[s
     transforms = tuple(transform_for(name, form.language) for name in names)
     found = perturb_file(form, data, "a.js", TransformSeries(transforms=transforms, seed=0, sites="all"))
     return found.data, {
-        one.unit.name: "applied" if isinstance(one, Applied) else one.reason
-        for one in found.records
-        if isinstance(one, Applied | Declined)
+        record.unit.name: "applied" if isinstance(record, Applied) else record.reason
+        for record in found.records
+        if isinstance(record, Applied | Declined)
     }
 
 
@@ -97,8 +97,8 @@ type D<const in out T> = T;
 function f(a: number) { for (const b in [a]) return b; }
 """
     places = TYPESCRIPT_FILES.places(text)
-    assert [one.name for one in places] == ["C.m", "f"]
-    assert [text.encode()[one.start : one.end].decode().partition("(")[0] for one in places] == [
+    assert [place.name for place in places] == ["C.m", "f"]
+    assert [text.encode()[place.start : place.end].decode().partition("(")[0] for place in places] == [
         "m",
         "function f",
     ]

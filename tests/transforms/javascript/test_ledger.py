@@ -64,10 +64,12 @@ SHOWN: Final = (
 @pytest.mark.parametrize("name", LEDGER)
 def test_an_edit_is_seen_where_an_entry_that_it_rests_on_is_false(name: str) -> None:
     made = BROKEN[name]
-    edits = [one for one in made.variants() if isinstance(one, Perturbed)]
+    edits = [variant for variant in made.variants() if isinstance(variant, Perturbed)]
     assert edits
     assert all(name in {row.id for row in rests_on(edit)} for edit in edits)
-    before, *after = outputs([text + made.caller for text in (made.function, *(one.source for one in edits))])
+    before, *after = outputs(
+        [text + made.caller for text in (made.function, *(edit.source for edit in edits))]
+    )
     assert before
     assert any(one != before for one in after)
 

@@ -96,7 +96,7 @@ def test_the_compiler_finds_no_error_after_any_transform(tmp_path: Path) -> None
     assert TSC is not None
     data, applied = FORMS.read_bytes(), 0
     series: dict[str, tuple[Transform, ...]] = {name: (transform_for(name, "typescript"),) for name in NAMES}
-    every = tuple(one for rules in series.values() for one in rules)
+    every = tuple(rule for rules in series.values() for rule in rules)
     series |= {"in-turn": every, "turned-round": every[::-1]}
     for name, rules in series.items():
         found = perturb_file(TYPESCRIPT_FILES, data, FORMS.name, TransformSeries(transforms=rules, seed=1))

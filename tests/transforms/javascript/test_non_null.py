@@ -29,7 +29,7 @@ def outlined(node: Node, asserted: bool) -> tuple[object, ...] | None:
     inner = node
     while inner.kind == "parenthesized_expression" or (not asserted and inner.kind == "non_null_expression"):
         inner = inner.children[0]
-    return (inner.kind, node.field, inner.operator, *(outlined(one, asserted) for one in inner.children))
+    return (inner.kind, node.field, inner.operator, *(outlined(child, asserted) for child in inner.children))
 
 
 @pytest.mark.parametrize("ending", [";", "\n", "; // !"])

@@ -187,7 +187,7 @@ def test_kinds_of_values() -> None:
     """
     source = f"function f(a) {{ {body} }}"
     known = analyse(source).facts
-    kinds = {one.name: known._of_variables.get(one.number) for one in known.scopes.bindings}
+    kinds = {binding.name: known._of_variables.get(binding.number) for binding in known.scopes.bindings}
     assert {name: None if one is None else "|".join(sorted(one)) for name, one in kinds.items()} == {
         "f": None, "a": None, "i": "number", "s": "string", "u": "undefined", "n": "bigint", "v": "number|undefined",
         "m": "number|string", "o": "object", "k": None, "t": "number|string", "j": "number", "w": "number|undefined",

@@ -130,7 +130,7 @@ def test_a_line_break_behind_a_word_is_a_blank(form: str, language: str) -> None
 )
 def test_words_that_are_names_stay_names(text: str, kinds: list[str]) -> None:
     block = next(one for one in read_unit(text)[0].root.walk() if one.kind == "block")
-    assert [one.kind for one in block.children] == kinds
+    assert [child.kind for child in block.children] == kinds
 
 
 MODIFIERS: Final = (

@@ -73,7 +73,9 @@ def seen(name: str) -> list[str]:
     """What each statement of a function may do."""
     block = largest(name)
     words = {2: "any", 4: "raise", 64: "store"}
-    return [next((word for flag, word in words.items() if one.flags & flag), "") for one in block.effects]
+    return [
+        next((word for flag, word in words.items() if effect.flags & flag), "") for effect in block.effects
+    ]
 
 
 @needs_node

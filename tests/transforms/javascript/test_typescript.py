@@ -107,15 +107,15 @@ def test_what_is_not_certain_keeps_its_name(source: str, reason: str) -> None:
         assert moves.reason == reason
     else:
         found = scopes.resolve(source, "typescript")
-        assert reason in {one.doubt for one in found.bindings}
+        assert reason in {binding.doubt for binding in found.bindings}
 
 
 def test_overloads_are_one_function() -> None:
     source = "function f(a: number) { function g(b: A): B; function g(b: any) { return b; } return g(a); }"
     found = scopes.resolve(source, "typescript")
-    assert [(one.doubt, len(one.occurrences)) for one in found.bindings if one.name == "g"] == [
-        (scopes.OF_FUNCTION, 3)
-    ]
+    assert [
+        (binding.doubt, len(binding.occurrences)) for binding in found.bindings if binding.name == "g"
+    ] == [(scopes.OF_FUNCTION, 3)]
 
 
 def test_a_text_that_means_two_things_is_not_read() -> None:

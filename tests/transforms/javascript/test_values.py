@@ -56,4 +56,4 @@ def test_forms_are_equal_where_node_says_that_values_are() -> None:
     )
     told = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True, timeout=60)
     forms = [value_text(text) for text in texts]
-    assert json.loads(told.stdout) == [[one == other for other in forms] for one in forms]
+    assert json.loads(told.stdout) == [[form == other for other in forms] for form in forms]

@@ -431,8 +431,8 @@ def f(x):
 def test_nothing_of_a_program_speaks_into_the_next_run(oracle: Oracle) -> None:
     honest = "def f(x):\n    import os\n    return x, os.listdir()\n"
     for _ in range(5):
-        found: Verdict = oracle.judge(honest, LEAVING, inputs=("(1,)",))
-        assert not isinstance(found, Agreed)
+        verdict: Verdict = oracle.judge(honest, LEAVING, inputs=("(1,)",))
+        assert not isinstance(verdict, Agreed)
         assert isinstance(oracle.judge(honest, honest, inputs=("(2,)",)), Agreed)
 
 

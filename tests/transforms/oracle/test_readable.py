@@ -67,9 +67,9 @@ def printed(sandboxed: Sandbox, body: str) -> dict[str, object]:
 def beside() -> Iterator[Path]:
     """Files that lie beside what a program may read, each of another kind."""
     for name in ("click", "numpy", "pytest"):
-        for one in files(name) or ():
-            if one.name in ("METADATA", "RECORD", "INSTALLER", "direct_url.json", "__init__.py"):
-                yield Path(str(distribution(name).locate_file(one)))
+        for file in files(name) or ():
+            if file.name in ("METADATA", "RECORD", "INSTALLER", "direct_url.json", "__init__.py"):
+                yield Path(str(distribution(name).locate_file(file)))
     for key in ("purelib", "platlib"):
         packages = Path(sysconfig.get_path(key))
         yield packages

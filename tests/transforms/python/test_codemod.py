@@ -94,7 +94,7 @@ def test_a_codemod_is_a_transform_by_its_name() -> None:
 
 def test_without_execution_no_variant_counts() -> None:
     outcomes = list(perturb_one(sample(LABEL), TRANSFORMS.get(FORMAT), variants=2, seed=0))
-    assert [isinstance(one, NotApplied) and one.reason for one in outcomes] == [NOT_EXECUTED] * 2
+    assert [isinstance(outcome, NotApplied) and outcome.reason for outcome in outcomes] == [NOT_EXECUTED] * 2
     again = reapply(sample(LABEL), TRANSFORMS.get(FORMAT), TRANSFORMS.get(FORMAT).propose(LABEL, Random(0)))  # type: ignore[arg-type]
     assert isinstance(again, NotApplied)
 

@@ -357,10 +357,10 @@ def test_a_method_has_the_same_dependences_under_its_wrapper_line_as_alone() -> 
             if not place.wrapper or ast.dump(method) != ast.dump(place.node):
                 continue
             alone = analyse(textwrap.dedent(own), around=text)
-            found, wanted = ([one.predecessors for one in each.blocks] for each in (wrapped, alone))
+            found, wanted = ([block.predecessors for block in each.blocks] for each in (wrapped, alone))
             assert found[-len(wanted) + 1 :] == wanted[1:] or len(wanted) == 1, place.name
             compared += 1
             # What the class shows counts: without the file there are more conflicts.
-            plain += found != [one.predecessors for one in analyse(place.wrapper + own).blocks]
+            plain += found != [block.predecessors for block in analyse(place.wrapper + own).blocks]
     assert compared > 300
     assert plain > 10

@@ -262,10 +262,10 @@ def test_the_tree_says_the_same_as_the_tables_of_the_interpreter(monkeypatch: py
     found = {one.__name__: rebound_names(inspect.getsource(one)) for one in modules}
     assert sum(map(bool, found.values())) > 2
     monkeypatch.setattr(context, "_REBOUND_IN", {})
-    for one in modules:
-        text = inspect.getsource(one)
+    for module in modules:
+        text = inspect.getsource(module)
         tree = parse(text)
-        assert rebound_in(text, tree, partial(index_in, tree)) == found[one.__name__], one.__name__
+        assert rebound_in(text, tree, partial(index_in, tree)) == found[module.__name__], module.__name__
 
 
 def test_a_function_that_uses_such_a_name_is_left_alone() -> None:
@@ -345,7 +345,7 @@ def test_an_order_takes_a_rebound_name_for_an_unknown_one(*, whole: bool) -> Non
     assert all(text.index("d = size") < text.index("c = len") for text in made), "both may act"
     plain = replace(sample, source=sample.source.replace("def len", "def other"), context="")
     orders = [*perturb_one(plain, TRANSFORMS.get("reorder"), variants=99, seed=0)]
-    sources = [one.source for one in orders if isinstance(one, Perturbed)]
+    sources = [order.source for order in orders if isinstance(order, Perturbed)]
     assert any(text.index("c = len") < text.index("d = size") for text in sources), "`len` only looks"
 
 

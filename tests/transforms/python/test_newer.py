@@ -53,7 +53,7 @@ def test_what_a_newer_python_reads_says_which(text: str, version: tuple[int, int
     series = TransformSeries(transforms=(transform_for("identity", "python"),), seed=0)
     found = perturb_file(PYTHON_FILES, text.encode(), "m.py", series)
     assert found.unread == told
-    assert [getattr(one, "reason", None) for one in found.records] == [told]
+    assert [getattr(record, "reason", None) for record in found.records] == [told]
 
 
 @pytest.mark.parametrize("text", WRONG)

@@ -17,7 +17,7 @@ def _collected(statement: str, before: str = "") -> tuple[JavaEffectCollector, F
 
 def test_a_variable_has_its_number() -> None:
     collector, facts = _collected("a = v[0];")
-    numbers = {one.name: one.number for one in facts.scopes.bindings}
+    numbers = {binding.name: binding.number for binding in facts.scopes.bindings}
     assert StatePlace("variable", numbers["a"]) in collector.writes
     assert collector.reads == {StatePlace("variable", numbers["v"]), StatePlace("element", "int")}
 
@@ -29,7 +29,7 @@ def test_a_field_is_told_by_its_name() -> None:
 
 def test_a_container_that_nobody_else_reaches_is_a_place_of_its_own() -> None:
     own, facts = _collected("t.append(1);", "StringBuilder t = new StringBuilder();")
-    number = next(one.number for one in facts.scopes.bindings if one.name == "t")
+    number = next(binding.number for binding in facts.scopes.bindings if binding.name == "t")
     assert StatePlace("contents", number) in own.writes
     foreign, _ = _collected("t.append(1);", "StringBuilder t = g();")
     assert CONTAINERS in foreign.writes

@@ -33,7 +33,7 @@ def test_a_dropped_node_gives_its_field_to_its_part() -> None:
     assert before.part("condition").kind == "parenthesized_expression"
     assert after.part("condition").kind == "binary_expression"
     assert [kind for kind, _, _ in after.tokens] == ["if", "(", ")"]
-    assert [one.kind for one in after.children] == ["binary_expression", "return_statement"]
+    assert [child.kind for child in after.children] == ["binary_expression", "return_statement"]
 
 
 def test_a_node_without_a_field_gets_the_one_of_its_kind() -> None:
@@ -85,7 +85,7 @@ def _nested(node: Node) -> object:
         node.kind,
         node.field,
         [kind for kind, _, _ in node.tokens],
-        [_nested(one) for one in node.children],
+        [_nested(child) for child in node.children],
     )
 
 

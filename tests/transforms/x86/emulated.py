@@ -270,4 +270,4 @@ def _answers(model: Model, inputs: Sequence[Mapping[str, Any]]) -> list[Answer]:
 
 
 def _compared(model: Model, pairs: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [json.dumps(running.compared(_emulator(model), one)) for one in pairs]
+    return [json.dumps(running.compared(_emulator(model), pair)) for pair in pairs]

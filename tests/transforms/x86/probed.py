@@ -41,8 +41,8 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
 
 def answers(processor: Processor, questions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """For each instruction what it does beyond its declaration, and the `ends` of its runs; as JSON."""
-    for one in questions:
-        yield json.dumps(_probed(processor, one))
+    for question in questions:
+        yield json.dumps(_probed(processor, question))
 
 
 def _probed(processor: Processor, asked: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -176,9 +176,9 @@ def wild_block(rng: Random, *, most: int = 8) -> str:
     return "\n".join(lines) or "nop"
 
 
-def _read_back(one: Operation) -> str:
+def _read_back(operation: Operation) -> str:
     """The text of an instruction; empty if it does not read back as an instruction."""
-    text = att_text(one.instruction)
+    text = att_text(operation.instruction)
     try:
         read_operation(text, "att")
     except SourceError:

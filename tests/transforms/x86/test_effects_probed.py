@@ -65,10 +65,10 @@ def test_no_emulated_entry_does_more_than_it_declares(emulator: Emulator, model:
     """Every encoding of a set that only the emulator has: it runs if it may move, and stays if it does not run."""
     rng = Random(part)
     made = [
-        (name, one)
+        (name, specimen)
         for name, code in list(entries())[part::3]
-        for one in specimens(code, rng, count=2)
-        if of_sets(one, model.sets) and probing.can_probe(one)
+        for specimen in specimens(code, rng, count=2)
+        if of_sets(specimen, model.sets) and probing.can_probe(specimen)
     ]
     found = probing.probe(emulator, [one for _, one in made], model.abilities)
     wrong = [
@@ -124,10 +124,10 @@ def test_the_emulator_does_what_this_processor_does(
     """On the encodings that both have: the same registers, defined flags, memory and faults from the same states."""
     rng = Random(part)
     everywhere = [
-        one
+        specimen
         for _, code in list(entries())[part::10]
-        for one in specimens(code, rng)
-        if probing.can_probe(one) and not touch(one).barrier and not lacks(one)
+        for specimen in specimens(code, rng)
+        if probing.can_probe(specimen) and not touch(specimen).barrier and not lacks(specimen)
     ]
     native, emulated = (
         probing.probe(one, everywhere, model.abilities & abilities()) for one in (asker, emulator)
@@ -151,10 +151,10 @@ def test_no_entry_does_more_than_it_declares(asker: NativeProcessor, part: int) 
     """Registers, flags, memory and the x87 stack of all encodings that may move; flags of all others."""
     rng = Random(part)
     made = [
-        (name, one)
+        (name, specimen)
         for name, code in list(entries())[part::PARTS]
-        for one in specimens(code, rng)
-        if probing.can_probe(one)
+        for specimen in specimens(code, rng)
+        if probing.can_probe(specimen)
     ]
     found = probing.probe(asker, [one for _, one in made])
     wrong = [

@@ -57,9 +57,9 @@ def read_back(text: str) -> iced.Instruction | None:
         return None
 
 
-def alike(one: iced.Instruction, other: iced.Instruction) -> bool:
+def alike(instruction: iced.Instruction, other: iced.Instruction) -> bool:
     """Whether two instructions have one shape and one set of operands."""
-    return (shape(one), mentioned(one)) == (shape(other), mentioned(other))
+    return (shape(instruction), mentioned(instruction)) == (shape(other), mentioned(other))
 
 
 def test_the_text_of_every_encoding_reads_back() -> None:
@@ -97,9 +97,9 @@ def decorated(instruction: iced.Instruction) -> Iterator[iced.Instruction]:
         settings.append({"rounding_control": iced.RoundingControl.ROUND_DOWN})
     if not memory and info.can_suppress_all_exceptions:
         settings.append({"suppress_all_exceptions": True})
-    for one in settings:
+    for setting in settings:
         made = instruction.copy()
-        for name, value in one.items():
+        for name, value in setting.items():
             setattr(made, name, value)
         own = encoded(made)
         if own is not None:

@@ -28,9 +28,9 @@ def states(block: str) -> Iterator[dict[str, int]]:
     now: dict[str, int] = {"%rdi": 1000, "%rsi": 2000, "%rax": 1, "%rbx": 2, "%rcx": 4, "%rdx": 8}
 
     def place(operand: str) -> str:
-        if (found := _PLACE.fullmatch(operand)) is None:
+        if (match := _PLACE.fullmatch(operand)) is None:
             return operand
-        address = now[found["base"]] + int(found["offset"] or 0)
+        address = now[match["base"]] + int(match["offset"] or 0)
         if address < 1000:
             raise IndexError(address)
         return str(address)
@@ -83,7 +83,7 @@ BROKEN: Final[dict[str, tuple[str, str, Callable[[str], object]]]] = {
 @pytest.mark.parametrize("name", LEDGER)
 def test_an_edit_is_seen_where_an_entry_that_it_rests_on_is_false(name: str) -> None:
     transform, block, seen = BROKEN[name]
-    edits = [one for one in outcomes(transform, block) if isinstance(one, Perturbed)]
+    edits = [outcome for outcome in outcomes(transform, block) if isinstance(outcome, Perturbed)]
     assert edits
     assert all(name in {row.id for row in rests_on(edit)} for edit in edits)
     assert {str(seen(edit.source)) for edit in edits} != {str(seen(block))}

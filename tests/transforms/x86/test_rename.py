@@ -313,8 +313,8 @@ def test_a_renaming_back_gives_the_text_back() -> None:
         assert isinstance(there, Rewritten)
         forth = {
             token.register.base: token.register.base
-            for one in read(source).operations
-            for token in one.tokens
+            for operation in read(source).operations
+            for token in operation.tokens
         }
         judged = compare(read(source), read(there.source))
         assert isinstance(judged, Equivalent)

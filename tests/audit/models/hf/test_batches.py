@@ -37,8 +37,8 @@ class Recorder:
         return [Predicted(answer=one.query.source) for one in batch]
 
 
-def answers(found: Sequence[Prediction]) -> list[object]:
-    return [one.answer if isinstance(one, Predicted) else one.reason for one in found]
+def answers(predictions: Sequence[Prediction]) -> list[object]:
+    return [one.answer if isinstance(one, Predicted) else one.reason for one in predictions]
 
 
 def test_longest_first_and_answered_in_order() -> None:
@@ -52,7 +52,7 @@ def test_rows_and_growth_take_room() -> None:
     recorder = Recorder()
     Batcher(recorder, room=20)(rows(5, 5, 5, each=2))
     assert recorder.seen == [[5, 5], [5]]
-    grown = [TokenizedQuery(query=one.query, rows=one.rows, grows=5) for one in rows(5, 5, 5)]
+    grown = [TokenizedQuery(query=row.query, rows=row.rows, grows=5) for row in rows(5, 5, 5)]
     assert [one.length for one in grown] == [10, 10, 10]
 
 

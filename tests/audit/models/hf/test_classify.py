@@ -27,8 +27,8 @@ def logits(folder: Path, text: str, dtype: torch.dtype = torch.float32) -> torch
     with quiet(), torch.no_grad():
         words = transformers.AutoTokenizer.from_pretrained(folder)
         network = transformers.AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
-        found: torch.Tensor = network(**words(text, return_tensors="pt")).logits[0]
-    return found.double()
+        tensor: torch.Tensor = network(**words(text, return_tensors="pt")).logits[0]
+    return tensor.double()
 
 
 def relabelled(folder: Path, new: Path, **changes: Any) -> Path:

@@ -23,7 +23,7 @@ WRAPS: dict[str, type[Permuted]] = {"columns": PermutedColumns, "rows": Permuted
 
 
 def of_network(queries: list[Query], name: str) -> list[Query]:
-    return [NetworkQuery(**asdict(one), network=name) for one in queries]
+    return [NetworkQuery(**asdict(query), network=name) for query in queries]
 
 
 @pytest.mark.slow

@@ -31,8 +31,8 @@ def states(folder: Path, text: str) -> torch.Tensor:
     with quiet():
         words = transformers.AutoTokenizer.from_pretrained(folder)
         network = transformers.AutoModel.from_pretrained(folder)
-        found: torch.Tensor = network(**words(text, return_tensors="pt")).last_hidden_state[0]
-    return found.double()
+        tensor: torch.Tensor = network(**words(text, return_tensors="pt")).last_hidden_state[0]
+    return tensor.double()
 
 
 def encoder(folder: Path, new: Path, pooling: dict[str, Any], **extra: str) -> Path:

@@ -113,8 +113,8 @@ def test_with_masks_an_encoder_is_equivariant_to_legal_orders(
     reader = LineEncoder(start.speaking([*SPECIALS, *LABELS]), window=300, relation=relation)
     moved = 0.0
     for source in SMALL:
-        texts = [reader.encode(one.source) for one in legal_orders(source)]
-        read = [one for one in texts if isinstance(one, EncodedLines)]
+        texts = [reader.encode(order.source) for order in legal_orders(source)]
+        read = [text for text in texts if isinstance(text, EncodedLines)]
         assert len(read) == len(texts)
         with torch.no_grad():
             # Alone and beside a longer text: padding changes nothing either.

@@ -21,10 +21,10 @@ def measured(text: str) -> Query:
     return Query(task=TASK, language="python", source=text)
 
 
-def bits(found: Prediction) -> float:
-    assert isinstance(found, Predicted), found
-    assert isinstance(found.answer, float)
-    return found.answer
+def bits(prediction: Prediction) -> float:
+    assert isinstance(prediction, Predicted), prediction
+    assert isinstance(prediction.answer, float)
+    return prediction.answer
 
 
 def library(folder: Path) -> tuple[Any, Any]:

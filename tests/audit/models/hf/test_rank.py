@@ -31,10 +31,10 @@ def searched(*candidates: str, text: str = WORDS) -> Query:
     )
 
 
-def in_order(one: Prediction) -> None:
-    assert isinstance(one, Predicted)
-    scores = dict(one.scores)
-    assert one.answer == tuple(sorted(scores, key=lambda name: (-scores[name], int(name))))
+def in_order(prediction: Prediction) -> None:
+    assert isinstance(prediction, Predicted)
+    scores = dict(prediction.scores)
+    assert prediction.answer == tuple(sorted(scores, key=lambda name: (-scores[name], int(name))))
 
 
 @pytest.mark.parametrize("starts", [False, True])

@@ -18,9 +18,9 @@ QUERIES = asked("generation", *SOURCES)
 SHORT = {"max_new_tokens": "6"}
 
 
-def texts(found: Sequence[Prediction]) -> list[tuple[str, ...]]:
+def texts(predictions: Sequence[Prediction]) -> list[tuple[str, ...]]:
     made = []
-    for one in found:
+    for one in predictions:
         assert isinstance(one, Predicted)
         assert one.answer == one.draws[0]
         made.append(one.draws)
@@ -133,7 +133,7 @@ def test_what_cannot_be_had_of_one_attempt_leaves_the_query_without_an_answer(lo
     model._batches = Batcher(failing, room=model._batches.room)
     found = model.predict(QUERIES)
     assert found[1] == Failed(reason="scores that are not finite")
-    assert all(len(one) == 3 for one in texts([found[0], *found[2:]]))
+    assert all(len(text) == 3 for text in texts([found[0], *found[2:]]))
 
 
 def rows_at_once(model: HubModel) -> list[int]:
@@ -152,7 +152,7 @@ def rows_at_once(model: HubModel) -> list[int]:
 def test_many_attempts_are_not_written_all_at_once(load: Load) -> None:
     model = load("llama", samples="50", max_new_tokens="1")
     sizes = rows_at_once(model)
-    assert [len(one) for one in texts(model.predict(QUERIES[:1]))] == [50]
+    assert [len(text) for text in texts(model.predict(QUERIES[:1]))] == [50]
     assert sizes == [ATTEMPTS_AT_ONCE, 50 - ATTEMPTS_AT_ONCE]
     greedy = load("llama", max_new_tokens="1")
     sizes = rows_at_once(greedy)

@@ -253,7 +253,7 @@ def test_lengths_from_end_to_end(tmp_path: Path) -> None:
     ]
     table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     asked = bench(tmp_path, ["rope"], table, length=8, files=0, vocabulary=300, tested=4, lines=10)
-    found = {one.row: one.scores for one in lengths(asked)}
+    found = {length.row: length.scores for length in lengths(asked)}
     assert list(found) == ["rope", "frequencies of tokens", "the line before"]
     assert found["rope"]["perplexity x8"] > 1
     assert 0 <= found["rope"]["BLEU x1"] <= 1

@@ -66,8 +66,8 @@ def by_loops(net: LineAttention, h: Tensor, **options: bool) -> Tensor:
         for head in range(heads):
             part = slice(head * size, (head + 1) * size)
             out[i, part] = weights[:, head] @ value[: i + 1, part]
-    found: Tensor = net.outward(out)
-    return found + d if options.get("residual_add") else found
+    tensor: Tensor = net.outward(out)
+    return tensor + d if options.get("residual_add") else tensor
 
 
 @torch.no_grad()

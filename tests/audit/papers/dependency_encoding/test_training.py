@@ -311,7 +311,7 @@ def test_bits_per_byte_are_those_of_a_loop(model: DecoderModel) -> None:
 def test_an_answer_depends_on_nothing_else_that_is_asked(model: DecoderModel) -> None:
     """Bit by bit."""
     texts = [query(text) for text in ("x = 1\n", "def g():\n    pass\n", "y")]
-    assert model.predict(texts) == [model.predict([one])[0] for one in texts]
+    assert model.predict(texts) == [model.predict([text])[0] for text in texts]
     assert model.predict(texts[::-1]) == model.predict(texts)[::-1]
 
 

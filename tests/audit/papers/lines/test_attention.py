@@ -37,7 +37,7 @@ def long(kind: str) -> EncodedLines:
     """A function of 200 to 256 tokens, the window of the networks."""
     bodies = ("    value = value + 1\n" * lines for lines in count(20))
     texts = (encoded(kind, f"def MASK(value):\n{body}") for body in bodies)
-    return next(one for one in texts if len(one.ids) >= 200)
+    return next(text for text in texts if len(text.ids) >= 200)
 
 
 def by_token(batch: Batch, number: int) -> Tensor:
@@ -108,8 +108,8 @@ def test_blocks_of_rows_are_the_whole_formula(
     def dense(query: Tensor, key: Tensor, value: Tensor, groups: Sequence[HeadGroup]) -> Tensor:
         factor, bias = next(layers)
         scores = query @ key.mT / query.shape[-1] ** 0.5
-        found: Tensor = (scores * factor + bias).softmax(-1) @ value
-        return found
+        tensor: Tensor = (scores * factor + bias).softmax(-1) @ value
+        return tensor
 
     monkeypatch.setattr(trunk, "attend", dense)
     for one, other in zip(actual, told(made, batch), strict=True):
@@ -202,10 +202,10 @@ def held(forward: Callable[[], Tensor]) -> tuple[int, int]:
     """The numbers of the largest tensor in a training step, and of the largest kept for its backward pass."""
     kept = 0
 
-    def counted(one: Tensor) -> Tensor:
+    def counted(tensor: Tensor) -> Tensor:
         nonlocal kept
-        kept = max(kept, one.numel())
-        return one
+        kept = max(kept, tensor.numel())
+        return tensor
 
     with Largest() as largest, torch.autograd.graph.saved_tensors_hooks(counted, lambda one: one):
         forward().sum().backward()

@@ -63,7 +63,10 @@ def told(made: nn.Module, forward: Callable[[], Tensor]) -> list[Tensor]:
     made.zero_grad()
     found = forward().clamp_min(-100)  # where there are fewer words to copy, it is minus infinity
     (found * torch.arange(found.numel()).view_as(found).cos()).sum().backward()
-    return [found.detach(), *(one.grad.clone() for one in made.parameters() if one.grad is not None)]
+    return [
+        found.detach(),
+        *(parameter.grad.clone() for parameter in made.parameters() if parameter.grad is not None),
+    ]
 
 
 def compared(made: nn.Module, forward: Callable[[], Tensor], calls: Callable[[bool], list[int]]) -> list[int]:
@@ -86,7 +89,7 @@ def test_networks_that_read_lines(
 ) -> None:
     made = network(kind, **options)
     sources = (SMALL[1], CHAIN, "def MASK(): pass\n")
-    heads = compared(made, lambda: made(collate([encoded(kind, one) for one in sources])), calls)
+    heads = compared(made, lambda: made(collate([encoded(kind, source) for source in sources])), calls)
     assert bool(heads) == (kind != "vanilla"), "plain heads need no kernel"
 
 

@@ -213,8 +213,8 @@ class Pretender(torch.nn.Module):
             hidden = hidden + block(hidden)
         if not torch.compiler.is_exporting():
             hidden = hidden.cumsum(-1)
-        found: torch.Tensor = self.last(hidden)
-        return found
+        tensor: torch.Tensor = self.last(hidden)
+        return tensor
 
 
 def test_what_does_not_compute_the_same_is_refused_before_anything_is_written(tmp_path: Path) -> None:

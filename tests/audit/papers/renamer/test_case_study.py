@@ -16,7 +16,7 @@ def test_renamer_says_one_number_to_all_renamings(monkeypatch: pytest.MonkeyPatc
     assert renamer.scores["lowest"] == renamer.scores["highest"] == pytest.approx(renamer.scores["original"])
     assert vanilla.scores["answers"] > 5
     assert sum(share for _, share in vanilla.series["renamings"]) == pytest.approx(100)
-    for one in case_study.epochs(networks, "cpu"):
-        errors = [error for error, _ in one.series["epochs"]]
+    for epoch in case_study.epochs(networks, "cpu"):
+        errors = [error for error, _ in epoch.series["epochs"]]
         assert errors == sorted(errors, reverse=True)
-        assert errors[-1] == pytest.approx(100 * one.scores["best"])
+        assert errors[-1] == pytest.approx(100 * epoch.scores["best"])

@@ -94,7 +94,7 @@ def test_what_is_drawn_is_what_the_transform_may_write() -> None:
         drawn = set(renamings(source, 400))
         assert len(drawn) == count
         moves = [RENAME.propose(source, Random(seed)) for seed in range(400)]
-        found = [RENAME.apply(source, one) for one in moves if isinstance(one, tuple)]
+        found = [RENAME.apply(source, move) for move in moves if isinstance(move, tuple)]
         assert {one.source for one in found if isinstance(one, Rewritten)} == drawn - {source}
 
 

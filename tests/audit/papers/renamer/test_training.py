@@ -168,7 +168,7 @@ def test_every_network_learns(tmp_path: Path, name: str) -> None:
     assert watcher.errors[-1] < 0.7 * watcher.errors[0] or watcher.errors[0] < 0.1
     assert reached < constant
     progress = trained.progress
-    assert progress.best == min(one["valid"] for one in progress.epochs)
+    assert progress.best == min(epoch["valid"] for epoch in progress.epochs)
     assert progress.epochs[progress.best_epoch]["valid"] == progress.best
 
 

@@ -98,10 +98,10 @@ def test_every_network_learns_the_pairs_that_it_is_shown(tmp_path: Path, name: s
     recipe = replace(TINY, network=name, width=32, epochs=20, rate=1e-2, batch=32)
     found = read(recipe, [example(one.source, one.label) for one in some("train", 60)])
     trained, _ = run(tmp_path / "a", found, recipe)
-    losses = [one["loss"] for one in trained.progress.epochs]
+    losses = [epoch["loss"] for epoch in trained.progress.epochs]
     assert losses[0] == pytest.approx(math.log(2), abs=0.15), "it begins undecided"
     assert min(losses) < 0.8 * losses[0]
-    assert trained.progress.best == min(one["valid"] for one in trained.progress.epochs)
+    assert trained.progress.best == min(epoch["valid"] for epoch in trained.progress.epochs)
 
 
 @pytest.mark.slow

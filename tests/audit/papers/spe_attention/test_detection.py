@@ -294,7 +294,7 @@ def test_parts_of_a_step_add_up_to_it(tmp_path: Path) -> None:
     plain = LineLearner(replace(RECIPE, pairwise=0.0, locate=0.0), learner.material)
     with torch.no_grad():
         whole, count = learner.loss(network, batch, first)
-        parts = [learner.loss(network, one, first, batch)[0] for one in learner.parts(batch, 3)]
+        parts = [learner.loss(network, part, first, batch)[0] for part in learner.parts(batch, 3)]
         alone, _ = plain.loss(network, texts, plain.early_steps)
         inputs = learner.material.train.batch(texts.chosen, learner.relation)
         logits = network(inputs)[:, 0]
@@ -355,7 +355,7 @@ def test_lines_of_java_as_words() -> None:
     name = masked_name(program.lines[0].text)
     assert name == "MASK_1"
     texts = [list(words(line, name, "java")) for line in program.lines]
-    assert [one[0] for one in texts] == ["<d0>", "<d1>", "<d1>"]
+    assert [text[0] for text in texts] == ["<d0>", "<d1>", "<d1>"]
     assert texts[1] == ["<d1>", "int", "n", "=", "mask", "++", ";"]
     assert texts[2][:9] == ["<d1>", "return", "n", ">>>", "2", "&&", "<name>", "(", "1"]
 

@@ -205,7 +205,7 @@ def test_networks_of_one_shape_differ_only_in_what_they_know_of_places() -> None
     }
     assert len({str(one) for one in told.values()}) == 1
     counts = {name: sizes(namer(name, SHAPE, {})) for name in TREE_NETWORKS}
-    assert len({one["all"] - one["scheme"] for one in counts.values()}) == 1
+    assert len({count["all"] - count["scheme"] for count in counts.values()}) == 1
     assert counts["tree-vanilla"]["scheme"] == 0 < counts["tree-shaw"]["scheme"]
 
 

@@ -382,10 +382,10 @@ def queries() -> list[Query]:
     return [Query(task="function-name", language="python", source=one.source) for one in splits().test]
 
 
-def moved(found: Sequence[Prediction], other: Sequence[Prediction]) -> float:
+def moved(predictions: Sequence[Prediction], other: Sequence[Prediction]) -> float:
     """The largest change of a score or a margin between equal answers."""
     worst = 0.0
-    for one, two in zip(found, other, strict=True):
+    for one, two in zip(predictions, other, strict=True):
         assert isinstance(one, Predicted)
         assert isinstance(two, Predicted)
         assert one.answer == two.answer

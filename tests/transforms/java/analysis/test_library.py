@@ -52,7 +52,10 @@ def entries() -> Iterator[str]:
     for kind, owner, table in tables:
         for name, methods in table.items():
             for method in methods:
-                parameters = [NAMES.get(one.type, one.type) + "?" * one.nullable for one in method.parameters]
+                parameters = [
+                    NAMES.get(parameter.type, parameter.type) + "?" * parameter.nullable
+                    for parameter in method.parameters
+                ]
                 result = "this" if method.result == "this" else NAMES.get(method.result, method.result)
                 yield " ".join(
                     (
@@ -396,7 +399,9 @@ class Foreign {
 def test_which_overload_a_call_means(
     table: Methods, name: str, kinds: list[str | None], expected: list[tuple[str, ...]]
 ) -> None:
-    found = [tuple(one.type for one in method.parameters) for method in overloads(table, name, kinds)]
+    found = [
+        tuple(parameter.type for parameter in method.parameters) for method in overloads(table, name, kinds)
+    ]
     assert found == expected
 
 

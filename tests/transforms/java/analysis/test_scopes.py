@@ -163,19 +163,19 @@ DOUBTS = {
 
 @pytest.mark.parametrize(("source", "name", "doubt"), DOUBTS.values(), ids=DOUBTS)
 def test_what_the_text_does_not_tell_is_doubted(source: str, name: str, doubt: str) -> None:
-    assert {one.doubt for one in resolve(source).bindings if one.name == name} >= {doubt}
+    assert {binding.doubt for binding in resolve(source).bindings if binding.name == name} >= {doubt}
 
 
 def test_a_class_that_inherits_no_field_raises_no_doubt() -> None:
     source = (
         "void f(int x) { g(new Runnable() { public void run() { p(x); } }); new Object() { int y = x; }; }"
     )
-    assert [one.doubt for one in resolve(source).bindings if one.name == "x"] == [None]
+    assert [binding.doubt for binding in resolve(source).bindings if binding.name == "x"] == [None]
 
 
 def test_uses_and_capture_are_told() -> None:
     scopes = resolve("void f(int a) { int b = a; b = 1; b += 2; (b)++; g(() -> a); }")
-    a, b = (next(one for one in scopes.bindings if one.name == name) for name in "ab")
+    a, b = (next(binding for binding in scopes.bindings if binding.name == name) for name in "ab")
     assert [use.use for use in b.occurrences] == ["declare", "write", "update", "update"]
     assert (a.captured, b.captured) == (True, False)
 

@@ -62,10 +62,10 @@ def test_the_short_proof_holds_only_where_the_long_one_does(every: int) -> None:
     met: Counter[tuple[bool, bool]] = Counter()
     for source in methods("java_methods", every):
         known = JavaVariables(source)
-        bindings = [one for one in known.bindings if one.occurrences]
+        bindings = [binding for binding in known.bindings if binding.occurrences]
         for _ in range(4 if bindings else 0):
             some = rng.sample(bindings, min(len(bindings), rng.randrange(1, 3)))
-            pool = [one.name for one in bindings] + list(NAMES) + sorted(known.words)[:20]
+            pool = [binding.name for binding in bindings] + list(NAMES) + sorted(known.words)[:20]
             names = {one.number: rng.choice(pool) for one in some}
             text = known.rewritten(names)
             try:

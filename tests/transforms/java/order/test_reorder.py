@@ -206,7 +206,7 @@ def test_what_may_not(name: str) -> None:
     if "super(" in body:
         head = "A(int a)"
     # The two in question are the last of the innermost block.
-    block = [one for one in analyse(f"{head} {{ {body} }}").blocks if len(one.statements) > 1][-1]
+    block = [block for block in analyse(f"{head} {{ {body} }}").blocks if len(block.statements) > 1][-1]
     assert block.predecessors[-1] >> (len(block.statements) - 2) & 1
 
 
@@ -280,7 +280,7 @@ def test_classes_of_containers(body: str, expected: bool) -> None:
 def test_handlers_see_variables(body: str, expected: bool) -> None:
     """After an exception only what a handler of the method can see matters."""
     program = analyse(f"void f(int a, String s) {{ List<String> l = new ArrayList<>(); {body} }}")
-    block = next(one for one in program.blocks[2:] if len(one.statements) == 2)
+    block = next(block for block in program.blocks[2:] if len(block.statements) == 2)
     assert (not block.predecessors[1] & 1) is expected
 
 
@@ -301,8 +301,8 @@ def test_a_lambda_in_a_constructor_waits_for_the_fields_that_it_names(inner: str
     if inner.startswith("C("):
         del parts["class of a field"]  # a class without a name has no constructors
     for text in parts.values():
-        blocks = [one for one in analyse(text).blocks if len(one.statements) == 2]
-        assert all((not one.predecessors[1] & 1) == expected for one in blocks)
+        blocks = [block for block in analyse(text).blocks if len(block.statements) == 2]
+        assert all((not block.predecessors[1] & 1) == expected for block in blocks)
 
 
 @pytest.mark.parametrize(

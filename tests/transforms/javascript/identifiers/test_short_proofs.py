@@ -37,10 +37,10 @@ def test_the_short_proof_implies_the_long_one(language: str) -> None:
     met: Counter[tuple[bool, bool]] = Counter()
     for source in TEXTS:
         known = JavaScriptVariables(source, language)
-        bindings = [one for one in known.bindings if one.occurrences]
+        bindings = [binding for binding in known.bindings if binding.occurrences]
         for _ in range(60):
             some = rng.sample(bindings, min(len(bindings), rng.randrange(1, 3)))
-            pool = [one.name for one in bindings] + list(NAMES)
+            pool = [binding.name for binding in bindings] + list(NAMES)
             names = {one.number: rng.choice(pool) for one in some}
             text = known.rewritten(names)
             long = _holds(known, text, names, short=False)

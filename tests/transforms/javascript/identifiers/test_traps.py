@@ -149,7 +149,11 @@ def test_programs_do_what_they_did(seeds: int, least: int) -> None:
 def _kept(source: str) -> set[str]:
     """The variables that no strategy renames."""
     found = variables(source)
-    return {one.name for one in found.bindings if one.view != "outer" and found.keeps_name(one) is not None}
+    return {
+        binding.name
+        for binding in found.bindings
+        if binding.view != "outer" and found.keeps_name(binding) is not None
+    }
 
 
 @pytest.mark.parametrize(
@@ -202,9 +206,9 @@ def test_what_is_no_javascript_is_not_read(source: str) -> None:
 def test_a_shorthand_is_written_out() -> None:
     source = "function f(o) { const { a, b = 1 } = o; return { a, b }; }"
     moves = tuple(
-        Move(kind="rename", site=one.number, value={"a": "x", "b": "y"}[one.name], note="")
-        for one in variables(source).bindings
-        if one.name in ("a", "b")
+        Move(kind="rename", site=binding.number, value={"a": "x", "b": "y"}[binding.name], note="")
+        for binding in variables(source).bindings
+        if binding.name in ("a", "b")
     )
     found = RENAME.apply(source, moves)
     assert found == Rewritten(
@@ -214,7 +218,7 @@ def test_a_shorthand_is_written_out() -> None:
 
 def test_names_that_would_be_captured_are_refused() -> None:
     source = "function f(a) { let b = a; { let c = b; g(c, d); } }"
-    numbers = {one.name: one.number for one in variables(source).bindings}
+    numbers = {binding.name: binding.number for binding in variables(source).bindings}
     for old, new in (("c", "b"), ("b", "c"), ("c", "d"), ("b", "a"), ("b", "g"), ("c", "let")):
         found = RENAME_PARAMETERS.apply(source, (Move(kind="rename", site=numbers[old], value=new, note=""),))
         assert isinstance(found, Refused), found

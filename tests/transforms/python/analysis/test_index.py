@@ -69,8 +69,8 @@ def test_the_nodes_are_those_of_a_walk(text: str) -> None:
 
 def test_the_nodes_of_a_kind_stand_in_the_order_of_the_text() -> None:
     nodes = TextIndex(parse(TEXT))
-    assert [one.name for one in nodes.functions] == ["outer", "inner", "plain", "late"]
-    assert [one.value.id for one in nodes(ast.Starred) if isinstance(one.value, ast.Name)] == ["g"]
+    assert [function.name for function in nodes.functions] == ["outer", "inner", "plain", "late"]
+    assert [node.value.id for node in nodes(ast.Starred) if isinstance(node.value, ast.Name)] == ["g"]
 
 
 NAMES = ("f_locals", "co_varnames", "__dict__", "locals")
@@ -126,7 +126,7 @@ def test_a_name_is_seen_however_its_text_is_made(name: str) -> None:
 
 def test_whatever_looks_has_a_word_that_says_so() -> None:
     sources = sample(400)
-    looking = [one for one in sources if looks_at_variables(ast.parse(one))]
+    looking = [source for source in sources if looks_at_variables(ast.parse(source))]
     assert looking
     assert all(map(may_look, looking))
     assert sum(map(may_look, sources)) < len(sources) / 4

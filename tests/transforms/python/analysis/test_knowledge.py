@@ -137,7 +137,11 @@ def keywords(entry: str) -> Iterator[str]:
         parameters = inspect.signature(eval(entry, dict(SPACE))).parameters.values()
     except (ValueError, TypeError, NameError, AttributeError):
         return
-    yield from (one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY))
+    yield from (
+        parameter.name
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    )
 
 
 def forms(entry: str) -> Iterator[tuple[str, str]]:

@@ -113,7 +113,7 @@ def test_a_method_of_a_container_does_what_its_entry_says(kind: str, name: str) 
         assert counts == [0, 1, 2, 3, 4]
         counts = [1]
     assert counts == [*range(effect.least, effect.most + 1)]
-    seen = [one for count in counts for one in calls(kind, name, count)]
+    seen = [call for count in counts for call in calls(kind, name, count)]
     assert effect.changes == any(before != after for before, after, _, _ in seen)
     kinds = {
         type(result).__name__.lower().removesuffix("type") for _, _, result, error in seen if error is None
@@ -248,7 +248,7 @@ def test_a_builtin_gives_what_the_analysis_says(name: str) -> None:
         belief, code = believed(call), compiled(call)
         for makers in itertools.islice(choices(name, names), 12):
             values = {one: maker() for one, maker in zip(names, makers, strict=True)}
-            if name in SLOW and any(isinstance(one, int) and abs(one) > 9 for one in values.values()):
+            if name in SLOW and any(isinstance(value, int) and abs(value) > 9 for value in values.values()):
                 continue
             found = list(unclaimed(name, belief, run(code, values, belief.owned)))
             assert not found, (call, found)

@@ -176,7 +176,7 @@ def _three(args: list[ast.expr]) -> list[ast.expr]:
 
 
 def _over(
-    found: Block,
+    block: Block,
     counter: str,
     limit: ast.expr,
     value: ast.expr,
@@ -190,11 +190,11 @@ def _over(
             ast.Subscript(value=ast.Name(id=name) as over, slice=ast.Name(id=index)),
             ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=other)]),
         ) if name == other and index == counter and not down:
-            match found[-1]:
+            match block[-1]:
                 case ast.Assign(targets=[ast.Name(id=first)], value=ast.Constant(value=0)) if (
                     first == counter
                 ):
-                    found.pop()
+                    block.pop()
                     return over
                 case _:
                     return None
@@ -202,16 +202,16 @@ def _over(
             pass
         case _:
             return None
-    match found[-1]:
+    match block[-1]:
         case ast.Assign(targets=[ast.Name(id=first)], value=stop) if (
             isinstance(limit, ast.Name) and first == limit.id
         ):
-            found.pop()
+            block.pop()
         case _:
             stop = limit
-    match found[-1:]:
+    match block[-1:]:
         case [ast.Assign(targets=[ast.Name(id=first)], value=start)] if first == counter:
-            found.pop()
+            block.pop()
         case _:
             return None
     assert down == isinstance(sign, ast.Sub)

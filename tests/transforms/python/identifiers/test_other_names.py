@@ -165,4 +165,4 @@ def test_locals_are_renamed_whatever_the_builtins_mean(file: str) -> None:
 
 def test_parameters_still_need_builtins() -> None:
     facts = {RENAME: False, RENAME_PARAMETERS: True}
-    assert {one: one.trusts_names for one in facts} == facts
+    assert {fact: fact.trusts_names for fact in facts} == facts

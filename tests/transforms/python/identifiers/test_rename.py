@@ -528,7 +528,7 @@ class Asking:
     assert eval(call, space) in (-2, [-2])
     assert moves(source, {"a": "v"}) == ()
     scopes = resolve(source)
-    (parameter,) = (one for one in scopes.bindings if one.name == "a")
+    (parameter,) = (binding for binding in scopes.bindings if binding.name == "a")
     assert RenameGuard(scopes).obstacle(parameter) == "nested function called out of sight"
 
 

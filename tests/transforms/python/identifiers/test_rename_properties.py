@@ -118,16 +118,20 @@ def instructions(code: CodeType, names: dict[object, str]) -> list[object]:
 
 def single_instructions(code: CodeType) -> Iterator[tuple[str, Any, bool]]:
     """Instructions without what depends on the places of names: jumps' goals and pairs made one."""
-    for one in dis.get_instructions(code):
-        if one.opcode in dis.hasjrel or one.opcode in dis.hasjabs:
-            yield one.opname, None, False
-        elif one.opcode in dis.haslocal or one.opcode in dis.hasfree or one.opname == "MAKE_CELL":
-            held = one.argval if isinstance(one.argval, tuple) else (one.argval,)
-            parts = one.opname.removesuffix("_CHECK").removesuffix("_AND_CLEAR").split("_")
+    for instruction in dis.get_instructions(code):
+        if instruction.opcode in dis.hasjrel or instruction.opcode in dis.hasjabs:
+            yield instruction.opname, None, False
+        elif (
+            instruction.opcode in dis.haslocal
+            or instruction.opcode in dis.hasfree
+            or instruction.opname == "MAKE_CELL"
+        ):
+            held = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+            parts = instruction.opname.removesuffix("_CHECK").removesuffix("_AND_CLEAR").split("_")
             for place, name in enumerate(held):
                 yield "_".join(parts[2 * place : 2 * place + 2]), name, True
         else:
-            yield one.opname, one.argval, False
+            yield instruction.opname, instruction.argval, False
 
 
 def test_parts_of_a_proposal_apply_or_collide_and_nothing_else() -> None:

@@ -112,7 +112,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize("text", NUMBERS)
 def test_the_forms_of_a_number(text: str) -> None:
-    found = {one.removeprefix("a = -").rstrip() for one in variants(LITERAL_BASES, f"a = -{text}\n")}
+    found = {variant.removeprefix("a = -").rstrip() for variant in variants(LITERAL_BASES, f"a = -{text}\n")}
     assert found == {*NUMBERS[text]}
     for one in found:
         assert (type(ast.literal_eval(one)), ast.literal_eval(one)) == (

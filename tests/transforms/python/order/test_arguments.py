@@ -225,7 +225,11 @@ def test_the_listed_functions_have_these_keywords_and_no_others_to_see(name: str
         parameters = inspect.signature(found).parameters.values()
     except ValueError:
         pytest.skip("it does not tell")
-    by_name = {one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
+    by_name = {
+        parameter.name
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    }
     if name in PASSED_ON:
         from subprocess import Popen
 

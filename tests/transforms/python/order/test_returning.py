@@ -46,7 +46,7 @@ def quiet(): return contextlib.suppress(ZeroDivisionError)
 
 
 def program(statements: tuple[str, ...]) -> str:
-    body = "".join(f"    {one}\n" for one in statements)
+    body = "".join(f"    {statement}\n" for statement in statements)
     return f"def f(a, b, c):\n    p0 = 0\n    xs = [1, 2]\n{body}    return log, state\n"
 
 
