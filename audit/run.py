@@ -108,8 +108,8 @@ class AnswerMonitor(Protocol):
         """`count` more queries were answered: from memory if `recalled`, else by the model."""
         ...
 
-    def malformed(self, told: str) -> None:
-        """The model gave an answer that the task does not take; `told` says which, and what it takes."""
+    def malformed(self, message: str) -> None:
+        """The model gave an answer that the task does not take; `message` says which, and what it takes."""
         ...
 
     def expect(self, total: int) -> None:
@@ -125,7 +125,7 @@ class NoMonitor(AnswerMonitor):
         """Do nothing."""
 
     @override
-    def malformed(self, told: str) -> None:
+    def malformed(self, message: str) -> None:
         """Do nothing."""
 
     @override

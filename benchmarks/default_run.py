@@ -61,7 +61,7 @@ class StageClock:
 class Ignoring:
     """A monitor of no use here."""
 
-    def malformed(self, told: str) -> None:
+    def malformed(self, message: str) -> None:
         """Do nothing."""
 
     def expect(self, total: int) -> None:

@@ -192,7 +192,7 @@ class Clock:
         """As `AnswerMonitor.answered`."""
         self.times += [time.monotonic()] * count
 
-    def malformed(self, told: str) -> None:
+    def malformed(self, message: str) -> None:
         """As `AnswerMonitor.malformed`."""
 
     def expect(self, total: int) -> None:

@@ -76,8 +76,8 @@ class Forwarding(AnswerMonitor):
         self._inner.answered(count, recalled=recalled)
 
     @override
-    def malformed(self, told: str) -> None:
-        self._inner.malformed(told)
+    def malformed(self, message: str) -> None:
+        self._inner.malformed(message)
 
     @override
     def expect(self, total: int) -> None:

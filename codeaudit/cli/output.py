@@ -276,11 +276,11 @@ class ProgressMonitor:
         while not self._ended.wait(LINE_EVERY):
             note(self._line(time.monotonic()))
 
-    def malformed(self, told: str) -> None:
+    def malformed(self, message: str) -> None:
         """Tell the first malformed answer; others would look alike."""
         if not self._malformed:
             self._malformed = True
-            note(told)
+            note(message)
 
     def expect(self, total: int) -> None:
         """Count up to another total from now on."""

@@ -51,7 +51,7 @@ class Silent:
     def answered(self, count: int, *, recalled: bool) -> None:
         pass
 
-    def malformed(self, told: str) -> None:
+    def malformed(self, message: str) -> None:
         pass
 
     def expect(self, total: int) -> None:
@@ -69,7 +69,7 @@ class Counting:
         else:
             self.asked += count
 
-    def malformed(self, told: str) -> None:
+    def malformed(self, message: str) -> None:
         pass
 
     def expect(self, total: int) -> None:

@@ -413,7 +413,6 @@ def _loaded(source: Source, device: str, precision: str | None) -> HubModel:
     network = _network(source, head, config, "float64" if exact else precision, device if quantised else None)
     if adapter is not None:
         adapter.apply(network)
-    words = network.get_input_embeddings().weight.shape[0]
     # More words than rows of the embedding: the files are from two models, and indices would be out of range.
     words = network.get_input_embeddings().weight.shape[0]
     if tokenizer.vocab_size > words:
