@@ -287,8 +287,8 @@ class _Classes:
                 slots.add("")
             for value in values:
                 match value:
-                    case ast.Constant(value=str(one)):
-                        slots.add(one)
+                    case ast.Constant(value=str(slot)):
+                        slots.add(slot)
                     case ast.Tuple(elts=elements) | ast.List(elts=elements):
                         names = [part.value for part in elements if isinstance(part, ast.Constant)]
                         texts = [name for name in names if isinstance(name, str) and name]
