@@ -86,5 +86,5 @@ def signs_of(table: Mapping[str, Assumption], flags: int = 0) -> Signs:
 def first_lines(signs: Signs, text: str) -> Mapping[str, int]:
     """The entries whose sign stands in a text, each with the first line of the first sign."""
     near = {id: sign for id, (words, sign) in signs.items() if any(word in text for word in words)}
-    found = {id: sign.search(text) for id, sign in near.items()}
-    return {id: text.count("\n", 0, one.start()) + 1 for id, one in found.items() if one}
+    matches = {id: sign.search(text) for id, sign in near.items()}
+    return {id: text.count("\n", 0, match.start()) + 1 for id, match in matches.items() if match}

@@ -121,7 +121,9 @@ def raised_at(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         return f" ({shown(error.filename)}:{error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [one for one in frames if not one.filename.startswith("<") and not _is_foreign(one.filename)]
+    theirs = [
+        frame for frame in frames if not frame.filename.startswith("<") and not _is_foreign(frame.filename)
+    ]
     if not theirs:
         return ""
     last = theirs[-1]
@@ -152,6 +154,6 @@ def _foreign_folders() -> tuple[str, ...]:
     """The folders of this package, of installed packages and of the standard library."""
     ours = Path(__file__).absolute().parent.parent
     # In a checkout the subpackages are links to folders outside.
-    parts = [ours, *(one for one in ours.iterdir() if one.is_symlink())]
+    parts = [ours, *(path for path in ours.iterdir() if path.is_symlink())]
     known = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     return tuple(os.path.realpath(place) for place in [*map(str, parts), *known])

@@ -37,8 +37,8 @@ def counted_reasons(table: Mapping[str, int], *, most: int) -> tuple[str, ...]:
     """Return counted reasons one by one: `540 × no other legal order`, `37 others`."""
     ordered = sorted(table.items(), key=lambda item: (-item[1], item[0]))
     rest = sum(number for _, number in ordered[most:])
-    told = [f"{number:,} × {reason}" for reason, number in ordered[:most]]
-    return (*told, counted(rest, "other")) if rest else tuple(told)
+    parts = [f"{number:,} × {reason}" for reason, number in ordered[:most]]
+    return (*parts, counted(rest, "other")) if rest else tuple(parts)
 
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -57,7 +57,7 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return _HIDDEN.sub(lambda found: _escaped(found[0]), text)
+    return _HIDDEN.sub(lambda match: _escaped(match[0]), text)
 
 
 def _escaped(letter: str) -> str:

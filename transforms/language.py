@@ -316,20 +316,20 @@ class Language:
         Raises:
             ValueError: two families hold the same name, or a transform rests on what is not in the ledger.
         """
-        found: dict[str, TransformEntry] = {}
+        entries: dict[str, TransformEntry] = {}
         for family in self.families:
-            if twice := found.keys() & family.transforms.keys():
+            if twice := entries.keys() & family.transforms.keys():
                 raise ValueError(f"registered twice for {self.title}: {', '.join(sorted(twice))}")
-            found.update(family.transforms)
-        for name, entry in found.items():
+            entries.update(family.transforms)
+        for name, entry in entries.items():
             if strange := set(entry.rests_on) - self.ledger.keys():
                 raise ValueError(f"not in the ledger of {self.title}: {', '.join(sorted(strange))} of {name}")
-        opposed: dict[str, set[str]] = {name: set() for name in found}
-        for name, entry in found.items():
-            for other in found.keys() & {*entry.undoes, *UNDOES.get(name, ())} - {name}:
+        opposed: dict[str, set[str]] = {name: set() for name in entries}
+        for name, entry in entries.items():
+            for other in entries.keys() & {*entry.undoes, *UNDOES.get(name, ())} - {name}:
                 opposed[name].add(other)
                 opposed[other].add(name)
-        object.__setattr__(self, "transforms", found)  # the record is frozen
+        object.__setattr__(self, "transforms", entries)  # the record is frozen
         object.__setattr__(self, "opposed", {name: frozenset(ones) for name, ones in opposed.items()})
 
     def parses(self, source: str) -> bool:
@@ -395,15 +395,15 @@ def by_ending(ending: str) -> Language | None:
     """The language whose files have this ending, with the dot; `None` where no language claims it."""
     # Most files are of a built-in language, and then no plug-in is imported.
     for languages in (map(LANGUAGES.get, LANGUAGES.built_in), every_language()):
-        for one in languages:
-            if ending in one.endings or ending in one.named_endings:
-                return one
+        for language in languages:
+            if ending in language.endings or ending in language.named_endings:
+                return language
     return None
 
 
 def written_in(language: Language, ending: str, data: bytes) -> Language:
     """The language of a file whose ending two languages share: C++ has headers that end as those of C."""
-    if not language.files or not any(ending in one.named_endings for one in every_language()):
+    if not language.files or not any(ending in record.named_endings for record in every_language()):
         return language
     form = load_target(language.files)
     try:
@@ -498,5 +498,5 @@ def is_well_known(title: str) -> bool:
 
 def rewritten_today() -> str:
     """One line on what works instead."""
-    known = ", ".join(one.title for one in every_language() if one.endings or one.named_endings)
+    known = ", ".join(record.title for record in every_language() if record.endings or record.named_endings)
     return f"rewritten today: {known}; docs/howto/language.md shows how to add a language"

@@ -54,7 +54,7 @@ def load(name: str, language: str = "") -> "Mixed":
     for part in expand(asked):
         if kind_of(part) in ("control", "identity", "prose"):
             raise UsageError(f"{part!r} cannot be mixed; only transforms that keep the meaning can be")
-    every = [one.name for one in every_language()]
+    every = [record.name for record in every_language()]
     parts: tuple[Transform, ...] = ()
     for own in [language] if language else every:
         if parts := _parts(asked, own):
@@ -66,11 +66,11 @@ def load(name: str, language: str = "") -> "Mixed":
 
 def _parts(asked: Sequence[str], language: str) -> tuple[Transform, ...]:
     """The transforms of a language that these names stand for."""
-    found = (transform_for(name, language) for name in expand(asked, languages=(language,)))
-    parts = [one for one in found if not one.languages or language in one.languages]
-    for one in parts:
-        if not is_located(one) and one.name in asked:
-            raise UsageError(f"{one.name!r} cannot be mixed: it does not say where it edits")
+    transforms = (transform_for(name, language) for name in expand(asked, languages=(language,)))
+    parts = [part for part in transforms if not part.languages or language in part.languages]
+    for part in parts:
+        if not is_located(part) and part.name in asked:
+            raise UsageError(f"{part.name!r} cannot be mixed: it does not say where it edits")
     return tuple(filter(is_located, parts))
 
 
@@ -122,11 +122,11 @@ class Mixed(BaseTransform):
         one. A transform without parts is left out.
         """
         units: tuple[Unit, ...] = ("function", "module")
-        found = [
+        mixtures = [
             replace(self, unit=unit, parts=tuple(part for part in self.parts if part.unit == unit))
             for unit in units
         ]
-        return tuple(one for one in found if one.parts)
+        return tuple(mixture for mixture in mixtures if mixture.parts)
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
         """The moves of all parts that fit together, in the order in which they are made.
@@ -142,11 +142,11 @@ class Mixed(BaseTransform):
         proposed: dict[str, tuple[Move, ...]] = {}
         reasons: Counter[str] = Counter()
         for part in self.parts:
-            found = self._proposal(part, source, rng)
-            if isinstance(found, Refused):
-                reasons[found.reason] += 1
+            proposal = self._proposal(part, source, rng)
+            if isinstance(proposal, Refused):
+                reasons[proposal.reason] += 1
             else:
-                proposed[part.name] = tuple(replace(move, transform=part.name) for move in found)
+                proposed[part.name] = tuple(replace(move, transform=part.name) for move in proposal)
         names = list(one_way(list(proposed), rng.getrandbits(32), languages=[self.language]))
         rng.shuffle(names)
         own = {part.name: part for part in self.parts}
@@ -162,8 +162,10 @@ class Mixed(BaseTransform):
         if moves:
             return tuple(moves)
         # A reason tells more than that a text holds nothing that a part rewrites (`no …`).
-        told = max(reasons, key=lambda one: (not one.startswith("no "), reasons[one], one), default=EMPTY)
-        return Refused(told)
+        reason = max(
+            reasons, key=lambda reason: (not reason.startswith("no "), reasons[reason], reason), default=EMPTY
+        )
+        return Refused(reason)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """Make the moves, transform by transform. Any subset of a proposal is legal unless its steps are not.
@@ -175,7 +177,7 @@ class Mixed(BaseTransform):
         together: dict[str, list[Move]] = {}
         for move in moves:
             together.setdefault(move.transform, []).append(move)
-        found: list[Evidence] = []
+        evidences: list[Evidence] = []
         text, broken = source, False
         for name, group in together.items():
             if name not in own:
@@ -187,15 +189,17 @@ class Mixed(BaseTransform):
             evidence = step[0].evidence
             # An order under the relation of the paper is parsed, and breaks the meaning all the same.
             broken = broken or (uses_relation(own[name]) and evidence == EVIDENCE["paper"])
-            found.append(evidence)
-        if broken or not found:
+            evidences.append(evidence)
+        if broken or not evidences:
             return Rewritten(source=text, evidence=EVIDENCE["paper" if broken else "strict"])
-        return Rewritten(source=text, evidence=min(found, key=get_args(Evidence).index))
+        return Rewritten(source=text, evidence=min(evidences, key=get_args(Evidence).index))
 
     def _proposal(self, part: Transform, source: str, rng: Random) -> tuple[Move, ...] | Refused:
         """What one part proposes for the original."""
-        found = part_for(part, source, self.language, file=self.around)
-        return Refused(found.obstacle) if found.obstacle else self._told(part).propose(found.source, rng)
+        context = part_for(part, source, self.language, file=self.around)
+        return (
+            Refused(context.obstacle) if context.obstacle else self._told(part).propose(context.source, rng)
+        )
 
     def _step(
         self, part: Transform, source: str, text: str, moves: Sequence[Move], *, partly: bool
@@ -207,16 +211,18 @@ class Mixed(BaseTransform):
         now = part_for(part, text, self.language, file=self.around)
         if now.obstacle:
             return Refused(now.obstacle)
-        told = self._told(part)
+        informed = self._told(part)
         if text == source:
             sites: Mapping[int, int] = {move.site: move.site for move in moves}
         else:
             before = part_for(part, source, self.language, file=self.around)
-            sites = _again(_places(told, before.source), _places(told, now.source))
+            sites = _again(_places(informed, before.source), _places(informed, now.source))
         kept = tuple(move for move in moves if move.site in sites)
         if not kept or (len(kept) < len(moves) and not partly):
             return Refused(MOVED)
-        made = told.apply(now.source, tuple(replace(one, site=sites[one.site], transform="") for one in kept))
+        made = informed.apply(
+            now.source, tuple(replace(move, site=sites[move.site], transform="") for move in kept)
+        )
         if isinstance(made, Refused):
             return made
         return replace(made, source=now.before + made.source + now.after), kept
@@ -248,7 +254,7 @@ def _again(before: Mapping[int, str], now: Mapping[int, str]) -> Mapping[int, in
 
 
 def _by_content(places: Mapping[int, str]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    sites: dict[str, list[int]] = {}
     for site in sorted(places):
-        found.setdefault(places[site], []).append(site)
-    return found
+        sites.setdefault(places[site], []).append(site)
+    return sites

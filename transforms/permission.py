@@ -38,7 +38,7 @@ def permit(*given: object) -> None:
 def _names(text: str) -> Iterator[str]:
     for part in (text, *_JOINTS.split(text)):
         name = part.strip()
-        while head := next((one for one in _HEADS if name.startswith(one)), ""):
+        while head := next((prefix for prefix in _HEADS if name.startswith(prefix)), ""):
             name = name.removeprefix(head)
         yield name
         if shared := _SHARED.fullmatch(name):

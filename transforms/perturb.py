@@ -149,10 +149,10 @@ def failure(error: Exception) -> str:
     """The reason to count where a transform raised; of somebody else's with the text and the place."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
-    told = f"{FAILED}: {type(error).__name__}"
+    reason = f"{FAILED}: {type(error).__name__}"
     place = raised_at(error)
     text = " ".join(str(error).split())[:TOLD]
-    return f"{told}: {text}{place}" if place else told
+    return f"{reason}: {text}{place}" if place else reason
 
 
 def promised(outcome: Outcome, reason: str = UNCONFIRMED) -> Outcome:
@@ -248,16 +248,16 @@ def part_for(transform: Transform, source: str, language: str, *, file: str) -> 
         return FunctionContext("", source, "", denied)
     if transform.unit != "function":
         return FunctionContext("", source, "")
-    found = function_context_of(source, language)
+    context = function_context_of(source, language)
     if knows_names(transform):
-        return found if found.obstacle is None else replace(found, obstacle=None)
+        return context if context.obstacle is None else replace(context, obstacle=None)
     record = find_language(language)
-    if found.obstacle is None and file and record is not None and record.obstacle_in_file:
+    if context.obstacle is None and file and record is not None and record.obstacle_in_file:
         # Layout does not depend on what builtins mean.
         options = {} if transform.needs_names else {"names_count": False}
-        obstacle: str | None = load_target(record.obstacle_in_file)(found.source, file, **options)
-        return replace(found, obstacle=obstacle)
-    return found
+        obstacle: str | None = load_target(record.obstacle_in_file)(context.source, file, **options)
+        return replace(context, obstacle=obstacle)
+    return context
 
 
 def _denied(transform: Transform, language: str, file: str) -> str | None:
@@ -294,8 +294,8 @@ def function_context_of(source: str, language: str) -> FunctionContext:
     record = find_language(language)
     if record is None or not record.function_context:
         return FunctionContext("", source, "")
-    found: FunctionContext = load_target(record.function_context)(source)
-    return found
+    context: FunctionContext = load_target(record.function_context)(source)
+    return context
 
 
 def _variant(

@@ -125,25 +125,26 @@ are not edited."""
 def place(words: str, options: Sequence[WordEdit], start: int, line: int) -> Site:
     """The site of edits in words that begin at byte `start`, on line `line` of a text."""
     edges = [
-        (start + len(words[: one.start].encode()), start + len(words[: one.end].encode())) for one in options
+        (start + len(words[: option.start].encode()), start + len(words[: option.end].encode()))
+        for option in options
     ]
-    patches = tuple((Patch(*edge, (one.text,)),) for edge, one in zip(edges, options, strict=True))
+    patches = tuple((Patch(*edge, (option.text,)),) for edge, option in zip(edges, options, strict=True))
     return Site(patches, "words", line + words[: options[0].start].count("\n"))
 
 
 def plain_words(text: str, names: Set[str]) -> list[list[re.Match[str]]]:
     """The words of the sentences of a text, line by line."""
-    found = []
+    lines = []
     at = 0
     for line in text.splitlines(keepends=True):
         if _EXAMPLES.match(line):
             break
         # A name in upper case, such as NULL, is no word; `A` and `I` are.
         if not _CODE.search(line):
-            words = [one for one in _WORD.finditer(text, at, at + len(line)) if one[0] not in names]
-            found.append(words)
+            words = [word for word in _WORD.finditer(text, at, at + len(line)) if word[0] not in names]
+            lines.append(words)
         at += len(line)
-    return [line for line in found if line]
+    return [line for line in lines if line]
 
 
 def letter_case(text: str, names: Set[str]) -> Iterator[tuple[WordEdit, ...]]:
@@ -202,7 +203,7 @@ def paraphrases(text: str, names: Set[str]) -> Iterator[tuple[WordEdit, ...]]:
                 phrase = text[word.start() : part[-1].end()]
                 if len(part) == length and (others := PARAPHRASES.get(phrase.lower())):
                     yield tuple(
-                        WordEdit(word.start(), part[-1].end(), _as_begun(phrase, one)) for one in others
+                        WordEdit(word.start(), part[-1].end(), _as_begun(phrase, other)) for other in others
                     )
                     done = number + length
                     break
@@ -224,7 +225,7 @@ def _stretches(text: str, names: Set[str]) -> Iterator[list[re.Match[str]]]:
 def _cases(word: str) -> Iterator[str]:
     yield word.upper()
     yield word.swapcase() if len(word) == 1 else word[0].swapcase() + word[1:]
-    yield "".join(one.upper() if place % 2 else one.lower() for place, one in enumerate(word))
+    yield "".join(letter.upper() if place % 2 else letter.lower() for place, letter in enumerate(word))
 
 
 def _slips(word: str) -> Iterator[str]:

@@ -53,9 +53,9 @@ def wrong_member(value: object, declared: type) -> str:
     Empty if all are. Types that this module does not know, such as protocols, fit everything.
     """
     for name, hint in _declared(declared).items():
-        found = getattr(value, name)
-        if not fits(found, hint):
-            return f"its {name} is {_shown(found)}; it must be {_wanted(hint)}"
+        member = getattr(value, name)
+        if not fits(member, hint):
+            return f"its {name} is {_shown(member)}; it must be {_wanted(hint)}"
     return ""
 
 
@@ -63,7 +63,7 @@ def fits(value: Any, hint: Any) -> bool:
     """Whether a value is of a type, the elements of containers included."""
     origin, arguments = get_origin(hint) or hint, get_args(hint)
     if origin in (Union, UnionType):
-        return any(fits(value, one) for one in arguments)
+        return any(fits(value, argument) for argument in arguments)
     if origin is Literal:
         return value in arguments
     if origin is Callable:
@@ -81,10 +81,10 @@ def fits(value: Any, hint: Any) -> bool:
         return True
     parts: Any = value
     if isinstance(value, Mapping):
-        return all(fits(key, arguments[0]) and fits(one, arguments[1]) for key, one in value.items())
+        return all(fits(key, arguments[0]) and fits(entry, arguments[1]) for key, entry in value.items())
     if origin is tuple and arguments[-1] is not ...:
         return len(parts) == len(arguments) and all(map(fits, parts, arguments))
-    return all(fits(one, arguments[0]) for one in parts)
+    return all(fits(part, arguments[0]) for part in parts)
 
 
 @cache
@@ -94,8 +94,8 @@ def _declared(kind: Any) -> dict[str, Any]:
         if getattr(kind, "__dataclass_fields__", None):
             hints = get_type_hints(kind)
             return {name: hints[name] for name in kind.__dataclass_fields__}
-        found = {name: one.fget for name, one in vars(kind).items() if isinstance(one, property)}
-        return {name: get_type_hints(read)["return"] for name, read in found.items() if read is not None}
+        readers = {name: member.fget for name, member in vars(kind).items() if isinstance(member, property)}
+        return {name: get_type_hints(read)["return"] for name, read in readers.items() if read is not None}
     except (NameError, KeyError, TypeError):  # a name that exists for type checkers only
         return {}
 
@@ -149,15 +149,15 @@ def load_foreign(target: str, *, folder: Path | None = None) -> Any:
     try:
         # stdout is for results: a machine that reads them must not meet what an import prints.
         with redirect_stdout(sys.stderr), importable(folder) if folder else nullcontext():
-            found: object = importlib.import_module(module)
+            loaded: object = importlib.import_module(module)
     except (Exception, SystemExit) as error:  # importing runs foreign code, which may raise anything
-        told = f"{one_line(error)}{raised_at(error)}{_module_hint(module)}"
-        raise CannotAudit(f"cannot import {module!r}: {told}") from error
+        message = f"{one_line(error)}{raised_at(error)}{_module_hint(module)}"
+        raise CannotAudit(f"cannot import {module!r}: {message}") from error
     for part in attribute.split(".") if attribute else ():
-        if not hasattr(found, part):
+        if not hasattr(loaded, part):
             raise CannotAudit(f"module {module!r} has no {attribute!r}")
-        found = getattr(found, part)
-    return found
+        loaded = getattr(loaded, part)
+    return loaded
 
 
 def one_line(error: BaseException) -> str:
@@ -250,13 +250,13 @@ def _read(group: str, built_in: frozenset[str], path: tuple[str, ...]) -> Mappin
     """`path` is part of the cache's key because a changed `sys.path` shows other distributions."""
     from importlib.metadata import entry_points  # costs 20 ms, and most commands need no plug-in
 
-    found: dict[str, set[tuple[str, str]]] = {}
+    by_name: dict[str, set[tuple[str, str]]] = {}
     for point in entry_points(group=group):
         distribution = point.dist.name if point.dist is not None else "?"
-        found.setdefault(point.name, set()).add((distribution, f"{point.module}:{point.attr}"))
+        by_name.setdefault(point.name, set()).add((distribution, f"{point.module}:{point.attr}"))
     known = {
         name: PlugIn(group=group, name=name, targets=tuple(sorted(targets)))
-        for name, targets in sorted(found.items())
+        for name, targets in sorted(by_name.items())
     }
     for name in known.keys() & built_in:
         _log.warning(
@@ -431,11 +431,11 @@ def _usable(
 ) -> Iterator[tuple[str, R]]:
     for name in names:
         try:
-            found = look_up(name)
+            value = look_up(name)
         except CodeauditError as error:
             on_broken(error)
         else:
-            yield name, found
+            yield name, value
 
 
 def fitting(value: Any, expects: type | None, *, noun: str, name: str) -> Any:
@@ -527,12 +527,14 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that a user may have meant: one that begins with it, or is spelt or worded nearly so."""
     names = list(known)
     # The beginning of a name (`spe` for `spe-checkpoint`) is far from it by letters.
-    begun = [one for one in names if len(name) > 1 and (one.startswith(name) or name.startswith(f"{one}-"))]
+    begun = [
+        other for other in names if len(name) > 1 and (other.startswith(name) or name.startswith(f"{other}-"))
+    ]
     if begun:
-        return min(begun, key=lambda one: abs(len(one) - len(name)))
+        return min(begun, key=lambda other: abs(len(other) - len(name)))
     # `renaming` for `rename`: far from it by letters, too, because the words are short.
-    if rooted := [one for one in names if _share_root(name, one)]:
-        return min(rooted, key=lambda one: abs(len(one) - len(name)))
+    if rooted := [other for other in names if _share_root(name, other)]:
+        return min(rooted, key=lambda other: abs(len(other) - len(name)))
     # One typo is nearer than 0.65. Words that are alike by chance, as `help` and `seal`, are not.
     for near in get_close_matches(name, names, n=3, cutoff=0.65):
         if _same_words(name, near):
@@ -540,9 +542,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     if "-" in name:
         return None
     # `naming` for `function-name`: one word of the name is near.
-    words = {word: one for one in reversed(names) for word in one.split("-")}
+    words = {word: other for other in reversed(names) for word in other.split("-")}
     worded = get_close_matches(name, words, n=1, cutoff=0.75)
-    worded += [one for one in words if _begin_alike(name, one)]
+    worded += [word for word in words if _begin_alike(name, word)]
     return words[worded[0]] if worded else None
 
 
@@ -565,7 +567,7 @@ def _begin_alike(name: str, word: str) -> bool:
 def _same_words(name: str, other: str) -> bool:
     """Whether each word of a name is near one of another: `clone-detection` is no `error-detection`."""
     mine, theirs = name.split("-"), other.split("-")
-    alike = (get_close_matches(one, theirs, n=1, cutoff=0.6) for one in mine)
+    alike = (get_close_matches(word, theirs, n=1, cutoff=0.6) for word in mine)
     return min(len(mine), len(theirs)) < 2 or all(alike)
 
 

@@ -109,11 +109,11 @@ _BUILT_IN: Final = tuple(map(LANGUAGES.get, LANGUAGES.built_in))
 
 def _first_of_each(languages: Iterable[Language]) -> dict[str, TransformEntry]:
     """Every name with its row in the first language that has it."""
-    found: dict[str, TransformEntry] = {}
+    entries: dict[str, TransformEntry] = {}
     for language in languages:
         for name, entry in language.transforms.items():
-            found.setdefault(name, entry)
-    return found
+            entries.setdefault(name, entry)
+    return entries
 
 
 ENTRIES: Final[Mapping[str, TransformEntry]] = {"identity": _IDENTITY, **_first_of_each(_BUILT_IN)}
@@ -157,8 +157,8 @@ def transform_for(name: str, language: str) -> Transform:
     record = find_language(language)
     entry = OF_SAMPLES.get(name) or (record.transforms.get(name) if record is not None else None)
     if entry is not None:
-        found: Transform = adapted(load_target(entry.target), BaseTransform)
-        return found
+        transform: Transform = adapted(load_target(entry.target), BaseTransform)
+        return transform
     if in_level(name)[0] != "known":
         return transform_at_level(name, language)
     if name.startswith(f"{MIXED}/"):  # its parts are those of the language
@@ -223,15 +223,15 @@ def levelled(names: Iterable[str], level: MacroLevel) -> tuple[str, ...]:
     """
     names = tuple(names)
     spoken = {language.name for language in every_language() if language.has_macros}
-    found = tuple(
+    chosen = tuple(
         level_name(name, level)
         if spoken.intersection(languages_of(name)) and entry_of(name).kind not in ("control", "identity")
         else name
         for name in names
     )
-    if level != "known" and not any(in_level(name)[0] == level for name in found):
+    if level != "known" and not any(in_level(name)[0] == level for name in chosen):
         raise UsageError(f"--macros {level} has no effect on {', '.join(names)}, which rewrite no C")
-    return found
+    return chosen
 
 
 def of_network(wrap: str | None) -> tuple[str, ...]:
@@ -248,12 +248,12 @@ def related(names: Iterable[str], dependence: Dependence) -> tuple[str, ...]:
         CannotAudit: a plug-in is broken, or `py/MODULE:OBJECT` cannot be loaded.
     """
     names = tuple(names)
-    found = tuple(related_name(name, dependence) if _depends(name) else name for name in names)
-    if dependence != "strict" and not any(in_relation(name)[0] == dependence for name in found):
+    chosen = tuple(related_name(name, dependence) if _depends(name) else name for name in names)
+    if dependence != "strict" and not any(in_relation(name)[0] == dependence for name in chosen):
         raise UsageError(
             f"--dependence {dependence} has no effect on {', '.join(names)}; add --transform reorder"
         )
-    return found
+    return chosen
 
 
 def _depends(name: str) -> bool:
@@ -295,13 +295,13 @@ def languages_of(name: str) -> tuple[str, ...]:
     if name in OF_SAMPLES:
         return ()
     dependence, plain = in_relation(name)
-    found = tuple(
+    languages = tuple(
         language.name
         for language in every_language()
         if (entry := language.transforms.get(plain))
         and (dependence == "strict" or (entry.related and speaks(dependence, language.name)))
     )
-    return found or tuple(sorted(TRANSFORMS.get(name).languages))
+    return languages or tuple(sorted(TRANSFORMS.get(name).languages))
 
 
 def families(languages: Collection[str] = ()) -> tuple[TransformFamily, ...]:
@@ -317,13 +317,19 @@ def families(languages: Collection[str] = ()) -> tuple[TransformFamily, ...]:
 def counterparts(original: Original, languages: Collection[str] = ()) -> tuple[str, ...]:
     """Our transforms for one of a published suite, those that any of these languages has, or any at all."""
     return tuple(
-        name for name in original.ours if any(not languages or one in languages for one in meant(name))
+        name
+        for name in original.ours
+        if any(not languages or language in languages for language in meant(name))
     )
 
 
 def meant(name: str) -> tuple[str, ...]:
     """The languages in which a published suite may mean this transform."""
-    return tuple(one.name for one in every_language() if name in one.transforms and one.name not in NOT_MEANT)
+    return tuple(
+        record.name
+        for record in every_language()
+        if name in record.transforms and record.name not in NOT_MEANT
+    )
 
 
 def left_out(name: str, languages: Collection[str] = ()) -> tuple[str, ...]:
@@ -332,7 +338,9 @@ def left_out(name: str, languages: Collection[str] = ()) -> tuple[str, ...]:
     Raises:
         UsageError: there is no such suite; the message holds the nearest one.
     """
-    return tuple(one.name for one in published(name).originals if not counterparts(one, languages))
+    return tuple(
+        original.name for original in published(name).originals if not counterparts(original, languages)
+    )
 
 
 def expand(
@@ -351,12 +359,12 @@ def expand(
     """
     # A family that the given languages lack is still a name, which then stands for nothing.
     known = {family.name for family in families()}
-    found: list[str] = []
+    expanded: list[str] = []
     for name in names:
         if name in ENTRIES:  # a transform comes before a family of the same name
-            found.append(name)
+            expanded.append(name)
         elif name == ALL or name in known:
-            found += [
+            expanded += [
                 member
                 for family in families(languages)
                 if name in (ALL, family.name)
@@ -366,7 +374,7 @@ def expand(
                 and not (entry.assumes and name == ALL)
             ]
         elif name.startswith(f"{SUITE}/"):
-            found += (
+            expanded += (
                 member
                 for original in published(name).originals
                 for member in counterparts(original, languages)
@@ -374,7 +382,7 @@ def expand(
             )
         elif name in TRANSFORMS:
             TRANSFORMS.get(name)  # a broken plug-in ends the command before anything is perturbed
-            found.append(name)
+            expanded.append(name)
         elif name == OTHER_SIDE:
             raise UsageError(f"{name!r} rewrites no code: a task of fixes takes it as its control by itself")
         elif name == SWAP_SIDES:
@@ -385,14 +393,14 @@ def expand(
             )
         else:
             warn_of_broken_languages()
-            suites = [f"{SUITE}/{one}" for one in SUITES]
+            suites = [f"{SUITE}/{suite}" for suite in SUITES]
             everything = [*TRANSFORMS, *sorted(known), ALL, *suites]
-            near = [one for one in suites if one.endswith(f"/{name}")]  # `averloc` for `suite/averloc`
+            near = [suite for suite in suites if suite.endswith(f"/{name}")]  # `averloc` for `suite/averloc`
             if near:
                 raise UsageError(f"unknown transform {name!r}; did you mean {near[0]!r}?")
             raise UsageError(unknown("transform", name, everything))
     # Two languages may share a name, and each name is run once.
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(expanded))
 
 
 def one_way(

@@ -41,11 +41,11 @@ def analysis_digest(transforms: Path = Path(__file__).parent) -> str:
 
 def digest_of(paths: Iterable[Path], root: Path) -> str:
     """A hash of files: of their names below `root`, and of their content."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for path in paths:
-        found.update(f"{path.relative_to(root).as_posix()}\0".encode())
-        found.update(path.read_bytes())
-    return found.hexdigest()
+        hasher.update(f"{path.relative_to(root).as_posix()}\0".encode())
+        hasher.update(path.read_bytes())
+    return hasher.hexdigest()
 
 
 FILES: Final = 512
@@ -131,15 +131,15 @@ def fact(text: str, question: str, find: Callable[[], Plain]) -> Any:
     held[text] = known
     if question in known.facts:
         return known.facts[question]
-    found = find()
+    answer = find()
     if len(known.facts) < _FACTS:
-        known.facts[question] = found
+        known.facts[question] = answer
         known.new = True
     # `find` may have asked about other texts.
     while len(held) > HELD:
         oldest = next(iter(held))
         _write(oldest, held.pop(oldest))
-    return found
+    return answer
 
 
 def flush() -> None:
@@ -172,8 +172,8 @@ def _read(path: Path) -> dict[str, Any]:
     with suppress(OSError, ValueError, RecursionError):
         check, _, body = path.read_bytes().partition(b"\n")
         if check.decode() == hashlib.sha256(body).hexdigest():
-            found = json.loads(body)
-            return found if isinstance(found, dict) else {}
+            facts = json.loads(body)
+            return facts if isinstance(facts, dict) else {}
     return {}
 
 
@@ -201,12 +201,12 @@ def _write(text: str, known: _Known) -> None:
 
 def _tidy(folder: Path) -> None:
     """Bound the number of texts, and of states of the code."""
-    states = sorted(folder.parent.iterdir(), key=lambda one: one.stat().st_mtime, reverse=True)
+    states = sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
     for old in states[STATES:]:
         if old != folder:
             shutil.rmtree(old, ignore_errors=True)
     kept = list(os.scandir(folder))
     if len(kept) > MOST:
-        for entry in sorted(kept, key=lambda one: one.stat().st_mtime)[: len(kept) - MOST // 2]:
+        for entry in sorted(kept, key=lambda path: path.stat().st_mtime)[: len(kept) - MOST // 2]:
             with suppress(OSError):
                 os.unlink(entry)

@@ -237,11 +237,11 @@ class VariableNames:
             # No new name is a word of a string or an attribute: code that looks names up by text must not
             # find a new one.
             return draw(lexicon, self.strategy, names, self.variables.words, rng)
-        kept = {one.name for one in self.variables.bindings if one.number not in self.movable}
+        kept = {binding.name for binding in self.variables.bindings if binding.number not in self.movable}
         if self.strategy == "canonical":
             return draw(lexicon, "canonical", names, kept, rng)
         # A label never changes names with a variable: labels have a name space of their own.
-        kept |= {names.pop(number) for number, one in self.movable.items() if one.view == "label"}
+        kept |= {names.pop(number) for number, binding in self.movable.items() if binding.view == "label"}
         return shuffle(lexicon, names, kept, rng)
 
     def allows(self, names: Mapping[int, str]) -> bool:
@@ -283,7 +283,7 @@ class RenameVariables(Rename):
         movable = variables.movable(parameters=self.parameters)
         if isinstance(movable, Refused):
             return movable
-        current = {number: one.name for number, one in movable.items()}
+        current = {number: binding.name for number, binding in movable.items()}
         return VariableNames(variables=variables, movable=movable, current=current, strategy=self.strategy)
 
 

@@ -98,24 +98,24 @@ class Reorder(BaseTransform):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        found = self.ordering(source)
-        if found.obstacle:
-            return Refused(found.obstacle)
+        ordering = self.ordering(source)
+        if ordering.obstacle:
+            return Refused(ordering.obstacle)
         movable = [
             site
-            for site, block in enumerate(found.blocks)
-            if any(found.changes(site, swap) for swap in swaps(block))
+            for site, block in enumerate(ordering.blocks)
+            if any(ordering.changes(site, swap) for swap in swaps(block))
         ]
         if not movable:
-            return Refused(found.immovable)
+            return Refused(ordering.immovable)
         moves: tuple[Move, ...] = ()
         # Rejecting the identity keeps the draw uniform over all other combinations of orders.
         for _ in range(DRAWS):
-            if moves := _drawn(found, movable, rng):
+            if moves := _drawn(ordering, movable, rng):
                 return moves
         # A movable block has another order, so this ends; 32 identities in a row mean that it has few.
         while not moves:
-            moves = _drawn(found, [rng.choice(movable)], rng)
+            moves = _drawn(ordering, [rng.choice(movable)], rng)
         return moves
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
@@ -124,18 +124,18 @@ class Reorder(BaseTransform):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        found = self.ordering(source)
-        if found.obstacle:
-            return Refused(found.obstacle)
-        chosen = chosen_orders(found, moves)
+        ordering = self.ordering(source)
+        if ordering.obstacle:
+            return Refused(ordering.obstacle)
+        chosen = chosen_orders(ordering, moves)
         if isinstance(chosen, Refused):
             return chosen
         for site, order in chosen.items():
-            block = found.blocks[site]
+            block = ordering.blocks[site]
             # Searches and shrinking pass orders that were never proposed.
             if block.fixed or not orders.is_legal(block.predecessors, order):
                 return Refused(ILLEGAL)
-        text = found.text(chosen)
+        text = ordering.text(chosen)
         return Refused(RESULT_NOT_PARSED) if text is None else Rewritten(source=text, evidence=self.evidence)
 
     def places(self, source: str) -> Mapping[int, str]:
@@ -153,11 +153,11 @@ class Reorder(BaseTransform):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        found = self.ordering(source)
-        if found.obstacle:
+        ordering = self.ordering(source)
+        if ordering.obstacle:
             return 0
         total = 1
-        for block in found.blocks:
+        for block in ordering.blocks:
             if is_movable(block):
                 number = orders.count(block.predecessors)
                 if number is None:
@@ -171,19 +171,19 @@ class Reorder(BaseTransform):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        found = self.ordering(source)
-        if found.obstacle:
+        ordering = self.ordering(source)
+        if ordering.obstacle:
             return
         options = [
             [
                 None,
                 *(
-                    order_move(found, site, order)
+                    order_move(ordering, site, order)
                     # The first order is the text's own, for which `None` stands.
                     for order in list(orders.enumerate_orders(block.predecessors))[1:]
                 ),
             ]
-            for site, block in enumerate(found.blocks)
+            for site, block in enumerate(ordering.blocks)
             if is_movable(block)
         ]
         for combination in product(*options):
@@ -209,27 +209,27 @@ def swaps(block: Ordered) -> Iterator[Sequence[int]]:
                 yield [*own[: number - 1], number, number - 1, *own[number + 1 :]]
 
 
-def _drawn(found: Ordering, sites: Sequence[int], rng: Random) -> tuple[Move, ...]:
+def _drawn(ordering: Ordering, sites: Sequence[int], rng: Random) -> tuple[Move, ...]:
     """A draw of these blocks, without those that stay as they are."""
-    drawn = [(site, orders.sample(found.blocks[site].predecessors, rng)) for site in sites]
+    drawn = [(site, orders.sample(ordering.blocks[site].predecessors, rng)) for site in sites]
     return tuple(
-        order_move(found, site, order)
+        order_move(ordering, site, order)
         for site, order in drawn
-        if list(order) != sorted(order) and found.changes(site, order)
+        if list(order) != sorted(order) and ordering.changes(site, order)
     )
 
 
-def order_move(found: Ordering, site: int, order: Sequence[int]) -> Move:
+def order_move(ordering: Ordering, site: int, order: Sequence[int]) -> Move:
     """The move that puts a block into an order, given as old numbers in their new order."""
-    note = order_note(found.noun, found.numbers(site), order)
+    note = order_note(ordering.noun, ordering.numbers(site), order)
     return Move(kind="order", site=site, value=tuple(order), note=note)
 
 
-def chosen_orders(found: Ordering, moves: Iterable[Move]) -> dict[int, Sequence[int]] | Refused:
+def chosen_orders(ordering: Ordering, moves: Iterable[Move]) -> dict[int, Sequence[int]] | Refused:
     """The orders of the moves by block; refuses moves of no block, and two of one block."""
     chosen: dict[int, Sequence[int]] = {}
     for move in moves:
-        if isinstance(move.value, str) or not 0 <= move.site < len(found.blocks) or move.site in chosen:
+        if isinstance(move.value, str) or not 0 <= move.site < len(ordering.blocks) or move.site in chosen:
             return Refused(NOT_A_MOVE)
         chosen[move.site] = move.value
     return chosen
@@ -295,11 +295,11 @@ def reordered(text: bytes, blocks: Sequence[StatementBlock], chosen: Mapping[int
                 if not isinstance(part, int):
                     yield from outermost(part)
 
-    def render(start: int, end: int, found: Iterable[StatementBlock]) -> bytes:
+    def render(start: int, end: int, blocks: Iterable[StatementBlock]) -> bytes:
         """The bytes of a range with these blocks reordered, from the inside out."""
         # A statement is rendered before it moves, because a block inside it may be reordered as well.
         out, position = [], start
-        for block in found:
+        for block in blocks:
             pieces = [render(each.start, each.end, nested([each])) for each in block.statements]
             for place, old in zip(block.statements, chosen[numbers[id(block)]], strict=True):
                 out += [text[position : place.start], pieces[old]]
@@ -328,7 +328,9 @@ class StatementOrdering:
     @property
     def large(self) -> Sequence[StatementBlock]:
         """The blocks with at least two statements. A docstring has no parts and is not counted."""
-        return [block for block in self.blocks if sum(bool(one.parts) for one in block.statements) > 1]
+        return [
+            block for block in self.blocks if sum(bool(statement.parts) for statement in block.statements) > 1
+        ]
 
     @property
     def immovable(self) -> str:
@@ -396,18 +398,18 @@ class ReorderBreaking(BaseTransform):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        found = self.ordering(source)
-        if found.obstacle:
-            return Refused(found.obstacle)
+        ordering = self.ordering(source)
+        if ordering.obstacle:
+            return Refused(ordering.obstacle)
         # All pairs of all blocks: a large block is not drawn as rarely as a small one.
-        pairs = [(site, pair) for site in range(len(found.blocks)) for pair in found.pairs(site)]
-        flaw = found.unbreakable
+        pairs = [(site, pair) for site in range(len(ordering.blocks)) for pair in ordering.pairs(site)]
+        flaw = ordering.unbreakable
         while pairs:
             site, pair = pairs.pop(rng.randrange(len(pairs)))
-            order = reversed_pair(found.blocks[site].predecessors, *pair)
-            flaw = found.flaw(site, order)
+            order = reversed_pair(ordering.blocks[site].predecessors, *pair)
+            flaw = ordering.flaw(site, order)
             if not flaw:
-                return (order_move(found, site, order),)
+                return (order_move(ordering, site, order),)
         return Refused(flaw)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
@@ -416,26 +418,26 @@ class ReorderBreaking(BaseTransform):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        found = self.ordering(source)
-        if found.obstacle:
-            return Refused(found.obstacle)
-        chosen = chosen_orders(found, moves)
+        ordering = self.ordering(source)
+        if ordering.obstacle:
+            return Refused(ordering.obstacle)
+        chosen = chosen_orders(ordering, moves)
         if isinstance(chosen, Refused):
             return chosen
         if not chosen:
             return Refused(NOTHING)
         for site, order in chosen.items():
-            pairs = broken(found.blocks[site].predecessors, order)
+            pairs = broken(ordering.blocks[site].predecessors, order)
             if (
-                found.blocks[site].fixed
+                ordering.blocks[site].fixed
                 or pairs is None
                 or len(pairs) != 1
-                or not found.breaks(site, pairs[0])
+                or not ordering.breaks(site, pairs[0])
             ):
                 return Refused(NOT_ONE)
-            if flaw := found.flaw(site, order):
+            if flaw := ordering.flaw(site, order):
                 return Refused(flaw)
-        text = found.text(chosen)
+        text = ordering.text(chosen)
         return Refused(RESULT_NOT_PARSED) if text is None else Rewritten(source=text, evidence="analysis")
 
 

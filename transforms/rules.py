@@ -140,12 +140,12 @@ def legal_orders(predecessors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """
     own = tuple(range(len(predecessors)))
     # Two more than are offered: the text's own, and one that shows that there are too many to list.
-    found = dict.fromkeys(islice(orders.enumerate_orders(predecessors), OPTIONS + 2))
-    if len(found) > OPTIONS + 1:
+    choices = dict.fromkeys(islice(orders.enumerate_orders(predecessors), OPTIONS + 2))
+    if len(choices) > OPTIONS + 1:
         # Fixed, because a move names an order by its number among the options.
         draws = Random(len(predecessors))
-        found = dict.fromkeys(orders.sample(predecessors, draws) for _ in range(2 * OPTIONS))
-    return tuple(order for order in found if order != own)[:OPTIONS]
+        choices = dict.fromkeys(orders.sample(predecessors, draws) for _ in range(2 * OPTIONS))
+    return tuple(order for order in choices if order != own)[:OPTIONS]
 
 
 def free(count: int) -> tuple[int, ...]:

@@ -14,5 +14,5 @@ def stream(seed: int, *names: str | int) -> Random:
     state is the SHA-256 of the length-prefixed names.
     """
     parts = [str(name).encode("utf-8", "surrogatepass") for name in names]
-    told = str(seed).encode() + b"".join(len(part).to_bytes(4, "big") + part for part in parts)
-    return Random(int.from_bytes(hashlib.sha256(told).digest()[:16], "big"))
+    text = str(seed).encode() + b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+    return Random(int.from_bytes(hashlib.sha256(text).digest()[:16], "big"))

@@ -52,11 +52,11 @@ class DecodedFile(ABC):
         """
         text, encoding = decoded_text(data, cls.encoding_of)
         newline = _newline(text)
-        found = cls(text=text.replace(newline, "\n"), encoding=encoding, newline=newline)
+        decoded = cls(text=text.replace(newline, "\n"), encoding=encoding, newline=newline)
         # Some encodings write one text in several ways, as UTF-7 does.
-        if found.write(found.text) != data:
+        if decoded.write(decoded.text) != data:
             raise SourceError(NO_RETURN)
-        return found
+        return decoded
 
     def write(self, text: str) -> bytes:
         """The bytes of a text in this file's encoding and line ends.
@@ -126,8 +126,8 @@ def _is_wide(data: bytes) -> bool:
 
 def _newline(text: str) -> str:
     """The line end of a text in which all line ends are equal; `\\n` for a mixture."""
-    found = set(re.findall(r"\r\n|\r|\n", text))
-    return found.pop() if len(found) == 1 else "\n"
+    breaks = set(re.findall(r"\r\n|\r|\n", text))
+    return breaks.pop() if len(breaks) == 1 else "\n"
 
 
 MODULE: Final = "<module>"
@@ -346,13 +346,13 @@ def _pieces(form: FileFormat, data: bytes) -> dict[str, bytes]:
     """A file's text by unit; all of it belongs to `MODULE` if it cannot be read."""
     try:
         text = form.decode(data).text
-        found = form.places(text)
+        places = form.places(text)
     except SourceError:
         return {MODULE: data}
     # A null byte, which no source contains, stands for each function: moving text across one is a change.
     source, rest, done = text.encode(), b"", 0
     pieces = {}
-    for place in found:
+    for place in places:
         pieces[place.name] = source[place.start : place.end]
         rest += source[done : place.start] + b"\0"
         done = place.end
@@ -423,19 +423,19 @@ class _FilePass:
         """Rewrite all functions at once; one after the other only if the file then does not compile."""
         source = self.text.encode()
         places = self.form.places(self.text, self.around)
-        found = [_FunctionPass(self, source, place).through(transforms) for place in places]
-        text = splice(source, [one.edit for one in found]).decode()
+        passes = [_FunctionPass(self, source, place).through(transforms) for place in places]
+        text = splice(source, [pass_.edit for pass_ in passes]).decode()
         # Compiling the file costs more than a transform, so each step is compiled only if all together fail.
         if text != self.text and not self.decoded.compiles(text):
-            found = []
+            passes = []
             for place in places:
-                others = [one.edit for one in found]
-                found.append(_FunctionPass(self, source, place, others).through(transforms))
-            text = splice(source, [one.edit for one in found]).decode()
+                others = [pass_.edit for pass_ in passes]
+                passes.append(_FunctionPass(self, source, place, others).through(transforms))
+            text = splice(source, [pass_.edit for pass_ in passes]).decode()
         self.text = text
-        for place, one in zip(places, found, strict=True):
-            self.records += one.records
-            self.steps.setdefault(place.name, []).extend(one.steps)
+        for place, pass_ in zip(places, passes, strict=True):
+            self.records += pass_.records
+            self.steps.setdefault(place.name, []).extend(pass_.steps)
 
     def left(self) -> Iterator[UnitRecord]:
         """The records, with the steps of which nothing is left as declined."""
@@ -464,7 +464,7 @@ class _FilePass:
         opposed = language.opposed if language is not None else {}
         for number, step in enumerate(kept):
             others = opposed.get(step.transform.name, frozenset())
-            for later in (one for one in kept[number + 1 :] if one.transform.name in others):
+            for later in (behind for behind in kept[number + 1 :] if behind.transform.name in others):
                 # Other steps stand between the two, so the later one is asked what it leaves of the earlier.
                 with_it, without = (
                     self._text_after(later.transform, step.record.unit, text, named=step.before)

@@ -139,25 +139,25 @@ FUNCTIONS: Final[Mapping[str, tuple[Callable[[complex], complex], Callable[[comp
 @cache
 def points() -> tuple[Point, ...]:
     """Fixed points in general position, away from the branch points of the functions."""
-    found = []
+    drawn = []
     for number in range(POINTS):
         rng = stream(0, "algebra point", number)
         # Off the real axis, because most cuts of the functions lie on it.
-        found.append(
+        drawn.append(
             {
                 name: complex(rng.uniform(0.3, 1.7), rng.choice((-1, 1)) * rng.uniform(0.1, 0.9))
                 for name in (X, *INPUTS, *COEFFICIENTS)
             }
         )
-    return tuple(found)
+    return tuple(drawn)
 
 
 def value(expression: Expression, point: Point) -> complex | None:
     """The value at a point, or `None`: if it is undefined, if it overflows, or if rounding decides its
     branch.
     """
-    found = _bounded(expression, point)
-    return None if found is None else found[0]
+    bounded = _bounded(expression, point)
+    return None if bounded is None else bounded[0]
 
 
 def values(expression: Expression) -> tuple[complex | None, ...]:
@@ -169,18 +169,18 @@ def values(expression: Expression) -> tuple[complex | None, ...]:
 
 
 def _firm(expression: Expression, point: Point) -> complex | None:
-    found = _bounded(expression, point)
+    bounded = _bounded(expression, point)
     # Half of the tolerance for each of two values: then rounding alone never makes equal ones differ by more.
-    return found[0] if found is not None and found[1] <= EQUAL / 2 * abs(found[0]) else None
+    return bounded[0] if bounded is not None and bounded[1] <= EQUAL / 2 * abs(bounded[0]) else None
 
 
 def _bounded(expression: Expression, point: Point) -> tuple[complex, float] | None:
     """The value with a bound of its absolute error; `None` if it has no value."""
     try:
-        found, error = _value(expression, point)
+        number, error = _value(expression, point)
     except (OverflowError, ValueError, ZeroDivisionError):
         return None
-    return (found, error) if isfinite(error) and abs(found) < HUGE else None
+    return (number, error) if isfinite(error) and abs(number) < HUGE else None
 
 
 def _value(expression: Expression, point: Point) -> tuple[complex, float]:
@@ -193,26 +193,26 @@ def _value(expression: Expression, point: Point) -> tuple[complex, float]:
         case Unary(operator, operand):
             u, error = _value(operand, point)
             function, slope = FUNCTIONS[operator]
-            found = function(u)
+            output = function(u)
             # To first order a function multiplies the error of its argument by its slope.
             if error:
-                error = inf if _crosses(operator, u, error) else error * abs(slope(u, found))
-            return found, error + ROUNDING * abs(found)
+                error = inf if _crosses(operator, u, error) else error * abs(slope(u, output))
+            return output, error + ROUNDING * abs(output)
         case Binary(operator, left, right):
             (one, e1), (two, e2) = _value(left, point), _value(right, point)
             match operator:
                 case "add":
-                    found, error = one + two, e1 + e2
+                    output, error = one + two, e1 + e2
                 case "sub":
-                    found, error = one - two, e1 + e2
+                    output, error = one - two, e1 + e2
                 case "mul":  # the product of both errors is of second order
-                    found, error = one * two, abs(one) * e2 + abs(two) * e1
+                    output, error = one * two, abs(one) * e2 + abs(two) * e1
                 case "div":
-                    found = one / two
-                    error = (e1 + abs(found) * e2) / abs(two)
+                    output = one / two
+                    error = (e1 + abs(output) * e2) / abs(two)
                 case _:
-                    found, error = _power(one, e1, two, e2)
-            return found, error + ROUNDING * abs(found)
+                    output, error = _power(one, e1, two, e2)
+            return output, error + ROUNDING * abs(output)
 
 
 def _crosses(operator: str, u: complex, error: float) -> bool:
@@ -231,17 +231,17 @@ def _crosses(operator: str, u: complex, error: float) -> bool:
 
 
 def _power(base: complex, e1: float, exponent: complex, e2: float) -> tuple[complex, float]:
-    found = base**exponent
+    number = base**exponent
     if not base:  # 0 has no logarithm, so no slope bounds the error
-        return found, inf if e1 or e2 else 0.0
+        return number, inf if e1 or e2 else 0.0
     # A power with a whole exponent is a product, which has no cut.
     whole = not e2 and not exponent.imag and exponent.real.is_integer()
     if e1 and not whole and _crosses("ln", base, e1):
-        return found, inf
-    size = abs(found)
+        return number, inf
+    size = abs(number)
     growth = abs(cmath.log(base))
     error = size * (abs(exponent) / abs(base) * e1 + growth * e2 + ROUNDING * abs(exponent) * growth)
-    return found, error
+    return number, error
 
 
 def compare(one: tuple[complex | None, ...], two: tuple[complex | None, ...]) -> Comparison:
@@ -265,5 +265,5 @@ def _gap(one: complex, two: complex) -> float:
 
 def holds(pair: ExpressionPair) -> bool | None:
     """Whether the candidate is the function's derivative, by its values; `None` if these do not decide."""
-    found = compare(values(derivative(pair.function)), values(pair.candidate))
-    return None if found == "undecided" else found == "equal"
+    comparison = compare(values(derivative(pair.function)), values(pair.candidate))
+    return None if comparison == "undecided" else comparison == "equal"

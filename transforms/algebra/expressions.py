@@ -202,38 +202,38 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression:
 
 def heads(expression: Expression) -> list[Head]:
     """The contents of all nodes, in prefix order."""
-    found: list[Head] = []
+    contents: list[Head] = []
     waiting = [expression]  # a stack instead of recursion: this runs several times for each example
     while waiting:
         node = waiting.pop()
         if isinstance(node, Binary):
-            found.append(node.operator)
+            contents.append(node.operator)
             waiting += (node.right, node.left)
         elif isinstance(node, Unary):
-            found.append(node.operator)
+            contents.append(node.operator)
             waiting.append(node.operand)
         else:
-            found.append(node)
-    return found
+            contents.append(node)
+    return contents
 
 
-def build(found: Sequence[Head]) -> Expression:
+def build(contents: Sequence[Head]) -> Expression:
     """The folded tree with these nodes in prefix order.
 
     Raises:
         SourceError: an operator lacks operands, or operands are left over.
     """
-    return _build(found, unary, binary)
+    return _build(contents, unary, binary)
 
 
 def _build(
-    found: Sequence[Head],
+    contents: Sequence[Head],
     one: Callable[[str, Expression], Expression],
     two: Callable[[str, Expression, Expression], Expression],
 ) -> Expression:
     done: list[Expression] = []
     # From right to left every operator finds its operands finished, the first one on top.
-    for head in reversed(found):
+    for head in reversed(contents):
         if not isinstance(head, str):
             done.append(head)
             continue
@@ -252,16 +252,16 @@ def _build(
 
 def tokens(expression: Expression) -> list[str]:
     """The words of an expression's text."""
-    found: list[str] = []
+    words: list[str] = []
     for head in heads(expression):
         if isinstance(head, str):
-            found.append(head)
+            words.append(head)
         elif isinstance(head, Variable):
-            found.append(head.name)
+            words.append(head.name)
         else:
-            found.append(PLUS if head.value >= 0 else MINUS)
-            found += str(abs(head.value))
-    return found
+            words.append(PLUS if head.value >= 0 else MINUS)
+            words += str(abs(head.value))
+    return words
 
 
 def text(expression: Expression) -> str:
@@ -298,7 +298,7 @@ def parse_pair(source: str) -> ExpressionPair:
 def _read(words: Sequence[str]) -> list[Head]:
     if len(words) > LONGEST:
         raise SourceError(f"expression over {LONGEST} tokens")
-    found: list[Head] = []
+    contents: list[Head] = []
     place = 0
     while place < len(words):
         word = words[place]
@@ -307,14 +307,14 @@ def _read(words: Sequence[str]) -> list[Head]:
             start = place
             while place < len(words) and _is_digit(words[place]):
                 place += 1
-            found.append(_number(word, words[start:place]))
+            contents.append(_number(word, words[start:place]))
         elif word in VARIABLES:
-            found.append(Variable(word))
+            contents.append(Variable(word))
         elif word in _OPERATIONS or word in UNARY:
-            found.append(word)
+            contents.append(word)
         else:
             raise SourceError(f"unknown token {word[:20]!r}")
-    return found
+    return contents
 
 
 def _is_digit(word: str) -> bool:

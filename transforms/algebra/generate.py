@@ -123,9 +123,9 @@ def example(split: Split, index: int, *, seed: int = 0) -> Example:
             continue
         if label:
             return Example(ExpressionPair(function, truth), True, "derivative")
-        found = _wrong(function, truth, known, rng)
-        if found is not None:
-            return Example(ExpressionPair(function, found[1]), False, found[0])
+        wrong = _wrong(function, truth, known, rng)
+        if wrong is not None:
+            return Example(ExpressionPair(function, wrong[1]), False, wrong[0])
 
 
 # ── functions ────────────────────────────────────────────────────────────────────────────────────────────
@@ -134,32 +134,32 @@ def example(split: Split, index: int, *, seed: int = 0) -> Example:
 def _function(rng: Random, split: Split) -> Expression:
     """A function of x that belongs to a split."""
     while True:
-        found = tree(rng, COEFFICIENTS[:-1], INPUTS)
-        words = tokens(found)
+        function = tree(rng, COEFFICIENTS[:-1], INPUTS)
+        words = tokens(function)
         if X not in words or len(words) > MOST_TOKENS:
             continue
         if split == "extended":
-            extended = _extended(found, rng)
+            extended = _extended(function, rng)
             if extended is not None:
                 return extended
         # The hash is of the canonical form, so all renamings of a function are in one split. crc32 because
         # Python's own hash differs from process to process.
         elif crc32(canonical(" ".join(words)).encode()) % 4 in _CLASSES[split]:
-            return found
+            return function
 
 
 def _extended(function: Expression, rng: Random) -> Expression | None:
     """The function with all coefficients, also the extra one; `None` if it has too few leaves."""
-    found = heads(function)
-    places = [number for number, head in enumerate(found) if head in _COEFFICIENTS]
+    contents = heads(function)
+    places = [number for number, head in enumerate(contents) if head in _COEFFICIENTS]
     if len(places) < len(COEFFICIENTS):
         return None
     # Each coefficient at least once, so no renaming makes the function from one of another split.
     drawn = [*_COEFFICIENTS, *rng.choices(_COEFFICIENTS, k=len(places) - len(COEFFICIENTS))]
     rng.shuffle(drawn)
     for place, head in zip(places, drawn, strict=True):
-        found[place] = head
-    return build(found)
+        contents[place] = head
+    return build(contents)
 
 
 def tree(rng: Random, coefficients: Sequence[str], inputs: Sequence[str]) -> Expression:
@@ -183,17 +183,17 @@ def _shape(rng: Random) -> list[int]:
 
     Each operator is put into one of the open slots; the slots before it become leaves.
     """
-    found: list[int] = []
+    counts: list[int] = []
     open_places = 1
     for left in range(rng.randint(FEWEST_OPERATORS, MOST_OPERATORS), 0, -1):
         # Two entries for each slot (binary, unary), weighted by the number of trees behind that choice: so
         # every tree of the size is equally likely, as in Lample and Charton.
         sums = _sums(open_places, left)
         passed, single = divmod(bisect(sums, rng.random() * sums[-1]), 2)
-        found += [0] * passed
-        found.append(1 if single else 2)
+        counts += [0] * passed
+        counts.append(1 if single else 2)
         open_places += (0 if single else 1) - passed
-    return found + [0] * open_places
+    return counts + [0] * open_places
 
 
 @cache
@@ -236,16 +236,16 @@ def _wrong(
     variables = VARIABLES.intersection(tokens(truth))
     for _ in range(_TRIES):
         (origin,) = rng.choices(_ORIGINS, _WEIGHTS)
-        found = _candidate(origin, function, truth, rng)
-        if found is None:
+        candidate = _candidate(origin, function, truth, rng)
+        if candidate is None:
             continue
-        words = tokens(found)
+        words = tokens(candidate)
         # With other variables than the true derivative, the variables alone would show that it is wrong.
         if len(words) > MOST_TOKENS or VARIABLES.intersection(words) != variables:
             continue
         # An edit may give the true derivative in another form (`add x x` for `mul INT+ 2 x`).
-        if compare(known, values(found)) == "different":
-            return origin, found
+        if compare(known, values(candidate)) == "different":
+            return origin, candidate
     return None
 
 
@@ -253,8 +253,8 @@ def _candidate(origin: Origin, function: Expression, truth: Expression, rng: Ran
     variables = sorted(names(function))
     match origin:
         case "nearby":
-            found = _changed(function, variables, rng)
-            return derivative(found) if found is not None else None
+            nearby = _changed(function, variables, rng)
+            return derivative(nearby) if nearby is not None else None
         case "changed":
             return _changed(truth, variables, rng)
         case "partial":
@@ -268,10 +268,10 @@ def _candidate(origin: Origin, function: Expression, truth: Expression, rng: Ran
 
 def _changed(expression: Expression, variables: Sequence[str], rng: Random) -> Expression | None:
     """The expression with another content at one node, folded; `None` if the node has no alternative."""
-    found = heads(expression)
-    place = rng.randrange(len(found))
+    contents = heads(expression)
+    place = rng.randrange(len(contents))
     others: Sequence[Head]
-    match found[place]:
+    match contents[place]:
         case Variable(name):
             others = [Variable(other) for other in variables if other != name]
         case Number(value):
@@ -280,5 +280,5 @@ def _changed(expression: Expression, variables: Sequence[str], rng: Random) -> E
             others = [other for other in (UNARY if head in UNARY else _BINARY) if other != head]
     if not others:
         return None
-    found[place] = rng.choice(others)
-    return build(found)
+    contents[place] = rng.choice(others)
+    return build(contents)

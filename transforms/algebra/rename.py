@@ -175,7 +175,7 @@ class AlgebraMerging(AlgebraControl):
     def changes(self, source: str) -> list[PairChange]:
         """Each place of a variable with each other name of its view."""
         variables = movable(source)
-        places = [found for found in WORD.finditer(source) if found[0] in variables]
+        places = [match for match in WORD.finditer(source) if match[0] in variables]
         return [
             PairChange(
                 site=site,

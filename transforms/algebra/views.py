@@ -87,7 +87,7 @@ def movable(source: str) -> tuple[str, ...]:
 
 def renamed(source: str, renaming: Mapping[str, str]) -> str:
     """The text with other names and nothing else changed."""
-    return WORD.sub(lambda found: renaming.get(found.group(), found.group()), source)
+    return WORD.sub(lambda match: renaming.get(match.group(), match.group()), source)
 
 
 def canonical(source: str) -> str:

@@ -72,7 +72,7 @@ def product(parts: Iterable[Axis]) -> Axis:
     factors = [factor for part in parts for factor in _parts(part, "product")]
     if len(factors) == 1:
         return factors[0]
-    return Axis(prod(one.size for one in factors), "product", tuple(factors)) if factors else ONE
+    return Axis(prod(factor.size for factor in factors), "product", tuple(factors)) if factors else ONE
 
 
 def total(parts: Iterable[Axis]) -> Axis:
@@ -80,13 +80,13 @@ def total(parts: Iterable[Axis]) -> Axis:
     segments = [segment for part in parts for segment in _parts(part, "sum") if segment.size]
     if len(segments) == 1:
         return segments[0]
-    return Axis(sum(one.size for one in segments), "sum", tuple(segments))
+    return Axis(sum(segment.size for segment in segments), "sum", tuple(segments))
 
 
 def freeze(axis: Axis) -> None:
     """Freeze all atoms of the axis, so no part of it is permuted."""
-    for one in axis.atoms():
-        one.frozen = True
+    for part in axis.atoms():
+        part.frozen = True
 
 
 def unify(one: Axis, other: Axis) -> None:
@@ -133,11 +133,11 @@ def cut(axis: Axis, size: int) -> tuple[Axis, Axis]:
 
 def split(axis: Axis, sizes: Iterable[int]) -> list[Axis]:
     """The factors into which a `view` splits an axis; their product is the axis."""
-    found: list[Axis] = []
+    factors: list[Axis] = []
     for size in sizes:
         lead, axis = _lead(axis, size)
-        found.append(lead)
-    return found
+        factors.append(lead)
+    return factors
 
 
 def _parts(axis: Axis, kind: Kind) -> tuple[Axis, ...]:

@@ -113,11 +113,11 @@ class Salted:
         """A permutation of each group: the sorting order of 64-bit words from a keystream of the group."""
         # A sort needs no rejection of draws, as a shuffle would. Among n words two are equal with a chance of
         # about n² / 2⁶⁵; then the stable sort decides.
-        found: list[Indices] = []
+        orders: list[Indices] = []
         for number, size in enumerate(sizes):
             stream = hashlib.shake_256(self._derived(f"group {number}")).digest(8 * size)
-            found.append(np.argsort(np.frombuffer(stream, dtype="<u8"), kind="stable").astype(np.int64))
-        return found
+            orders.append(np.argsort(np.frombuffer(stream, dtype="<u8"), kind="stable").astype(np.int64))
+        return orders
 
     def encrypted(self, data: Bytes, name: str) -> tuple[Bytes, bytes]:
         """The bytes in AES-GCM under a key of this name, as many as before, and the tags of their chunks.

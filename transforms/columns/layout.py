@@ -93,11 +93,11 @@ class Layout:
         """Each group in the first tensor that has it only, so that nothing fits any more."""
         first: dict[int, str] = {}
         for name, places in self.tensors.items():
-            for group in (one for place in places for one in members(place)):
+            for group in (member for place in places for member in members(place)):
                 first.setdefault(group, name)
         kept = set(first.values())
         return Layout(
-            sizes=self.sizes, tensors={name: one for name, one in self.tensors.items() if name in kept}
+            sizes=self.sizes, tensors={name: places for name, places in self.tensors.items() if name in kept}
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -109,16 +109,16 @@ class Layout:
         return {"groups": list(self.sizes), "tensors": tensors}
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> "Layout":
+    def from_json(cls, values: Mapping[str, Any]) -> "Layout":
         """The layout that `as_json` wrote.
 
         Raises:
             ValueError, KeyError, TypeError: it was not written by `as_json`.
         """
-        sizes = tuple(map(int, found["groups"]))
+        sizes = tuple(map(int, values["groups"]))
         tensors = {
             str(name): tuple(_decoded(place, sizes) for place in places)
-            for name, places in found["tensors"].items()
+            for name, places in values["tensors"].items()
         }
         return cls(sizes=sizes, tensors=tensors)
 
@@ -142,17 +142,17 @@ def indices(place: Place, permutations: Sequence[Indices]) -> Indices | None:
 
 def draw(sizes: Sequence[int], rng: Random) -> list[Indices]:
     """A uniformly random permutation of each group."""
-    found: list[Indices] = []
+    permutations: list[Indices] = []
     for size in sizes:
         places = list(range(size))
         rng.shuffle(places)
-        found.append(np.array(places, dtype=np.int64))
-    return found
+        permutations.append(np.array(places, dtype=np.int64))
+    return permutations
 
 
 def inverse(permutations: Sequence[Indices]) -> list[Indices]:
     """The inverse of each permutation."""
-    return [np.argsort(one).astype(np.int64) for one in permutations]
+    return [np.argsort(order).astype(np.int64) for order in permutations]
 
 
 def _indices(place: Place, permutations: Sequence[Indices]) -> Indices:
@@ -163,10 +163,10 @@ def _indices(place: Place, permutations: Sequence[Indices]) -> Indices:
             return permutations[place.group]
         case Product():
             # Row-major: the index of an element of (a, b, c) is (a·|b| + b)·|c| + c.
-            found = np.zeros(1, dtype=np.int64)
+            order = np.zeros(1, dtype=np.int64)
             for part in place.parts:
-                found = (found[:, None] * part.size + _indices(part, permutations)[None, :]).reshape(-1)
-            return found
+                order = (order[:, None] * part.size + _indices(part, permutations)[None, :]).reshape(-1)
+            return order
         case Sum():
             starts = np.cumsum([0, *(part.size for part in place.parts)])
             parts = zip(starts[:-1], place.parts, strict=True)
@@ -200,16 +200,16 @@ def _encoded(place: Place) -> Any:
             return ["+", *map(_encoded, place.parts)]
 
 
-def _decoded(found: Any, sizes: Sequence[int]) -> Place:
-    match found:
+def _decoded(value: Any, sizes: Sequence[int]) -> Place:
+    match value:
         case bool():  # is an int, but no group
             pass
-        case int() if 0 <= found < len(sizes):
-            return Member(found, sizes[found])
+        case int() if 0 <= value < len(sizes):
+            return Member(value, sizes[value])
         case [int(size)] if size >= 0:
             return Kept(size)
         case ["*", *parts] if parts:
             return Product(tuple(_decoded(part, sizes) for part in parts))
         case ["+", *parts] if parts:
             return Sum(tuple(_decoded(part, sizes) for part in parts))
-    raise ValueError(f"not an axis: {found!r}")
+    raise ValueError(f"not an axis: {value!r}")

@@ -34,7 +34,9 @@ def permuted(
     weights: Mapping[str, Tensor], layout: Layout, permutations: Sequence[Indices]
 ) -> dict[str, Tensor]:
     """The weights, with those of the layout permuted."""
-    return {name: moved(one, layout.tensors.get(name, ()), permutations) for name, one in weights.items()}
+    return {
+        name: moved(weight, layout.tensors.get(name, ()), permutations) for name, weight in weights.items()
+    }
 
 
 @torch.no_grad()
@@ -68,16 +70,19 @@ def stacks(module: nn.Module) -> list[Stack]:
     Raises:
         ModelError: there is none.
     """
-    lists = {name: one for name, one in module.named_modules() if isinstance(one, nn.ModuleList) and len(one)}
+    lists = {
+        name: part for name, part in module.named_modules() if isinstance(part, nn.ModuleList) and len(part)
+    }
     outer = [
-        Stack(name, tuple(one))
-        for name, one in lists.items()
+        Stack(name, tuple(blocks))
+        for name, blocks in lists.items()
         if not any(name.startswith(f"{other}.") for other in lists)
     ]
     if not outer:
         raise ModelError(f"{type(module).__name__} has no stack of blocks")
     return sorted(
-        outer, key=lambda stack: -sum(one.numel() for block in stack.blocks for one in block.parameters())
+        outer,
+        key=lambda stack: -sum(weight.numel() for block in stack.blocks for weight in block.parameters()),
     )
 
 
@@ -117,8 +122,10 @@ def permuting_rows(
             kwargs = {**kwargs, "hidden_states": hidden}
         if not company or broken or order is None:
             return args, kwargs
-        beside = {key: one if key == "hidden_states" else _along(one, order) for key, one in kwargs.items()}
-        return (*args[:1], *(_along(one, order) for one in args[1:])), beside
+        beside = {
+            key: value if key == "hidden_states" else _along(value, order) for key, value in kwargs.items()
+        }
+        return (*args[:1], *(_along(value, order) for value in args[1:])), beside
 
     def leave(_: nn.Module, args: Any, result: Any) -> Any:
         if broken:
@@ -157,7 +164,7 @@ def _inverse(order: Indices | None) -> Indices | None:
 
 def _along(value: Any, rows: Indices) -> Any:
     if isinstance(value, tuple):
-        return tuple(_along(one, rows) for one in value)
+        return tuple(_along(part, rows) for part in value)
     if not isinstance(value, Tensor):
         return value
     order = torch.from_numpy(rows).to(value.device)

@@ -70,8 +70,10 @@ class DoubleThroughout(TorchFunctionMode):
         """The call, with the other number type."""
         if func is Tensor.float:  # names its type in the method, so no argument can be exchanged
             return args[0].double()
-        wide = [torch.float64 if one is torch.float32 else one for one in args]
-        named = {key: torch.float64 if one is torch.float32 else one for key, one in (kwargs or {}).items()}
+        wide = [torch.float64 if argument is torch.float32 else argument for argument in args]
+        named = {
+            key: torch.float64 if value is torch.float32 else value for key, value in (kwargs or {}).items()
+        }
         return func(*wide, **named)
 
 
@@ -128,12 +130,12 @@ def training_deviation(
     """
     plain, turned = deepcopy(module), deepcopy(module)
     permute_module(turned, groups.layout, permutations)
-    for one in (plain, turned):
-        train(one)
+    for network in (plain, turned):
+        train(network)
     learned, started = dict(plain.named_parameters()), dict(module.named_parameters())
     wanted = permuted(learned, groups.layout, permutations)
-    found = dict(turned.named_parameters())
-    apart = max(_difference(wanted[name], found[name]) for name in wanted)
+    weights = dict(turned.named_parameters())
+    apart = max(_difference(wanted[name], weights[name]) for name in wanted)
     return apart, max(_difference(learned[name], started[name]) for name in learned)
 
 
@@ -144,7 +146,7 @@ def noise_floor(module: nn.Module, call: Call) -> float:
         rounded = tensors(call(module))
         with DoubleThroughout():
             wanted = tensors(call.double()(deepcopy(module).double()))
-    return _apart(wanted, [one.double() for one in rounded])
+    return _apart(wanted, [output.double() for output in rounded])
 
 
 def _answers(
@@ -159,8 +161,8 @@ def _answers(
     if not outputs:
         raise ModelError(f"{type(module).__name__} gives no tensor to compare")
     if orders:
-        outputs = [moved(one, *order) for one, order in zip(outputs, orders, strict=True)]
-    weights = {name: one for name, one in module.named_parameters() if one.requires_grad}
+        outputs = [moved(output, *order) for output, order in zip(outputs, orders, strict=True)]
+    weights = {name: weight for name, weight in module.named_parameters() if weight.requires_grad}
     total = torch.stack([loss(output) for output in outputs]).sum()
     slopes = torch.autograd.grad(total, list(weights.values()), materialize_grads=True)
     return [output.detach() for output in outputs], dict(zip(weights, slopes, strict=True))
@@ -177,8 +179,8 @@ def _squared(output: Tensor) -> Tensor:
     return output.square().sum()
 
 
-def _apart(wanted: Sequence[Tensor], found: Sequence[Tensor]) -> float:
-    differences = [_difference(one, other) for one, other in zip(wanted, found, strict=True)]
+def _apart(wanted: Sequence[Tensor], given: Sequence[Tensor]) -> float:
+    differences = [_difference(one, other) for one, other in zip(wanted, given, strict=True)]
     return max(differences) / max(_largest(wanted), torch.finfo(torch.float64).tiny)
 
 
@@ -187,7 +189,7 @@ def _difference(one: Tensor, other: Tensor) -> float:
 
 
 def _largest(some: Sequence[Tensor]) -> float:
-    return max(float(one.abs().max()) if one.numel() else 0.0 for one in some)
+    return max(float(tensor.abs().max()) if tensor.numel() else 0.0 for tensor in some)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,9 +233,9 @@ def rows_exactly(module: nn.Module, call: Call, rows: Callable[[int], Indices]) 
         raise ModelError(f"{type(module).__name__} gives its blocks no tokens")
     beside = [
         tensor
-        for one in given
+        for call in given
         for tensor in Call(
-            one.args[1:], {key: value for key, value in one.kwargs.items() if key != "hidden_states"}
+            call.args[1:], {key: value for key, value in call.kwargs.items() if key != "hidden_states"}
         ).tensors
     ]
     return RowProof(
@@ -244,7 +246,7 @@ def rows_exactly(module: nn.Module, call: Call, rows: Callable[[int], Indices]) 
         ),
         broken=_apart(before, broken),
         tokens=counts[0],
-        sizes=frozenset(size for one in beside for size in one.shape) - {1, counts[0]},
+        sizes=frozenset(size for tensor in beside for size in tensor.shape) - {1, counts[0]},
     )
 
 
@@ -265,11 +267,11 @@ def try_rows(module: nn.Module, call: Call, rows: Indices, *, stack: int = 0) ->
 
     The same parameters are used throughout, because the question is whether they need a change.
     """
-    found = stacks(module)[stack]
+    chosen = stacks(module)[stack]
     before, slopes = _answers(module, call, loss=_squared)
-    with permuting_rows(found, rows=rows):
+    with permuting_rows(chosen, rows=rows):
         after, turned = _answers(module, call, loss=_squared)
-    with permuting_rows(found, rows=rows, company=True):
+    with permuting_rows(chosen, rows=rows, company=True):
         together, _ = _answers(module, call, loss=_squared)
     return RowTrial(
         forward=_apart(before, after),

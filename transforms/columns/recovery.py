@@ -42,16 +42,16 @@ def recover(public: Weights, sealed: Weights, layout: Layout, outside: frozenset
     tensors = {
         name: places for name, places in layout.tensors.items() if name not in outside and name in public
     }
-    found: list[Indices | None] = [None] * len(layout.sizes)
+    orders: list[Indices | None] = [None] * len(layout.sizes)
     # A group that is matched early is compared by sorted numbers; later rounds know the order of the others.
     for _ in range(ROUNDS):
         for group in range(len(layout.sizes)):
-            likeness = _likeness(group, public, sealed, tensors, found)
+            likeness = _likeness(group, public, sealed, tensors, orders)
             if likeness is not None:
-                found[group] = linear_sum_assignment(likeness, maximize=True)[1].astype(np.int64)
+                orders[group] = linear_sum_assignment(likeness, maximize=True)[1].astype(np.int64)
     # A group stays as it is if no matrix distinguishes its columns.
-    rest = zip(found, layout.sizes, strict=True)
-    return Recovered(permutations=[np.arange(size) if one is None else one for one, size in rest])
+    rest = zip(orders, layout.sizes, strict=True)
+    return Recovered(permutations=[np.arange(size) if order is None else order for order, size in rest])
 
 
 def _likeness(
@@ -59,7 +59,7 @@ def _likeness(
     public: Weights,
     sealed: Weights,
     tensors: Mapping[str, Sequence[Place]],
-    found: Sequence[Indices | None],
+    orders: Sequence[Indices | None],
 ) -> npt.NDArray[np.float64] | None:
     """(sealed, public) similarities of columns, summed over all axes of this group alone."""
     total: npt.NDArray[np.float64] | None = None
@@ -67,20 +67,22 @@ def _likeness(
         for axis, place in enumerate(places):
             if not isinstance(place, Member) or place.group != group:
                 continue
-            others = {number: one for number, one in enumerate(places) if number != axis}
+            others = {number: place for number, place in enumerate(places) if number != axis}
             # Only if the order of every other axis is known can columns be compared number by number.
-            ordered = all(found[one] is not None for other in others.values() for one in members(other))
-            old = _turned(public[name], others, found) if ordered else public[name]
+            ordered = all(
+                orders[member] is not None for other in others.values() for member in members(other)
+            )
+            old = _turned(public[name], others, orders) if ordered else public[name]
             near = _nearness(_columns(sealed[name], axis, ordered), _columns(old, axis, ordered))
             total = near if total is None else total + near
     return total
 
 
 def _turned(
-    tensor: npt.NDArray[np.float64], others: Mapping[int, Place], found: Sequence[Indices | None]
+    tensor: npt.NDArray[np.float64], others: Mapping[int, Place], orders: Sequence[Indices | None]
 ) -> npt.NDArray[np.float64]:
     """The public tensor with its other axes in the order that the sealed one has."""
-    known = [np.zeros(0, dtype=np.int64) if one is None else one for one in found]
+    known = [np.zeros(0, dtype=np.int64) if order is None else order for order in orders]
     for axis, place in others.items():
         order = indices(place, known)
         tensor = tensor if order is None else np.take(tensor, order, axis=axis)

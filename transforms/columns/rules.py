@@ -81,11 +81,11 @@ RULES: Final[dict[str, Rule | None]] = {"view.dtype": None}
 
 def all_axes(value: Value) -> Iterable[Axes]:
     """Every tensor in a value, however nested."""
-    if isinstance(value, tuple) and all(isinstance(one, Axis) for one in value):
+    if isinstance(value, tuple) and all(isinstance(axis, Axis) for axis in value):
         yield value
     elif isinstance(value, Mapping | list | tuple):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from all_axes(one)
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from all_axes(part)
 
 
 def shape_of(node: Node) -> tuple[int, ...] | None:
@@ -149,13 +149,13 @@ def _joined(one: Axis, other: Axis) -> Axis:
 
 def _broadcast(operands: Iterable[Axes]) -> Axes:
     """The axes of operands that are broadcast together: aligned at the last axis."""
-    found: list[Axis] = []
+    joined: list[Axis] = []
     for axes in operands:
-        padded = [*(ONE for _ in range(len(axes) - len(found))), *found]
+        padded = [*(ONE for _ in range(len(axes) - len(joined))), *joined]
         for place in range(1, len(axes) + 1):
             padded[-place] = _joined(padded[-place], axes[-place])
-        found = padded
-    return tuple(found)
+        joined = padded
+    return tuple(joined)
 
 
 @_rule("add sub rsub mul div pow where masked_fill minimum maximum min.other max.other type_as lerp")
@@ -309,7 +309,7 @@ def _embedding(given: Given) -> Axes:
 def _index(given: Given) -> Axes:
     """Numbers looked up along neighbouring axes; the others stay."""
     x, indices = given.args[0], given.args[1]
-    places = [place for place, one in enumerate(indices) if one is not None]
+    places = [place for place, index in enumerate(indices) if index is not None]
     looked_up = [indices[place] for place in places]
     freeze_all([tuple(x[place] for place in places), *looked_up])
     if places != list(range(places[0], places[-1] + 1)):
@@ -399,12 +399,12 @@ def _viewed(given: Given) -> Axes:
     `(2, 6, 5)` to `(4, 3, 5)`: 2·6 and 4·3 end at the same element, so 2·6 is split into 4·3, and 5 stays.
     """
     rest = [axis for axis in given.x if axis.size != 1]
-    found: list[Axis] = []
+    axes: list[Axis] = []
     wanted = list(given.shape)
     while wanted:
         sizes = [wanted.pop(0)]
         if sizes == [1]:
-            found.append(ONE)
+            axes.append(ONE)
             continue
         merged = [rest.pop(0)]
         while (old := prod(axis.size for axis in merged)) != (new := prod(sizes)):
@@ -412,8 +412,8 @@ def _viewed(given: Given) -> Axes:
                 merged.append(rest.pop(0))
             else:
                 sizes.append(wanted.pop(0))
-        found += split(product(merged), sizes)
-    return tuple(found)
+        axes += split(product(merged), sizes)
+    return tuple(axes)
 
 
 def _padded(given: Given, length: int) -> Axes:
@@ -490,12 +490,12 @@ def _unbound(given: Given) -> list[Axes]:
 def _parted(given: Given) -> list[Axes]:
     """One part after the other along an axis, as long as the results say."""
     place = given.place(2, default=0)
-    found: list[Axes] = []
+    parts: list[Axes] = []
     rest: Axis = given.x[place]
     for part in given.node.meta["val"]:
         first, rest = cut(rest, int(part.shape[place]))
-        found.append(_replaced(given.x, place, first))
-    return found
+        parts.append(_replaced(given.x, place, first))
+    return parts
 
 
 @_rule("cat concat")

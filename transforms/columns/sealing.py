@@ -175,18 +175,18 @@ def _prefix(file: IO[bytes]) -> bytes:
 
 
 def _entries(header: Mapping[str, Any]) -> tuple[TensorEntry, ...]:
-    found = [
+    entries = [
         TensorEntry(
             name=name,
-            dtype=str(one["dtype"]),
-            shape=tuple(map(int, one["shape"])),
-            start=int(one["data_offsets"][0]),
-            stop=int(one["data_offsets"][1]),
+            dtype=str(entry["dtype"]),
+            shape=tuple(map(int, entry["shape"])),
+            start=int(entry["data_offsets"][0]),
+            stop=int(entry["data_offsets"][1]),
         )
-        for name, one in header.items()
+        for name, entry in header.items()
         if name != "__metadata__"
     ]
-    return tuple(sorted(found, key=lambda one: (one.start, one.stop)))
+    return tuple(sorted(entries, key=lambda entry: (entry.start, entry.stop)))
 
 
 Scheme: TypeAlias = Literal["columns", "cipher"]
@@ -214,15 +214,15 @@ class SealedContents:
 
     def as_bytes(self) -> bytes:
         """The contents in JSON."""
-        tags = {name: one.hex() for name, one in self.tags.items()}
+        tags = {name: tag.hex() for name, tag in self.tags.items()}
         return json.dumps({"sealed": dict(self.sealed), "plain": dict(self.plain), "tags": tags}).encode()
 
     @classmethod
     def read(cls, data: bytes) -> "SealedContents":
         """Of the JSON, which is ours: nobody without the key can make a box."""
-        found = json.loads(data)
-        tags = {name: bytes.fromhex(one) for name, one in found["tags"].items()}
-        return cls(sealed=found["sealed"], plain=found["plain"], tags=tags)
+        values = json.loads(data)
+        tags = {name: bytes.fromhex(tag) for name, tag in values["tags"].items()}
+        return cls(sealed=values["sealed"], plain=values["plain"], tags=tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +246,7 @@ class Seal:
 
     def closed(self, salted: Salted, contents: SealedContents) -> str:
         """The text of the file."""
-        told = {
+        summary = {
             "groups": len(self.layout.sizes),
             "tensors": len(self.layout.tensors) - len(self.outside),
             "bits": round(self.layout.bits, 1),
@@ -254,7 +254,7 @@ class Seal:
         head = {
             "schema": SCHEMA,
             "scheme": self.scheme,
-            "permuted": told if self.scheme == "columns" else None,
+            "permuted": summary if self.scheme == "columns" else None,
             "salt": self.salt.hex(),
             "key_check": self.check,
             "outside": sorted(self.outside),
@@ -274,22 +274,22 @@ class Seal:
             raise ModelError(f"{str(folder)!r} is no sealed checkpoint: it has no {SEAL}")
         try:
             text = path.read_bytes().decode("utf-8")
-            found = json.loads(text)
-            if found["schema"] not in (SCHEMA, OLD_SCHEMA) or found["scheme"] not in SCHEMES:
-                raise ValueError(f"schema {found['schema']!r}, scheme {found['scheme']!r}")
-            old = found["schema"] == OLD_SCHEMA
+            values = json.loads(text)
+            if values["schema"] not in (SCHEMA, OLD_SCHEMA) or values["scheme"] not in SCHEMES:
+                raise ValueError(f"schema {values['schema']!r}, scheme {values['scheme']!r}")
+            old = values["schema"] == OLD_SCHEMA
             # Two texts may mean the same, as `ab` and `AB` for a byte. Only one of them is the seal.
-            if not old and (text != _written(found) or bytes.fromhex(found["box"]).hex() != found["box"]):
+            if not old and (text != _written(values) or bytes.fromhex(values["box"]).hex() != values["box"]):
                 raise ValueError("it is not as it was sealed")
             return cls(
-                scheme=found["scheme"],
-                salt=bytes.fromhex(found["salt"]),
-                check=str(found["key_check"]),
-                layout=Layout.from_json(found["layout"]),
-                outside=frozenset(map(str, found["outside"])),
-                box=b"" if old else bytes.fromhex(found.pop("box")),
-                head=b"" if old else _written(found).encode(),
-                old_tags={str(name): str(tag) for name, tag in found["tags"].items()} if old else None,
+                scheme=values["scheme"],
+                salt=bytes.fromhex(values["salt"]),
+                check=str(values["key_check"]),
+                layout=Layout.from_json(values["layout"]),
+                outside=frozenset(map(str, values["outside"])),
+                box=b"" if old else bytes.fromhex(values.pop("box")),
+                head=b"" if old else _written(values).encode(),
+                old_tags={str(name): str(tag) for name, tag in values["tags"].items()} if old else None,
             )
         except (OSError, *_DAMAGED) as error:
             raise ModelError(f"{str(path)!r} cannot be used: {error}; nothing was written") from error
@@ -312,9 +312,9 @@ class Seal:
             raise ModelError(f"{SEAL} is not as it was sealed; nothing was written") from None
 
 
-def _written(found: Mapping[str, Any]) -> str:
+def _written(values: Mapping[str, Any]) -> str:
     """The one way in which a seal is written."""
-    return json.dumps(found) + "\n"
+    return json.dumps(values) + "\n"
 
 
 EMPTY: Final = Layout(sizes=(), tensors={})
@@ -332,8 +332,8 @@ def weight_files(folder: Path) -> list[str]:
     if not (folder / INDEX).is_file():
         raise ModelError(f"{str(folder)!r} is no checkpoint with {WEIGHTS} or its shards")
     try:
-        found = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"]
-        names = sorted({str(name) for name in found.values()})
+        files = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"]
+        names = sorted({str(name) for name in files.values()})
     except (OSError, *_DAMAGED) as error:
         raise ModelError(f"{str(folder / INDEX)!r} cannot be used: {error}") from error
     for name in names:
@@ -397,12 +397,12 @@ def unseal(folder: Path, out: Path, key: Key) -> Seal:
             is written.
         CannotAudit: the folder cannot be written.
     """
-    found = Seal.read(folder)
-    salted, contents = found.opened(key)
+    stored = Seal.read(folder)
+    salted, contents = stored.opened(key)
     # Before any other file is interpreted: its header, its index and its numbers may be somebody else's.
-    if found.old_tags is None:
+    if stored.old_tags is None:
         _check_files(folder, contents.sealed)
-    back = inverse(salted.permutations(found.layout.sizes))
+    back = inverse(salted.permutations(stored.layout.sizes))
     files = weight_files(folder)
 
     def decrypted(file: str, entry: TensorEntry, data: Bytes) -> Bytes:
@@ -415,20 +415,20 @@ def unseal(folder: Path, out: Path, key: Key) -> Seal:
     with writing(out) as place:
         for name in _kept(folder, files):
             copied = _copied(folder / name, place / name)
-            if found.old_tags is None and copied != contents.plain.get(name):
+            if stored.old_tags is None and copied != contents.plain.get(name):
                 raise _not_as_sealed(folder / name)
         for name in files:
             change = (
                 partial(decrypted, name)
-                if found.scheme == "cipher"
-                else _moving(found.layout, found.outside, back)
+                if stored.scheme == "cipher"
+                else _moving(stored.layout, stored.outside, back)
             )
             after: Digest = salted.tagger() if isinstance(salted, old_seals.OldSalted) else hashlib.sha256()
             TensorFile.read(folder / name).rewrite(place / name, change, before=hashlib.sha256(), after=after)
             # The digest of the plain bytes also detects a wrong result.
             if after.hexdigest() != contents.plain.get(name):
                 raise _not_as_sealed(folder / name)
-    return found
+    return stored
 
 
 def _check_files(folder: Path, digests: Mapping[str, str]) -> None:
@@ -496,20 +496,20 @@ def _parts(path: Path) -> Iterator[bytes]:
 
 
 def _digest(path: Path) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in _parts(path):
-        found.update(part)
-    return found.hexdigest()
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def _copied(path: Path, onto: Path) -> str:
     """Copy a file; the digest of what was copied."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     with onto.open("wb") as file:
         for part in _parts(path):
-            found.update(part)
+            digest.update(part)
             file.write(part)
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
 def left_behind(folder: Path) -> list[str]:

@@ -46,14 +46,14 @@ class Call:
     @property
     def tensors(self) -> list[Tensor]:
         """The tensors in the arguments, in order."""
-        found: list[Tensor] = []
+        listed: list[Tensor] = []
 
         def noted(tensor: Tensor) -> Tensor:
-            found.append(tensor)
+            listed.append(tensor)
             return tensor
 
         self._changed(noted)
-        return found
+        return listed
 
     def using(self, tensors: Iterator[Tensor]) -> "Call":
         """The same call with these in place of its tensors."""
@@ -64,8 +64,8 @@ class Call:
         return self._changed(lambda tensor: tensor.double() if tensor.is_floating_point() else tensor)
 
     def _changed(self, change: Callable[[Tensor], Tensor]) -> "Call":
-        args = tuple(_changed(one, change) for one in self.args)
-        return Call(args, {key: _changed(one, change) for key, one in self.kwargs.items()})
+        args = tuple(_changed(value, change) for value in self.args)
+        return Call(args, {key: _changed(value, change) for key, value in self.kwargs.items()})
 
 
 def _changed(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
@@ -75,9 +75,9 @@ def _changed(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
         names = [field.name for field in fields(value) if field.init]  # `replace` takes no others
         return replace(value, **{name: _changed(getattr(value, name), change) for name in names})
     if isinstance(value, Mapping):
-        return {key: _changed(one, change) for key, one in value.items()}
+        return {key: _changed(part, change) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        parts = [_changed(one, change) for one in value]
+        parts = [_changed(part, change) for part in value]
         # A named tuple takes its parts one by one.
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return value
@@ -86,14 +86,14 @@ def _changed(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
 @contextmanager
 def watched(module: nn.Module) -> Iterator[list[Call]]:
     """A context manager that records all calls of a module made inside it, in order."""
-    found: list[Call] = []
+    calls: list[Call] = []
 
     def note(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        found.append(Call(args, kwargs))
+        calls.append(Call(args, kwargs))
 
     handle = module.register_forward_pre_hook(note, with_kwargs=True)
     try:
-        yield found
+        yield calls
     finally:
         handle.remove()
 
@@ -101,7 +101,7 @@ def watched(module: nn.Module) -> Iterator[list[Call]]:
 @contextmanager
 def watched_apart(module: nn.Module) -> Iterator[set[str]]:
     """A context manager that records the names of parts with weights that run outside the module's calls."""
-    found: set[str] = set()
+    names: set[str] = set()
     running = 0
 
     def begin(*_: object) -> None:
@@ -113,7 +113,7 @@ def watched_apart(module: nn.Module) -> Iterator[set[str]]:
         running -= 1
 
     def note(name: str) -> Callable[..., None]:
-        return lambda *_: None if running else found.add(name)
+        return lambda *_: None if running else names.add(name)
 
     handles = [module.register_forward_pre_hook(begin), module.register_forward_hook(end, always_call=True)]
     handles += [
@@ -122,7 +122,7 @@ def watched_apart(module: nn.Module) -> Iterator[set[str]]:
         if name and next(part.parameters(recurse=False), None) is not None
     ]
     try:
-        yield found
+        yield names
     finally:
         for handle in handles:
             handle.remove()
@@ -150,9 +150,9 @@ def tensors(result: object) -> list[Tensor]:
         return [result] if result.is_floating_point() else []
     if isinstance(result, Mapping):
         logits = [value for name, value in result.items() if str(name).endswith("logits")]
-        return [one for value in logits or result.values() for one in tensors(value)]
+        return [tensor for value in logits or result.values() for tensor in tensors(value)]
     if isinstance(result, list | tuple):
-        return [one for value in result for one in tensors(value)]
+        return [tensor for value in result for tensor in tensors(value)]
     return []
 
 
@@ -183,20 +183,20 @@ class _Walk:
             with torch.no_grad(), redirect_stderr(StringIO()):
                 program = torch.export.export(_Outputs(module, call), tuple(call.tensors), strict=False)
         except Exception as error:  # whatever the module or the tracer raises
-            told = " ".join(str(error).split())[:200]
+            message = " ".join(str(error).split())[:200]
             raise ModelError(
-                f"cannot trace {type(module).__name__}: {type(error).__name__}: {told}"
+                f"cannot trace {type(module).__name__}: {type(error).__name__}: {message}"
             ) from error
         return cls(program)
 
     @property
     def unknown(self) -> tuple[str, ...]:
         """Operations without a rule that froze something of a weight."""
-        own = {one for axes in self.weights.values() for axis in axes for one in axis.atoms()}
+        own = {part for axes in self.weights.values() for axis in axes for part in axis.atoms()}
         return tuple(
             name
             for name, touched in sorted(self._unknown.items())
-            if any(one in own for axis in touched for one in axis.atoms())
+            if any(part in own for axis in touched for part in axis.atoms())
         )
 
     def _placeholder(self, node: Node, weight: str | None) -> Value:
@@ -227,8 +227,8 @@ class _Walk:
         return []
 
     def _attribute(self, graph: GraphModule, node: Node) -> Value:
-        found = operator.attrgetter(str(node.target))(graph)
-        return tuple(map(fixed, found.shape)) if isinstance(found, Tensor) else found
+        value = operator.attrgetter(str(node.target))(graph)
+        return tuple(map(fixed, value.shape)) if isinstance(value, Tensor) else value
 
     def _call(self, node: Node, values: Mapping[Node, Value]) -> Value:
         args, kwargs = _valued(node.args, values), _valued(node.kwargs, values)
@@ -236,23 +236,23 @@ class _Walk:
             return args[0][args[1]]
         if name_of(node.target) in WRAPPERS:
             # `with torch.no_grad():` in a module becomes a graph of its own, followed by its arguments.
-            place = next(number for number, one in enumerate(args) if isinstance(one, GraphModule))
+            place = next(number for number, value in enumerate(args) if isinstance(value, GraphModule))
             return self._run(args[place], args[place + 1 :])
         rule = rule_of(node.target)
         if rule is None:
             return self._strange(node, (args, kwargs))
         given = Given(args=args, kwargs=kwargs, node=node)
         shape = shape_of(node)
-        found = rule(given)
+        axes = rule(given)
         # A rule may not fit every overload. Axes that do not fit the result must not be believed.
-        if shape is not None and tuple(axis.size for axis in found) != shape:
-            return self._strange(node, (args, kwargs, found))
-        return found
+        if shape is not None and tuple(axis.size for axis in axes) != shape:
+            return self._strange(node, (args, kwargs, axes))
+        return axes
 
     def _strange(self, node: Node, touched: Value) -> Value:
         """Freeze everything that an operation without a rule reads or gives."""
         for axes in all_axes(touched):
-            loose = [one for axis in axes for one in axis.atoms() if not one.frozen]
+            loose = [part for axis in axes for part in axis.atoms() if not part.frozen]
             self._unknown.setdefault(name_of(node.target), []).extend(loose)
             freeze_all([axes])
         return _frozen(node.meta.get("val"))
@@ -267,9 +267,9 @@ def _valued(argument: Any, values: Mapping[Node, Value]) -> Value:
         case Node():
             return values[argument]
         case dict():
-            return {key: _valued(one, values) for key, one in argument.items()}
+            return {key: _valued(part, values) for key, part in argument.items()}
         case tuple() | list():
-            return [_valued(one, values) for one in argument]
+            return [_valued(part, values) for part in argument]
         case _:
             return argument
 
@@ -277,7 +277,7 @@ def _valued(argument: Any, values: Mapping[Node, Value]) -> Value:
 def _frozen(value: object) -> Value:
     if isinstance(value, Tensor):
         return tuple(fixed(int(size)) for size in value.shape)
-    return [_frozen(one) for one in value] if isinstance(value, list | tuple) else value
+    return [_frozen(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,7 +336,7 @@ def infer(module: nn.Module, call: Call, *, free_outputs: bool = False) -> AxisG
     _freeze_unread([*own, *traced.outputs])
     numbers = _numbers(own)
     layout = Layout(
-        sizes=tuple(one.size for one in numbers),
+        sizes=tuple(axis.size for axis in numbers),
         tensors={name: tuple(_place(axis, numbers) for axis in axes) for name, axes in weights.items()},
     )
     return AxisGroups(
@@ -351,7 +351,9 @@ def infer(module: nn.Module, call: Call, *, free_outputs: bool = False) -> AxisG
 def inside(module: nn.Module) -> frozenset[str]:
     """All names of the parameters in stacks of blocks; a tied one only if all its names are there."""
     stacks = tuple(
-        f"{name}." for name, one in module.named_modules() if isinstance(one, nn.ModuleList) and len(one) > 0
+        f"{name}."
+        for name, part in module.named_modules()
+        if isinstance(part, nn.ModuleList) and len(part) > 0
     )
     return frozenset(
         name
@@ -363,24 +365,24 @@ def inside(module: nn.Module) -> frozenset[str]:
 
 def _names(module: nn.Module) -> list[list[str]]:
     """The parameters, each with all its names."""
-    found: defaultdict[int, list[str]] = defaultdict(list)
+    by_id: defaultdict[int, list[str]] = defaultdict(list)
     for name, weight in module.named_parameters(remove_duplicate=False):
-        found[id(weight)].append(name)
-    return list(found.values())
+        by_id[id(weight)].append(name)
+    return list(by_id.values())
 
 
 def _by_name(weights: Mapping[str, Axes], names: Sequence[Sequence[str]]) -> dict[str, Axes]:
     """The traced axes under every name of their parameter."""
-    found: dict[str, Axes] = {}
+    named: dict[str, Axes] = {}
     for aliases in names:
         traced = [weights[name] for name in aliases if name in weights]
         # `export` gives a parameter with two names one placeholder for each, and both are one tensor.
         for other in traced[1:]:
-            for one, same in zip(traced[0], other, strict=True):
-                unify(one, same)
+            for axis, same in zip(traced[0], other, strict=True):
+                unify(axis, same)
         if traced:
-            found |= dict.fromkeys(aliases, traced[0])
-    return found
+            named |= dict.fromkeys(aliases, traced[0])
+    return named
 
 
 def _freeze_unread(tensors: Sequence[Axes]) -> None:
@@ -389,21 +391,21 @@ def _freeze_unread(tensors: Sequence[Axes]) -> None:
     What a computation reads of an axis meets another axis, or its order matters. So these elements were cut
     off, as the rows of a table of places behind the end of a short text are. A longer text reads them.
     """
-    found = Counter(one for axes in tensors for axis in axes for one in axis.atoms())
-    for one, number in found.items():
+    counts = Counter(part for axes in tensors for axis in axes for part in axis.atoms())
+    for part, number in counts.items():
         if number == 1:
-            freeze(one)
+            freeze(part)
 
 
 def _numbers(weights: Sequence[Axes]) -> dict[Axis, int]:
     """The free atoms, numbered in the order in which they occur in the parameters."""
-    found: dict[Axis, int] = {}
+    numbers: dict[Axis, int] = {}
     for axes in weights:
         for axis in axes:
-            for one in axis.atoms():
-                if not one.frozen and one.size > 1:  # a single element has nothing to be exchanged with
-                    found.setdefault(one, len(found))
-    return found
+            for part in axis.atoms():
+                if not part.frozen and part.size > 1:  # a single element has nothing to be exchanged with
+                    numbers.setdefault(part, len(numbers))
+    return numbers
 
 
 def _place(axis: Axis, numbers: Mapping[Axis, int]) -> Place:

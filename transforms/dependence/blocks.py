@@ -41,12 +41,12 @@ class StatementBlock(NamedTuple):
 
 def all_blocks(block: StatementBlock) -> list[StatementBlock]:
     """A block and every block nested in it, in the order of the text, outer before inner."""
-    found = [block]
+    blocks = [block]
     for statement in block.statements:
         for part in statement.parts:
             if not isinstance(part, int):
-                found += all_blocks(part)
-    return found
+                blocks += all_blocks(part)
+    return blocks
 
 
 def emitted(block: StatementBlock, order: Callable[[StatementBlock], Sequence[int]]) -> list[int]:
@@ -74,15 +74,15 @@ def line_graph(root: StatementBlock, parents: Sequence[int], between: Sequence[i
         parents: for each line the line that it is nested under, -1 for the first.
         between: the conflicts of the lines by themselves, as masks of predecessors.
     """
-    found = [0] * len(parents)
-    _gate(root, 0, between, found)
+    masks = [0] * len(parents)
+    _gate(root, 0, between, masks)
     for line, parent in enumerate(parents):
         if parent >= 0:
-            found[line] |= 1 << parent
-    return DependenceGraph(tuple(found))
+            masks[line] |= 1 << parent
+    return DependenceGraph(tuple(masks))
 
 
-def _gate(block: StatementBlock, outer: int, between: Sequence[int], found: list[int]) -> None:
+def _gate(block: StatementBlock, outer: int, between: Sequence[int], masks: list[int]) -> None:
     """Fill in the predecessors of all lines of a block, given the outer lines that they may depend on."""
     covered = starts = 0
     for statement in block.statements:
@@ -101,12 +101,12 @@ def _gate(block: StatementBlock, outer: int, between: Sequence[int], found: list
         earlier, clause_before = 0, 0
         for part in statement.parts:
             if isinstance(part, int):
-                found[part] = between[part] & (allowed | earlier) | heads | clause_before
+                masks[part] = between[part] & (allowed | earlier) | heads | clause_before
                 clause_before = 1 << part  # `else` stays behind its `if`
                 earlier |= 1 << part
                 heads = 0
             else:
-                _gate(part, allowed | earlier, between, found)
+                _gate(part, allowed | earlier, between, masks)
                 earlier |= sum(_span(inner.lines) for inner in part.statements)
 
 
@@ -147,13 +147,13 @@ def why_not(large: Sequence[StatementBlock], obstacles: Sequence[str]) -> str:
     if all(block.fixed for block in large):
         return min(block.fixed or "" for block in large)
     # Neighbours decide: if each pair of neighbours is ordered, the order is total.
-    found = {
+    reasons = {
         obstacle(first, second, obstacles[-1])
         for block in large
         if block.fixed is None
         for first, second in pairwise(block.effects)
     }
-    return next(reason for reason in obstacles if reason in found)
+    return next(reason for reason in obstacles if reason in reasons)
 
 
 def obstacle(first: Effects, second: Effects, leaving: str) -> str:

@@ -101,9 +101,11 @@ def _alike(colour: Sequence[str], named: Mapping[int, Sequence[int]]) -> int | N
     one.
     """
     cells: dict[str, list[int]] = defaultdict(list)
-    for line, one in enumerate(colour):
-        cells[one].append(line)
+    for line, shade in enumerate(colour):
+        cells[shade].append(line)
     tied = (
-        cells[one] for one in sorted(cells) if len({tuple(named.get(line, ())) for line in cells[one]}) > 1
+        cells[shade]
+        for shade in sorted(cells)
+        if len({tuple(named.get(line, ())) for line in cells[shade]}) > 1
     )
     return next((cell[0] for cell in tied), None)

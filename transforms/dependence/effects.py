@@ -138,11 +138,11 @@ class Guard:
 @cache  # there are few combinations of flags
 def _against(flags: int, pairs: _Pairs) -> int:
     """The effects that conflict with these."""
-    found = 0
-    for one, others in pairs:
-        if flags & one:
-            found |= others
-    return found
+    mask = 0
+    for flag, others in pairs:
+        if flags & flag:
+            mask |= others
+    return mask
 
 
 def conflicts(
@@ -167,7 +167,7 @@ def conflicts(
     pairs = _RETURNING if returning else _CONFLICTS
     readers: dict[Any, int] = {}
     writers: dict[Any, int] = {}
-    having: dict[int, int] = dict.fromkeys((one for one, _ in pairs), 0)
+    having: dict[int, int] = dict.fromkeys((flag for flag, _ in pairs), 0)
     barriers = binders = 0
     predecessors = []
     # The tables hold only earlier statements, so each conflict is found once and oriented by the text.
@@ -194,9 +194,9 @@ def conflicts(
         if guarded and effect.writes:
             before |= having[RAISES]
         if flags:
-            for one in having:
-                if flags & one:
-                    having[one] |= bit
+            for flag in having:
+                if flags & flag:
+                    having[flag] |= bit
         if effect.writes:
             binders |= bit
         for name in effect.reads:

@@ -57,7 +57,7 @@ def layers(predecessors: Sequence[int]) -> tuple[int, ...]:
 
     Lines without dependences are on layer 0. One pass in text order.
     """
-    found: list[int] = []
+    depths: list[int] = []
     levels: list[int] = []
     for line, mask in enumerate(predecessors):
         # A line that depends on many lines mostly depends on one of the deepest so far. So the deepest layers
@@ -67,13 +67,13 @@ def layers(predecessors: Sequence[int]) -> tuple[int, ...]:
         while deepest > lowest and not mask & levels[deepest]:
             deepest -= 1
         if deepest == lowest:
-            deepest = max((found[before] for before in bits(mask)), default=-1)
+            deepest = max((depths[before] for before in bits(mask)), default=-1)
         deepest += 1
         if deepest == len(levels):
             levels.append(0)
         levels[deepest] |= 1 << line
-        found.append(deepest)
-    return tuple(found)
+        depths.append(deepest)
+    return tuple(depths)
 
 
 def symmetry_mask(predecessors: Sequence[int], layer: Sequence[int] | None = None) -> tuple[int, ...]:
@@ -112,17 +112,17 @@ def _transposed(masks: Sequence[int]) -> Sequence[int]:
 
 def closure(predecessors: Sequence[int]) -> tuple[int, ...]:
     """For each line the mask of all lines that it depends on, directly or through others."""
-    found: list[int] = []
+    closures: list[int] = []
     for mask in predecessors:
         everything = mask
         # Edges run with the text, so the closures of all predecessors are complete. The last line comes
         # first: what it depends on adds nothing more.
         while mask:
             last = mask.bit_length() - 1
-            everything |= found[last]
-            mask &= ~(found[last] | 1 << last)
-        found.append(everything)
-    return tuple(found)
+            everything |= closures[last]
+            mask &= ~(closures[last] | 1 << last)
+        closures.append(everything)
+    return tuple(closures)
 
 
 def reduction(predecessors: Sequence[int]) -> tuple[int, ...]:
@@ -216,16 +216,16 @@ def interpretation_graph(
         effects: the effects of each line.
         most: the bound on the number of paths.
     """
-    found: set[tuple[int, int]] = set()
+    edges: set[tuple[int, int]] = set()
     number = 0
     for number, path in enumerate(_paths(flow), start=1):
         last_write: dict[str, int] = {}
         for line in path:
-            found.update((last_write[name], line) for name in effects[line].reads if name in last_write)
+            edges.update((last_write[name], line) for name in effects[line].reads if name in last_write)
             last_write.update(dict.fromkeys(effects[line].writes, line))
         if number == most:
-            return InterpretationGraph(frozenset(found), number, complete=False)
-    return InterpretationGraph(frozenset(found), number, complete=True)
+            return InterpretationGraph(frozenset(edges), number, complete=False)
+    return InterpretationGraph(frozenset(edges), number, complete=True)
 
 
 def _paths(flow: Sequence[Sequence[int]]) -> Iterator[list[int]]:

@@ -207,7 +207,7 @@ class _DownSets:
                 after[other].append((1 << node, before))
         # Down-sets of k nodes, each with the mask of the nodes that may come next.
         steps = [{0: sum(1 << node for node, before in enumerate(self._ancestors) if not before)}]
-        found = 1
+        total = 1
         for _ in range(size):
             following: dict[int, int] = {}
             for placed, free in steps[-1].items():
@@ -220,8 +220,8 @@ class _DownSets:
                         if not before & ~larger:
                             rest |= bit
                     following[larger] = rest
-            found += len(following)
-            if found > DOWN_SETS:
+            total += len(following)
+            if total > DOWN_SETS:
                 return {}
             steps.append(following)
         continued = {(1 << size) - 1: 1}

@@ -27,10 +27,10 @@ def _array_loop(
 ) -> Site | Refused:
     """`for (T x : array) …` as a loop over its indices; new names come from the iterators."""
     value, body, name = node.part("value"), node.part("body"), node.part("name")
-    found = code.type(value)
-    if found is None or not found.endswith("[]") or "?" in found or node.child("dimensions"):
+    kind = code.type(value)
+    if kind is None or not kind.endswith("[]") or "?" in kind or node.child("dimensions"):
         return Refused(NOT_ARRAY)
-    if not code.means_same(found, node):
+    if not code.means_same(kind, node):
         return Refused(OTHER_MEANING)
     if code.commented(node.start, body.start) or code.text(node.part("type")) == "var":
         return Refused(COMMENT)
@@ -49,7 +49,7 @@ def _array_loop(
     if body.kind != "block":
         end = (f"{first}{code.step}", shifted, f"{first}}}")
     parts = (
-        f"{{{first}{found} {array} = ", span(value), f";{first}",  # the array is evaluated once
+        f"{{{first}{kind} {array} = ", span(value), f";{first}",  # the array is evaluated once
         f"for (int {index} = 0; {index} < {array}.length; {index}++) {{{first}{code.step}",
         declared, f" = {array}[{index}];", *end, f"{outside}}}",
     )  # fmt: skip

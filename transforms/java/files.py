@@ -37,12 +37,12 @@ class DecodedJava(DecodedFile):
         What cannot be read is allowed only where the file has it as it is.
         """
         try:
-            found = read_file(text)
-            known = read_file(self.text) if found.unread else found
+            reading = read_file(text)
+            known = read_file(self.text) if reading.unread else reading
         except SourceError:
             return False
         kept = {known.source[start:end] for start, end in known.unread}
-        return all(found.source[start:end] in kept for start, end in found.unread)
+        return all(reading.source[start:end] in kept for start, end in reading.unread)
 
 
 @lru_cache(maxsize=4)
@@ -61,7 +61,7 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
     strange = rebound(reading) | (HOMES.keys() & around)
     if plain is not None:
         strange |= rebound(plain)
-    found: list[tuple[str, int, int, str | None]] = []
+    functions: list[tuple[str, int, int, str | None]] = []
     methods = callables(reading)
     reaching = _reaching(reading, methods, frozenset(HOMES.keys() & around))
     for node in methods:
@@ -71,8 +71,8 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
             obstacle = UNREAD
         if unclear and (plain is None or escaped(reading.text(node))):
             obstacle = ESCAPED
-        found.append((_qualified(reading, node), node.start, node.end, obstacle))
-    return located(reading.source, found)
+        functions.append((_qualified(reading, node), node.start, node.end, obstacle))
+    return located(reading.source, functions)
 
 
 def _reaching(reading: ParsedText, methods: Sequence[Node], names: frozenset[str]) -> Set[int]:
@@ -82,17 +82,19 @@ def _reaching(reading: ParsedText, methods: Sequence[Node], names: frozenset[str
     """
     if not names:
         return frozenset()
-    found = {node.start for node in methods if mentions(reading, node, names)}
+    reaching = {node.start for node in methods if mentions(reading, node, names)}
     calls = {
-        node.start: {reading.text(one.part("name")) for one in node.walk() if one.kind == "method_invocation"}
+        node.start: {
+            reading.text(call.part("name")) for call in node.walk() if call.kind == "method_invocation"
+        }
         for node in methods
     }
     while True:
-        called = {reading.text(node.part("name")) for node in methods if node.start in found}
-        more = {start for start, inside in calls.items() if start not in found and inside & called}
+        called = {reading.text(node.part("name")) for node in methods if node.start in reaching}
+        more = {start for start, inside in calls.items() if start not in reaching and inside & called}
         if not more:
-            return found
-        found |= more
+            return reaching
+        reaching |= more
 
 
 def _qualified(reading: ParsedText, node: Node) -> str:
@@ -146,14 +148,14 @@ def _unescaped_like(reading: ParsedText, text: str) -> ParsedText | None:
         plain = read_file("".join([*pieces, text[done:]]))
     except SourceError:
         return None
-    found, known = callables(plain), callables(reading)
+    members, known = callables(plain), callables(reading)
     shifted = [new for new, _ in ends]
 
     def place(at: int) -> int:
         number = bisect_right(shifted, at) - 1
         return at + (ends[number][1] - ends[number][0] if number >= 0 else 0)
 
-    same = [(place(node.start), place(node.end)) for node in found]
+    same = [(place(node.start), place(node.end)) for node in members]
     return plain if same == [(node.start, node.end) for node in known] else None
 
 
@@ -192,13 +194,13 @@ def function_context(source: str) -> FunctionContext:
         SourceError: the text does not parse.
     """
     reading = read(source)
-    found = [node for node in callables(reading) if node.child("body")]
-    if not reading.whole and len(reading.root.children) == 1 and reading.root.children == found:
+    methods = [node for node in callables(reading) if node.child("body")]
+    if not reading.whole and len(reading.root.children) == 1 and reading.root.children == methods:
         obstacle = ESCAPED if escaped(source) else DISPUTED if reading.disputed else None
         return FunctionContext("", source, "", obstacle)
-    if not found:
+    if not methods:
         return FunctionContext("", source, "", NO_METHOD)
-    node = found[-1]
+    node = methods[-1]
     text = reading.source
     before, inner, after = (
         piece.decode() for piece in (text[: node.start], text[node.start : node.end], text[node.end :])
@@ -318,10 +320,10 @@ def package_folder(text: str) -> str:
         SourceError: the text does not parse.
     """
     reading = read_file(text)
-    found = reading.root.first("package_declaration") if reading.whole else None
-    if found is None:
+    package = reading.root.first("package_declaration") if reading.whole else None
+    if package is None:
         return ""
-    parts = [child for child in found.children if not child.kind.endswith("annotation")]
+    parts = [child for child in package.children if not child.kind.endswith("annotation")]
     return "/".join(
         reading.text(inner) for part in parts for inner in part.walk() if inner.kind == "identifier"
     )
@@ -330,14 +332,14 @@ def package_folder(text: str) -> str:
 def declared_types(data: bytes) -> frozenset[str]:
     """The names of well-known types that a file declares, also within other types."""
     text = _decoded(data)
-    found = frozenset(HOMES.keys() & set(_TYPE.findall(text)))
-    if not found and not any(name in text for names in INHERITED.values() for name in names):
-        return found  # nearly every file: it need not be parsed
+    names = frozenset(HOMES.keys() & set(_TYPE.findall(text)))
+    if not names and not any(name in text for names in INHERITED.values() for name in names):
+        return names  # nearly every file: it need not be parsed
     try:
         reading = read_file(text)
     except SourceError:
-        return found
-    return found & _declared(reading, TYPES) | _from_jdk(reading)
+        return names
+    return names & _declared(reading, TYPES) | _from_jdk(reading)
 
 
 def supertypes(data: bytes) -> frozenset[str]:
@@ -349,14 +351,14 @@ def supertypes(data: bytes) -> frozenset[str]:
         reading = read_file(text)
     except SourceError:
         return frozenset()
-    found = _above(reading)
-    if found:
+    names = _above(reading)
+    if names:
         # `class A extends Inner` with `import p.Outer.Inner;`, or with `import p.Outer.*;`.
         imports = _imports(reading)
-        for name in tuple(found):
-            found |= {part for home in imports.single.get(name, ()) for part in home.split(".")}
-        found |= {home.rpartition(".")[2] for home in imports.demanded}
-    return found
+        for name in tuple(names):
+            names |= {part for home in imports.single.get(name, ()) for part in home.split(".")}
+        names |= {home.rpartition(".")[2] for home in imports.demanded}
+    return names
 
 
 def _decoded(data: bytes) -> str:
@@ -365,15 +367,15 @@ def _decoded(data: bytes) -> str:
 
 def _above(reading: ParsedText) -> frozenset[str]:
     """The names that stand where a text names supertypes, those of anonymous classes too."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in reading.root.walk():
         if node.kind in _SUPERTYPES:
-            found.update(reading.text(one) for one in node.walk() if one.kind == "type_identifier")
+            names.update(reading.text(inner) for inner in node.walk() if inner.kind == "type_identifier")
         elif node.kind == "object_creation_expression" and node.first("class_body"):
-            found.update(
-                reading.text(one) for one in node.part("type").walk() if one.kind == "type_identifier"
+            names.update(
+                reading.text(inner) for inner in node.part("type").walk() if inner.kind == "type_identifier"
             )
-    return frozenset(found)
+    return frozenset(names)
 
 
 def _from_jdk(reading: ParsedText) -> frozenset[str]:

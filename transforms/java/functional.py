@@ -106,14 +106,14 @@ class _Interface(NamedTuple):
 @cache
 def _table() -> dict[str, _Interface]:
     """The interfaces by their simple names."""
-    found = {}
+    interfaces = {}
     for line in _INTERFACES.strip().split("\n"):
         words, _, throws = line.partition(" throws ")
         head, result, name, *parameters = words.split()
         known, _, arguments = head.rstrip(">").partition("<")
         signature = _Signature(name, result, tuple(parameters), throws)
-        found[known] = _Interface(tuple(arguments.split(",")) if arguments else (), signature)
-    return found
+        interfaces[known] = _Interface(tuple(arguments.split(",")) if arguments else (), signature)
+    return interfaces
 
 
 def _signature(code: JavaSource, node: Node) -> _Signature | None:
@@ -131,7 +131,7 @@ def _signature(code: JavaSource, node: Node) -> _Signature | None:
         return None
     put = dict(zip(known.arguments, given, strict=True))
     own = known.signature
-    parameters = tuple(put.get(one, one) for one in own.parameters)
+    parameters = tuple(put.get(parameter, parameter) for parameter in own.parameters)
     return _Signature(own.name, put.get(own.result, own.result), parameters, own.throws)
 
 
@@ -158,7 +158,7 @@ def _target(code: JavaSource, node: Node) -> Node | None:
             declaration = binding.node.parent
             return declaration.child("type") if declaration and not binding.node.child("dimensions") else None
         case "return_statement":
-            around = next((one for one in above.ancestors() if one.kind in _RETURNING), None)
+            around = next((ancestor for ancestor in above.ancestors() if ancestor.kind in _RETURNING), None)
             return around.child("type") if around and around.child("dimensions") is None else None
         case "cast_expression":
             kinds = above.all("type")
@@ -263,13 +263,13 @@ def _fits_lambda(code: JavaSource, method: Node) -> bool:
     if modifiers is None:
         return False
     words = {kind for kind, _, _ in modifiers.tokens}
-    return words <= _ALLOWED and all(code.text(one) == "@Override" for one in modifiers.children)
+    return words <= _ALLOWED and all(code.text(modifier) == "@Override" for modifier in modifiers.children)
 
 
 def _agree(code: JavaSource, parameters: Node, signature: _Signature) -> bool:
     """Whether parameters have exactly the types of the interface."""
-    declared = [_declared(code, one) for one in parameters.children]
-    expected = [_squeezed(one) for one in signature.parameters]
+    declared = [_declared(code, parameter) for parameter in parameters.children]
+    expected = [_squeezed(parameter) for parameter in signature.parameters]
     return len(declared) == len(expected) and all(
         one in (other, _simple(other)) for one, other in zip(declared, expected, strict=True)
     )
@@ -345,7 +345,7 @@ def _to_class(code: JavaSource, node: Node) -> Site | Refused:
 def _head(code: JavaSource, parameters: Node, signature: _Signature) -> list[Part] | None:
     """The parameters of a lambda with their types."""
     if parameters.kind == "formal_parameters":
-        declared = [one.child("name") for one in parameters.children]
+        declared = [parameter.child("name") for parameter in parameters.children]
         unnamed = any(name is not None and code.text(name) == "_" for name in declared)
         if unnamed or not _agree(code, parameters, signature):
             return None

@@ -59,8 +59,8 @@ def newest_kit() -> JavaKit | None:
     for home in homes:
         release = home / "release"
         if (home / "bin" / "javac").exists() and release.exists():
-            found = _VERSION.search(release.read_text(encoding="utf-8", errors="replace"))
-            kits.append(JavaKit(int(found[1]) if found else 0, home / "bin" / "java"))
+            match = _VERSION.search(release.read_text(encoding="utf-8", errors="replace"))
+            kits.append(JavaKit(int(match[1]) if match else 0, home / "bin" / "java"))
     usable = [kit for kit in kits if kit.release >= OLDEST]
     return max(usable, key=lambda kit: kit.release, default=None)
 
@@ -133,12 +133,12 @@ def _parts(answer: str, text: str, shift: int) -> frozenset[JavaPart] | None:
         for sign in text:
             sizes += [len(sign.encode())] if sign <= "\uffff" else [0, len(sign.encode())]
         places = list(accumulate(sizes))
-    found = set()
+    parts = set()
     for part in answer.split():
         kind, start, end = part.split(":")
         if kind != "TYPE" or not shift or int(start):  # the class around members
-            found.add(JavaPart(kind, places[int(start)] - shift, places[int(end)] - shift))
-    return frozenset(found)
+            parts.add(JavaPart(kind, places[int(start)] - shift, places[int(end)] - shift))
+    return frozenset(parts)
 
 
 # ── the same of the parser's tree ────────────────────────────────────────────────────────────────────────
@@ -185,17 +185,17 @@ _ANNOTATIONS: Final = frozenset({"annotation", "marker_annotation"})
 
 def structure(reading: ParsedText) -> frozenset[JavaPart]:
     """The parser's tree as the compiler would tell it."""
-    found: set[JavaPart] = set()
+    all_parts: set[JavaPart] = set()
     pending = [reading.root]
     while pending:
         node = pending.pop()
         if node.kind in _ANNOTATIONS:
             continue
         parts = _of(node)
-        found.update(parts)
+        all_parts.update(parts)
         if not any(part.kind == "LITERAL" for part in parts):
             pending += node.children
-    return frozenset(found)
+    return frozenset(all_parts)
 
 
 def _of(node: Node) -> tuple[JavaPart, ...]:

@@ -179,5 +179,5 @@ _SIGNS: Final = signs_of(LEDGER, re.DOTALL)
 def shown_in(file: str) -> Mapping[str, int]:
     """The entries that a file shows not to hold, by what is written in it outside of texts and comments."""
     # The lines keep their numbers.
-    code = _HIDDEN.sub(lambda one: " " + "\n" * one[0].count("\n"), file)
+    code = _HIDDEN.sub(lambda match: " " + "\n" * match[0].count("\n"), file)
     return first_lines(_SIGNS, code)

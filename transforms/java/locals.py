@@ -129,8 +129,8 @@ def _means_same(code: JavaSource, value: Node) -> bool:
 def _annotations(code: JavaSource, declaration: Node) -> set[str]:
     """The names of the annotations of a declaration."""
     modifiers = declaration.first("modifiers")
-    found = modifiers.children if modifiers is not None else ()
-    return {code.text(one.part("name")) for one in found}
+    annotations = modifiers.children if modifiers is not None else ()
+    return {code.text(annotation.part("name")) for annotation in annotations}
 
 
 @declarations
@@ -165,12 +165,12 @@ def _from_var(code: JavaSource, node: Node, variables: list[Node]) -> Result:
     if not code.is_typed_by_value(node):
         return None
     value = variables[0].part("value")
-    found = code.type(value)
-    if found is None or not found.replace("[]", "").replace(".", "").isalnum():
+    kind = code.type(value)
+    if kind is None or not kind.replace("[]", "").replace(".", "").isalnum():
         return Refused(OTHER_TYPE)
     if not _means_same(code, value):
         return Refused(OTHER_MEANING)
-    return code.site(node, "var as its type", replace(node.part("type"), found))
+    return code.site(node, "var as its type", replace(node.part("type"), kind))
 
 
 INSERT_FINAL: Final = Rewriting(name="insert-final", find=_insert_final, nothing="no variable")

@@ -84,17 +84,17 @@ def read(text: str) -> ParsedText:
         SourceError: the text is not Java.
     """
     source = encoded(text, "Java")
-    found = _read(text, source, source)
+    reading = _read(text, source, source)
     # Only where the grammar fails, so that text that parses is parsed as it stands.
-    if found is None and (bridged := _bridged(source)) != source:
-        found = _read(text, source, bridged)
-    if found is None:
+    if reading is None and (bridged := _bridged(source)) != source:
+        reading = _read(text, source, bridged)
+    if reading is None:
         raise SourceError(f"not valid Java: {READER.first_error(source)}")
-    for kind, start, end in found.comments:
+    for kind, start, end in reading.comments:
         # To Java a carriage return ends the line; to the grammar it does not, and code behind it is comment.
         if kind == "line_comment" and b"\r" in source[start : end - 1]:
             raise SourceError("a carriage return without a line feed ends a comment")
-    return found
+    return reading
 
 
 @lru_cache(maxsize=8)
@@ -107,10 +107,10 @@ def read_file(text: str) -> ParsedText:
     try:
         return read(text)
     except SourceError:
-        found = _without_unread(text)
-        if found is None:
+        reading = _without_unread(text)
+        if reading is None:
             raise
-        return found
+        return reading
 
 
 def _without_unread(text: str) -> ParsedText | None:
@@ -126,15 +126,15 @@ def _without_unread(text: str) -> ParsedText | None:
         if all(READER.parse_wrapped(head + body + b"}") is None for head in (b"void m() {", b"m() {")):
             seen[start:end] = blanked(body)
             emptied.add(start)
-    found = _read(text, source, bytes(seen)) if emptied else None
-    if found is None:
+    reading = _read(text, source, bytes(seen)) if emptied else None
+    if reading is None:
         return None
-    units = callables(found)
+    units = callables(reading)
     unread = [node for node in units if (inside := node.child("body")) and inside.start + 1 in emptied]
-    if not found.whole and unread == found.root.children:
+    if not reading.whole and unread == reading.root.children:
         return None
     places = tuple((node.start, node.end) for node in unread)
-    return replace(found, unread=places, disputed=found.disputed + places)
+    return replace(reading, unread=places, disputed=reading.disputed + places)
 
 
 def _bridged(source: bytes) -> bytes:
@@ -149,9 +149,9 @@ def _read(text: str, source: bytes, seen: bytes) -> ParsedText | None:
     """Parse a source. The parser gets `seen` in its place, which has the same length."""
     # `import a.B;` may also stand in a comment of a method, so the text is tried as members, too.
     if _may_be_file(text):
-        found = _file(source, seen)
-        if found and all(node.kind in _OF_FILE for node in found.root.children):
-            return found
+        reading = _file(source, seen)
+        if reading and all(node.kind in _OF_FILE for node in reading.root.children):
+            return reading
     return _members(source, seen) or _file(source, seen)
 
 
@@ -175,15 +175,15 @@ def outline(text: str) -> str | None:
 
 def callables(reading: ParsedText) -> list[Node]:
     """The outermost methods and constructors of a text, in its order."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     pending: list[Node] = [reading.root]
     while pending:
         node = pending.pop()
         if node.kind in CALLABLES:
-            found.append(node)
+            nodes.append(node)
         elif node.kind in TYPES or node.kind in BODIES or node.kind in ("program", "enum_constant"):
             pending += reversed(node.children)
-    return found
+    return nodes
 
 
 def statements(source: str) -> int | None:

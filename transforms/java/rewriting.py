@@ -166,7 +166,8 @@ class JavaSource(CodeText):
         if self.unit.kind == "constructor_declaration":
             # A constructor has to set its final fields on every way out.
             sets = any(
-                one.kind == "assignment_expression" and one.start >= at.start for one in self.unit.walk()
+                inner.kind == "assignment_expression" and inner.start >= at.start
+                for inner in self.unit.walk()
             )
             return None if sets else "return;"
         if self.unit.kind != "method_declaration":
@@ -233,10 +234,10 @@ class JavaSource(CodeText):
         """Whether the text declares a method of this name with type parameters of its own."""
         name = self.text(node.part("name"))
         return any(
-            one.kind == "method_declaration"
-            and self.text(one.part("name")) == name
-            and one.first("type_parameters") is not None
-            for one in self.unit.walk()
+            inner.kind == "method_declaration"
+            and self.text(inner.part("name")) == name
+            and inner.first("type_parameters") is not None
+            for inner in self.unit.walk()
         )
 
     def is_boolean(self, node: Node) -> bool:
@@ -323,12 +324,12 @@ class JavaSource(CodeText):
     def _is_object(self, node: Node) -> bool:
         """Whether an expression certainly is a reference that nothing unboxes."""
         inner = node.unparenthesized
-        found = self.type(inner)
-        if found is None:
+        kind = self.type(inner)
+        if kind is None:
             return False
-        if found == STRING or found.endswith("[]"):
+        if kind == STRING or kind.endswith("[]"):
             return True
-        return inner.kind == "object_creation_expression" and found not in BOXES
+        return inner.kind == "object_creation_expression" and kind not in BOXES
 
     def is_narrowed(self, target: Node | None, first: Node, last: Node) -> bool:
         """`byte b; if (c) b = 1; else b = 2;` narrows two constants (JLS 5.2); `c ? 1 : 2` is an int."""
@@ -391,7 +392,7 @@ class JavaSource(CodeText):
         is_class = owner.kind == "identifier" and (binding is None or binding.view == "outer")
         if is_class and self.text(owner) == STRING and self.text(node.part("name")) == "valueOf":
             # `String.valueOf(o)` gives what the `toString` of the object gives, which may be null.
-            return all(self.type(one) in _PLAIN for one in node.part("arguments").children)
+            return all(self.type(argument) in _PLAIN for argument in node.part("arguments").children)
         return self.type(owner) in _TEXTS or (is_class and self.text(owner) in STATIC)
 
     def comparison(self, selector: Node, label: Node) -> tuple[Part, ...] | None:
@@ -459,7 +460,7 @@ def _integers(text: str) -> list[str]:
             options.append(f"{value:_}{suffix}")
     if suffix:
         options.append(f"{head or ''}{digits}{suffix.swapcase()}")
-    return [one for one in options if one != text]
+    return [option for option in options if option != text]
 
 
 def _floats(text: str) -> list[str]:
@@ -499,6 +500,6 @@ class Rewriting(TextRule):
         Raises:
             SourceError: the text does not parse, or is not exactly one method.
         """
-        found = read(text)
-        only_callable(found)
-        return found
+        reading = read(text)
+        only_callable(reading)
+        return reading

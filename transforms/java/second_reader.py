@@ -88,11 +88,11 @@ def disputed(seen: bytes, leaves: Sequence["Extent"], nodes: Iterable["Node"]) -
         leaves: the parser's tokens in the order of the text; a literal of text is one token.
         nodes: all nodes of the parser's tree whose kind is in `CHECKED`.
     """
-    found = [(node.start, node.end) for node in nodes if _is_misread(node)]
+    extents = [(node.start, node.end) for node in nodes if _is_misread(node)]
     tokens = _tokens(seen)
     if tokens != leaves:
-        found += sorted(set(tokens) ^ set(leaves))
-    return tuple(found)
+        extents += sorted(set(tokens) ^ set(leaves))
+    return tuple(extents)
 
 
 def _tokens(text: bytes) -> list["Extent"]:
@@ -105,7 +105,7 @@ def bodies(text: bytes) -> list["Extent"]:
     They are found by the tokens alone, so that one body which the parser cannot read does not hide the
     others. Empty where the braces do not match.
     """
-    found: list[Extent] = []
+    extents: list[Extent] = []
     opened: list[tuple[int, bool]] = []
     header: list[bytes] = []
     for start, end in _tokens(text):
@@ -118,12 +118,12 @@ def bodies(text: bytes) -> list["Extent"]:
                 return []
             begin, is_type = opened.pop()
             if not is_type and all(inside for _, inside in opened):
-                found.append((begin, start))
+                extents.append((begin, start))
         if word in _ENDS_HEADER:
             header = []
         else:
             header.append(word)
-    return found if not opened else []
+    return extents if not opened else []
 
 
 def _declares_type(header: Sequence[bytes]) -> bool:

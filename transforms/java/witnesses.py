@@ -55,12 +55,12 @@ class Javac:
                 )
             except subprocess.TimeoutExpired as error:
                 raise TimeoutError(f"javac took over {self.seconds:g} s; give it fewer files") from error
-        found: dict[str, list[str]] = {}
+        by_name: dict[str, list[str]] = {}
         for name, message in _ERROR.findall(done.stderr):
-            found.setdefault(name, []).append(message)
-        if done.returncode and not found:
-            found[""] = [done.stderr.strip() or "javac failed"]
-        return {name: tuple(messages) for name, messages in found.items()}
+            by_name.setdefault(name, []).append(message)
+        if done.returncode and not by_name:
+            by_name[""] = [done.stderr.strip() or "javac failed"]
+        return {name: tuple(messages) for name, messages in by_name.items()}
 
     def _written(self, place: Path, path: str, text: str) -> str:
         file = place / path
@@ -108,8 +108,8 @@ def _unordered(node: Any) -> str:
     # Lists of other things, such as arguments, keep their order.
     kinds = (Statement, LocalVariableDeclaration, TypeDeclaration)
     if isinstance(node, list | tuple):
-        parts = [_unordered(one) for one in node]
-        statements = bool(node) and all(isinstance(one, kinds) for one in node)
+        parts = [_unordered(part) for part in node]
+        statements = bool(node) and all(isinstance(part, kinds) for part in node)
         return f"[{', '.join(sorted(parts) if statements else parts)}]"
     if hasattr(node, "attrs"):
         parts = [f"{name}={_unordered(getattr(node, name))}" for name in node.attrs]

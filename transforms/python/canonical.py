@@ -46,9 +46,9 @@ def _movable(known: PythonVariables) -> Mapping[int, PythonBinding]:
     """The variables that the renaming transforms may rename, by number."""
     # With parameters if they may change; a function whose parameters must stay may still have locals.
     for parameters in (True, False):
-        found = known.movable(parameters=parameters)
-        if not isinstance(found, Refused):
-            return found
+        bindings = known.movable(parameters=parameters)
+        if not isinstance(bindings, Refused):
+            return bindings
     return {}
 
 
@@ -87,14 +87,14 @@ def _line_offsets(program: PythonProgram, scopes: PythonScopes) -> list[int]:
     """The offset at which each logical line begins; `else` and `finally` contain no names and begin with the
     next line.
     """
-    found: list[int] = []
+    offsets: list[int] = []
     for node, clause in reversed(program.nodes):
         if clause in ("else", "finally"):
-            found.append(found[-1])
+            offsets.append(offsets[-1])
             continue
         places = [node, *getattr(node, "decorator_list", [])]
         if isinstance(node, ast.match_case):
             places = [node.pattern]
-        found.append(min(scopes.positions.offset(place.lineno, place.col_offset) for place in places))
+        offsets.append(min(scopes.positions.offset(place.lineno, place.col_offset) for place in places))
     # Backwards, because `else` takes the offset of the line behind it.
-    return found[::-1]
+    return offsets[::-1]

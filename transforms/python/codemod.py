@@ -57,8 +57,8 @@ class CodemodTransform(BaseTransform):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        found = _rewritten(self, source)
-        return found if isinstance(found, Refused) else (self._move,)
+        rewritten = _rewritten(self, source)
+        return rewritten if isinstance(rewritten, Refused) else (self._move,)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """Run the codemod, with evidence `none`; without a move the text stays.

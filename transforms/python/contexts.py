@@ -67,12 +67,12 @@ def _wrapper_line(code: PythonSource) -> ast.If | None:
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
-    found: list[ast.AST] = []
+    children: list[ast.AST] = []
     for name, value in ast.iter_fields(node):
         if name not in _SKIPPED:
             values = value if isinstance(value, list) else [value]
-            found += [child for child in values if isinstance(child, ast.AST)]
-    return found
+            children += [child for child in values if isinstance(child, ast.AST)]
+    return children
 
 
 def precedence(code: PythonSource, node: ast.expr) -> int:

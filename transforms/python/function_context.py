@@ -82,10 +82,14 @@ def function_context(source: str) -> FunctionContext:
     Raises:
         SourceError: the text does not parse.
     """
-    found = FunctionContext("", source, "") if _is_alone(source) else _cut(source)
-    if found.obstacle is None and _COMPILED.search(found.source) and _COMPILED.search(_code(found.source)):
-        return replace(found, obstacle=COMPILED)
-    return found
+    context = FunctionContext("", source, "") if _is_alone(source) else _cut(source)
+    if (
+        context.obstacle is None
+        and _COMPILED.search(context.source)
+        and _COMPILED.search(_code(context.source))
+    ):
+        return replace(context, obstacle=COMPILED)
+    return context
 
 
 def obstacle_in_file(source: str, file: str, *, names_count: bool = True) -> str | None:
@@ -141,9 +145,9 @@ class _WithoutDocstrings(ast.NodeTransformer):
 
 def rebound_names(text: str) -> frozenset[str]:
     """Names of builtins and modules to which the text of a file gives another meaning, or `import *` may."""
-    found = _REBOUND_IN.get(text)
-    if found is not None:
-        return found
+    names = _REBOUND_IN.get(text)
+    if names is not None:
+        return names
     return _noted(text, frozenset(fact(text, "rebound", lambda: _find_rebound(text))))
 
 
@@ -162,10 +166,10 @@ def _bindable(text: str) -> frozenset[str]:
 
 
 def _find_bindable(text: str) -> list[str]:
-    found = _starred(text) | _declared(text) | _bound_at_top(text)
+    names = _starred(text) | _declared(text) | _bound_at_top(text)
     with suppress(SourceError):  # a text that does not parse is left alone elsewhere
-        found |= _expanded(bound_in(text, lambda: index_of(text)))
-    return [*found]
+        names |= _expanded(bound_in(text, lambda: index_of(text)))
+    return [*names]
 
 
 def rebound_in(text: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> frozenset[str]:
@@ -173,8 +177,8 @@ def rebound_in(text: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> 
 
     `walked` gives the index of the tree.
     """
-    found = _REBOUND_IN.get(text)
-    return _noted(text, _rebound_in(text, tree, walked)) if found is None else found
+    names = _REBOUND_IN.get(text)
+    return _noted(text, _rebound_in(text, tree, walked)) if names is None else names
 
 
 _REBOUND_IN: Final[dict[str, frozenset[str]]] = {}
@@ -182,11 +186,11 @@ _REBOUND_IN: Final[dict[str, frozenset[str]]] = {}
 _KEPT: Final = 64
 
 
-def _noted(text: str, found: frozenset[str]) -> frozenset[str]:
+def _noted(text: str, names: frozenset[str]) -> frozenset[str]:
     while len(_REBOUND_IN) >= _KEPT:
         _REBOUND_IN.pop(next(iter(_REBOUND_IN)), None)
-    _REBOUND_IN[text] = found
-    return found
+    _REBOUND_IN[text] = names
+    return names
 
 
 def _rebound_in(text: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> frozenset[str]:
@@ -256,7 +260,7 @@ def _bound_at_top(text: str) -> Set[str]:
     table = table_of(text)
     if table is None:
         return _KNOWN  # nothing is known of a text that does not compile
-    found = set[str]()
+    names = set[str]()
     for name in _KNOWN.intersection(table.get_identifiers()):
         symbol = table.lookup(name)
         if (
@@ -264,8 +268,8 @@ def _bound_at_top(text: str) -> Set[str]:
             or symbol.is_declared_global()
             or (symbol.is_imported() and name in _PLAIN_BUILTINS)
         ):
-            found.add(name)
-    return found
+            names.add(name)
+    return names
 
 
 def _is_alone(source: str) -> bool:
@@ -280,11 +284,11 @@ def _is_alone(source: str) -> bool:
 def _cut(source: str) -> FunctionContext:
     """The text split around its last function; needs a parsed text."""
     body = parse(source).body
-    found = [node for node in body if isinstance(node, FunctionNode)]
-    if not found or len(body) == 1:
+    functions = [node for node in body if isinstance(node, FunctionNode)]
+    if not functions or len(body) == 1:
         return FunctionContext("", source, "")
     # Helpers come first, the function in question last.
-    node = found[-1]
+    node = functions[-1]
     text = source.encode()
     starts = line_starts(text)
     start = starts[first_line(node) - 1]

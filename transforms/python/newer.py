@@ -50,14 +50,14 @@ def reader_of(source: str, error: SyntaxError) -> str | None:
     `None` if none is known: then the text is most likely wrong. `error` is this Python's.
     """
     this = sys.version_info[:2]
-    told = f"this Python is {this[0]}.{this[1]}"
+    remark = f"this Python is {this[0]}.{this[1]}"
     if (error.msg or "").startswith(_OLD):
-        return f"syntax of Python 2; {told}"
-    found = [one for one in _constructs(source) if one.version > this]
-    if not found or not _parses(_replaced(source, found)):
+        return f"syntax of Python 2; {remark}"
+    constructs = [construct for construct in _constructs(source) if construct.version > this]
+    if not constructs or not _parses(_replaced(source, constructs)):
         return None
-    major, minor = max(one.version for one in found)
-    return f"syntax of Python {major}.{minor}; {told}"
+    major, minor = max(construct.version for construct in constructs)
+    return f"syntax of Python {major}.{minor}; {remark}"
 
 
 def _parses(source: str) -> bool:
@@ -70,11 +70,11 @@ def _parses(source: str) -> bool:
     return True
 
 
-def _replaced(source: str, found: list[_Newer]) -> str:
+def _replaced(source: str, constructs: list[_Newer]) -> str:
     parts, done = list[str](), 0
-    for one in found:
-        parts += [source[done : one.start], one.older]
-        done = one.end
+    for construct in constructs:
+        parts += [source[done : construct.start], construct.older]
+        done = construct.end
     return "".join([*parts, source[done:]])
 
 
@@ -89,25 +89,25 @@ def _constructs(source: str) -> Iterator[_Newer]:
                 yield _Newer(token.start(), end, '""', version)
             place = max(end, place)
         elif token["head"]:
-            yield from (found := _header(source, token))
-            place = found[-1].end if found else place
+            yield from (header := _header(source, token))
+            place = header[-1].end if header else place
         elif token["caught"]:
             yield _Newer(*token.span("caught"), f"({token['caught']})", (3, 14))
 
 
 def _header(source: str, token: re.Match[str]) -> list[_Newer]:
     """The parameters of types behind the name of a definition, and the word `type`."""
-    found = list[_Newer]()
+    constructs = list[_Newer]()
     start, end = token.span("head")
     aliases = token["head"].startswith("type")
     if aliases:
-        found.append(_Newer(start, end - len(token["head"].split()[1]), "", (3, 12)))
+        constructs.append(_Newer(start, end - len(token["head"].split()[1]), "", (3, 12)))
     if source[token.end()] == "[":
         last, defaults = _brackets(source, token.end())
-        found.append(_Newer(end, last, "", (3, 13) if defaults else (3, 12)))
+        constructs.append(_Newer(end, last, "", (3, 13) if defaults else (3, 12)))
     elif aliases and source.startswith("==", token.end()):
         return []  # `type x == y` is wrong everywhere
-    return found
+    return constructs
 
 
 def _brackets(source: str, place: int) -> tuple[int, bool]:
@@ -126,8 +126,8 @@ def _string(source: str, place: int, prefix: str, quote: str, depth: int) -> tup
     """Where the string that begins at `place`, behind its opening quotation mark, ends, and the first Python
     that reads it; `None` if each does."""
     if not set(prefix) & {"f", "t"}:
-        found = _PLAIN[quote].match(source, place)
-        return (place if found is None else found.end()), None
+        match = _PLAIN[quote].match(source, place)
+        return (place if match is None else match.end()), None
     version: Version | None = (3, 14) if "t" in prefix else None
     while place < len(source) and not source.startswith(quote, place):
         sign = source[place]
@@ -152,11 +152,11 @@ def _expression(source: str, place: int, quote: str, depth: int) -> tuple[int, V
     while place < len(source) and depth < _DEEPEST:
         sign = source[place]
         if sign in "'\"":
-            inner = next(one for one in (sign * 3, sign) if source.startswith(one, place))
+            inner = next(quote for quote in (sign * 3, sign) if source.startswith(quote, place))
             prefix = re.search(r"[A-Za-z]{0,2}\Z", source[max(start, place - 2) : place])
             named = prefix[0].lower() if prefix else ""
-            place, found = _string(source, place + len(inner), named, inner, depth + 1)
-            version = max(filter(None, (version, found)), default=None)
+            place, needed = _string(source, place + len(inner), named, inner, depth + 1)
+            version = max(filter(None, (version, needed)), default=None)
             continue
         if sign == "#":
             place = source.find("\n", place)

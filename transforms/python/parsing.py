@@ -120,8 +120,8 @@ def parse(source: str) -> ast.Module:
         raise SourceError(f"not valid Python: {error}") from error
     except (RecursionError, MemoryError) as error:
         raise ReaderLimitError(TOO_DEEP) from error
-    if not PARSES_KNOWN_SYNTAX and (found := unknown_syntax(tree)) is not None:
-        raise UnknownSyntaxError(f"syntax that is newer than the analysis: {found}")
+    if not PARSES_KNOWN_SYNTAX and (newer := unknown_syntax(tree)) is not None:
+        raise UnknownSyntaxError(f"syntax that is newer than the analysis: {newer}")
     return tree
 
 
@@ -179,19 +179,19 @@ def compiled(source: str | bytes | ast.Module) -> CodeType | None:
 
 def parameter_nodes(arguments: ast.arguments) -> list[ast.arg]:
     """All parameters in the order of the text, `*args` and `**kwargs` included."""
-    found = [
+    nodes = [
         *arguments.posonlyargs,
         *arguments.args,
         arguments.vararg,
         *arguments.kwonlyargs,
         arguments.kwarg,
     ]
-    return [one for one in found if one is not None]
+    return [node for node in nodes if node is not None]
 
 
 def parameter_names(arguments: ast.arguments) -> list[str]:
     """The names of all parameters in the order of the text."""
-    return [one.arg for one in parameter_nodes(arguments)]
+    return [node.arg for node in parameter_nodes(arguments)]
 
 
 def last_name(node: ast.expr) -> str | None:
@@ -250,11 +250,11 @@ def _write(node: ast.AST, written: list[str]) -> None:
             if name == "body" and isinstance(node, DOCUMENTED) and ast.get_docstring(node):
                 value = value[1:]
             written.append(str(len(value)))
-            for one in value:
-                if isinstance(one, ast.AST):
-                    _write(one, written)
+            for child in value:
+                if isinstance(child, ast.AST):
+                    _write(child, written)
                 else:
-                    written.append(repr(one))
+                    written.append(repr(child))
         elif isinstance(value, ast.expr_context):
             # Where an expression stands says what is done with it.
             continue

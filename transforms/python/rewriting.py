@@ -58,8 +58,8 @@ def at_each(*kinds: type[ast.AST]) -> Callable[[_Edit[Any]], Finder]:
         @wraps(edit)
         def find(code: PythonSource) -> Iterator[Site | Refused]:
             for node in editable_nodes(code):
-                if isinstance(node, kinds) and (found := edit(code, node)) is not None:
-                    yield found
+                if isinstance(node, kinds) and (site := edit(code, node)) is not None:
+                    yield site
 
         return find
 
@@ -105,17 +105,17 @@ class PythonRule(SiteRule):
         """
         code = read(source, self.around)
         marks = [token for token in code.comment_lines if marks_section(token.text)]
-        found: Iterable[Site | Refused] = self.find(code)
+        sites: Iterable[Site | Refused] = self.find(code)
         # With an equal tree nothing has moved.
         if marks and self.proof != "tree":
-            found = (_within_sections(code, marks, site) for site in found)
+            sites = (_within_sections(code, marks, site) for site in sites)
         if self.kind == "preserving":
             if lines := code.shown.lines:
-                found = (_on_its_lines(code, site, lines) for site in found)
+                sites = (_on_its_lines(code, site, lines) for site in sites)
             # An equal tree holds the same objects.
             if code.shown.lives and self.proof != "tree":
-                found = (site if isinstance(site, Refused) else Refused(LIVES_SEEN) for site in found)
-        return found
+                sites = (site if isinstance(site, Refused) else Refused(LIVES_SEEN) for site in sites)
+        return sites
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
         """Make the patches.
@@ -150,7 +150,7 @@ def _within_sections(
     options = tuple(
         option
         for option in site.options
-        if not any(_crosses(code, mark, one) for mark in marks for one in option)
+        if not any(_crosses(code, mark, patch) for mark in marks for patch in option)
     )
     return replace(site, options=options) if options else Refused(SECTION)
 
@@ -162,7 +162,7 @@ def _on_its_lines(code: PythonSource, site: Site | Refused, lines: LinesRead) ->
     if lines == LinesRead.TEXT:
         return Refused(SOURCE_READ)
     options = tuple(
-        option for option in site.options if all(_keeps_lines(code.source, one) for one in option)
+        option for option in site.options if all(_keeps_lines(code.source, patch) for patch in option)
     )
     return replace(site, options=options) if options else Refused(POSITIONS_READ)
 

@@ -182,7 +182,7 @@ class PythonSource:
             SourceError: the tokenizer cannot read what the parser could.
         """
         try:
-            found = list(tokenize.generate_tokens(io.StringIO(self.text, newline="").readline))
+            tokens = list(tokenize.generate_tokens(io.StringIO(self.text, newline="").readline))
         except (tokenize.TokenError, SyntaxError) as error:
             raise SourceError("not readable by tokens") from error
         rows = self.text.split("\n")
@@ -193,7 +193,9 @@ class PythonSource:
                 return len(self.source)
             return self.positions.offset(line, len(rows[line - 1][:column].encode()))
 
-        return tuple(PythonToken(one.type, one.string, offset(one.start), offset(one.end)) for one in found)
+        return tuple(
+            PythonToken(token.type, token.string, offset(token.start), offset(token.end)) for token in tokens
+        )
 
     @cached_property
     def significant(self) -> tuple[PythonToken, ...]:
@@ -219,7 +221,7 @@ class PythonSource:
         r"""Offsets of the `\n` bytes inside strings: what follows them is part of a string and no
         indentation.
         """
-        found: list[int] = []
+        breaks: list[int] = []
         opened: list[int] = []
         for token in self.tokens:
             if token.type == _FSTRING_START:
@@ -227,10 +229,10 @@ class PythonSource:
             elif token.type == _FSTRING_END:
                 begin = opened.pop()
                 if not opened:
-                    found += self._breaks(begin, token.end)
+                    breaks += self._breaks(begin, token.end)
             elif token.type == tokenize.STRING and not opened:
-                found += self._breaks(token.start, token.end)
-        return tuple(found)
+                breaks += self._breaks(token.start, token.end)
+        return tuple(breaks)
 
     # ── tree ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -243,14 +245,14 @@ class PythonSource:
 
     @cached_property
     def _nodes(self) -> tuple[ast.AST, ...]:
-        found: list[ast.AST] = []
+        nodes: list[ast.AST] = []
         stack: list[ast.AST] = [self.tree]
         while stack:
             node = stack.pop()
-            found.append(node)
+            nodes.append(node)
             if not isinstance(node, ast.JoinedStr):
                 stack.extend(reversed(list(ast.iter_child_nodes(node))))
-        return tuple(found)
+        return tuple(nodes)
 
     @cached_property
     def shape(self) -> str:
@@ -418,11 +420,11 @@ class PythonSource:
         return -1
 
 
-def _effects(found: PythonEffects) -> Effects:
+def _effects(effects: PythonEffects) -> Effects:
     return Effects(
-        reads=frozenset(found.reads | found.stored_reads),
-        writes=frozenset(found.writes | found.stored),
-        flags=found.flags,
+        reads=frozenset(effects.reads | effects.stored_reads),
+        writes=frozenset(effects.writes | effects.stored),
+        flags=effects.flags,
     )
 
 

@@ -89,9 +89,9 @@ def bound_in(text: str, walked: Callable[[], TextIndex]) -> Set[str]:
         reader.read_bare(node)
     for node in () if _AT_TOP.isdisjoint(nodes.names) else own_nodes(nodes.tree.body):
         reader.read_at_top(node)
-    for one in nodes.texts if in_text else ():
+    for literal in nodes.texts if in_text else ():
         # `patch("builtins.open")` of `unittest.mock`
-        names = _NAMED.findall(one) if "builtins" in one else []
+        names = _NAMED.findall(literal) if "builtins" in literal else []
         reader.found.update(ANY_NAME if not name or name in _BINDING else name for name in names)
     if giving:
         reader.found.update(_stored(nodes))
@@ -113,8 +113,8 @@ def _relevant(nodes: TextIndex, modules: Set[str], *, in_text: bool) -> Iterator
         if made or (name := last_name(part.value)) in modules or name in _INSIDES:
             yield part
     yield from nodes(ast.Compare)
-    yield from (one for one in nodes(ast.keyword) if in_text or one.arg == "globals")
-    yield from (one for one in nodes(ast.Call) if in_text or last_name(one.func) in _CALLED)
+    yield from (keyword for keyword in nodes(ast.keyword) if in_text or keyword.arg == "globals")
+    yield from (node for node in nodes(ast.Call) if in_text or last_name(node.func) in _CALLED)
     for kind in (ast.Assign, ast.BinOp) if in_text else ():
         yield from nodes(kind)
     yield from (*nodes(ast.Import), *nodes(ast.ImportFrom))
@@ -211,10 +211,10 @@ class _Reader:
             case ast.BinOp(left=left, right=right) if _is_text_builtins(left) or _is_text_builtins(right):
                 bare = True
             case ast.Import(names=aliases):
-                bare = any(one.name == "builtins" and one.asname for one in aliases)
+                bare = any(alias.name == "builtins" and alias.asname for alias in aliases)
             case ast.ImportFrom(module=module, names=aliases):
                 wanted = {"builtins"} | (_BINDING if module == "builtins" else set())
-                bare = any(one.name in wanted for one in aliases)
+                bare = any(alias.name in wanted for alias in aliases)
             case _:
                 return
         if bare and id(node) not in self._plain:

@@ -25,8 +25,8 @@ class _Parts(dict[type[ast.AST], tuple[str, ...]]):
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
         fields = () if kind.__name__ in _CHILDLESS else kind._fields
-        found = self[kind] = tuple(name for name in fields if name not in _PLAIN_FIELDS)
-        return found
+        parts = self[kind] = tuple(name for name in fields if name not in _PLAIN_FIELDS)
+        return parts
 
 
 PARTS: Final = _Parts()
@@ -37,8 +37,8 @@ class _LastFirst(dict[type[ast.AST], tuple[str, ...]]):
     """Computed on first use."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        found = self[kind] = PARTS[kind][::-1]
-        return found
+        parts = self[kind] = PARTS[kind][::-1]
+        return parts
 
 
 LAST_FIRST: Final = _LastFirst()
@@ -47,37 +47,37 @@ LAST_FIRST: Final = _LastFirst()
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes directly under a node, in the order of its fields."""
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     for name in PARTS[node.__class__]:
         value = getattr(node, name, None)
         if value.__class__ is list:
             # The keys of a display may hold `None` for `**`.
-            found += [one for one in value if one is not None]
+            nodes += [part for part in value if part is not None]
         elif isinstance(value, ast.AST):
-            found.append(value)
-    return found
+            nodes.append(value)
+    return nodes
 
 
 def below(top: ast.AST) -> list[ast.AST]:
     """A node and all nodes under it, in the order of `ast.walk`."""
-    found = [top]
+    nodes = [top]
     node_type = ast.AST
-    for node in found:  # the list grows while it is read
+    for node in nodes:  # the list grows while it is read
         for name in PARTS[node.__class__]:
             value = getattr(node, name, None)
             if value.__class__ is list:
-                found += [one for one in value if one is not None]
+                nodes += [part for part in value if part is not None]
             elif isinstance(value, node_type):
-                found.append(value)
-    return found
+                nodes.append(value)
+    return nodes
 
 
 def reached(start: Iterable[str], step: Callable[[str], Iterable[str]]) -> set[str]:
     """These names and all to which the steps lead from them."""
-    found, pending = set[str](), list(start)
+    seen, pending = set[str](), list(start)
     while pending:
         name = pending.pop()
-        if name not in found:
-            found.add(name)
+        if name not in seen:
+            seen.add(name)
             pending += step(name)
-    return found
+    return seen

@@ -81,11 +81,11 @@ def cut(path: Path, *, least: int = LEAST) -> Iterator[ProgramBlock]:
     seen: set[str] = set()
     for address, code in sections(path):
         for start, instructions in _straight(address, code):
-            found = _block(start, instructions, code[start - address :])
-            if found is None or len(instructions) < least or found.source in seen:
+            block = _block(start, instructions, code[start - address :])
+            if block is None or len(instructions) < least or block.source in seen:
                 continue
-            seen.add(found.source)
-            yield found
+            seen.add(block.source)
+            yield block
 
 
 def sections(path: Path) -> list[tuple[int, bytes]]:
@@ -102,18 +102,18 @@ def sections(path: Path) -> list[tuple[int, bytes]]:
         ident, _, machine, _, _, _, offset, _, _, _, _, size, count, _ = _HEADER.unpack_from(content)
         if ident[:6] != b"\x7fELF\x02\x01" or machine != _X86_64 or size != _SECTION.size:
             raise CorpusError(f"{str(path)!r} is no x86-64 ELF file")
-        found = []
+        pieces = []
         for number in range(count):
-            told = _SECTION.unpack_from(content, offset + number * size)
-            _, kind, flags, address, begin, length = told[:6]
+            header = _SECTION.unpack_from(content, offset + number * size)
+            _, kind, flags, address, begin, length = header[:6]
             if kind == _CONTENT and flags & _CODE:
                 # A table of a run holds addresses as 64 bits with a sign.
                 if address + length > _HIGHEST:
                     raise CorpusError(f"{str(path)!r} is damaged: a section at {address:#x}")
-                found.append((address, content[begin : begin + length]))
+                pieces.append((address, content[begin : begin + length]))
     except (struct.error, OverflowError) as error:
         raise CorpusError(f"{str(path)!r} is no x86-64 ELF file, or is cut short") from error
-    return found
+    return pieces
 
 
 def _straight(address: int, code: bytes) -> Iterator[tuple[int, list[iced.Instruction]]]:
@@ -133,31 +133,34 @@ def _straight(address: int, code: bytes) -> Iterator[tuple[int, list[iced.Instru
 
 def _runs(instructions: list[iced.Instruction]) -> Iterator[tuple[int, list[iced.Instruction]]]:
     # A block begins at a branch target even if control also arrives from above.
-    targets = {one.near_branch_target for one in instructions if one.near_branch_target}
+    targets = {
+        instruction.near_branch_target for instruction in instructions if instruction.near_branch_target
+    }
     run: list[iced.Instruction] = []
     lost = False
-    for one in instructions:
-        ends = one.is_invalid or one.flow_control != iced.FlowControl.NEXT
+    for instruction in instructions:
+        ends = instruction.is_invalid or instruction.flow_control != iced.FlowControl.NEXT
         if ends:
-            lost = one.is_invalid  # after data, where instructions begin is a guess
-        if run and (ends or one.ip in targets):
+            lost = instruction.is_invalid  # after data, where instructions begin is a guess
+        if run and (ends or instruction.ip in targets):
             while _is_idle(run[-1]):
                 run.pop()
             yield run[0].ip, run
             run = []
-        if not (ends or lost) and (run or not _is_idle(one)):  # padding before a function is none of its code
-            run.append(one)
+        # Padding before a function is none of its code.
+        if not (ends or lost) and (run or not _is_idle(instruction)):
+            run.append(instruction)
     # What the window cuts off is no whole block.
 
 
 def _block(start: int, instructions: list[iced.Instruction], code: bytes) -> ProgramBlock | None:
-    if any(one.is_ip_rel_memory_operand for one in instructions):
+    if any(instruction.is_ip_rel_memory_operand for instruction in instructions):
         return None
     try:
-        block = written([_alone(one) for one in instructions])
+        block = written([_alone(instruction) for instruction in instructions])
     except SourceError:
         return None
-    length = sum(one.len for one in instructions)
+    length = sum(instruction.len for instruction in instructions)
     return ProgramBlock(start, code[:length], block.source)
 
 

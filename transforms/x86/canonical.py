@@ -39,10 +39,10 @@ def canonicalise(source: str) -> str:
     """
     block = read(source)
     # Where no register may be renamed, each keeps its name, and the form is only about the order.
-    found = RegisterChoices({}) if obstacle(block) else choices(block)
-    lines = [block.operations[number] for number in canonical_order(block, found)]
+    options = RegisterChoices({}) if obstacle(block) else choices(block)
+    lines = [block.operations[number] for number in canonical_order(block, options)]
     used = dict.fromkeys(token.register.base for line in lines for token in line.tokens)
-    names = canonical_names(tuple(used), found)
+    names = canonical_names(tuple(used), options)
 
     def spelled(register: Register) -> str:
         named = part(names[register.base], register)
@@ -52,7 +52,7 @@ def canonicalise(source: str) -> str:
     return "\n".join(_written(line, spelled) for line in lines)
 
 
-def canonical_names(used: Sequence[str], found: RegisterChoices) -> Mapping[str, str]:
+def canonical_names(used: Sequence[str], options: RegisterChoices) -> Mapping[str, str]:
     """The canonical name of each base in use: the legal renaming that is lexicographically first in this
     order.
 
@@ -63,8 +63,8 @@ def canonical_names(used: Sequence[str], found: RegisterChoices) -> Mapping[str,
     settled: set[str] = set()
     names: dict[str, str] = {}
     for base in used:
-        for target in sorted(found.targets.get(base, {base}), key=_PLACES.__getitem__):
-            moved = None if target in settled else _given(base, target, owners, found, settled)
+        for target in sorted(options.targets.get(base, {base}), key=_PLACES.__getitem__):
+            moved = None if target in settled else _given(base, target, owners, options, settled)
             if moved is not None:
                 owners, names[base] = moved, target
                 settled.add(target)
@@ -73,7 +73,7 @@ def canonical_names(used: Sequence[str], found: RegisterChoices) -> Mapping[str,
 
 
 def _given(
-    base: str, target: str, owners: Mapping[str, str], found: RegisterChoices, settled: set[str]
+    base: str, target: str, owners: Mapping[str, str], options: RegisterChoices, settled: set[str]
 ) -> dict[str, str] | None:
     """The owner of each name after `base` gets `target` and all other bases get a legal name; `None` if
     impossible.
@@ -84,18 +84,18 @@ def _given(
     moved = {name: owner for name, owner in owners.items() if owner != base}
     loser = moved.get(target)
     moved[target] = base
-    if loser is None or _housed(loser, moved, found, settled | {target}):
+    if loser is None or _housed(loser, moved, options, settled | {target}):
         return moved
     return None
 
 
-def _housed(base: str, moved: dict[str, str], found: RegisterChoices, tried: set[str]) -> bool:
-    for target in found.targets.get(base, frozenset({base})):
+def _housed(base: str, moved: dict[str, str], options: RegisterChoices, tried: set[str]) -> bool:
+    for target in options.targets.get(base, frozenset({base})):
         if target in tried:
             continue
         tried.add(target)
         loser = moved.get(target)
-        if loser is None or _housed(loser, moved, found, tried):
+        if loser is None or _housed(loser, moved, options, tried):
             moved[target] = base
             return True
     return False
@@ -106,7 +106,7 @@ def _written(line: Operation, spelled: Callable[[Register], str]) -> str:
     return " ".join(line.spelled(spelled(token.register) for token in line.tokens).split())
 
 
-def canonical_order(block: BasicBlock, found: RegisterChoices) -> list[int]:
+def canonical_order(block: BasicBlock, options: RegisterChoices) -> list[int]:
     """The numbers of the instructions sorted by layer, then colour.
 
     This order is legal: no two instructions of a layer conflict, and the conflicting instructions before an
@@ -117,12 +117,12 @@ def canonical_order(block: BasicBlock, found: RegisterChoices) -> list[int]:
 
     def shape(register: Register) -> str:
         # A register that keeps its name has a colour of its own from the beginning.
-        return register.view if _is_free(register.base, found) else f"%{register.name}"
+        return register.view if _is_free(register.base, options) else f"%{register.name}"
 
     lines = [_written(line, shape) for line in block.operations]
     colours = _ranks(list(zip(depth, lines, strict=True)))
     while True:
-        colours = _refined(colours, block, predecessors, found)
+        colours = _refined(colours, block, predecessors, options)
         cells: dict[int, list[int]] = defaultdict(list)
         for number, colour in enumerate(colours):
             cells[colour].append(number)
@@ -143,11 +143,11 @@ def _differ(block: BasicBlock, cell: Sequence[int]) -> bool:
 
 
 def _refined(
-    colours: Sequence[int], block: BasicBlock, predecessors: Sequence[int], found: RegisterChoices
+    colours: Sequence[int], block: BasicBlock, predecessors: Sequence[int], options: RegisterChoices
 ) -> list[int]:
     """The coarsest refinement of the colours in which equal colours have equally coloured neighbours."""
     bases = [
-        [token.register.base for token in line.tokens if _is_free(token.register.base, found)]
+        [token.register.base for token in line.tokens if _is_free(token.register.base, options)]
         for line in block.operations
     ]
     before = [list(bits(mask)) for mask in predecessors]
@@ -180,8 +180,8 @@ def _refined(
         colours = split
 
 
-def _is_free(base: str, found: RegisterChoices) -> bool:
-    return len(found.targets.get(base, ())) > 1
+def _is_free(base: str, options: RegisterChoices) -> bool:
+    return len(options.targets.get(base, ())) > 1
 
 
 def _ranks(keys: Sequence[Any]) -> list[int]:

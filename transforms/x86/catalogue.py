@@ -116,23 +116,23 @@ _PREDICATES: Final = ("cmp", "vcmp", "vpcmp", "vpcom", "pclmul", "vpclmul")
 def family(name: str) -> frozenset[int]:
     """iced's numbers of the registers of a family of `FAMILIES`."""
     if name == "seg":
-        return frozenset(getattr(iced.Register, one) for one in _SEGMENTS)
+        return frozenset(getattr(iced.Register, segment) for segment in _SEGMENTS)
     head, tail, numbers = _NUMBERED[name]
     names = (*_REGISTERS.get(name, ()), *(f"{head}{number}{tail}" for number in numbers))
-    return frozenset(getattr(iced.Register, one) for one in names)
+    return frozenset(getattr(iced.Register, name) for name in names)
 
 
 @cache
 def candidates(syntax: Syntax) -> Mapping[str, tuple[Candidate, ...]]:
     """All mnemonics of a syntax, each with the encodings that it may mean, in iced's order."""
-    found: dict[str, dict[Candidate, None]] = {}
-    for told, code in vars(iced.Code).items():
-        if not isinstance(code, int) or _UNDOCUMENTED.search(told):
+    by_name: dict[str, dict[Candidate, None]] = {}
+    for code_name, code in vars(iced.Code).items():
+        if not isinstance(code, int) or _UNDOCUMENTED.search(code_name):
             continue
         if (slots := _slots(iced.OpCodeInfo(untyped(code)))) is not None:
             for name, candidate in _spellings(code, slots, syntax):
-                found.setdefault(name, {})[candidate] = None
-    return {name: tuple(group) for name, group in found.items()}
+                by_name.setdefault(name, {})[candidate] = None
+    return {name: tuple(group) for name, group in by_name.items()}
 
 
 def formatter(syntax: Syntax) -> iced.Formatter:
@@ -167,8 +167,8 @@ def _slots(info: iced.OpCodeInfo) -> tuple[Slot, ...] | None:
 def _slot(kind: int) -> Slot | None:
     name = _kind_names()[kind]
     if name in _IMMEDIATES:
-        told, bits, width = _IMMEDIATES[name]
-        return Slot(getattr(iced.OpKind, told), bits=bits, width=width)
+        op_kind, bits, width = _IMMEDIATES[name]
+        return Slot(getattr(iced.OpKind, op_kind), bits=bits, width=width)
     if name in _STRINGS:
         return Slot(getattr(iced.OpKind, _STRINGS[name]))
     if name.startswith(("MEM", "SIBMEM")):
@@ -308,14 +308,14 @@ _ALIASES: Final[Mapping[Syntax, Mapping[str, Sequence[str]]]] = {
 @cache
 def transfers() -> frozenset[str]:
     """The mnemonics of both syntaxes, without prefixes, that may pass control elsewhere."""
-    found = set[str]()
+    words = set[str]()
     made = iced.Instruction()
     made.code_size = iced.CodeSize.CODE64
-    for code in (one for one in vars(iced.Code).values() if isinstance(one, int)):
+    for code in (value for value in vars(iced.Code).values() if isinstance(value, int)):
         made.code = untyped(code)
         if made.flow_control != iced.FlowControl.NEXT:
-            found |= {str(_mnemonic(one, made)) for one in (*_printers("att"), *_printers("intel"))}
-    return frozenset(found | {word for word, name in _COMMON.items() if name in found})
+            words |= {str(_mnemonic(printer, made)) for printer in (*_printers("att"), *_printers("intel"))}
+    return frozenset(words | {word for word, name in _COMMON.items() if name in words})
 
 
 def fitting(statement: AssemblyStatement, syntax: Syntax) -> tuple[Candidate, ...]:
@@ -324,7 +324,7 @@ def fitting(statement: AssemblyStatement, syntax: Syntax) -> tuple[Candidate, ..
     Raises:
         SourceError: the mnemonic is unknown.
     """
-    tags = tuple(_tag(one) for one in statement.operands if not isinstance(one, RoundingOperand))
+    tags = tuple(_tag(operand) for operand in statement.operands if not isinstance(operand, RoundingOperand))
     return _fitting(statement.mnemonic, tags, syntax)
 
 
@@ -332,7 +332,9 @@ def fitting(statement: AssemblyStatement, syntax: Syntax) -> tuple[Candidate, ..
 def _fitting(word: str, tags: tuple[str, ...], syntax: Syntax) -> tuple[Candidate, ...]:
     # iced prints each instruction under one name; other assemblers have more (`jz`, `je`), which come second.
     table = candidates(syntax)
-    known = [one for name in (word, *_ALIASES[syntax].get(word, ())) for one in table.get(name, ())]
+    known = [
+        candidate for name in (word, *_ALIASES[syntax].get(word, ())) for candidate in table.get(name, ())
+    ]
     if not known:
         raise SourceError(f"unknown mnemonic {word!r}")
     return tuple(candidate for candidate in known if _may_take(candidate, tags))
@@ -362,5 +364,5 @@ def _tag(operand: Operand) -> str:
 def _families() -> Mapping[str, str]:
     """The family of each register, by its name."""
     names = register_names()
-    found = {names[number]: name for name in FAMILIES for number in family(name)}
-    return found | {"st": "st"}
+    families = {names[number]: name for name in FAMILIES for number in family(name)}
+    return families | {"st": "st"}

@@ -111,7 +111,7 @@ def conflicts(block: BasicBlock) -> tuple[int, ...]:
     """
     touches = [touch(operation) for operation in block.operations]
     flags = _flag_conflicts(touches)
-    found = []
+    masks = []
     for later, second in enumerate(touches):
         mask = flags[later]
         for earlier, first in enumerate(touches[:later]):
@@ -123,8 +123,8 @@ def conflicts(block: BasicBlock) -> tuple[int, ...]:
                 or _overlap(touches[earlier:later], second)
             ):
                 mask |= 1 << earlier
-        found.append(mask)
-    return tuple(found)
+        masks.append(mask)
+    return tuple(masks)
 
 
 @lru_cache(maxsize=256)
@@ -134,17 +134,17 @@ def flow(block: BasicBlock) -> tuple[int, ...]:
     Memory is left out.
     """
     writers: dict[str | int, int] = {}
-    found = []
+    masks = []
     for number, operation in enumerate(block.operations):
         touched = touch(operation)
         read = operation.instruction.rflags_read
         mask = 0
-        for one in (*touched.reads, *_bits(read)):  # reads first: `incq %rax` does not depend on itself
-            if one in writers:
-                mask |= 1 << writers[one]
-        found.append(mask)
+        for place in (*touched.reads, *_bits(read)):  # reads first: `incq %rax` does not depend on itself
+            if place in writers:
+                mask |= 1 << writers[place]
+        masks.append(mask)
         writers.update(dict.fromkeys((*touched.writes, *_bits(touched.flags_written)), number))
-    return tuple(found)
+    return tuple(masks)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -152,7 +152,7 @@ def touch(operation: Operation) -> Touch:
     """The effects of an instruction."""
     instruction = operation.instruction
     info = iced.InstructionInfoFactory().info(instruction)
-    names = [(_name(one.register), one.access) for one in info.used_registers()]
+    names = [(_name(use.register), use.access) for use in info.used_registers()]
     modified = instruction.rflags_modified
     turns = instruction.mnemonic in numbers(iced.Mnemonic, _THROUGH_CARRY)
     if turns:
@@ -185,21 +185,21 @@ def _is_counted(instruction: iced.Instruction) -> bool:
 def _accesses(instruction: iced.Instruction, info: iced.InstructionInfo) -> Iterator[Access]:
     # A bit number in a register reaches any distance from the address.
     anywhere = instruction.mnemonic in numbers(iced.Mnemonic, _BY_BIT) and _is_counted(instruction)
-    for one in info.used_memory():
-        reads, writes = one.access in _READS, one.access in _WRITES
+    for use in info.used_memory():
+        reads, writes = use.access in _READS, use.access in _WRITES
         if not (reads or writes):  # `lea` computes an address and uses no memory
             continue
-        bits = 32 if one.address_size == iced.CodeSize.CODE32 else 64
+        bits = 32 if use.address_size == iced.CodeSize.CODE32 else 64
         # A gather or scatter has a vector of indices, and so several addresses.
-        unknown = anywhere or base_of(one.index).startswith("xmm")
-        bases = frozenset(_name(register) for register in (one.base, one.index) if register)
+        unknown = anywhere or base_of(use.index).startswith("xmm")
+        bases = frozenset(_name(register) for register in (use.base, use.index) if register)
         # The other segments begin at 0, so they do not separate two places.
-        segment = one.segment if one.segment in (iced.Register.FS, iced.Register.GS) else 0
+        segment = use.segment if use.segment in (iced.Register.FS, iced.Register.GS) else 0
         yield Access(
-            place=(segment, one.base, one.index, one.scale, bits),
+            place=(segment, use.base, use.index, use.scale, bits),
             bases=bases,
-            displacement=one.displacement,
-            size=0 if unknown else iced.MemorySizeExt.size(one.memory_size),
+            displacement=use.displacement,
+            size=0 if unknown else iced.MemorySizeExt.size(use.memory_size),
             writes=writes,
             bits=bits,
         )
@@ -254,7 +254,7 @@ def _apart(one: Access, other: Access, between: Sequence[Touch]) -> bool:
 def _flag_conflicts(touches: Sequence[Touch]) -> list[int]:
     """Predecessor masks by status flags alone."""
     live = _live_writes(touches)
-    found = [0] * len(touches)
+    masks = [0] * len(touches)
     every = 0
     for touched in touches:
         every |= touched.flags_written | touched.flags_read
@@ -265,28 +265,28 @@ def _flag_conflicts(touches: Sequence[Touch]) -> list[int]:
         for number, touched in enumerate(touches):
             bit = 1 << number
             if touched.flags_read & flag:
-                found[number] |= kept | dead
+                masks[number] |= kept | dead
                 readers |= bit
             if live[number] & flag:
-                found[number] |= kept | dead | readers
+                masks[number] |= kept | dead | readers
                 kept |= bit
             elif touched.flags_written & flag:
-                found[number] |= kept | readers
+                masks[number] |= kept | readers
                 dead |= bit
         for number in range(len(touches)):  # an instruction that reads and writes a flag found itself
-            found[number] &= (1 << number) - 1
-    return found
+            masks[number] &= (1 << number) - 1
+    return masks
 
 
 def _live_writes(touches: Sequence[Touch]) -> list[int]:
     """For each instruction the flags that it writes and a later one reads; the end of the block reads all."""
     needed = -1  # what runs after the block may read every flag
-    found = [0] * len(touches)
+    live = [0] * len(touches)
     for number in range(len(touches) - 1, -1, -1):
         touched = touches[number]
-        found[number] = touched.flags_written & needed
+        live[number] = touched.flags_written & needed
         needed = needed & ~touched.flags_written | touched.flags_read
-    return found
+    return live
 
 
 def _bits(mask: int) -> list[int]:

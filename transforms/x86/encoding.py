@@ -41,7 +41,7 @@ def encode(text: str, syntax: Syntax) -> tuple[iced.Instruction, bytes]:
             ambiguous. The message does not contain the line number.
     """
     statement = split(text, syntax)
-    found: dict[object, tuple[tuple[bool, int, int], iced.Instruction, bytes]] = {}
+    cheapest: dict[object, tuple[tuple[bool, int, int], iced.Instruction, bytes]] = {}
     for rank, candidate in enumerate(fitting(statement, syntax)):
         for operands in arrangements(statement.operands, candidate, syntax):
             made = built(candidate, operands, statement.prefixes)
@@ -53,15 +53,15 @@ def encode(text: str, syntax: Syntax) -> tuple[iced.Instruction, bytes]:
             # `add $1, (%rax)` fits encodings of four sizes. They mean different things, so none is preferred.
             key = read[0].memory_size if _unsized(statement.operands) and not candidate.wide else None
             cost = (_is_unusual(read[0]), len(read[1]), rank)
-            if key not in found or cost < found[key][0]:
-                found[key] = (cost, *read)
+            if key not in cheapest or cost < cheapest[key][0]:
+                cheapest[key] = (cost, *read)
             break
-    if not found:
+    if not cheapest:
         raise SourceError(f"no instruction {statement.mnemonic!r} with these operands")
-    if len(found) > 1:
+    if len(cheapest) > 1:
         remedy = "write the suffix" if syntax == "att" else "write `dword ptr` or the like"
         raise SourceError(f"{statement.mnemonic!r} leaves the size of its operand open; {remedy}")
-    ((_, instruction, code),) = found.values()
+    ((_, instruction, code),) = cheapest.values()
     return instruction, code
 
 
@@ -127,12 +127,12 @@ def _printed_alike(
     """Whether the operands of the text equal those that the printer writes, with the implied ones or without
     (iced's `fld st, dword ptr [rax]` is `fld dword ptr [rax]` elsewhere).
     """
-    told, printed = (
-        [_plain(one) for one in each.operands]
+    stated, printed = (
+        [_plain(operand) for operand in each.operands]
         for each in (statement, split(formatter(syntax).format(instruction), syntax))
     )
-    named = [one for place, one in zip(candidate.places, printed, strict=False) if place >= 0]
-    return told == printed or (bool(named) and told == named)
+    named = [operand for place, operand in zip(candidate.places, printed, strict=False) if place >= 0]
+    return stated == printed or (bool(named) and stated == named)
 
 
 def _plain(operand: Operand) -> Operand:
@@ -143,7 +143,7 @@ def _plain(operand: Operand) -> Operand:
 
 def _unsized(operands: tuple[Operand, ...]) -> bool:
     """Whether only the mnemonic can give the width of a memory operand, because the operand has no size."""
-    memory = [one for one in operands if isinstance(one, MemoryOperand)]
+    memory = [operand for operand in operands if isinstance(operand, MemoryOperand)]
     return bool(memory) and memory[0].size is None
 
 
@@ -186,8 +186,8 @@ def arrangements(
     Each result lists the operands in the order of the encoding, with `None` for one that the text leaves out.
     A rounding operand comes last.
     """
-    rounding = [one for one in operands if isinstance(one, RoundingOperand)]
-    rest = [one for one in operands if not isinstance(one, RoundingOperand)]
+    rounding = [operand for operand in operands if isinstance(operand, RoundingOperand)]
+    rest = [operand for operand in operands if not isinstance(operand, RoundingOperand)]
     if len(rounding) > 1:
         return
     slots = candidate.slots
@@ -326,7 +326,7 @@ def _put_address(made: iced.Instruction, number: int, operand: MemoryOperand) ->
     base = _number(operand.base) if operand.base else 0
     index = _number(operand.index) if operand.index else 0
     _require(operand.scale in (1, 2, 4, 8))
-    narrow = any(one in family("r32") or one == iced.Register.EIP for one in (base, index))
+    narrow = any(register in family("r32") or register == iced.Register.EIP for register in (base, index))
     # Beside a register the displacement has 32 bits. They are extended with their sign to 64 bits, but an
     # address of 32 bits wraps around, so there the upper half may also be written without a sign.
     if base or index:
@@ -375,7 +375,7 @@ def _put_string(made: iced.Instruction, slot: Slot, number: int, operand: Operan
 
 
 def _number(name: str) -> int:
-    found = register_numbers().get({"st": "st(0)"}.get(name, name))
-    if found is None:
+    number = register_numbers().get({"st": "st(0)"}.get(name, name))
+    if number is None:
         raise _DoesNotFitError
-    return found
+    return number

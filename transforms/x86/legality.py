@@ -117,7 +117,7 @@ def _certain(targets: frozenset[str], earlier: list[frozenset[str]]) -> int:
     """
     outside: set[str] = set()
     best = 0
-    for count, other in enumerate(sorted(earlier, key=lambda one: len(one - targets)), 1):
+    for count, other in enumerate(sorted(earlier, key=lambda choice: len(choice - targets)), 1):
         outside |= other - targets
         best = max(best, count - len(outside))
     return best
@@ -240,7 +240,7 @@ def compare(before: BasicBlock, after: BasicBlock) -> Judgement:
         if reason := _obstacle(*pair, forth, back):
             return Different(reason, place)
         # With equal offsets the two addresses differ by the displacements alone, which are in the shape.
-        offsets = [offset + len(one.code) for offset, one in zip(offsets, pair, strict=True)]
+        offsets = [offset + len(operation.code) for offset, operation in zip(offsets, pair, strict=True)]
         if pair[0].instruction.is_ip_rel_memory_operand and offsets[0] != offsets[1]:
             return Different(RELATIVE, place)
     # The bijection is complete only now: a register that is implied may be named in a later instruction.

@@ -94,8 +94,8 @@ class Operation:
         A register that cannot be renamed has its name as the view, and an empty base.
         """
         return frozenset(
-            (view_of(one.register), base_of(one.register), int(one.access))
-            for one in _factory().info(self.instruction).used_registers()
+            (view_of(use.register), base_of(use.register), int(use.access))
+            for use in _factory().info(self.instruction).used_registers()
         )
 
     @cached_property
@@ -103,9 +103,9 @@ class Operation:
         """The renamable registers in the text, in the order of the text."""
         known = registers()
         return tuple(
-            Token(found.start(), found.end(), known[name])
-            for found in _TOKEN.finditer(self.text)
-            if (name := found[1].lower()) in known
+            Token(match.start(), match.end(), known[name])
+            for match in _TOKEN.finditer(self.text)
+            if (name := match[1].lower()) in known
         )
 
     def spelled(self, names: Iterable[str]) -> str:
@@ -160,10 +160,10 @@ def from_hex(text: str) -> BasicBlock:
     Raises:
         SourceError: the text is not pairs of hexadecimal digits, or the bytes are not instructions.
     """
-    found = _HEX.fullmatch(text.strip())
-    if found is None:
+    match = _HEX.fullmatch(text.strip())
+    if match is None:
         raise SourceError("machine code is pairs of hexadecimal digits")
-    return from_code(bytes.fromhex(found[1]))
+    return from_code(bytes.fromhex(match[1]))
 
 
 def from_code(code: bytes) -> BasicBlock:
@@ -183,10 +183,10 @@ def written(instructions: Sequence[iced.Instruction]) -> BasicBlock:
     """
     # The text is what counts later, so it is parsed again and must give the same instructions.
     block = read("\n".join(map(att_text, instructions)))
-    for instruction, found in zip(instructions, block.operations, strict=True):
-        names = tuple(register.name for register in found.registers)
-        if found.shape != shape(instruction) or names != mentioned(instruction):
-            raise SourceError(f"{found.text!r} does not say which instruction it is")
+    for instruction, operation in zip(instructions, block.operations, strict=True):
+        names = tuple(register.name for register in operation.registers)
+        if operation.shape != shape(instruction) or names != mentioned(instruction):
+            raise SourceError(f"{operation.text!r} does not say which instruction it is")
     return block
 
 
@@ -196,13 +196,13 @@ def from_intel(source: str) -> BasicBlock:
     Raises:
         SourceError: a line is not an instruction of a basic block; the message contains the line number.
     """
-    found = []
+    instructions = []
     for _, text, line in _instructions(source):
         try:
-            found.append(read_operation(text, "intel").instruction)
+            instructions.append(read_operation(text, "intel").instruction)
         except SourceError as error:
             raise SourceError(f"line {line}: {error}") from error
-    return written(found)
+    return written(instructions)
 
 
 @lru_cache(maxsize=LINES)

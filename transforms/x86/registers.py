@@ -61,7 +61,7 @@ def registers() -> Mapping[str, Register]:
 
 @cache
 def _by_view() -> Mapping[tuple[str, int, bool], Register]:
-    return {(one.base, one.width, one.high): one for one in _all()}
+    return {(register.base, register.width, register.high): register for register in _all()}
 
 
 @cache
@@ -137,12 +137,12 @@ def view_of(number: int) -> str:
 @cache
 def base_of(number: int) -> str:
     """The base of a register, given by iced's number; empty for a register that cannot be renamed."""
-    found = registers().get(register_names().get(number, ""))
-    return found.base if found else ""
+    register = registers().get(register_names().get(number, ""))
+    return register.base if register else ""
 
 
 def construct(line: str) -> tuple[str, frozenset[str]]:
     """The mnemonic of a line and its registers, each by its full name: `rax` for `%al`."""
     known = registers()
-    named = frozenset(known[one].base for one in re.findall(r"%(\w+)", line) if one in known)
+    named = frozenset(known[name].base for name in re.findall(r"%(\w+)", line) if name in known)
     return next(iter(line.partition("#")[0].split()), "other"), named

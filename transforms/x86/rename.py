@@ -280,8 +280,8 @@ class RegisterWidths(BaseTransform):
         sites = list(range(len(block.operations)))
         rng.shuffle(sites)
         for site in sites:
-            if found := list(broken(block, site)):
-                names = rng.choice(found)
+            if options := list(broken(block, site)):
+                names = rng.choice(options)
                 old = [token.register.name for token in block.operations[site].tokens]
                 pairs = dict.fromkeys(zip(old, names.split(","), strict=True))
                 changed = ", ".join(f"{one} -> {other}" for one, other in pairs if one != other)
@@ -301,26 +301,26 @@ class RegisterWidths(BaseTransform):
         (move,) = moves
         if not isinstance(move.value, str) or move.value not in broken(block, move.site):
             return Refused(NOT_A_MOVE)
-        one = block.operations[move.site]
+        operation = block.operations[move.site]
         start = block.starts[move.site]
-        text = _respelled(one, move.value.split(","))
-        changed = source[:start] + text + source[start + len(one.text) :]
+        text = _respelled(operation, move.value.split(","))
+        changed = source[:start] + text + source[start + len(operation.text) :]
         return Rewritten(source=changed, evidence="analysis")
 
 
 def broken(block: BasicBlock, site: int) -> Iterator[str]:
     """The ways to change views in one instruction, each as the names of its registers joined by commas."""
-    one = block.operations[site]
-    own = [token.register for token in one.tokens]
+    operation = block.operations[site]
+    own = [token.register for token in operation.tokens]
     for group in _groups(own):
         for width in _WIDTHS.get(own[group[0]].kind, ()):
             wanted = [
                 replace(register, width=width, high=False) if number in group else register
                 for number, register in enumerate(own)
             ]
-            found = [part(register.base, register) for register in wanted]
-            names = [register.name for register in found if register is not None]
-            if len(names) == len(own) and found != own and _is_another(one, names):
+            registers = [part(register.base, register) for register in wanted]
+            names = [register.name for register in registers if register is not None]
+            if len(names) == len(own) and registers != own and _is_another(operation, names):
                 yield ",".join(names)
 
 
@@ -329,27 +329,27 @@ def _groups(registers: Sequence[Register]) -> Iterable[tuple[int, ...]]:
 
     Most instructions want equal widths (`addq %rax, %rbx`), so one register alone often gives no instruction.
     """
-    found: dict[tuple[int, ...], None] = {}
+    groups: dict[tuple[int, ...], None] = {}
     for number, register in enumerate(registers):
-        found[(number,)] = None
-        found[tuple(n for n, other in enumerate(registers) if other.view == register.view)] = None
-        found[tuple(n for n, other in enumerate(registers) if other.kind == register.kind)] = None
-    return found
+        groups[(number,)] = None
+        groups[tuple(n for n, other in enumerate(registers) if other.view == register.view)] = None
+        groups[tuple(n for n, other in enumerate(registers) if other.kind == register.kind)] = None
+    return groups
 
 
-def _is_another(one: Operation, names: Sequence[str]) -> bool:
+def _is_another(operation: Operation, names: Sequence[str]) -> bool:
     """Whether with these registers the line is an instruction of another shape.
 
     A register that is no operand, as in some no-ops, may change without a change of the shape.
     """
     try:
-        return read_operation(_respelled(one, names), "att").shape != one.shape
+        return read_operation(_respelled(operation, names), "att").shape != operation.shape
     except SourceError:
         return False
 
 
-def _respelled(one: Operation, names: Iterable[str]) -> str:
-    return one.spelled(f"%{name}" for name in names)
+def _respelled(operation: Operation, names: Iterable[str]) -> str:
+    return operation.spelled(f"%{name}" for name in names)
 
 
 RENAME_VIEWS: Final = RegisterWidths()

@@ -56,7 +56,9 @@ class InstructionOrdering:
     def changes(self, site: int, order: Sequence[int]) -> bool:
         """Whether the order changes the text; equal instructions may change places without a trace."""
         operations = self.block.operations
-        return any(operations[old].text != one.text for old, one in zip(order, operations, strict=True))
+        return any(
+            operations[old].text != operation.text for old, operation in zip(order, operations, strict=True)
+        )
 
     def text(self, orders: Mapping[int, Sequence[int]]) -> str:
         """The text in the order given for block 0."""
@@ -113,8 +115,8 @@ class BreakableInstructions(InstructionOrdering):
 
     def pairs(self, site: int) -> Iterator[tuple[int, int]]:
         """Pairs (writer, reader) whose order can be seen."""
-        found = reversible(self.blocks[site].predecessors, flow(self.block))
-        return (pair for pair in found if matters(self.block, *pair))
+        pairs = reversible(self.blocks[site].predecessors, flow(self.block))
+        return (pair for pair in pairs if matters(self.block, *pair))
 
     def breaks(self, site: int, pair: tuple[int, int]) -> bool:
         """Only a read after a write whose order can be seen."""

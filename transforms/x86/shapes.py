@@ -76,17 +76,17 @@ def shape(instruction: iced.Instruction) -> Shape:
 
 def mentioned(instruction: iced.Instruction) -> tuple[str, ...]:
     """The names of the renamable registers in the operands, in the order of their places in the shape."""
-    found: list[int] = []
+    numbers: list[int] = []
     for number in range(instruction.op_count):
         kind = instruction.op_kind(number)
         if kind == _KINDS.REGISTER:
-            found.append(instruction.op_register(number))
+            numbers.append(instruction.op_register(number))
         elif kind == _KINDS.MEMORY:
-            found += (instruction.memory_base, instruction.memory_index)
-    found.append(instruction.op_mask)
+            numbers += (instruction.memory_base, instruction.memory_index)
+    numbers.append(instruction.op_mask)
     names = register_names()
     known = registers()
-    return tuple(name for number in found if number and (name := names[number]) in known)
+    return tuple(name for number in numbers if number and (name := names[number]) in known)
 
 
 def _address(instruction: iced.Instruction) -> Shape:
@@ -170,5 +170,5 @@ def implicit(instruction: iced.Instruction, factory: iced.InstructionInfoFactory
             copy.memory_index = untyped(other(instruction.memory_index))
     if instruction.op_mask:
         copy.op_mask = untyped(other(instruction.op_mask))
-    used = {base_of(one.register) for one in factory.info(copy).used_registers()}
+    used = {base_of(use.register) for use in factory.info(copy).used_registers()}
     return frozenset(base for base in (used - fresh) | fixed if base)

@@ -153,10 +153,10 @@ def number(text: str) -> int:
     Raises:
         SourceError: the text is not an integer.
     """
-    found = _NUMBER.fullmatch(text.strip())
-    if found is None:
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
         raise SourceError(f"{text.strip()!r} is no number")
-    sign, prefixed, suffixed, binary, decimal = found.groups()
+    sign, prefixed, suffixed, binary, decimal = match.groups()
     digits = prefixed or suffixed or binary or decimal
     value = int(digits, 16 if prefixed or suffixed else 2 if binary else 10)
     return -value if sign == "-" else value
@@ -184,21 +184,21 @@ def _decorations(text: str) -> tuple[str, str, bool, int]:
     mask, zeroing, broadcast = "", False, 0
     if "{" not in text:
         return text, mask, zeroing, broadcast
-    for told in _BRACES.findall(text):
-        if told == "z":
+    for word in _BRACES.findall(text):
+        if word == "z":
             zeroing = True
-        elif re.fullmatch(r"%?k[0-7]", told):
-            mask = told.lstrip("%")
-        elif re.fullmatch(r"1to(2|4|8|16|32)", told):
-            broadcast = int(told[3:])
+        elif re.fullmatch(r"%?k[0-7]", word):
+            mask = word.lstrip("%")
+        elif re.fullmatch(r"1to(2|4|8|16|32)", word):
+            broadcast = int(word[3:])
         else:
-            raise SourceError(f"unknown decoration {{{told}}}")
+            raise SourceError(f"unknown decoration {{{word}}}")
     return _BRACES.sub("", text).strip(), mask, zeroing, broadcast
 
 
 def _rounding(text: str) -> RoundingOperand | None:
-    found = re.fullmatch(r"\{(sae|r[nduz]-sae)\}", text)
-    return RoundingOperand(found[1]) if found else None
+    match = re.fullmatch(r"\{(sae|r[nduz]-sae)\}", text)
+    return RoundingOperand(match[1]) if match else None
 
 
 # AT&T
@@ -243,10 +243,10 @@ def _att(piece: str) -> Operand:
 
 
 def _name(text: str) -> str:
-    found = _REGISTER.fullmatch(text.strip())
-    if found is None or not text.strip().startswith("%"):
+    match = _REGISTER.fullmatch(text.strip())
+    if match is None or not text.strip().startswith("%"):
         raise SourceError(f"{text.strip()!r} is no register")
-    return found[1].lower()
+    return match[1].lower()
 
 
 # Intel
@@ -257,14 +257,14 @@ def _intel(piece: str) -> Operand:
         return rounding
     text, mask, zeroing, broadcast = _decorations(piece)
     size = None
-    if found := _SIZE.match(text):
-        size, text = _SIZES[found[1].lower()], text[found.end() :].strip()
-    if found := _INTEL_PLACE.fullmatch(text):
-        address = _sum(found[3], (found[1] or "").lower())
-        if found[2].strip():  # GCC writes `8[rsp]` for `[rsp+8]`
-            address = replace(address, displacement=address.displacement + number(found[2]))
-    elif (found := _INTEL_ABSOLUTE.fullmatch(text)) is not None:
-        address = MemoryOperand(found[1].lower(), number(found[2]))
+    if match := _SIZE.match(text):
+        size, text = _SIZES[match[1].lower()], text[match.end() :].strip()
+    if match := _INTEL_PLACE.fullmatch(text):
+        address = _sum(match[3], (match[1] or "").lower())
+        if match[2].strip():  # GCC writes `8[rsp]` for `[rsp+8]`
+            address = replace(address, displacement=address.displacement + number(match[2]))
+    elif (match := _INTEL_ABSOLUTE.fullmatch(text)) is not None:
+        address = MemoryOperand(match[1].lower(), number(match[2]))
     elif _NUMBER.fullmatch(text):
         return ImmediateOperand(number(text))
     else:

@@ -474,30 +474,30 @@ class JavaEffectCollector(EffectCollector):
     def _own_call(self, node: Node, name: str, values: list[Value], *, here: bool) -> Value:
         """Collect a call of a method of the class itself, whose body the text around may show."""
         known = self.facts.own(node)
-        arguments = (one.unparenthesized for one in node.part("arguments").children)
+        arguments = (argument.unparenthesized for argument in node.part("arguments").children)
         # Of `f(x = 1)`, `f(i++)` and `f(a ? 1 : 'b')` the facts hold for the value, not for the static type.
         kinds = [
-            value.type if one.kind in _TYPED or one.kind.endswith("literal") else None
-            for one, value in zip(arguments, values, strict=True)
+            value.type if argument.kind in _TYPED or argument.kind.endswith("literal") else None
+            for argument, value in zip(arguments, values, strict=True)
         ]
-        found = known.called(name, kinds, here=here) if known else ()
-        if not found:
+        methods = known.called(name, kinds, here=here) if known else ()
+        if not methods:
             self.flags |= ANYTHING
             return UNKNOWN
-        for method, effects in found:
+        for method, effects in methods:
             for value, kind in zip(values, method.parameters, strict=True):
                 self.stored(Value(kind), value)
             self.reads |= effects.reads
             self.writes |= effects.writes
             self.flags |= effects.flags
-        results = {method.result for method, _ in found}
+        results = {method.result for method, _ in methods}
         result = results.pop() if len(results) == 1 else None
         return Value(result, result in PRIMITIVES)
 
     def _static(self, owner: str, name: str, values: list[Value]) -> Value:
-        found = self._computed(STATIC.get(owner, {}), name, Value(owner, sure=True), values)
-        if found is not None:
-            return found
+        value = self._computed(STATIC.get(owner, {}), name, Value(owner, sure=True), values)
+        if value is not None:
+            return value
         checks = owner == "Objects" and name == "requireNonNull" and len(values) in (1, 2)
         if checks and all(value.type == "String" for value in values[1:]):
             self.flags |= RAISES
@@ -509,19 +509,19 @@ class JavaEffectCollector(EffectCollector):
         """Collect a known method of a string or of a container; `None` for any other call."""
         if receiver.type != "String":
             return self._contents(target, receiver, name, values)
-        found = self._computed(STRING, name, receiver, values)
-        if found is not None and name in OF_LOCALE:
+        value = self._computed(STRING, name, receiver, values)
+        if value is not None and name in OF_LOCALE:
             self.flags |= LOOKS_UP
-        return found
+        return value
 
     def _computed(self, methods: Methods, name: str, receiver: Value, values: list[Value]) -> Value | None:
         """Collect what a call does apart from the contents of its receiver; `None` if the tables lack it."""
-        found = overloads(methods, name, [value.type for value in values])
-        if not found:
+        fitting = overloads(methods, name, [value.type for value in values])
+        if not fitting:
             return None
         if not receiver.sure:
             self.flags |= RAISES
-        for method in found:
+        for method in fitting:
             if method.raises:
                 self.flags |= RAISES
             for value, parameter in zip(values, method.parameters, strict=True):
@@ -531,7 +531,7 @@ class JavaEffectCollector(EffectCollector):
                 # The methods of a foreign object may do anything.
                 if parameter.type in _LOOKED_INTO and value.type not in PLAIN:
                     self.flags |= ANYTHING
-        results = {method.result for method in found}
+        results = {method.result for method in fitting}
         result = results.pop() if len(results) == 1 else "*"
         if result == "this":
             return Value(receiver.type, sure=True)

@@ -143,7 +143,7 @@ class Facts(ScopeFacts):
                 extra += self.text(node.part("dimensions")).count("[")
                 node = node.child("element")
             else:
-                node = next((one for one in node.children if not one.kind.endswith("annotation")), None)
+                node = next((child for child in node.children if not child.kind.endswith("annotation")), None)
         if node is None:
             return None
         name = plainly_written(self.reading, node)
@@ -157,16 +157,16 @@ class Facts(ScopeFacts):
     def known(self, binding: Binding) -> Value:
         """The declared type of a variable, and whether it never holds null."""
         number = binding.number
-        found = self._known.get(number)
-        if found is None:
+        value = self._known.get(number)
+        if value is None:
             if number in self._open:
                 return UNKNOWN  # `a = b; b = a;` asks in a circle
             self._open.add(number)
             kind = self._declared(binding)
             sure = kind in PRIMITIVES or (binding.name not in self.doubtful and self._sure(binding))
             self._open.discard(number)
-            found = self._known[number] = Value(kind, sure)
-        return found
+            value = self._known[number] = Value(kind, sure)
+        return value
 
     def _declared(self, binding: Binding) -> str | None:
         node = binding.node
@@ -184,7 +184,7 @@ class Facts(ScopeFacts):
         if node.kind == "instanceof_expression":
             return self.type_of(node.child("right"))
         if node.kind == "spread_parameter":
-            kind = self.type_of(next(one for one in node.children if one.kind != "modifiers"))
+            kind = self.type_of(next(child for child in node.children if child.kind != "modifiers"))
             return kind and f"{kind}[]"  # `int... all` is an `int[]`
         if node.kind in ("formal_parameter", "enhanced_for_statement", "resource"):
             return self.type_of(node.child("type"), node.child("dimensions"))
@@ -198,8 +198,8 @@ class Facts(ScopeFacts):
             case "array_creation_expression":
                 kind = self.type_of(node.child("type"))
                 depth = sum(
-                    self.text(one).count("[") if one.kind == "dimensions" else 1
-                    for one in node.all("dimensions")
+                    self.text(part).count("[") if part.kind == "dimensions" else 1
+                    for part in node.all("dimensions")
                 )
                 return kind and kind + "[]" * depth
             case "string_literal":
@@ -281,7 +281,7 @@ class Facts(ScopeFacts):
         if value is None or not self.owned(binding) or binding.node is None or binding.node.parent is None:
             return False
         # A table that is made from another one gets the keys of that one.
-        if any(one.kind != "decimal_integer_literal" for one in value.part("arguments").children):
+        if any(argument.kind != "decimal_integer_literal" for argument in value.part("arguments").children):
             return False
         written = binding.node.parent.child("type")
         if written is not None and self.text(written) == "var":
@@ -335,7 +335,7 @@ class Facts(ScopeFacts):
         """The results of the overloads that a call on a container may mean; empty for an unknown method."""
         name, arguments = self.text(call.part("name")), call.part("arguments").children
         methods = {**CONTENTS[kind].changes, **CONTENTS[kind].reads}
-        return frozenset(one.result for one in overloads(methods, name, [None] * len(arguments)))
+        return frozenset(overload.result for overload in overloads(methods, name, [None] * len(arguments)))
 
 
 def _begins_with_object(binding: Binding) -> bool:

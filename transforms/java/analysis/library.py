@@ -59,21 +59,21 @@ _SIGNATURE: Final = re.compile(r"(\w+)\((.*)\):([^!~@]+)(!?)(~?)(?:@(\d+))?")
 
 
 def _methods(*texts: str) -> Methods:
-    found: dict[str, tuple[Method, ...]] = {}
+    methods: dict[str, tuple[Method, ...]] = {}
     for word in " ".join(texts).split():
         for number in ("int", "long", "float", "double") if "#" in word else ("",):
             match = _SIGNATURE.fullmatch(word.replace("#", number))
             assert match is not None, word
             name, parameters, result, raises, compares, since = match.groups()
             choices = [part.split("|") for part in parameters.split(",")] if parameters else []
-            found[name] = found.get(name, ()) + tuple(
+            methods[name] = methods.get(name, ()) + tuple(
                 Method(
-                    tuple(Parameter(one.rstrip("?"), one.endswith("?")) for one in chosen),
+                    tuple(Parameter(kind.rstrip("?"), kind.endswith("?")) for kind in chosen),
                     result, bool(raises), int(since or 8), bool(compares),
                 )
                 for chosen in product(*choices)
             )  # fmt: skip
-    return found
+    return methods
 
 
 _WIDER: Final = (
@@ -119,12 +119,14 @@ def overloads(methods: Methods, name: str, kinds: Sequence[str | None]) -> tuple
             method
             for method in same
             if all(
-                _accepts(one.type, kind, boxing=boxing)
-                for one, kind in zip(method.parameters, kinds, strict=True)
+                _accepts(parameter.type, kind, boxing=boxing)
+                for parameter, kind in zip(method.parameters, kinds, strict=True)
             )
         ]
         if fitting and all(kind in PLAIN for kind in kinds):
-            return (min(fitting, key=lambda method: [_rank(one.type) for one in method.parameters]),)
+            return (
+                min(fitting, key=lambda method: [_rank(parameter.type) for parameter in method.parameters]),
+            )
         if fitting and boxing:
             break
     return tuple(fitting)

@@ -84,7 +84,7 @@ class JavaProgramBuilder(ProgramBuilder):
         value: Node | None = None
         if test.kind == "binary_expression" and test.operator in ("==", "!=") and len(test.children) == 2:
             passes = passes == (test.operator == "==")
-            test, value = (one.unparenthesized for one in test.children)
+            test, value = (child.unparenthesized for child in test.children)
         binding = self.facts.binding(test) if test.kind == "identifier" else None
         if binding is None or binding.view not in LOCAL_VIEWS or binding.name in self.facts.doubtful:
             return None
@@ -220,10 +220,10 @@ class JavaProgramBuilder(ProgramBuilder):
             case "return_statement":
                 unit = self.facts.scopes.unit
                 for child in node.children:
-                    found = reading.visit(child)
+                    value = reading.visit(child)
                     if not place.nested:  # the result is converted to the type of the method
                         kind = self.facts.type_of(unit.child("type"), unit.child("dimensions"))
-                        reading.stored(Value(kind), found)
+                        reading.stored(Value(kind), value)
                 reading.flags |= ENDS_CALL
             case "throw_statement":
                 if not reading.visit(node.children[0]).sure:
@@ -266,10 +266,10 @@ class JavaProgramBuilder(ProgramBuilder):
             if value.kind == "array_initializer":
                 reading.array(value, kind)
             else:
-                found = reading.visit(value)
+                initial = reading.visit(value)
                 # The type of `var` is that of its value; to an unknown one Java may cast it.
-                if self.facts.text(written) != "var" or not (found.type or found.uncast):
-                    reading.stored(Value(kind), found)
+                if self.facts.text(written) != "var" or not (initial.type or initial.uncast):
+                    reading.stored(Value(kind), initial)
 
 
 class JavaProgram(CodeProgram):

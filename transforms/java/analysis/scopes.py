@@ -134,8 +134,8 @@ class _JavaScopeWalk(ScopeWalk):
         return ([], false) if operator == "||" and (false := _either(first, second, 1)) else None
 
     def visit_unary_expression(self, node: Node) -> Introduced | None:
-        found = self.visit(node.children[0])
-        return (found[1], found[0]) if found and node.operator == "!" else None
+        sides = self.visit(node.children[0])
+        return (sides[1], sides[0]) if sides and node.operator == "!" else None
 
     def visit_parenthesized_expression(self, node: Node) -> Introduced | None:
         return self.visit(node.children[0]) if node.children else None
@@ -148,33 +148,33 @@ class _JavaScopeWalk(ScopeWalk):
 
     def visit_instanceof_expression(self, node: Node) -> Introduced | None:
         self.visit(node.children[0])
-        name, found = node.child("name"), []
+        name, bindings = node.child("name"), []
         for child in node.children[1:]:
             if child is name:
                 binding = self.declare(child, "pattern", node, known=False)
-                found += [binding] if binding else []
+                bindings += [binding] if binding else []
             elif child.kind == "record_pattern":
-                found += self.pattern(child)
+                bindings += self.pattern(child)
             else:
                 self.visit(child)
-        return (found, []) if found else None
+        return (bindings, []) if bindings else None
 
     def pattern(self, node: Node) -> list[Binding]:
         """Declare the variables of a pattern and return them."""
-        found: list[Binding] = []
+        bindings: list[Binding] = []
         if node.kind in ("type_pattern", "record_pattern_component"):
             *types, name = node.children
             self.visit_all(types)
             if name.kind != "identifier":
-                return found  # a type alone, or `_`
+                return bindings  # a type alone, or `_`
             binding = self.declare(name, "pattern", node, known=False)
-            return [binding] if binding else found
+            return [binding] if binding else bindings
         for child in node.children:
             if child.kind in _PATTERNS:
-                found += self.pattern(child)
+                bindings += self.pattern(child)
             elif child.kind != "identifier":
                 self.visit(child)
-        return found
+        return bindings
 
     def visit_lambda_expression(self, node: Node) -> None:
         parameters, body = node.part("parameters"), node.part("body")
@@ -265,7 +265,7 @@ class _JavaScopeWalk(ScopeWalk):
                 continue
             if child.kind == "formal_parameters":
                 components = child.children
-                self.visit_all(part for one in components for part in one.children if part.field != "name"
+                self.visit_all(part for inner in components for part in inner.children if part.field != "name"
                                and part.kind != "variable_declarator")  # fmt: skip
                 continue
             if child.kind in ("superclass", "super_interfaces", "extends_interfaces"):
@@ -292,7 +292,9 @@ class _JavaScopeWalk(ScopeWalk):
             frame.opaque = frame.opaque or not known
             if shown:
                 # Private fields are not inherited (JLS 8.2).
-                frame.names.update((one, found) for one, found in shown.names.items() if not _private(found))
+                frame.names.update(
+                    (name, binding) for name, binding in shown.names.items() if not _private(binding)
+                )
                 frame.types.update(dict.fromkeys(shown.types))
                 frame.opaque = frame.opaque or shown.opaque
         if name:
@@ -314,8 +316,8 @@ class _JavaScopeWalk(ScopeWalk):
         hidden = False
         for frame in reversed(self.frames):
             if name in frame.types:
-                found = None if hidden else frame.types[name]
-                return found is not None, found
+                body = None if hidden else frame.types[name]
+                return body is not None, body
             # A class with an unknown supertype may inherit another class of this name.
             hidden = hidden or frame.opaque
         return name in FIELDLESS, None
@@ -475,29 +477,29 @@ class _JavaScopeWalk(ScopeWalk):
 
     def group(self, node: Node) -> list[Binding]:
         """Visit a group: its labels and statements; returns the variables of the patterns in the labels."""
-        found: list[Binding] = []
+        bindings: list[Binding] = []
         for child in node.children:
             if child.kind == "switch_label":
                 matched = self.label(child)
                 self.know(matched)
-                found += matched
+                bindings += matched
             else:
                 self.visit(child)
-        return found
+        return bindings
 
     def label(self, node: Node) -> list[Binding]:
-        found: list[Binding] = []
+        bindings: list[Binding] = []
         for child in node.children:
             if child.kind in _PATTERNS:
-                found += self.pattern(child)
+                bindings += self.pattern(child)
             elif child.kind == "guard":
-                true, _ = self.inside(child.children[0], found) or ([], [])
-                found += true
+                true, _ = self.inside(child.children[0], bindings) or ([], [])
+                bindings += true
             elif child.kind == "identifier":
                 self.case_name(child)
             else:
                 self.visit(child)
-        return found
+        return bindings
 
     def case_name(self, node: Node) -> None:
         """Visit a name in a label: a constant of the enum, or a variable of this name."""

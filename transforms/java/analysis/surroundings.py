@@ -98,9 +98,11 @@ class OwnClass:
         self.variables = _type_parameters(file, node)
         """The names in its type parameters."""
         if node.kind == "record_declaration":
-            for one in node.part("parameters").children:
-                if (name := one.child("name")) is not None:
-                    self.fields[file.text(name)] = file.type_of(one.child("type"), one.child("dimensions"))
+            for parameter in node.part("parameters").children:
+                if (name := parameter.child("name")) is not None:
+                    self.fields[file.text(name)] = file.type_of(
+                        parameter.child("type"), parameter.child("dimensions")
+                    )
         for member in _members(node):
             if member.kind in ("field_declaration", "constant_declaration"):
                 for declarator in member.all("declarator"):
@@ -118,8 +120,11 @@ class OwnClass:
         parameters = [
             child for child in node.part("parameters").children if child.kind != "receiver_parameter"
         ]
-        kinds = [file.type_of(one.child("type"), one.child("dimensions"), own) for one in parameters]
-        names = [_written(file, one, own | self.variables) for one in parameters]
+        kinds = [
+            file.type_of(parameter.child("type"), parameter.child("dimensions"), own)
+            for parameter in parameters
+        ]
+        names = [_written(file, parameter, own | self.variables) for parameter in parameters]
         modifiers = node.first("modifiers")
         words = {word for word, _, _ in modifiers.tokens} if modifiers else set()
         runs = (
@@ -128,17 +133,17 @@ class OwnClass:
             and (self._final or bool(words & {"private", "static", "final"}))
             and not file.is_strange(node)
         )
-        called = [one for one in node.walk() if one.kind == "method_invocation"] if runs else []
+        called = [inner for inner in node.walk() if inner.kind == "method_invocation"] if runs else []
         return OwnMethod(
             node.start,
             file.text(node) if runs else "",
-            tuple(dict.fromkeys(file.text(one.part("name")) for one in called)),
+            tuple(dict.fromkeys(file.text(call.part("name")) for call in called)),
             tuple(kinds),
             tuple(names),
             # The caller decides what a type parameter means: `<T> T f()` may give an Integer.
             file.type_of(node.child("type"), node.child("dimensions"), own),
             runs,
-            any(one.kind == "spread_parameter" for one in parameters),
+            any(parameter.kind == "spread_parameter" for parameter in parameters),
         )
 
     def field(self, name: str) -> str | None:
@@ -177,21 +182,21 @@ class OwnClass:
         if known is None or name in _OF_OBJECTS:
             return ()
         same = known._methods[name]
-        if any(one.varies for one in same):
+        if any(method.varies for method in same):
             return ()
-        fitting = [one for one in same if len(one.parameters) == len(kinds)]
-        exact = [one for one in fitting if None not in kinds and one.written == tuple(kinds)]
+        fitting = [method for method in same if len(method.parameters) == len(kinds)]
+        exact = [method for method in fitting if None not in kinds and method.written == tuple(kinds)]
         if len(exact) == 1:
             fitting = exact
         elif not known.closed:
             return ()
-        found = []
+        pairs = []
         for method in fitting:
             effects = known._called.effects(method, known)
             if effects is None:
                 return ()
-            found.append((method, effects))
-        return found
+            pairs.append((method, effects))
+        return pairs
 
     def makes(self, name: str, kinds: Sequence[str | None]) -> int | None:
         """What `new name(…)` in a method of this very class does; `None` if it may do anything.
@@ -225,12 +230,12 @@ class _CalledMethods:
         # What it calls comes first, so that a long chain of methods does not nest as deep as it is long.
         pending, seen = [method], set()
         while pending and not self._open:
-            one = pending[-1]
-            if one.start in seen or not one.runs:
+            current = pending[-1]
+            if current.start in seen or not current.runs:
                 self._own_effects(pending.pop(), known)
                 continue
-            seen.add(one.start)
-            pending += [other for other in known.named_in(one) if other.start not in seen]
+            seen.add(current.start)
+            pending += [other for other in known.named_in(current) if other.start not in seen]
         return self._own_effects(method, known)
 
     def _own_effects(self, method: OwnMethod, known: OwnClass) -> Effects | None:
@@ -263,11 +268,11 @@ class _FileReader:
 
     def classes(self) -> Mapping[bytes, OwnClass | None]:
         """The class that declares a method, by the words of the method; `None` if several have the same."""
-        found: dict[bytes, OwnClass | None] = {}
+        classes: dict[bytes, OwnClass | None] = {}
         for node in callables(self.reading):
             words = _words(self.reading.source[node.start : node.end])
-            found[words] = None if words in found else self.around(node)
-        return found
+            classes[words] = None if words in classes else self.around(node)
+        return classes
 
     def is_strange(self, method: Node) -> bool:
         """Whether a method may mean something else than its text says."""
@@ -281,10 +286,10 @@ class _FileReader:
             if above is self.reading.root and above.kind != "class_body":
                 return None
             if above.kind in TYPES or above is self.reading.root:
-                found = self._classes.get(above.start)
-                if found is None:
-                    found = self._classes[above.start] = OwnClass(self, above, self._called)
-                return found
+                class_ = self._classes.get(above.start)
+                if class_ is None:
+                    class_ = self._classes[above.start] = OwnClass(self, above, self._called)
+                return class_
         return None
 
     def type_around(self, node: Node) -> Node | None:
@@ -306,7 +311,7 @@ class _FileReader:
                 extra += self.text(node.part("dimensions")).count("[")
                 node = node.child("element")
             else:
-                node = next((one for one in node.children if not one.kind.endswith("annotation")), None)
+                node = next((child for child in node.children if not child.kind.endswith("annotation")), None)
         if node is None or node.kind == "scoped_type_identifier":
             return None
         name = self.text(node)
@@ -338,10 +343,10 @@ class _FileReader:
             if constructors:
                 return None
             constructors = [node]
-        elif not all(self._only_stores(one, own) for one in constructors):
+        elif not all(self._only_stores(constructor, own) for constructor in constructors):
             return None
-        taken = [one.part("parameters").children for one in constructors]
-        if any(one.kind != "formal_parameter" for many in taken for one in many):
+        taken = [constructor.part("parameters").children for constructor in constructors]
+        if any(parameter.kind != "formal_parameter" for many in taken for parameter in many):
             return None
         return [tuple(map(_is_primitive, many)) for many in taken]
 
@@ -352,9 +357,9 @@ class _FileReader:
         """
         text = self.text
         taken = {
-            text(one.part("name")): _is_primitive(one)
-            for one in constructor.part("parameters").children
-            if one.kind == "formal_parameter"
+            text(parameter.part("name")): _is_primitive(parameter)
+            for parameter in constructor.part("parameters").children
+            if parameter.kind == "formal_parameter"
         }
         for statement in constructor.part("body").children:
             if statement.kind == "explicit_constructor_invocation" and text(statement) == "super();":
@@ -417,7 +422,7 @@ def _is_final(node: Node) -> bool:
     if node.kind == "enum_declaration":
         body = node.child("body")
         return body is not None and not any(
-            one.kind == "enum_constant" and one.child("body") is not None for one in body.children
+            member.kind == "enum_constant" and member.child("body") is not None for member in body.children
         )
     return node.kind == "record_declaration" or (modifiers is not None and modifiers.has("final"))
 
@@ -436,7 +441,7 @@ def _type_parameters(file: "_FileReader", node: Node) -> frozenset[str]:
 def _written(file: "_FileReader", parameter: Node, variables: Set[str]) -> str | None:
     """The name of the type of a parameter, as `Facts.type_of` gives it for an argument."""
     kind, dimensions = parameter.child("type"), parameter.child("dimensions")
-    if kind is None or any(one.kind.endswith(("arguments", "annotation")) for one in kind.walk()):
+    if kind is None or any(inner.kind.endswith(("arguments", "annotation")) for inner in kind.walk()):
         return None
     name = "".join(file.text(kind).split()) + "".join(file.text(dimensions).split() if dimensions else ())
     return None if name.partition("[")[0] in variables else name

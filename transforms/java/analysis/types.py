@@ -89,8 +89,8 @@ class Types:
 
     def numeric(self, node: Node) -> str | None:
         """The type of an expression if it is certainly numeric and primitive, else `None`."""
-        found = self.of(node)
-        return found if found in NUMERIC else None
+        kind = self.of(node)
+        return kind if kind in NUMERIC else None
 
     def declared(self, binding: Binding | None) -> str | None:
         """The declared type of a variable of the method, for a local `var` that of its value; `None` if
@@ -148,8 +148,8 @@ class Types:
     def _unary_expression(self, node: Node) -> str | None:
         if node.operator == "!":
             return "boolean"
-        found = self.numeric(node.children[0])
-        return found and promoted(found)
+        kind = self.numeric(node.children[0])
+        return kind and promoted(kind)
 
     def _update_expression(self, node: Node) -> str | None:
         return self.of(node.children[0])
@@ -179,26 +179,26 @@ class Types:
         return first if first == second and first in PRIMITIVE | {STRING} else None
 
     def _array_access(self, node: Node) -> str | None:
-        found = self.of(node.part("array"))
-        return found.removesuffix("[]") if found and found.endswith("[]") else None
+        kind = self.of(node.part("array"))
+        return kind.removesuffix("[]") if kind and kind.endswith("[]") else None
 
     def _field_access(self, node: Node) -> str | None:
-        found = self.of(node.part("object"))
+        kind = self.of(node.part("object"))
         is_length = self._text(node.part("field")) == "length"
-        return "int" if is_length and found and found.endswith("[]") else None
+        return "int" if is_length and kind and kind.endswith("[]") else None
 
     def _object_creation_expression(self, node: Node) -> str | None:
         kind = node.child("type")
         if kind is None or node.first("class_body") or node.has("."):
             return None
-        found = self._written(kind)
-        return None if found is None or "<>" in found else found  # `new ArrayList<>()`: inferred
+        written = self._written(kind)
+        return None if written is None or "<>" in written else written  # `new ArrayList<>()`: inferred
 
     def _array_creation_expression(self, node: Node) -> str | None:
         dimensions = node.all("dimensions")
         depth = sum(kind == "[" for child in dimensions for kind, _, _ in child.tokens)
-        found = self._written(node.child("type"))
-        return None if found is None else found + "[]" * depth
+        written = self._written(node.child("type"))
+        return None if written is None else written + "[]" * depth
 
     def _method_invocation(self, node: Node) -> str | None:
         name, receiver = self._text(node.part("name")), node.child("object")
@@ -214,8 +214,8 @@ class Types:
                     kinds = [self.numeric(argument) for argument in arguments]
                     return promoted(*(kind for kind in kinds if kind)) if all(kinds) and kinds else None
                 return _STATIC.get((text, name))
-        found = self.of(receiver)
-        return None if found is None else _METHODS.get(found.partition("<")[0], {}).get(name)
+        kind = self.of(receiver)
+        return None if kind is None else _METHODS.get(kind.partition("<")[0], {}).get(name)
 
 
 def plainly_written(reading: ParsedText, node: Node) -> str | None:
@@ -310,8 +310,8 @@ def is_reference(types: Types, node: Node) -> bool:
     node = node.unparenthesized
     if node.kind in ("null_literal", "this", "string_literal"):
         return True
-    found = types.of(node) if node.kind == "identifier" else None
-    return found is not None and (found == STRING or found.endswith("[]"))
+    kind = types.of(node) if node.kind == "identifier" else None
+    return kind is not None and (kind == STRING or kind.endswith("[]"))
 
 
 def assigned(scopes: Scopes, node: Node) -> frozenset[int]:

@@ -121,7 +121,9 @@ class JavaGuard:
             if reason := self._callable(node.parent.parent):
                 return reason
         declaration = node.parent if node.kind == "variable_declarator" else node
-        if declaration is not None and any(not self._harmless(one) for one in annotations(declaration)):
+        if declaration is not None and any(
+            not self._harmless(annotation) for annotation in annotations(declaration)
+        ):
             return ANNOTATED
         return None
 
@@ -132,7 +134,7 @@ class JavaGuard:
         return self._callables[node.start]
 
     def _find_callable(self, node: Node) -> str | None:
-        if any(not self._harmless(one) for one in annotations(node)):
+        if any(not self._harmless(annotation) for annotation in annotations(node)):
             return ANNOTATED_METHOD  # `@GET Response find(String id)`: the framework asks for the name
         if node.child("body") is None:
             return BODILESS  # nothing in the text shows a use of the name

@@ -81,13 +81,13 @@ class Classes:
     @cached_property
     def methods(self) -> dict[int, dict[str, list[Node]]]:
         """The methods of each class, by the first byte of its body and by name."""
-        found: dict[int, dict[str, list[Node]]] = {}
+        by_body: dict[int, dict[str, list[Node]]] = {}
         for node in self.nodes:
             if node.kind == "method_declaration":
                 body = home(node)
-                named = found.setdefault(body.start if body else 0, {})
+                named = by_body.setdefault(body.start if body else 0, {})
                 named.setdefault(self.text(node.part("name")), []).append(node)
-        return found
+        return by_body
 
 
 @lru_cache(maxsize=8)

@@ -91,7 +91,7 @@ def _why_not_method(known: Classes, node: Node) -> str | None:
     if not own:
         return OUTSIDE  # inherited, or of a class around it
     # Overloads share the name; which one is called depends on types that the text may not show.
-    if any(is_static(one) for one in own):
+    if any(is_static(method) for method in own):
         return STATIC
     return None if _has_object(node, body) else NO_OBJECT
 
@@ -219,8 +219,8 @@ def _drop(known: Classes) -> Iterator[Site | Refused]:
             continue
         body = home(node)
         fields = [
-            one for one in known.scopes.bindings
-            if one.view == "field" and one.name == meant.name and one.node and home(one.node) is body
+            field for field in known.scopes.bindings
+            if field.view == "field" and field.name == meant.name and field.node and home(field.node) is body
         ]  # fmt: skip
         kind = _kind(known, fields[0]) if fields else None
         if kind is None or kind != _kind(known, meant) or _static(fields[0].node or node):

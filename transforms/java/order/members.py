@@ -107,11 +107,11 @@ def _predecessors(nodes: Sequence[Node]) -> tuple[int, ...]:
     """For each member the members before it that must stay there, as a bit mask."""
     bound = [_selects_by_enum(node) for node in nodes]
     before = 0
-    found = []
+    masks = []
     for number, binds in enumerate(bound):
-        found.append(before if binds else 0)
+        masks.append(before if binds else 0)
         before |= binds << number
-    return tuple(found)
+    return tuple(masks)
 
 
 def _selects_by_enum(node: Node) -> bool:
@@ -125,7 +125,7 @@ def _unit(known: Classes, body: Node, node: Node) -> Span | None:
     `None` if other members share its lines.
     """
     source = known.source
-    place = next(number for number, one in enumerate(body.children) if one is node)
+    place = next(number for number, member in enumerate(body.children) if member is node)
     behind = body.children[place - 1].end if place else body.start + 1
     ahead = body.children[place + 1].start if place + 1 < len(body.children) else body.end - 1
     start, end = node.start, node.end

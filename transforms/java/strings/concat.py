@@ -76,7 +76,7 @@ def _declared(reading: ParsedText) -> dict[str, bool]:
         if name.kind == "type_identifier"
     }
     texts = _TEXTS | variables
-    found: dict[str, bool] = {}
+    kinds: dict[str, bool] = {}
     for node in reading.root.walk():
         kind = node.child("type")
         if kind is None:
@@ -88,10 +88,10 @@ def _declared(reading: ParsedText) -> dict[str, bool]:
                 continue
             known, plain = reading.text(name), named.child("dimensions") is None
             is_text = kind.kind == "type_identifier" and reading.text(kind) in texts
-            found[known] = found.get(known, False) or (is_text and plain)
+            kinds[known] = kinds.get(known, False) or (is_text and plain)
             if of_text or (is_text and not plain):
-                found[f"{known}[]"] = True
-    return found
+                kinds[f"{known}[]"] = True
+    return kinds
 
 
 def _is_text(reading: ParsedText, node: Node, kinds: dict[str, bool]) -> bool | None:
@@ -150,10 +150,10 @@ class TextRewriting(Rewriting):
         Raises:
             SourceError: the source cannot be parsed, or is not one method.
         """
-        found = super(TextRewriting, self).sites(source)
+        sites = super(TextRewriting, self).sites(source)
         if compares_texts(source) or (self.around and compares_texts(self.around)):
-            return (Refused(IDENTITY) if isinstance(one, Site) else one for one in found)
-        return found
+            return (Refused(IDENTITY) if isinstance(site, Site) else site for site in sites)
+        return sites
 
 
 def _summands(types: Types, node: Node) -> list[Node]:
@@ -165,13 +165,13 @@ def _summands(types: Types, node: Node) -> list[Node]:
     is_inner = parent is not None and parent.kind == "binary_expression" and parent.operator == "+"
     if node.operator != "+" or types.of(node) != STRING or (is_inner and node.field == "left"):
         return []
-    found: list[Node] = []
+    operands: list[Node] = []
     here = node
     while here.kind == "binary_expression" and here.operator == "+" and types.of(here) == STRING:
         left, right = here.children
-        found.append(right)
+        operands.append(right)
         here = left
-    return [here, *reversed(found)]
+    return [here, *reversed(operands)]
 
 
 def _refusal(code: JavaSource, node: Node) -> Refused | None:
@@ -188,13 +188,13 @@ def _built(code: JavaSource, node: Node) -> Site | Refused | None:
     operands = _summands(code.types, node)
     if not operands:
         return None
-    if not all(code.type(one) in PRIMITIVE | {STRING} for one in operands):
+    if not all(code.type(operand) in PRIMITIVE | {STRING} for operand in operands):
         return Refused(UNKNOWN)  # toString of an object may change what a later operand sees
     if refused := _refusal(code, node):
         return refused
     parts: list[Part] = ["new StringBuilder()"]
-    for one in operands:
-        parts += [".append(", span(one.unparenthesized), ")"]
+    for operand in operands:
+        parts += [".append(", span(operand.unparenthesized), ")"]
     return code.site(node, "sum as a builder", replace(node, *parts, ".toString()"))
 
 
@@ -202,7 +202,7 @@ def _built(code: JavaSource, node: Node) -> Site | Refused | None:
 def _valued(code: JavaSource, node: Node) -> Site | Refused | None:
     """`"" + n` as `String.valueOf(n)`."""
     operands = _summands(code.types, node)
-    others = [one for one in operands if code.text(one) != '""']
+    others = [operand for operand in operands if code.text(operand) != '""']
     if len(operands) != 2 or len(others) != 1:
         return None
     if code.type(others[0]) not in PRIMITIVE:

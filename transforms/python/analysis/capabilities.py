@@ -149,7 +149,7 @@ class DeniedEntries(Mapping[str, int]):
         self._file = file
 
     def __getitem__(self, id: str) -> int:
-        what = reduce(or_, (one for one, other in DENIED.items() if other == id), Sees.NOTHING)
+        what = reduce(or_, (sees for sees, other in DENIED.items() if other == id), Sees.NOTHING)
         if what and shown_by(self._file, what) & what:
             return _first_line(self._file, what)
         raise KeyError(id)
@@ -173,14 +173,16 @@ def _first_line(file: str, what: Sees) -> int:
         nodes = index_of(file)
     except SourceError:
         return 0
-    said = [(one.lineno, {one.id}) for one in nodes(ast.Name)]
-    said += [(one.lineno, {one.attr, f"{last_name(one.value)}.{one.attr}"}) for one in nodes(ast.Attribute)]
-    said += [(one.lineno, {one.name}) for one in nodes(ast.FunctionDef)]
-    said += [(one.lineno, set(alias.name.split("."))) for one in nodes(ast.Import) for alias in one.names]
+    said = [(node.lineno, {node.id}) for node in nodes(ast.Name)]
     said += [
-        (one.lineno, {*(one.module or "").split("."), alias.name, f"{one.module}.{alias.name}"})
-        for one in nodes(ast.ImportFrom)
-        for alias in one.names
+        (node.lineno, {node.attr, f"{last_name(node.value)}.{node.attr}"}) for node in nodes(ast.Attribute)
+    ]
+    said += [(node.lineno, {node.name}) for node in nodes(ast.FunctionDef)]
+    said += [(node.lineno, set(alias.name.split("."))) for node in nodes(ast.Import) for alias in node.names]
+    said += [
+        (node.lineno, {*(node.module or "").split("."), alias.name, f"{node.module}.{alias.name}"})
+        for node in nodes(ast.ImportFrom)
+        for alias in node.names
     ]
     return min((line for line, names in said if not words.isdisjoint(names)), default=0)
 
@@ -333,22 +335,22 @@ class _Spelled(NamedTuple):
 
 
 def _spelled(reach: Reach) -> _Spelled:
-    found = _Spelled({}, {}, {}, {}, {}, {}, {})
-    marked = {"%": found.fields, "+": found.parts, "=": found.bound, "/": found.texts}
+    rows = _Spelled({}, {}, {}, {}, {}, {}, {})
+    marked = {"%": rows.fields, "+": rows.parts, "=": rows.bound, "/": rows.texts}
     for way in WAYS:
         for text in way.spelled.split() if way.reach is reach else ():
             module, _, name = text.rpartition(".")
             if module:
-                table = dict(found.paths.get(module, {}))
-                found.paths[module] = table  # type: ignore[index]
+                table = dict(rows.paths.get(module, {}))
+                rows.paths[module] = table  # type: ignore[index]
             elif text.endswith("()"):
-                table, name = found.builtins, text[:-2]  # type: ignore[assignment]
+                table, name = rows.builtins, text[:-2]  # type: ignore[assignment]
             elif text[0] in marked:
                 table, name = marked[text[0]], text[1:]  # type: ignore[assignment]
             else:
-                table = found.words  # type: ignore[assignment]
+                table = rows.words  # type: ignore[assignment]
             table[name] = table.get(name, Sees.NOTHING) | way.sees
-    return found
+    return rows
 
 
 HERE: Final = _spelled(Reach.HERE)
@@ -465,49 +467,49 @@ def shown_by(file: str, asked: Sees = ANY) -> Sees:
 
     What is not `asked` for may be left out.
     """
-    found = fact(file, f"shown {asked.value}", lambda: _shown_by(file).value if _may_show(file, asked) else 0)
-    return Sees(found)
+    value = fact(file, f"shown {asked.value}", lambda: _shown_by(file).value if _may_show(file, asked) else 0)
+    return Sees(value)
 
 
 @lru_cache(maxsize=1024)
 def _shown_by(file: str) -> Sees:
     try:
-        found = index_of(file)
+        index = index_of(file)
     except SourceError:
         return ANY
-    return _mentioned(found, FILE) | _unresolved(found)
+    return _mentioned(index, FILE) | _unresolved(index)
 
 
 def shown_together(*texts: str, asked: Sees = ANY) -> Sees:
     """What several texts show of what is asked for."""
-    found = Sees.NOTHING
+    sees = Sees.NOTHING
     for text in texts:
-        found |= shown_by(text, asked) if text else found
-    return found
+        sees |= shown_by(text, asked) if text else sees
+    return sees
 
 
-def _mentioned(found: TextIndex, rows: _Spelled) -> Sees:
+def _mentioned(index: TextIndex, rows: _Spelled) -> Sees:
     """What the ways of these rows show that are mentioned."""
     sees = Sees.NOTHING
-    said = found.parts | found.imported | found.fields - rows.fields.keys()
+    said = index.parts | index.imported | index.fields - rows.fields.keys()
     # `from inspect import *`
     if "*" in said:
-        said = said | found.names
+        said = said | index.names
     for word in said & rows.words.keys():
         sees |= rows.words[word]
     for module, names in rows.paths.items():
         for name, what in names.items():
-            if what & ~sees and found.asks(module, frozenset({name})):
+            if what & ~sees and index.asks(module, frozenset({name})):
                 sees |= what
-    for name in (found.names | said) & rows.builtins.keys():
+    for name in (index.names | said) & rows.builtins.keys():
         sees |= rows.builtins[name]
-    for name in found.given & rows.bound.keys() if rows.bound else ():
+    for name in index.given & rows.bound.keys() if rows.bound else ():
         sees |= rows.bound[name]
-    for name in found.fields & rows.fields.keys() if _LOGGING & found.words else ():
+    for name in index.fields & rows.fields.keys() if _LOGGING & index.words else ():
         sees |= rows.fields[name]
-    for part in found.spelled & rows.parts.keys():
+    for part in index.spelled & rows.parts.keys():
         sees |= rows.parts[part]
-    if (makers := rows.texts.keys() & (found.names | said)) and _takes_apart(found, makers):
+    if (makers := rows.texts.keys() & (index.names | said)) and _takes_apart(index, makers):
         sees |= reduce(or_, (rows.texts[name] for name in makers))
     return sees
 
@@ -524,12 +526,12 @@ _SEARCHING: Final = frozenset(
 """Functions that look into a text that they get."""
 
 
-def _takes_apart(found: TextIndex, makers: Set[str]) -> bool:
+def _takes_apart(index: TextIndex, makers: Set[str]) -> bool:
     """Whether a file cuts, searches or compares a text that one of these functions makes."""
-    aliases = (alias for one in found(ast.ImportFrom) for alias in one.names)
+    aliases = (alias for node in index(ast.ImportFrom) for alias in node.names)
     names = {*makers, *(alias.asname for alias in aliases if alias.asname and alias.name in makers)}
-    written = (one for call in found(ast.Call) if last_name(call.func) in names for one in call.keywords)
-    holders = {last_name(one.value) for one in written if one.arg == "file"}  # `print_exc(file=text)`
+    written = (word for call in index(ast.Call) if last_name(call.func) in names for word in call.keywords)
+    holders = {last_name(word.value) for word in written if word.arg == "file"}  # `print_exc(file=text)`
 
     def is_text(node: ast.expr) -> bool:
         match node:
@@ -542,46 +544,46 @@ def _takes_apart(found: TextIndex, makers: Set[str]) -> bool:
             case _:
                 return False
 
-    while more := {name for name, value in found.bindings if name not in holders and is_text(value)}:
+    while more := {name for name, value in index.bindings if name not in holders and is_text(value)}:
         holders |= more
-    looked = [one.value for one in found(ast.Subscript)]
-    looked += [one.value for one in found(ast.Attribute) if one.attr not in _SAME_TEXT]
-    looked += [part for one in found(ast.Compare) for part in (one.left, *one.comparators)]
-    looked += [one.iter for one in found(ast.For)] + [one.iter for one in found(ast.comprehension)]
-    looked += [part for one in found(ast.Call) if last_name(one.func) in _SEARCHING for part in one.args]
+    looked = [node.value for node in index(ast.Subscript)]
+    looked += [node.value for node in index(ast.Attribute) if node.attr not in _SAME_TEXT]
+    looked += [part for node in index(ast.Compare) for part in (node.left, *node.comparators)]
+    looked += [node.iter for node in index(ast.For)] + [node.iter for node in index(ast.comprehension)]
+    looked += [part for call in index(ast.Call) if last_name(call.func) in _SEARCHING for part in call.args]
     return any(map(is_text, looked))
 
 
-def _unresolved(found: TextIndex) -> Sees:
+def _unresolved(index: TextIndex) -> Sees:
     """What cannot be followed: frames, code objects and builtins that are handed to other code."""
     sees = Sees.NOTHING
-    words = found.words
-    if not words.isdisjoint(_FRAMES | _FRAME_ATTRIBUTES) and _given_away(found, _is_frame):
+    words = index.words
+    if not words.isdisjoint(_FRAMES | _FRAME_ATTRIBUTES) and _given_away(index, _is_frame):
         sees |= Sees.RUNNING
-        if _given_away(found, _is_frame, _PRINTING):
+        if _given_away(index, _is_frame, _PRINTING):
             sees |= Sees.LOCALS
-    if not words.isdisjoint(_CODES) and _given_away(found, _is_code, _ASKING_CODE):
+    if not words.isdisjoint(_CODES) and _given_away(index, _is_code, _ASKING_CODE):
         sees |= Sees.LOCALS
     # `warnings.formatwarning = told`
-    if "lineno" in words and not _WARNED.isdisjoint(words | found.members):
+    if "lineno" in words and not _WARNED.isdisjoint(words | index.members):
         sees |= Sees.RUNNING
-    if _looks_under_another_name(found):
+    if _looks_under_another_name(index):
         sees |= Sees.LOCALS
-    if not words.isdisjoint(_OWN_FILE) and any(map(_reads_own_file, found(ast.Call))):
+    if not words.isdisjoint(_OWN_FILE) and any(map(_reads_own_file, index(ast.Call))):
         sees |= Sees.SOURCE
-    describes = not words.isdisjoint(_DESCRIBED) or found.asks("inspect", frozenset({"stack", "trace"}))
-    if describes and _reads_described_text(found):
+    describes = not words.isdisjoint(_DESCRIBED) or index.asks("inspect", frozenset({"stack", "trace"}))
+    if describes and _reads_described_text(index):
         sees |= Sees.SOURCE
     return sees
 
 
-def _reads_described_text(found: TextIndex) -> bool:
+def _reads_described_text(index: TextIndex) -> bool:
     """Whether a file that describes frames reads the text of their lines: by its name, by its place
     (`extract_tb(x)[-1][3]`), or in what `format` makes of it.
     """
 
-    def gives_text(one: ast.Subscript) -> bool:
-        match one:
+    def gives_text(subscript: ast.Subscript) -> bool:
+        match subscript:
             case ast.Subscript(slice=ast.Constant(value=3 | 4)):
                 return True
             case ast.Subscript(slice=ast.Constant(value=0 | 1 | 2)):
@@ -589,51 +591,53 @@ def _reads_described_text(found: TextIndex) -> bool:
             case ast.Subscript(slice=ast.Slice(upper=ast.Constant(value=1 | 2 | 3))):
                 return False
             case _:
-                return isinstance(one.value, ast.Subscript)
+                return isinstance(subscript.value, ast.Subscript)
 
-    if not found.words.isdisjoint(_LINE_TEXTS) or _takes_apart(found, frozenset({"format"})):
+    if not index.words.isdisjoint(_LINE_TEXTS) or _takes_apart(index, frozenset({"format"})):
         return True
-    if any(map(gives_text, found(ast.Subscript))):
+    if any(map(gives_text, index(ast.Subscript))):
         return True
     # `for file, number, name, text in extract_tb(x)`
-    stores = [one for one in found(ast.Tuple) if isinstance(one.ctx, ast.Store)]
-    return any(len(one.elts) > 3 or any(isinstance(part, ast.Starred) for part in one.elts) for one in stores)
+    stores = [node for node in index(ast.Tuple) if isinstance(node.ctx, ast.Store)]
+    return any(
+        len(node.elts) > 3 or any(isinstance(part, ast.Starred) for part in node.elts) for node in stores
+    )
 
 
-def _looks_under_another_name(found: TextIndex) -> bool:
+def _looks_under_another_name(index: TextIndex) -> bool:
     """Whether a function that looks at the variables of its caller may be called by another name."""
     names = frozenset(HERE.builtins) - {"__builtins__"}
-    if found.handed_on(names) or not _FRAME_NAMES.isdisjoint(found.spelled):
+    if index.handed_on(names) or not _FRAME_NAMES.isdisjoint(index.spelled):
         return True
-    called = found.called
-    if not _FRAME_NAMES.isdisjoint(found.names | found.attributes):
-        mentions: list[ast.Name | ast.Attribute] = [*found(ast.Name), *found(ast.Attribute)]
+    called = index.called
+    if not _FRAME_NAMES.isdisjoint(index.names | index.attributes):
+        mentions: list[ast.Name | ast.Attribute] = [*index(ast.Name), *index(ast.Attribute)]
         if any(
-            last_name(one) in _FRAME_NAMES and id(one) not in called and isinstance(one.ctx, ast.Load)
-            for one in mentions
+            last_name(node) in _FRAME_NAMES and id(node) not in called and isinstance(node.ctx, ast.Load)
+            for node in mentions
         ):
             return True
-    for one in found(ast.ImportFrom):
-        of_module = HERE.paths.get(one.module or "", {})
-        for alias in one.names:
+    for node in index(ast.ImportFrom):
+        of_module = HERE.paths.get(node.module or "", {})
+        for alias in node.names:
             if alias.name in of_module or (alias.name == "*" and of_module):
                 return True
             if alias.name in _FRAME_NAMES and alias.asname not in (None, alias.name):
                 return True
     return any(
-        _takes_unseen(found, module, frozenset(looking), called)
+        _takes_unseen(index, module, frozenset(looking), called)
         for module, looking in HERE.paths.items()
-        if module in found.words
-    ) or ("__builtins__" in found.words and _takes_unseen(found, "__builtins__", names, called))
+        if module in index.words
+    ) or ("__builtins__" in index.words and _takes_unseen(index, "__builtins__", names, called))
 
 
-def _takes_unseen(found: TextIndex, module: str, looking: Set[str], called: Set[int]) -> bool:
+def _takes_unseen(index: TextIndex, module: str, looking: Set[str], called: Set[int]) -> bool:
     """Whether a text takes one of these functions out of a module other than by a call under its own name, or
     hands the module to other code.
     """
-    aliases = found.aliases(module)
+    aliases = index.aliases(module)
     plain: set[int] = set()
-    for attribute in found(ast.Attribute):
+    for attribute in index(ast.Attribute):
         name = last_name(attribute.value)
         if name in aliases:
             if attribute.attr in looking and (name != module or id(attribute) not in called):
@@ -644,13 +648,13 @@ def _takes_unseen(found: TextIndex, module: str, looking: Set[str], called: Set[
         if attribute.attr == "keys" and isinstance(attribute.value, ast.Attribute):
             plain.add(id(attribute.value.value))
     # `builtins.__dict__["_"] = translate`, `mod.__builtins__ = __builtins__`
-    for item in found(ast.Subscript):
+    for item in index(ast.Subscript):
         if item.ctx.__class__ is ast.Store and isinstance(item.value, ast.Attribute):
             plain.add(id(item.value.value))
-    for several in found(ast.Assign):
-        if {last_name(one) for one in several.targets} == {"__builtins__"}:
+    for several in index(ast.Assign):
+        if {last_name(target) for target in several.targets} == {"__builtins__"}:
             plain.add(id(several.value))
-    for call in found(ast.Call):
+    for call in index(ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
                 if (told(key) or "__") not in looking and not (told(key) or "__").startswith("__"):
@@ -659,20 +663,20 @@ def _takes_unseen(found: TextIndex, module: str, looking: Set[str], called: Set[
                 plain.add(id(owner))
             case _:
                 pass
-    mentions: list[ast.Name | ast.Attribute] = [*found(ast.Name), *found(ast.Attribute)]
-    bound = {id(value) for _, value in found.bindings}
+    mentions: list[ast.Name | ast.Attribute] = [*index(ast.Name), *index(ast.Attribute)]
+    bound = {id(value) for _, value in index.bindings}
     if any(
-        last_name(one) in aliases
-        and isinstance(one.ctx, ast.Load)
-        and id(one) not in plain
-        and id(one) not in bound
-        for one in mentions
+        last_name(mention) in aliases
+        and isinstance(mention.ctx, ast.Load)
+        and id(mention) not in plain
+        and id(mention) not in bound
+        for mention in mentions
     ):
         return True
-    used = [arg for call in found(ast.Call) for arg in call.args] + [
-        one.slice for one in found(ast.Subscript)
+    used = [arg for call in index(ast.Call) for arg in call.args] + [
+        node.slice for node in index(ast.Subscript)
     ]
-    return any(told(one) == module for one in used)
+    return any(told(value) == module for value in used)
 
 
 _ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"})
@@ -713,17 +717,17 @@ ANY_NAME: Final = "*"
 """Stands for every name."""
 
 
-def patched_in(found: TextIndex) -> Set[str]:
+def patched_in(index: TextIndex) -> Set[str]:
     """The names that a text may replace by mock or pytest, whatever it calls them.
 
     `ANY_NAME` is among them if it computes such a name.
     """
-    said = found.names | found.attributes | found.imported
+    said = index.names | index.attributes | index.imported
     # To read all texts takes longer, and most texts name nothing.
-    if PATCHING.isdisjoint(said) and (_BY_TEXT.isdisjoint(said) or PATCHING.isdisjoint(found.spelled)):
+    if PATCHING.isdisjoint(said) and (_BY_TEXT.isdisjoint(said) or PATCHING.isdisjoint(index.spelled)):
         return frozenset()
-    names = set(_WORD.findall(" ".join(found.texts)))
-    for call in found(ast.Call):
+    names = set(_WORD.findall(" ".join(index.texts)))
+    for call in index(ast.Call):
         names.update(word.arg or ANY_NAME for word in call.keywords)
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         named = 1 if last_name(owner or call) == "patch" else None
@@ -748,7 +752,7 @@ def replaced_names(nodes: TextIndex) -> Iterator[str]:
     called = nodes.called
     # `put = setattr` hides the calls.
     if any(
-        one.id in namespaces or (one.id in _SETTERS and id(one) not in called) for one in nodes(ast.Name)
+        node.id in namespaces or (node.id in _SETTERS and id(node) not in called) for node in nodes(ast.Name)
     ) or any(alias.name in namespaces | insides | _SETTERS for alias in nodes(ast.alias)):
         yield ANY_NAME
     for node in nodes(ast.Attribute):
@@ -769,8 +773,8 @@ def replaced_names(nodes: TextIndex) -> Iterator[str]:
 def removed_names(nodes: TextIndex) -> Iterator[str]:
     """The globals and attributes that a text deletes, which another look-up may miss; `ANY_NAME` for any."""
     statements = nodes(ast.Delete)
-    top = {id(one) for one in own_nodes(nodes.tree.body)} if statements else frozenset[int]()
-    shared = {name for one in nodes(ast.Global) for name in one.names}
+    top = {id(node) for node in own_nodes(nodes.tree.body)} if statements else frozenset[int]()
+    shared = {name for node in nodes(ast.Global) for name in node.names}
     for statement in statements:
         for node in (inner for target in statement.targets for inner in ast.walk(target)):
             match node:
@@ -789,7 +793,7 @@ def removed_names(nodes: TextIndex) -> Iterator[str]:
             case func if last_name(func) in ("delattr", "__delattr__"):
                 yield next(filter(None, map(told, call.args[-2:])), ANY_NAME)
     # `drop = delattr` hides the calls.
-    if any(one.id == "delattr" and id(one) not in nodes.called for one in nodes(ast.Name)):
+    if any(node.id == "delattr" and id(node) not in nodes.called for node in nodes(ast.Name)):
         yield ANY_NAME
 
 
@@ -807,45 +811,45 @@ _BY_NAME: Final = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 
 def finds_by_name(tree: ast.Module) -> bool:
     """Whether a module may find its functions and classes by their names."""
-    found = index_in(tree)
-    if _mentioned(found, _DEFINITIONS) or "*" in found.taken:
+    index = index_in(tree)
+    if _mentioned(index, _DEFINITIONS) or "*" in index.taken:
         return True
     told_apart = {
-        id(one.func)
-        for one in found(ast.Call)
-        if last_name(one.func) in _BY_NAME and len(one.args) > 1 and told(one.args[1]) is not None
+        id(call.func)
+        for call in index(ast.Call)
+        if last_name(call.func) in _BY_NAME and len(call.args) > 1 and told(call.args[1]) is not None
     }
-    return any(one.id in _BY_NAME and id(one) not in told_apart for one in found(ast.Name))
+    return any(node.id in _BY_NAME and id(node) not in told_apart for node in index(ast.Name))
 
 
 _OF_ONE_KEY: Final = frozenset({"get", "pop", "setdefault", "__getitem__", "__setitem__", "__contains__"})
 """Methods of a dict that are about one key."""
 
 
-def namespaces_in(found: TextIndex, wanted: Set[str]) -> Iterator[ast.Name | ast.Attribute | None]:
+def namespaces_in(index: TextIndex, wanted: Set[str]) -> Iterator[ast.Name | ast.Attribute | None]:
     """The mentions of these ways to get a namespace that may list it: `vars(x)`, but not `vars(x)["size"]`.
 
     `None` stands for one in a text, a pattern or an import: `getattr(x, "__dict__")`,
     `"{0.__dict__}".format(x)`, `case object(__dict__=d)`.
     """
-    if not wanted.isdisjoint(found.spelled | found.patterns | found.taken):
+    if not wanted.isdisjoint(index.spelled | index.patterns | index.taken):
         yield None
-    if wanted.isdisjoint(found.names | found.attributes):
+    if wanted.isdisjoint(index.names | index.attributes):
         return
-    of_one = {id(one.value) for one in found(ast.Subscript)}
-    of_one |= {id(one.value) for one in found(ast.Attribute) if one.attr in _OF_ONE_KEY}
-    for test in found(ast.Compare):
+    of_one = {id(node.value) for node in index(ast.Subscript)}
+    of_one |= {id(node.value) for node in index(ast.Attribute) if node.attr in _OF_ONE_KEY}
+    for test in index(ast.Compare):
         tests = zip(test.ops, test.comparators, strict=True)
         of_one |= {id(right) for op, right in tests if isinstance(op, ast.In | ast.NotIn)}
-    calls = {id(one.func): one for one in found(ast.Call)}
-    mentions: list[ast.Name | ast.Attribute] = [*found(ast.Name), *found(ast.Attribute)]
-    for one in mentions:
-        name = last_name(one)
+    calls = {id(call.func): call for call in index(ast.Call)}
+    mentions: list[ast.Name | ast.Attribute] = [*index(ast.Name), *index(ast.Attribute)]
+    for mention in mentions:
+        name = last_name(mention)
         # `self.__dict__ = shared`
-        if name in wanted and (name == "__dict__" or one.ctx.__class__ is ast.Load):
-            given = one if name == "__dict__" else calls.get(id(one))
+        if name in wanted and (name == "__dict__" or mention.ctx.__class__ is ast.Load):
+            given = mention if name == "__dict__" else calls.get(id(mention))
             if given is None or id(given) not in of_one:
-                yield one
+                yield mention
 
 
 # ── frames and code that are handed on ───────────────────────────────────────────────────────────────────
@@ -865,18 +869,18 @@ def _given_away(
     """
     holders = {
         target.id
-        for one in nodes(ast.Assign)
-        if any(map(is_one, _branches(one.value)))
-        for target in one.targets
+        for assignment in nodes(ast.Assign)
+        if any(map(is_one, _branches(assignment.value)))
+        for target in assignment.targets
         if isinstance(target, ast.Name)
     }
     for kind, fields in _GIVING.items():
-        for one in nodes(kind):
-            if isinstance(one, ast.Call) and last_name(one.func) in known:
+        for node in nodes(kind):
+            if isinstance(node, ast.Call) and last_name(node.func) in known:
                 continue
             # A variable that gets the object is a holder.
-            held = isinstance(one, ast.Assign) and all(isinstance(each, ast.Name) for each in one.targets)
-            given = [part for name in fields for part in _listed(getattr(one, name))]
+            held = isinstance(node, ast.Assign) and all(isinstance(each, ast.Name) for each in node.targets)
+            given = [part for name in fields for part in _listed(getattr(node, name))]
             for branch in chain.from_iterable(map(_branches, given)):
                 if (is_one(branch) and not held) or (isinstance(branch, ast.Name) and branch.id in holders):
                     return True
@@ -954,13 +958,13 @@ def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
     `outer` are the names that the tree takes from outside; if it is `None`, any spelling counts, whatever it
     means.
     """
-    found = index_in(tree)
-    names = found.names
-    modules = [module for module in HERE.paths if outer is None or module in found.words]
+    index = index_in(tree)
+    names = index.names
+    modules = [module for module in HERE.paths if outer is None or module in index.words]
     wanted = _LOOKING.union(*(HERE.paths[module] for module in modules))
-    if not (wanted.isdisjoint(found.attributes) and (wanted | _SPEAKING).isdisjoint(found.spelled)):
+    if not (wanted.isdisjoint(index.attributes) and (wanted | _SPEAKING).isdisjoint(index.spelled)):
         return True
-    bare = _bare_names(found)
+    bare = _bare_names(index)
     if outer is not None:
         names, bare = names & outer, bare & outer
     return bool(bare) or not names.isdisjoint(_SPEAKING | _LOOKING)
@@ -971,15 +975,15 @@ def _bare_names(nodes: TextIndex) -> Set[str]:
     it is bound.
     """
     called = {
-        id(one.func)
-        for one in nodes(ast.Call)
-        if isinstance(one.func, ast.Name) and (one.args or one.func.id == _SUPER)
+        id(call.func)
+        for call in nodes(ast.Call)
+        if isinstance(call.func, ast.Name) and (call.args or call.func.id == _SUPER)
     }
     return {
-        one.id
-        for one in nodes(ast.Name)
-        if ((one.id in _LISTING or one.id == _SUPER) and id(one) not in called)
-        or (one.id == _CLASS and one.ctx.__class__ is not ast.Load)
+        node.id
+        for node in nodes(ast.Name)
+        if ((node.id in _LISTING or node.id == _SUPER) and id(node) not in called)
+        or (node.id == _CLASS and node.ctx.__class__ is not ast.Load)
     }
 
 
@@ -1026,14 +1030,14 @@ def _evaluate(tree: ast.AST) -> frozenset[bool]:
     mentioned = index_in(tree)
     if mentioned.names.isdisjoint(_TAKING_TEXTS) and mentioned.attributes.isdisjoint(_TAKING_TEXTS):
         return frozenset()
-    found = set[bool]()
+    answers = set[bool]()
     for node in mentioned(ast.Call):
         name = last_name(node.func)
         given = (*node.args, *(word.value for word in node.keywords))
         written = any(map(_is_written, given))
         if (name in EVALUATING and given) or (name in NAMING and written):
-            found.add(written)
-    return frozenset(found)
+            answers.add(written)
+    return frozenset(answers)
 
 
 def _is_written(node: ast.expr) -> bool:
@@ -1073,27 +1077,27 @@ def passed_by_keyword(file: str, function: str) -> Set[str] | None:
     A file that mentions the function other than by a call may call it by any of its keywords; so may one
     whose method of this name Python itself calls, such as `__init__`.
     """
-    found = fact(file, f"keywords {function}", lambda: _passed_by_keyword(file, function))
-    return None if found is None else frozenset(found)
+    keywords = fact(file, f"keywords {function}", lambda: _passed_by_keyword(file, function))
+    return None if keywords is None else frozenset(keywords)
 
 
 def _passed_by_keyword(file: str, function: str) -> Sequence[str] | None:
     try:
-        found = index_of(file)
+        index = index_of(file)
     except SourceError:
         return None
-    calls = every = found(ast.Call)
-    if not (function.startswith("__") or function in found.taken or function in found.spelled):
-        mentions = {id(one) for one in found(ast.Name) if one.id == function}
-        mentions |= {id(one) for one in found(ast.Attribute) if one.attr == function}
-        own = [one for one in calls if id(one.func) in mentions]
+    calls = every = index(ast.Call)
+    if not (function.startswith("__") or function in index.taken or function in index.spelled):
+        mentions = {id(node) for node in index(ast.Name) if node.id == function}
+        mentions |= {id(node) for node in index(ast.Attribute) if node.attr == function}
+        own = [call for call in calls if id(call.func) in mentions]
         calls = own if len(own) == len(mentions) else calls
     words = {word.arg for call in calls for word in call.keywords}
     # Texts that run, and the examples of docstrings.
-    written = (one.value for one in found(ast.Constant) if isinstance(one.value, str))
+    written = (node.value for node in index(ast.Constant) if isinstance(node.value, str))
     own_call = re.compile(rf"(?<!\w){re.escape(function)}\s*\(")
-    runs = calls is every and not _RUNNING.isdisjoint(found.words)
-    for text in {*written, *found.texts}:
+    runs = calls is every and not _RUNNING.isdisjoint(index.words)
+    for text in {*written, *index.texts}:
         if "(" in text and (runs or own_call.search(text) or (calls is every and ">>>" in text)):
             words.update(word or None for word in _KEYWORD.findall(text))
     # `partial(f, **options)`, `f(**options)`

@@ -91,11 +91,11 @@ class TextBindings:
         bound = self._nodes.bound
         if bound["*"]:  # it may bind any name
             return {}
-        found = {name: full for name, full in imports_of(self._nodes.tree.body) if bound[name] == 1}
+        imported = {name: full for name, full in imports_of(self._nodes.tree.body) if bound[name] == 1}
         # `from fastlib import math`, where `math` is bound a second time: it is not known what it stands for.
-        if unsure := MODULE_NAMES & bound.keys() - found.keys():
-            found.update(dict.fromkeys(_bound_otherwise(self._nodes.tree) & unsure, UNKNOWN))
-        return found
+        if unsure := MODULE_NAMES & bound.keys() - imported.keys():
+            imported.update(dict.fromkeys(_bound_otherwise(self._nodes.tree) & unsure, UNKNOWN))
+        return imported
 
     @cached_property
     def _classes(self) -> "_Classes":
@@ -129,7 +129,9 @@ class _Classes:
         self._known: dict[str, PlainAttributes | None] = {}
         self._texts = cache(ast.dump)
         # Whoever gets a class may derive from it, or give it attributes with code.
-        used = [one for one in nodes(ast.Name) if one.id in self._classes and one.ctx.__class__ is ast.Load]
+        used = [
+            node for node in nodes(ast.Name) if node.id in self._classes and node.ctx.__class__ is ast.Load
+        ]
         allowed = set(_plain_uses(nodes)) if used else set[int]()
         self._given = {node.id for node in used if id(node) not in allowed}
         for node in nodes.functions:
@@ -180,13 +182,13 @@ class _Classes:
 
     def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
         """What is known of the `self` of a function, by the classes that it may belong to."""
-        found = self._methods.get(function.name, [])
-        if len(found) > 1:
+        methods = self._methods.get(function.name, [])
+        if len(methods) > 1:
             text = ast.dump(function)
             # A variant of the function is not in the text; then every function of its name counts.
-            found = [one for one in found if self._texts(one[0]) == text] or found
-        plain = [self._plain(owner, node) for node, owner in found]
-        known = [one for one in plain if one is not None]
+            methods = [method for method in methods if self._texts(method[0]) == text] or methods
+        plain = [self._plain(owner, node) for node, owner in methods]
+        known = [attributes for attributes in plain if attributes is not None]
         return known if len(known) == len(plain) else []
 
     def _plain(self, owner: str | None, method: FunctionNode) -> PlainAttributes | None:
@@ -203,19 +205,19 @@ class _Classes:
     def _hierarchy(self, name: str) -> PlainAttributes | None:
         """What is known of the instances of a class and of all that derive from it."""
         own = self._ancestors([name])
-        everything = self._ancestors(reached([name], lambda one: self._derived.get(one, ())))
+        everything = self._ancestors(reached([name], lambda base: self._derived.get(base, ())))
         if own is None or everything is None:
             return None
         if not self._given.isdisjoint(node.name for node in everything):
             return None
         bound = set[str]()
         for node in (*everything, *self._wild):
-            for one, plain in self._body_names(node):
+            for member, plain in self._body_names(node):
                 # A method of the data model may run at every look or store; others make what they like.
-                if one in READING | STORING | _MAKING:
+                if member in READING | STORING | _MAKING:
                     return None
                 if not plain:
-                    bound.add(one)
+                    bound.add(member)
         # Methods that the text attaches to some class from outside may belong to this one.
         if not self._attached.isdisjoint(READING | STORING):
             return None
@@ -225,7 +227,7 @@ class _Classes:
         builtin = {
             base for node in everything for base in map(called_name, bases_of(node)) if base in vars(builtins)
         }
-        fixed = {one for base in builtin for one in dir(getattr(builtins, base))}
+        fixed = {attribute for base in builtin for attribute in dir(getattr(builtins, base))}
         return PlainAttributes(frozenset(bound | fixed | self._attached), None if "" in slots else [*slots])
 
     def _ancestors(self, names: Iterable[str]) -> Sequence[ast.ClassDef] | None:
@@ -236,9 +238,9 @@ class _Classes:
                 if isinstance(base, ast.Name) and base.id in self._classes:
                     yield base.id
 
-        found = [self._classes.get(name) for name in reached(names, bases)]
-        known = [node for node in found if node is not None and self._is_plain_class(node)]
-        return known if len(known) == len(found) else None
+        classes = [self._classes.get(name) for name in reached(names, bases)]
+        known = [node for node in classes if node is not None and self._is_plain_class(node)]
+        return known if len(known) == len(classes) else None
 
     def _is_plain_class(self, node: ast.ClassDef) -> bool:
         metaclasses = all(
@@ -278,24 +280,24 @@ class _Classes:
 
     def _slots(self, classes: Sequence[ast.ClassDef]) -> frozenset[str] | None:
         """The attributes that instances may have; with an empty text among them, any. `None`: unknown."""
-        found = set[str]()
+        slots = set[str]()
         for node in classes:
-            values = [value for one, value in _class_values(node) if one == "__slots__"]
+            values = [value for key, value in _class_values(node) if key == "__slots__"]
             if not values or any(called_name(base) in _WITH_DICT for base in bases_of(node)):
-                found.add("")
+                slots.add("")
             for value in values:
                 match value:
-                    case ast.Constant(value=str(one)):
-                        found.add(one)
+                    case ast.Constant(value=str(slot)):
+                        slots.add(slot)
                     case ast.Tuple(elts=elements) | ast.List(elts=elements):
                         names = [part.value for part in elements if isinstance(part, ast.Constant)]
-                        texts = [one for one in names if isinstance(one, str) and one]
+                        texts = [name for name in names if isinstance(name, str) and name]
                         if len(texts) != len(elements):
                             return None
-                        found.update(texts)
+                        slots.update(texts)
                     case _:
                         return None
-        return frozenset(found | ({""} if "__dict__" in found else set()))
+        return frozenset(slots | ({""} if "__dict__" in slots else set()))
 
     def _body_names(self, node: ast.ClassDef) -> Iterator[tuple[str, bool]]:
         """The names that a class body binds, each with whether this value is certainly plain."""
@@ -316,25 +318,25 @@ def imports_of(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, str]]:
     for node in statements:
         match node:
             case ast.Import(names=names):
-                for one in names:
-                    first = one.name.partition(".")[0]
-                    yield one.asname or first, _common(one.name if one.asname else first)
+                for alias in names:
+                    first = alias.name.partition(".")[0]
+                    yield alias.asname or first, _common(alias.name if alias.asname else first)
             case ast.ImportFrom(names=names):
                 module = "." * node.level + (node.module or "")
-                yield from ((one.asname or one.name, _common(f"{module}.{one.name}")) for one in names)
+                yield from ((name.asname or name.name, _common(f"{module}.{name.name}")) for name in names)
             case _:
                 pass
 
 
 def _bound_otherwise(tree: ast.Module) -> set[str]:
     """The names that the top level of a text binds to something else than the module of this name."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in own_nodes(tree.body):
         if isinstance(node, ast.Import):
-            found.update(one.asname for one in node.names if one.asname)
+            names.update(alias.asname for alias in node.names if alias.asname)
         else:
-            found.update(bound_by(node))
-    return found
+            names.update(bound_by(node))
+    return names
 
 
 def _common(name: str) -> str:
@@ -412,17 +414,20 @@ def _makes_classes(nodes: TextIndex) -> bool:
     """Whether a text may make a hierarchy that no class statement shows: `x.__class__ = C`,
     `type("D", (C,), {})`.
     """
-    if any(one.attr in _CHANGING and not isinstance(one.ctx, ast.Load) for one in nodes(ast.Attribute)):
+    if any(node.attr in _CHANGING and not isinstance(node.ctx, ast.Load) for node in nodes(ast.Attribute)):
         return True
-    if any(one.id in _MAKERS for one in nodes(ast.Name)) or any(
-        one.name in _MAKERS for one in nodes(ast.alias)
+    if any(node.id in _MAKERS for node in nodes(ast.Name)) or any(
+        alias.name in _MAKERS for alias in nodes(ast.alias)
     ):
         return True
     return any(
-        isinstance(one.func, ast.Name)
-        and one.func.id == "type"
-        and (len(one.args) + len(one.keywords) > 1 or any(isinstance(part, ast.Starred) for part in one.args))
-        for one in nodes(ast.Call)
+        isinstance(call.func, ast.Name)
+        and call.func.id == "type"
+        and (
+            len(call.args) + len(call.keywords) > 1
+            or any(isinstance(part, ast.Starred) for part in call.args)
+        )
+        for call in nodes(ast.Call)
     )
 
 
@@ -447,9 +452,9 @@ def _plain_uses(nodes: TextIndex) -> Iterator[int]:
     for compared in nodes(ast.Compare):
         yield from map(id, (compared.left, *compared.comparators))
     notes = [
-        *(one.annotation for one in nodes(ast.arg)),
-        *(one.annotation for one in nodes(ast.AnnAssign)),
-        *(one.returns for one in nodes.functions),
+        *(arg.annotation for arg in nodes(ast.arg)),
+        *(node.annotation for node in nodes(ast.AnnAssign)),
+        *(function.returns for function in nodes.functions),
     ]
     for note in notes:
         if note is not None:

@@ -637,8 +637,8 @@ class PythonEffects(ExpressionEffects):
         if any(isinstance(argument, ast.Starred) for argument in node.args):
             self.flags |= ANYTHING
         elif len(node.args) > (place.start or 0):
-            for argument, found in zip(node.args[place], kinds[place], strict=True):
-                self.convert(argument, found)
+            for argument, own_kind in zip(node.args[place], kinds[place], strict=True):
+                self.convert(argument, own_kind)
         for keyword in node.keywords:
             if keyword.arg != "sep":
                 self.convert(keyword.value, self.visit(keyword.value))
@@ -769,14 +769,14 @@ def _plain_keys(function: FunctionNode, facts: VariableFacts) -> frozenset[str]:
     """The owned dicts and sets that only ever get keys of plain types: no look-up in them compares foreign
     objects.
     """
-    found = {name for name in facts.owned if facts.types[name] in ("dict", "set")}
-    if not found:
+    names = {name for name in facts.owned if facts.types[name] in ("dict", "set")}
+    if not names:
         return frozenset()
 
     def plain(key: ast.expr | None) -> bool:
         return key is not None and PythonEffects(facts, facts.local).visit(key) in PLAIN
 
-    for name in list(found):
+    for name in list(names):
         for value in facts.values[name]:
             match value:
                 case ast.Dict(keys=keys) if all(map(plain, keys)):
@@ -786,7 +786,7 @@ def _plain_keys(function: FunctionNode, facts: VariableFacts) -> frozenset[str]:
                 case ast.Call(func=ast.Name(id="dict" | "set"), args=[], keywords=[]):
                     pass
                 case _:
-                    found.discard(name)
+                    names.discard(name)
     for node in own_nodes(function.body):
         match node:
             case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store(), slice=key):
@@ -805,6 +805,6 @@ def _plain_keys(function: FunctionNode, facts: VariableFacts) -> frozenset[str]:
             for key in keys
             for part in below(key or node)
         )
-        if name in found and (hidden or not all(map(plain, keys))):
-            found.discard(name)
-    return frozenset(found)
+        if name in names and (hidden or not all(map(plain, keys))):
+            names.discard(name)
+    return frozenset(names)

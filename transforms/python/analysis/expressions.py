@@ -146,8 +146,8 @@ class ExpressionEffects(ABC):
         `value` is what the target gets, if it is assigned to.
         """
         if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
-            for one, item in zip(target.elts, value.elts, strict=False):
-                self.release(one, item)
+            for part, item in zip(target.elts, value.elts, strict=False):
+                self.release(part, item)
         elif isinstance(target, ast.Name) and target.id in self.definite & self.facts.made:
             self.flags |= ANYTHING if value is None or is_constant(value) else 0
 
@@ -419,7 +419,10 @@ class ExpressionEffects(ABC):
         pairs = zip(node.ops, operands, node.comparators, strict=False)
         boolean = all(
             gives_bool(
-                op, left, right, lambda one: collected[id(one)] if id(one) in collected else self.visit(one)
+                op,
+                left,
+                right,
+                lambda side: collected[id(side)] if id(side) in collected else self.visit(side),
             )
             for op, left, right in pairs
         )

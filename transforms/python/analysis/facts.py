@@ -97,12 +97,12 @@ def own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
 
     Decorators, defaults and annotations of a nested function belong to the outer scope and are included.
     """
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     pending: list[ast.AST] = list(reversed(body))
     pop, node_type = pending.pop, ast.AST
     while pending:
         node = pop()
-        found.append(node)
+        nodes.append(node)
         kind = node.__class__
         if kind in _SCOPES:
             pending += reversed(_outer_expressions(node))
@@ -110,10 +110,10 @@ def own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
         for name in reversed(PARTS[kind]):
             value = getattr(node, name, None)
             if value.__class__ is list:
-                pending += [one for one in reversed(value) if one is not None]
+                pending += [child for child in reversed(value) if child is not None]
             elif isinstance(value, node_type):
                 pending.append(value)
-    return found
+    return nodes
 
 
 @lru_cache(maxsize=512)
@@ -151,7 +151,9 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     )
     # A consumer with such a name is no builtin, and may keep its argument.
     unlike = facts.unlike
-    seen = (one for consumer, one in names.seen_by.items() if not consumer or consumer in unlike)
+    seen = (
+        names_seen for consumer, names_seen in names.seen_by.items() if not consumer or consumer in unlike
+    )
     facts.captured = facts.local & set[str]().union(*seen)
     steady = [
         arg
@@ -330,7 +332,9 @@ def _consumed_at_once(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
                 and part.arg in CONSUMING_KEYWORDS.get(name, ())  # `dict(xs, key=f)` keeps `f`
                 and isinstance(part.value, ast.Lambda)
                 # None of its values can see the variables around it.
-                and not any(isinstance(one, ast.Lambda | ast.GeneratorExp) for one in below(part.value.body))
+                and not any(
+                    isinstance(node, ast.Lambda | ast.GeneratorExp) for node in below(part.value.body)
+                )
             )
         case ast.Call(
             func=ast.Attribute(value=ast.Constant(value=str()), attr="join"),
@@ -366,7 +370,7 @@ def free_names(scope: ast.AST) -> frozenset[str]:
     # on.
     deferred: list[ast.AST] = [*getattr(scope, "type_params", [])]
     if isinstance(scope, FunctionNode):
-        notes = [*(one.annotation for one in parameter_nodes(scope.args)), scope.returns]
+        notes = [*(arg.annotation for arg in parameter_nodes(scope.args)), scope.returns]
         deferred += [note for note in notes if note is not None]
     late = set[str]().union(*(_used(part) for part in deferred))
     outer: set[str] = set()

@@ -76,21 +76,21 @@ def _place(
     values = [value for value in node.values if isinstance(value, ast.FormattedValue)]
     if len(values) != len(fields):
         raise _LostError
-    for value, found in zip(values, fields, strict=True):
+    for value, slot in zip(values, fields, strict=True):
         # Parentheses allow line breaks, as the braces of the field did.
-        text = b"(" + source[found.start : found.end] + b")"
+        text = b"(" + source[slot.start : slot.end] + b")"
         fresh = ast.parse(text.decode(), mode="eval").body
         inside = Positions(text)
         for inner in _outermost(fresh):
             printing_inside = fix_positions(inner, text, inside)
             if printing_inside:
                 raise _LostError  # a self-documenting field inside another field: give up on the whole string
-        _copy(value.value, fresh, found.start - 1, inside, positions)
-        if found.debug:
+        _copy(value.value, fresh, slot.start - 1, inside, positions)
+        if slot.debug:
             printing.add(id(value))
         if isinstance(value.format_spec, ast.JoinedStr):
-            _place(value.format_spec, found.nested, source, positions, printing)
-        elif found.nested:
+            _place(value.format_spec, slot.nested, source, positions, printing)
+        elif slot.nested:
             raise _LostError
 
 
@@ -134,8 +134,8 @@ def _literals(source: bytes, start: int, end: int) -> Iterator[_Field]:
         prefix, quote = opening[1].lower(), opening[2]
         close = _closing(source, opening.end(), quote, end)
         if b"f" in prefix:
-            found, _ = _fields(source, opening.end(), close, raw=b"r" in prefix, nested=False)
-            yield from found
+            fields, _ = _fields(source, opening.end(), close, raw=b"r" in prefix, nested=False)
+            yield from fields
         at = close + len(quote)
 
 
@@ -155,7 +155,7 @@ def _fields(source: bytes, at: int, end: int, *, raw: bool, nested: bool) -> tup
     """The fields from offset `at` on, and where the text of this level ends (at `}` for a format
     specification).
     """
-    found: list[_Field] = []
+    fields: list[_Field] = []
     while at < end:
         char = source[at : at + 1]
         if char == b"\\" and not raw:
@@ -168,31 +168,31 @@ def _fields(source: bytes, at: int, end: int, *, raw: bool, nested: bool) -> tup
         elif char == b"{" and not nested and source.startswith(b"{{", at):
             at += 2
         elif char == b"{":
-            one, at = _one_field(source, at + 1, end, raw=raw)
-            found.append(one)
+            slot, at = _one_field(source, at + 1, end, raw=raw)
+            fields.append(slot)
         elif char == b"}" and nested:
-            return found, at
+            return fields, at
         else:
             at += 1
     if nested:
         raise _LostError
-    return found, at
+    return fields, at
 
 
 def _one_field(source: bytes, start: int, end: int, *, raw: bool) -> tuple[_Field, int]:
     stop = _expression_end(source, start, end)
-    found = _Field(start, stop)
+    slot = _Field(start, stop)
     at = stop
     if source.startswith(b"=", at):
-        found.debug = True
+        slot.debug = True
         at += 1
     conversion = _CONVERSION.match(source, at, end)
     at = conversion.end() if conversion else at
     if source.startswith(b":", at):
-        found.nested, at = _fields(source, at + 1, end, raw=raw, nested=True)
+        slot.nested, at = _fields(source, at + 1, end, raw=raw, nested=True)
     if not source.startswith(b"}", at):
         raise _LostError
-    return found, at + 1
+    return slot, at + 1
 
 
 def _expression_end(source: bytes, at: int, end: int) -> int:

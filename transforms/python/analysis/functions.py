@@ -77,7 +77,7 @@ class QuietFunctions:
             and not node.decorator_list
             and not node.name.startswith("__")  # mangled where a class calls it
             # The attributes of a receiver are assumed to exist; those of other arguments are not.
-            and not (_RECEIVERS & {one.arg for one in (*node.args.posonlyargs, *node.args.args)[:1]})
+            and not (_RECEIVERS & {arg.arg for arg in (*node.args.posonlyargs, *node.args.args)[:1]})
         }
 
     def _settle(self, name: str, bindings: Bindings) -> None:
@@ -85,7 +85,7 @@ class QuietFunctions:
         pending = [name]
         while pending:
             current = pending[-1]
-            missing = [one for one in self._calls(current) if one not in self._found]
+            missing = [callee for callee in self._calls(current) if callee not in self._found]
             if current in self._found:
                 pending.pop()
             elif current in reached(self._calls(current), self._calls):

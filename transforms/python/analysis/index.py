@@ -63,7 +63,7 @@ _MADE: Final = (
 """A text that others are put into: `"".join(["f_", "locals"])`, `"%s_locals" % "f"`, `f"{'f_'}locals"`; each
 with what stands in it. A search that begins with a plain sign is the fastest.
 """
-_BLANKS: Final = "".join(one if re.match(r"\w", one) else " " for one in map(chr, range(128)))
+_BLANKS: Final = "".join(letter if re.match(r"\w", letter) else " " for letter in map(chr, range(128)))
 """Blanks for the signs of ASCII that belong to no word."""
 OWN_MODULE: Final = "__main__"
 """What the module of a text is called where it imports itself."""
@@ -83,17 +83,17 @@ def words_of(file: str) -> Set[str] | None:
     if any(sign in file and made.search(file) for sign, made in _MADE):
         return None
     plain = normalised(file)
-    found = _words(plain)
+    words = _words(plain)
     if _CONTINUED.search(plain):
         plain = plain.replace("\\\n", "")
-        found |= _words(plain)
+        words |= _words(plain)
     # Only the lines with a junction or an escape hold more words.
     joined = _JUNCTION.sub("\0", plain)
     if "\0" in joined or "\\" in joined:
-        lines = "\n".join(one for one in joined.split("\n") if "\0" in one or "\\" in one)
+        lines = "\n".join(line for line in joined.split("\n") if "\0" in line or "\\" in line)
         lines = lines.replace("\0", "")
-        found |= _words(lines) | _words(normalised(_ESCAPED.sub(_letter, lines)))
-    return found
+        words |= _words(lines) | _words(normalised(_ESCAPED.sub(_letter, lines)))
+    return words
 
 
 def _words(text: str) -> frozenset[str]:
@@ -101,8 +101,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.translate(_BLANKS).split() if text.isascii() else _WORD.findall(text))
 
 
-def _letter(found: re.Match[str]) -> str:
-    number = int(found[4], 8) if found[4] else int(found[1] or found[2] or found[3], 16)
+def _letter(escape: re.Match[str]) -> str:
+    number = int(escape[4], 8) if escape[4] else int(escape[1] or escape[2] or escape[3], 16)
     return chr(number) if number <= sys.maxunicode else " "
 
 
@@ -150,7 +150,7 @@ class TextIndex:
             self._calls[id(node)] = before, len(self._found[ast.Call])
 
     def _walk(self, top: ast.AST) -> None:
-        found, functions = self._found, list[ast.AST]()
+        nodes, functions = self._found, list[ast.AST]()
         pending: list[ast.AST] = [top]
         pop, push, leaves, text = pending.pop, pending.append, _LEAVES, str
         while pending:
@@ -165,20 +165,20 @@ class TextIndex:
             elif node is _END:
                 functions.pop()
                 continue
-            found[kind].append(node)
+            nodes[kind].append(node)
             for name in LAST_FIRST[kind]:
                 value: Any = getattr(node, name, None)
                 inner: type[Any] = value.__class__
                 if inner is list:
-                    for one in reversed(value):
-                        inner = one.__class__
+                    for child in reversed(value):
+                        inner = child.__class__
                         if inner in leaves:
-                            found[inner].append(one)
+                            nodes[inner].append(child)
                         # The keys of a display may hold `None` for `**`.
-                        elif one is not None:
-                            push(one)
+                        elif child is not None:
+                            push(child)
                 elif inner in leaves:
-                    found[inner].append(value)
+                    nodes[inner].append(value)
                 elif value is not None and inner is not text:
                     push(value)
 
@@ -199,14 +199,14 @@ class TextIndex:
     @cached_property
     def bound(self) -> Counter[str]:
         """How often the text binds each name, in any scope."""
-        found = Counter([one.id for one in self(ast.Name) if one.ctx.__class__ is not ast.Load])
+        counts = Counter([node.id for node in self(ast.Name) if node.ctx.__class__ is not ast.Load])
         for kind, nodes in self._found.items():
             if kind in BINDING and kind is not ast.Name:
-                found.update(name for node in nodes for name in bound_by(node))
+                counts.update(name for node in nodes for name in bound_by(node))
             # `T` in `def f[T](x): …`
             elif kind.__name__ in ("TypeVar", "TypeVarTuple", "ParamSpec"):
-                found.update(node.name for node in nodes)  # type: ignore[attr-defined]
-        return found
+                counts.update(node.name for node in nodes)  # type: ignore[attr-defined]
+        return counts
 
     @cached_property
     def names(self) -> Set[str]:
@@ -216,21 +216,23 @@ class TextIndex:
     @cached_property
     def called(self) -> Set[int]:
         """The expressions that are called, by their `id`."""
-        return frozenset([id(one.func) for one in self(ast.Call)])
+        return frozenset([id(call.func) for call in self(ast.Call)])
 
     @cached_property
     def texts(self) -> Set[str]:
         """Texts, also those that constants make together; docstrings are left out."""
-        bare = {id(one.value) for one in self(ast.Expr) if isinstance(one.value, ast.Constant)}
-        found = {
-            one.value for one in self(ast.Constant) if isinstance(one.value, str) and id(one) not in bare
+        bare = {id(node.value) for node in self(ast.Expr) if isinstance(node.value, ast.Constant)}
+        texts = {
+            node.value for node in self(ast.Constant) if isinstance(node.value, str) and id(node) not in bare
         }
         joined: list[ast.expr] = [*self(ast.BinOp), *self(ast.JoinedStr)]
         joined += [
-            one for one in self(ast.Call) if isinstance(one.func, ast.Attribute) and one.func.attr in _MAKING
+            call
+            for call in self(ast.Call)
+            if isinstance(call.func, ast.Attribute) and call.func.attr in _MAKING
         ]
-        found.update(text for node in joined if (text := told(node)) is not None)
-        return found
+        texts.update(text for node in joined if (text := told(node)) is not None)
+        return texts
 
     @cached_property
     def paths(self) -> Set[str]:
@@ -240,24 +242,26 @@ class TextIndex:
     @cached_property
     def spelled(self) -> Set[str]:
         """Names in texts: parts of paths, and attributes in fields of formats."""
-        found = {part for path in self.paths for part in re.split("[.:]", path)}
+        names = {part for path in self.paths for part in re.split("[.:]", path)}
         fields = [field for text in self.texts if "{" in text for field in _FIELD.findall(text)]
-        found.update(name for field in fields for name in _ATTRIBUTE.findall(field))
+        names.update(name for field in fields for name in _ATTRIBUTE.findall(field))
         # `hasattr(sys, "_getframe")` gets nothing.
         asked = {
-            one.args[1].value
-            for one in self(ast.Call)
-            if isinstance(one.func, ast.Name)
-            and one.func.id == "hasattr"
-            and len(one.args) == 2
-            and isinstance(one.args[1], ast.Constant)
+            call.args[1].value
+            for call in self(ast.Call)
+            if isinstance(call.func, ast.Name)
+            and call.func.id == "hasattr"
+            and len(call.args) == 2
+            and isinstance(call.args[1], ast.Constant)
         }
         if asked:
             others = [
-                one.value for one in self(ast.Constant) if isinstance(one.value, str) and one.value in asked
+                node.value
+                for node in self(ast.Constant)
+                if isinstance(node.value, str) and node.value in asked
             ]
-            found -= {text for text in asked if isinstance(text, str) and others.count(text) == 1}
-        return found
+            names -= {text for text in asked if isinstance(text, str) and others.count(text) == 1}
+        return names
 
     @cached_property
     def fields(self) -> Set[str]:
@@ -267,41 +271,41 @@ class TextIndex:
     @cached_property
     def attributes(self) -> Set[str]:
         """Attributes that are read in code, imported names, attributes of patterns."""
-        found = {one.attr for one in self(ast.Attribute) if one.ctx.__class__ is ast.Load}
-        found.update(one.arg for one in self(ast.keyword) if one.arg is not None)
-        return found | self.taken | self.patterns
+        names = {node.attr for node in self(ast.Attribute) if node.ctx.__class__ is ast.Load}
+        names.update(keyword.arg for keyword in self(ast.keyword) if keyword.arg is not None)
+        return names | self.taken | self.patterns
 
     @cached_property
     def patterns(self) -> Set[str]:
         """Attributes that patterns read: `case object(__dict__=d)`."""
-        return {name for one in self(ast.MatchClass) for name in one.kwd_attrs}
+        return {name for pattern in self(ast.MatchClass) for name in pattern.kwd_attrs}
 
     @cached_property
     def taken(self) -> Set[str]:
         """Names that are imported from modules."""
-        return {alias.name for one in self(ast.ImportFrom) for alias in one.names}
+        return {alias.name for node in self(ast.ImportFrom) for alias in node.names}
 
     @cached_property
     def given(self) -> Set[str]:
         """Names that are bound in any way: by a definition, a store, a keyword, a text for `setattr`."""
-        stored = {one.attr for one in self(ast.Attribute) if one.ctx.__class__ is not ast.Load}
-        words = {one.arg for one in self(ast.keyword) if one.arg is not None}
+        stored = {node.attr for node in self(ast.Attribute) if node.ctx.__class__ is not ast.Load}
+        words = {keyword.arg for keyword in self(ast.keyword) if keyword.arg is not None}
         return self.bound.keys() | stored | words | self.spelled
 
     @cached_property
     def imported(self) -> Set[str]:
         """Modules that are imported, with the packages around them."""
-        found: set[str] = set()
-        for one in self(ast.Import):
-            found.update(part for alias in one.names for part in alias.name.split("."))
+        names: set[str] = set()
+        for node in self(ast.Import):
+            names.update(part for alias in node.names for part in alias.name.split("."))
         for source in self(ast.ImportFrom):
-            found.update((source.module or "").split("."))
-        return found
+            names.update((source.module or "").split("."))
+        return names
 
     @cached_property
     def members(self) -> Set[str]:
         """Attributes that are read or bound in code."""
-        return frozenset([one.attr for one in self(ast.Attribute)])
+        return frozenset([node.attr for node in self(ast.Attribute)])
 
     @cached_property
     def parts(self) -> Set[str]:
@@ -322,29 +326,31 @@ class TextIndex:
         return self._aliases[module]
 
     def _find_aliases(self, module: str) -> Set[str]:
-        found = {module}
+        names = {module}
         # Most texts name no module by a text, and this one not at all.
         known = {module.partition(".")[0], *OF_MODULES}
         if all(known.isdisjoint(said) for said in (self.names, self.attributes, self.imported)):
-            return found
-        for one in self(ast.alias):
-            if one.asname and one.name == module:
-                found.add(one.asname)
-        found |= {target for target, value in self.bindings if names_module(value) == module}
-        while more := {target for target, value in self.bindings if last_name(value) in found} - found:
-            found |= more
-        return found
+            return names
+        for alias in self(ast.alias):
+            if alias.asname and alias.name == module:
+                names.add(alias.asname)
+        names |= {target for target, value in self.bindings if names_module(value) == module}
+        while more := {target for target, value in self.bindings if last_name(value) in names} - names:
+            names |= more
+        return names
 
     def asks(self, module: str, names: Set[str]) -> bool:
         """Whether the text asks a module for one of these names: `inspect.stack`, `from inspect import *`."""
         mentioned = not names.isdisjoint(self.parts)
-        for one in self(ast.ImportFrom) if mentioned or "*" in self.taken else ():
-            if one.module == module and any(alias.name == "*" or alias.name in names for alias in one.names):
+        for node in self(ast.ImportFrom) if mentioned or "*" in self.taken else ():
+            if node.module == module and any(
+                alias.name == "*" or alias.name in names for alias in node.names
+            ):
                 return True
         if not mentioned:
             return False
         aliases = self.aliases(module)
-        owners = [one.value for one in self(ast.Attribute) if one.attr in names]
+        owners = [attribute.value for attribute in self(ast.Attribute) if attribute.attr in names]
         owners += [
             call.args[0]
             for call in self(ast.Call)
@@ -359,7 +365,7 @@ class TextIndex:
         """The variables and attributes that get a value, each with it."""
         single: tuple[ast.AnnAssign | ast.NamedExpr, ...] = (*self(ast.AnnAssign), *self(ast.NamedExpr))
         pairs = [(target, several.value) for several in self(ast.Assign) for target in several.targets]
-        pairs += [(one.target, one.value) for one in single if one.value is not None]
+        pairs += [(node.target, node.value) for node in single if node.value is not None]
         return [(name, value) for target, value in pairs if (name := last_name(target))]
 
     # ── names that go elsewhere ──────────────────────────────────────────────────────────────────────
@@ -372,11 +378,11 @@ class TextIndex:
         if names.isdisjoint(self.names):
             return False
         loose = [
-            one
-            for one in self(ast.Name)
-            if one.id in names and one.ctx.__class__ is ast.Load and id(one) not in self.called
+            node
+            for node in self(ast.Name)
+            if node.id in names and node.ctx.__class__ is ast.Load and id(node) not in self.called
         ]
-        return any(not self._is_variable(one) for one in loose)
+        return any(not self._is_variable(node) for node in loose)
 
     def _is_variable(self, name: ast.Name) -> bool:
         """Whether a function around a name, or a comprehension, may bind it."""
@@ -407,21 +413,21 @@ def told(node: ast.expr) -> str | None:
             return first + second if first is not None and second is not None else None
         case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod(), right=right):
             given = right.elts if isinstance(right, ast.Tuple) else [right]
-            values = [told(one) for one in given]
+            values = [told(argument) for argument in given]
             if text.count("%") != text.count("%s") or None in values or len(values) != text.count("%s"):
                 return None
             return text % tuple(values)
         case ast.JoinedStr(values=parts):
-            pieces = [told(one.value if isinstance(one, ast.FormattedValue) else one) for one in parts]
-            return None if None in pieces else "".join(one for one in pieces if one is not None)
+            pieces = [told(part.value if isinstance(part, ast.FormattedValue) else part) for part in parts]
+            return None if None in pieces else "".join(piece for piece in pieces if piece is not None)
         case ast.Call(
             func=ast.Attribute(value=ast.Constant(value=str(glue)), attr="join"),
             args=[ast.List(elts=items) | ast.Tuple(elts=items)],
         ):
-            values = [told(one) for one in items]
-            return None if None in values else glue.join(one for one in values if one is not None)
+            values = [told(element) for element in items]
+            return None if None in values else glue.join(value for value in values if value is not None)
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=items):
-            values = [told(one) for one in items]
+            values = [told(argument) for argument in items]
             if node.keywords or None in values or text.replace("{}", "").count("{"):
                 return None
             return text.format(*values) if text.count("{}") <= len(values) else None
@@ -460,5 +466,5 @@ def _holds(node: ast.stmt | ast.expr, inner: ast.expr) -> bool:
 def _declared(function: ast.AST) -> Set[str]:
     """The names that a function declares to be of the text around it."""
     return {
-        name for one in below(function) if isinstance(one, ast.Global | ast.Nonlocal) for name in one.names
+        name for node in below(function) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
     }

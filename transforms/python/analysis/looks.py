@@ -91,18 +91,18 @@ class QuietFunction(NamedTuple):
     @classmethod
     def of(cls, args: ast.arguments, flags: int, gives: str | None) -> "QuietFunction":
         """The function with these parameters."""
-        places = [one.arg for one in (*args.posonlyargs, *args.args)]
+        places = [arg.arg for arg in (*args.posonlyargs, *args.args)]
         required = places[: len(places) - len(args.defaults)] + [
-            one.arg for one, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None
+            arg.arg for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None
         ]
-        named = [one.arg for one in (*args.args, *args.kwonlyargs)]
+        named = [arg.arg for arg in (*args.args, *args.kwonlyargs)]
         return cls(places, named, required, args.vararg is not None, flags, gives)
 
     def fits(self, call: ast.Call) -> bool:
         """Whether a call certainly gives each parameter one value."""
-        if any(isinstance(one, ast.Starred) for one in call.args):
+        if any(isinstance(argument, ast.Starred) for argument in call.args):
             return False
-        words = {one.arg for one in call.keywords}
+        words = {keyword.arg for keyword in call.keywords}
         by_place = set(self.places[: len(call.args)])
         return (
             None not in words

@@ -122,8 +122,8 @@ class PythonProgram:
         """Predecessor masks of a block: bit i of mask j is set iff j reads a name that i wrote last."""
         # `if c: x = 1` does not replace every earlier value of `x`.
         kills = [
-            not one.lines or not isinstance(self._rows[one.lines.start].node, COMPOUND)
-            for one in block.statements
+            not statement.lines or not isinstance(self._rows[statement.lines.start].node, COMPOUND)
+            for statement in block.statements
         ]
         return reaching_reads(block.effects, kills=kills)
 

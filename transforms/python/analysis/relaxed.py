@@ -36,7 +36,7 @@ from codeaudit.transforms.python.parsing import FunctionNode, last_name, paramet
 OUTSIDE: Final = "()"
 """Stands, among the places, for the program's state outside of the objects that a function names."""
 _MUTATORS: Final = {"appendleft", "extendleft", "popleft", "move_to_end"}.union(
-    *({name for name, one in methods.items() if one.changes} for methods in METHOD_EFFECTS.values())
+    *({name for name, effects in methods.items() if effects.changes} for methods in METHOD_EFFECTS.values())
 )
 """Methods of containers that change the container and nothing else."""
 _ADVANCE: Final = frozenset({
@@ -94,7 +94,7 @@ def summary(trees: Iterable[ast.Module]) -> PackageSummary:
 def _computed(node: ast.ClassDef) -> Iterator[str]:
     for inner in node.body:
         if isinstance(inner, FunctionNode):
-            parts = [part for one in inner.decorator_list for part in ast.walk(one)]
+            parts = [part for decorator in inner.decorator_list for part in ast.walk(decorator)]
             words = {last_name(part) or "" for part in parts if isinstance(part, ast.Name | ast.Attribute)}
             if any("property" in word or word in ("setter", "getter", "deleter") for word in words):
                 yield inner.name
@@ -201,9 +201,9 @@ class _Collector:
         """Collect a node and all in it, without the bodies of functions that are defined there."""
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                for one in (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults):
-                    if one is not None:
-                        self.walk(one)
+                for expression in (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults):
+                    if expression is not None:
+                        self.walk(expression)
                 return
             case ast.Expr(value=ast.Call() as call) | ast.Expr(value=ast.Await(value=ast.Call() as call)):
                 self._call(call, statement=True)
@@ -271,7 +271,7 @@ class _Collector:
             self.writes.add(OUTSIDE)
 
     def _call(self, node: ast.Call, *, statement: bool) -> None:
-        given = [*node.args, *(one.value for one in node.keywords)]
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
         match node.func:
             case ast.Attribute(value=receiver, attr=name):
                 if name in _MUTATORS and name not in self._package.acting:
@@ -308,8 +308,8 @@ class _Collector:
                     self._act_on_all(given)
 
     def _act_on_all(self, given: Iterable[ast.expr]) -> None:
-        for one in given:
-            node = one.value if isinstance(one, ast.Starred) else one
+        for argument in given:
+            node = argument.value if isinstance(argument, ast.Starred) else argument
             root = _root(node)
             # Plain values cannot be changed; what is no variable's object is new or outside.
             if root is not None and root in self._facts.local and self._facts.types.get(root) not in _VALUES:

@@ -475,13 +475,13 @@ class _ScopeWalk:
 
     def result(self) -> PythonScopes:
         self.visit(self.function)
-        found: dict[tuple[int, str], list[NameOccurrence]] = {}
+        uses: dict[tuple[int, str], list[NameOccurrence]] = {}
         keys = [(self.owner(occurrence.scope, name), name) for name, occurrence in self.noted]
         for key, (_, occurrence) in zip(keys, self.noted, strict=True):
-            found.setdefault(key, []).append(occurrence)
-        for occurrences in found.values():
+            uses.setdefault(key, []).append(occurrence)
+        for occurrences in uses.values():
             occurrences.sort(key=_start)
-        order = sorted(found, key=lambda key: _start(found[key][0]))
+        order = sorted(uses, key=lambda key: _start(uses[key][0]))
         numbers = {key: number for number, key in enumerate(order)}
         return PythonScopes(
             source=self.source,
@@ -494,7 +494,7 @@ class _ScopeWalk:
                 for number, table in enumerate(self.tables)
             ),
             body=self.body,
-            bindings=tuple(self.binding(number, key, found[key]) for number, key in enumerate(order)),
+            bindings=tuple(self.binding(number, key, uses[key]) for number, key in enumerate(order)),
             slots=tuple(numbers[key] for key in keys),
             attributes=frozenset(self.attributes),
             strings=tuple(self.strings),

@@ -121,8 +121,8 @@ class _Definition:
     def note_objects(self, values: Mapping[str, Sequence[ast.expr]]) -> None:
         """If one of the calls may be of an object, its `__call__` runs."""
         # `make()`, where `make = Maker()`
-        if any(one.func.id in values for one in self.calls if isinstance(one.func, ast.Name)) or any(
-            not isinstance(one.func, ast.Name | ast.Attribute) for one in self.calls
+        if any(call.func.id in values for call in self.calls if isinstance(call.func, ast.Name)) or any(
+            not isinstance(call.func, ast.Name | ast.Attribute) for call in self.calls
         ):
             self.runs.add("__call__")
 
@@ -135,12 +135,12 @@ def _singles(
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             items: Sequence[ast.expr | None] = value.elts if isinstance(value, ast.Tuple | ast.List) else ()
             known = len(items) == len(targets) and not any(
-                isinstance(one, ast.Starred) for one in (*targets, *items)
+                isinstance(element, ast.Starred) for element in (*targets, *items)
             )
             # The items of a text are texts.
             each = items if known else [value if isinstance(value, ast.Constant) else None] * len(targets)
-            for one, part in zip(targets, each, strict=True):
-                yield from _singles(one, part)
+            for nested, part in zip(targets, each, strict=True):
+                yield from _singles(nested, part)
         case ast.Starred(value=inner):
             yield from _singles(inner, None)
         case ast.Name() | ast.Attribute():
@@ -159,31 +159,31 @@ def _looks(source: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> Sh
     start = len(_WRAPPER) if source.startswith(_WRAPPER) else 0
     # Looking for plain text first saves most searches.
     if any(map(source.__contains__, _HINTS)) and _HINT.search(source, start) is not None:
-        found = _Text(source, walked(), rebound).looks()
+        looks = _Text(source, walked(), rebound).looks()
     else:
-        found = ShownLooks(rebound=rebound)
+        looks = ShownLooks(rebound=rebound)
         # Only a text of several statements binds names for its functions.
         if len(tree.body) > 1:
-            found = replace(found, bindings=TextBindings(source, walked(), found))
-    return replace(found, removed=frozenset(removed_names(walked()))) if _REMOVED.search(source) else found
+            looks = replace(looks, bindings=TextBindings(source, walked(), looks))
+    return replace(looks, removed=frozenset(removed_names(walked()))) if _REMOVED.search(source) else looks
 
 
 @lru_cache(maxsize=1024)
 def looks_around(text: str) -> ShownLooks:
     """What the text of a file shows; little if it does not parse. No tree is kept with the answer."""
-    told = fact(text, "looks", lambda: _told_looks(_file_looks(text)))
-    found: dict[str, Any] = {
-        name: frozenset(one) if isinstance(one, list) else one for name, one in told.items()
+    stored = fact(text, "looks", lambda: _told_looks(_file_looks(text)))
+    values: dict[str, Any] = {
+        name: frozenset(value) if isinstance(value, list) else value for name, value in stored.items()
     }
-    bindings = _Remembered(text) if found.pop("bindings") else NoBindings()
-    return ShownLooks(**found, bindings=bindings)
+    bindings = _Remembered(text) if values.pop("bindings") else NoBindings()
+    return ShownLooks(**values, bindings=bindings)
 
 
-def _told_looks(found: ShownLooks) -> dict[str, Plain]:
+def _told_looks(looks: ShownLooks) -> dict[str, Plain]:
     """All that is shown; of the bindings, whether there are any."""
-    told = {one.name: getattr(found, one.name) for one in fields(found)}
-    told["bindings"] = not isinstance(found.bindings, NoBindings)
-    return {name: [*one] if isinstance(one, frozenset) else one for name, one in told.items()}
+    stored = {entry.name: getattr(looks, entry.name) for entry in fields(looks)}
+    stored["bindings"] = not isinstance(looks.bindings, NoBindings)
+    return {name: [*value] if isinstance(value, frozenset) else value for name, value in stored.items()}
 
 
 @lru_cache(maxsize=2)
@@ -214,18 +214,18 @@ class _Remembered:
     @cached_property
     def _functions(self) -> Mapping[str, int]:
         """How many functions of the file have each name."""
-        found: Mapping[str, int] = fact(
+        counts: Mapping[str, int] = fact(
             self._text, "functions", lambda: Counter(node.name for node in index_of(self._text).functions)
         )
-        return found
+        return counts
 
     def called(self, name: str) -> QuietFunction | None:
         """As in `looks.Bindings`."""
         if name not in self._functions:
             return None
         if name not in self._called:
-            told = fact(self._text, f"called {name}", lambda: self._bindings.called(name))
-            self._called[name] = told and QuietFunction(*told)
+            stored = fact(self._text, f"called {name}", lambda: self._bindings.called(name))
+            self._called[name] = stored and QuietFunction(*stored)
         return self._called[name]
 
     def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
@@ -236,12 +236,12 @@ class _Remembered:
         # Of several functions with one name, the text tells which one is meant.
         key = function.name if count == 1 else digest(ast.dump(function))
         if key not in self._receivers:
-            told = fact(
+            stored = fact(
                 self._text,
                 f"receiver {key}",
-                lambda: [([*one.bound], one.slots) for one in self._bindings.of_receiver(function)],
+                lambda: [([*plain.bound], plain.slots) for plain in self._bindings.of_receiver(function)],
             )
-            self._receivers[key] = [PlainAttributes(frozenset(bound), slots) for bound, slots in told]
+            self._receivers[key] = [PlainAttributes(frozenset(bound), slots) for bound, slots in stored]
         return self._receivers[key]
 
 
@@ -275,7 +275,7 @@ class _Text:
         self._find_other_names(nodes)
         self._given = _given(nodes) if classes else frozenset[str]()
         self._generated = _read_by_others(classes, self._given)
-        derived = (bound_names(one.body) for one in classes if one.bases)
+        derived = (bound_names(node.body) for node in classes if node.bases)
         self._run_by_looks = RUN_BY_LOOKS & frozenset[str]().union(*derived)
         self._imported: dict[str, set[str]] = {}
         for name, full in imports_of((*nodes(ast.Import), *nodes(ast.ImportFrom))):
@@ -287,8 +287,8 @@ class _Text:
                 self._member(statement)
             if _is_frozen(owner) or self._stores_unseen(owner):
                 self._define("__setattr__").unknown = True
-        stores = [(target, one.value) for one in nodes(ast.Assign) for target in one.targets]
-        stores += [(one.target, one.value) for one in nodes(ast.AnnAssign) if one.value is not None]
+        stores = [(target, node.value) for node in nodes(ast.Assign) for target in node.targets]
+        stores += [(node.target, node.value) for node in nodes(ast.AnnAssign) if node.value is not None]
         for target, value in (pair for store in stores for pair in _singles(*store)):
             self._store(target, value)
         self._mentions(nodes)
@@ -298,7 +298,7 @@ class _Text:
         """Whether what binds an attribute of an instance may be in another file: a foreign base
         (`torch.nn.Module`, `ctypes.Union`), metaclass or decorator (`@attrs.define`).
         """
-        bases = {last_name(one) for one in bases_of(node)}
+        bases = {last_name(base) for base in bases_of(node)}
         return (
             not _KEEPING_STORES.issuperset(map(called_name, node.decorator_list))
             or not bases - self._classes <= PLAIN_BASES
@@ -352,7 +352,7 @@ class _Text:
         return self._found.setdefault(name, _Definition())
 
     def _function(self, node: FunctionNode) -> None:
-        foreign = [one for one in node.decorator_list if not self._is_plain(one)]
+        foreign = [decorator for decorator in node.decorator_list if not self._is_plain(decorator)]
         method = _is_method(node.name) or node.name in self._run_by_looks
         if not foreign:
             if method:
@@ -382,9 +382,9 @@ class _Text:
         """A statement of a class body."""
         match node:
             case ast.Assign(targets=targets, value=value):
-                for one, part in (pair for target in targets for pair in _singles(target, value)):
-                    if isinstance(one, ast.Name):
-                        self._bound(one.id, part)
+                for single, part in (pair for target in targets for pair in _singles(target, value)):
+                    if isinstance(single, ast.Name):
+                        self._bound(single.id, part)
             case ast.AnnAssign(target=ast.Name(id=name), value=value):
                 if value is not None:
                     self._bound(name, value)
@@ -448,11 +448,13 @@ class _Text:
         """What may run when a name with this value is read: what the value mentions."""
         if self._is_property(value) and isinstance(value, ast.Call):
             getters = [*value.args[:1], *(word.value for word in value.keywords if word.arg == "fget")]
-            known = all(isinstance(one, ast.Lambda | ast.Constant) or self._knows(one) for one in getters)
-            starred = any(isinstance(one, ast.Starred) for one in value.args)
+            known = all(
+                isinstance(getter, ast.Lambda | ast.Constant) or self._knows(getter) for getter in getters
+            )
+            starred = any(isinstance(argument, ast.Starred) for argument in value.args)
             definition.unknown |= not known or starred or any(word.arg is None for word in value.keywords)
             definition.unknown |= last_name(value.func) != "property"  # it may keep what it found
-            parts: Iterable[ast.AST] = (part for one in getters for part in below(one))
+            parts: Iterable[ast.AST] = (part for getter in getters for part in below(getter))
         else:
             parts = below(value)
         definition.mention(parts)
@@ -466,16 +468,18 @@ class _Text:
     def _bound_otherwise(self) -> frozenset[str]:
         """The names that the text binds other than by `def`."""
         nodes = self._nodes
-        found = {one.id for one in nodes(ast.Name) if isinstance(one.ctx, ast.Store)}
-        found |= {one.attr for one in nodes(ast.Attribute) if isinstance(one.ctx, ast.Store)}
-        found |= {one.arg for one in nodes(ast.arg)}
+        names = {node.id for node in nodes(ast.Name) if isinstance(node.ctx, ast.Store)}
+        names |= {node.attr for node in nodes(ast.Attribute) if isinstance(node.ctx, ast.Store)}
+        names |= {parameter.arg for parameter in nodes(ast.arg)}
         for kind in (ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping):
-            found.update(name for one in nodes(kind) for name in bound_by(one))
-        return frozenset(found)
+            names.update(name for node in nodes(kind) for name in bound_by(node))
+        return frozenset(names)
 
     def _follow(self, nodes: TextIndex) -> None:
         """What a name stands for runs, too: `shared = Base.length`, then `size = shared` in another class."""
-        followed = [one for one in self._found.values() if one.runs and not one.unknown]
+        followed = [
+            definition for definition in self._found.values() if definition.runs and not definition.unknown
+        ]
         if not followed:
             return
         values = _values(nodes, self._functions)
@@ -491,7 +495,7 @@ class _Text:
                     continue
                 if name not in parts:
                     parts[name] = _Definition()
-                    for number, value in {id(one): one for one in values[name]}.items():
+                    for number, value in {id(value): value for value in values[name]}.items():
                         if number not in mentioned:
                             mentioned[number] = _Definition()
                             mentioned[number].mention(below(value))
@@ -506,8 +510,8 @@ class _Text:
 
     def _mentions(self, nodes: TextIndex) -> None:
         """Properties and methods that are made, and attached to a class somewhere else."""
-        texts = [(one, one.value) for one in nodes(ast.Constant) if isinstance(one.value, str)]
-        texts = [(one, text) for one, text in texts if "__" in text]
+        texts = [(node, node.value) for node in nodes(ast.Constant) if isinstance(node.value, str)]
+        texts = [(node, text) for node, text in texts if "__" in text]
         spelled = any(_PART.fullmatch(text) for _, text in texts)
         making = _ASKING | self._properties | {"setattr", "type"}
         for call in nodes(ast.Call):
@@ -515,7 +519,7 @@ class _Text:
                 continue
             match call:
                 case ast.Call(func=ast.Name(id=name), args=args) if name in _ASKING:
-                    self._handled.update(id(one) for one in args)
+                    self._handled.update(id(argument) for argument in args)
                 case ast.Call() if self._is_property(call) and id(call) not in self._handled:
                     self._attached.add(ANY_ATTRIBUTE)
                     self._value(self._define(ANY_ATTRIBUTE), call)
@@ -554,7 +558,7 @@ class _Text:
         if not names.isdisjoint(_DEFAULTING):
             self._define("__missing__").unknown = True
         if not names.isdisjoint(_FILLING) or any(
-            _fills_itself(one, nodes.names) for one in nodes(ast.ClassDef)
+            _fills_itself(node, nodes.names) for node in nodes(ast.ClassDef)
         ):
             self._anything()
 
@@ -567,10 +571,10 @@ class _Text:
             if stored and id(node) not in self._stored:
                 self._unknown(node.attr)
         setters = "setattr" in nodes.names and any(
-            one.id == "setattr" and id(one) not in nodes.called for one in nodes(ast.Name)
+            node.id == "setattr" and id(node) not in nodes.called for node in nodes(ast.Name)
         )
         given = {
-            alias.asname for one in nodes(ast.ImportFrom) for alias in one.names if alias.name == "setattr"
+            alias.asname for node in nodes(ast.ImportFrom) for alias in node.names if alias.name == "setattr"
         }
         if setters or given:
             self._anything()
@@ -623,8 +627,8 @@ class _Text:
         settled: dict[int, int] = {}
         before: ShownLooks | None = None
         while True:
-            acting = {name for name, found in flags.items() if found & ACTS}
-            raising = frozenset(name for name, found in flags.items() if found & RAISES)
+            acting = {name for name, flag in flags.items() if flag & ACTS}
+            raising = frozenset(name for name, flag in flags.items() if flag & RAISES)
             methods = any(_is_method(name) or name in RUN_BY_LOOKS for name in acting - READING - STORING)
             methods |= not (acting & self._generated).isdisjoint(attributes)
             shown = ShownLooks(
@@ -639,7 +643,7 @@ class _Text:
             )
             # What can act and raise can do no more.
             same = shown == before
-            seen = {number: found for number, found in settled.items() if same or found == ACTS | RAISES}
+            seen = {number: flag for number, flag in settled.items() if same or flag == ACTS | RAISES}
             again = {
                 name: self._flags(definition, flags, builder, seen)
                 for name, definition in self._found.items()
@@ -672,21 +676,21 @@ class _Text:
             if flags == ACTS | RAISES:
                 break
             if id(node) not in seen:
-                found = body_flags(builder, node, passes_over=_is_missing)
-                seen[id(node)] = found & RAISES | (ACTS if found & (ACTS | STORES | BARRIER) else 0)
+                body = body_flags(builder, node, passes_over=_is_missing)
+                seen[id(node)] = body & RAISES | (ACTS if body & (ACTS | STORES | BARRIER) else 0)
             flags |= seen[id(node)]
         return flags
 
 
 def _values(nodes: TextIndex, functions: Mapping[str, Sequence[FunctionNode]]) -> dict[str, list[ast.expr]]:
     """What may be, or be in, a variable or an attribute: expressions by its name, in whatever scope it is."""
-    found: dict[str, list[ast.expr]] = {}
+    by_name: dict[str, list[ast.expr]] = {}
 
     def bind(target: ast.expr, value: ast.expr | None) -> None:
         if value is None or value.__class__ is ast.Constant:
             return
         if name := last_name(target):
-            found.setdefault(name, []).append(value)
+            by_name.setdefault(name, []).append(value)
         elif isinstance(target, ast.Subscript | ast.Starred):
             bind(target.value, value)
         elif isinstance(target, ast.Tuple | ast.List):
@@ -701,8 +705,8 @@ def _values(nodes: TextIndex, functions: Mapping[str, Sequence[FunctionNode]]) -
         *nodes(ast.AugAssign),
         *nodes(ast.NamedExpr),
     )
-    for one in single:
-        bind(one.target, one.value)
+    for store in single:
+        bind(store.target, store.value)
     loops: tuple[ast.For | ast.AsyncFor | ast.comprehension, ...] = (
         *nodes(ast.For),
         *nodes(ast.AsyncFor),
@@ -716,10 +720,10 @@ def _values(nodes: TextIndex, functions: Mapping[str, Sequence[FunctionNode]]) -
     for choice in nodes(ast.Match):
         for case in choice.cases:
             for name in stored_names(case.pattern):
-                found.setdefault(name, []).append(choice.subject)
+                by_name.setdefault(name, []).append(choice.subject)
     passed: dict[str, list[ast.expr]] = {}
     for call in nodes(ast.Call):
-        given = [one for one in call.args if one.__class__ is not ast.Constant]
+        given = [argument for argument in call.args if argument.__class__ is not ast.Constant]
         given += [word.value for word in call.keywords if word.value.__class__ is not ast.Constant]
         # `kinds.append(Base.length)` puts something into `kinds`.
         if isinstance(call.func, ast.Attribute):
@@ -728,12 +732,14 @@ def _values(nodes: TextIndex, functions: Mapping[str, Sequence[FunctionNode]]) -
         if given and (called := last_name(call.func)) in functions:
             passed.setdefault(called or "", []).extend(given)
     for function in nodes.functions:
-        defaults = (one for one in (*function.args.defaults, *function.args.kw_defaults) if one is not None)
-        given = [one for one in defaults if one.__class__ is not ast.Constant]
+        defaults = (
+            node for node in (*function.args.defaults, *function.args.kw_defaults) if node is not None
+        )
+        given = [default for default in defaults if default.__class__ is not ast.Constant]
         given += passed.get(function.name, ())
         for name in parameter_names(function.args) if given else ():
-            found.setdefault(name, []).extend(given)
-    return found
+            by_name.setdefault(name, []).extend(given)
+    return by_name
 
 
 def _is_class_of(node: ast.expr) -> bool:
@@ -747,7 +753,7 @@ def _is_class_of(node: ast.expr) -> bool:
 
 def _is_frozen(node: ast.ClassDef) -> bool:
     """Whether a decorator makes stores to an instance raise: `@dataclass(frozen=True)`."""
-    words = [word for one in node.decorator_list if isinstance(one, ast.Call) for word in one.keywords]
+    words = [word for call in node.decorator_list if isinstance(call, ast.Call) for word in call.keywords]
     return any(
         word.arg is None or (word.arg == "frozen" and getattr(word.value, "value", None) is not False)
         for word in words
@@ -775,7 +781,7 @@ def _fills_itself(node: ast.ClassDef, names: Set[str]) -> bool:
 def _given(nodes: TextIndex) -> frozenset[str]:
     """The names that a text hands to functions which may change a class: `P = dataclass(P)`."""
     calls = (call for call in nodes(ast.Call) if last_name(call.func) not in _ASKING_CLASSES)
-    return frozenset(one.id for call in calls for one in call.args if isinstance(one, ast.Name))
+    return frozenset(value.id for call in calls for value in call.args if isinstance(value, ast.Name))
 
 
 def _read_by_others(classes: Sequence[ast.ClassDef], given: frozenset[str]) -> frozenset[str]:
@@ -785,10 +791,10 @@ def _read_by_others(classes: Sequence[ast.ClassDef], given: frozenset[str]) -> f
     of the library has its own (`UserDict`).
     """
     own = {node.name: node for node in classes}
-    found: set[str] = set()
+    names: set[str] = set()
     for node in classes:
         bases = [last_name(base) for base in bases_of(node)]
-        decorators = [called_name(one) for one in node.decorator_list]
+        decorators = [called_name(decorator) for decorator in node.decorator_list]
         plain = own.keys() | PLAIN_BASES >= {*bases} and {*decorators} <= PLAIN_DECORATORS
         if plain and not node.keywords and node.name not in given:
             continue
@@ -796,8 +802,8 @@ def _read_by_others(classes: Sequence[ast.ClassDef], given: frozenset[str]) -> f
             [node.name, *filter(None, bases)],
             lambda name: filter(None, map(last_name, own[name].bases)) if name in own else (),
         )
-        found = found.union(*(bound_names(own[name].body) for name in above & own.keys()))
-    return frozenset(found)
+        names = names.union(*(bound_names(own[name].body) for name in above & own.keys()))
+    return frozenset(names)
 
 
 def _is_method(name: str) -> bool:

@@ -54,7 +54,7 @@ def find_any_keywords(code: PythonSource) -> Iterator[Site | Refused]:
         if not isinstance(node, ast.Call) or len(node.keywords) < 2:
             continue
         first = code.start(node.keywords[0])
-        late = any(isinstance(one, ast.Starred) and code.start(one) > first for one in node.args)
+        late = any(isinstance(value, ast.Starred) and code.start(value) > first for value in node.args)
         if first in taken:
             continue
         if late or any(word.arg is None for word in node.keywords):
@@ -111,7 +111,7 @@ def find_any_operands(code: PythonSource) -> Iterator[Site | Refused]:
         match node:
             case ast.BinOp(op=ast.Add(), left=left, right=right):
                 # Texts, lists and tuples are joined by `+`; one number shows that nothing is joined.
-                numbers = any(code.kind(one) in NUMBERS for one in (left, right))
+                numbers = any(code.kind(operand) in NUMBERS for operand in (left, right))
             case ast.BinOp(op=ast.Mult() | ast.BitAnd() | ast.BitXor(), left=left, right=right):
                 pass
             case ast.Compare(ops=[op], left=left, comparators=[right]) if isinstance(op, _MIRRORED):
@@ -143,12 +143,12 @@ def _orders(
 
 def _relaxed(code: PythonSource, values: Sequence[Sequence[ast.expr]]) -> tuple[int, ...]:
     """Which parts must stay before which, if none of them raises."""
-    found = []
+    relaxed = []
     for part in values:
         effects = [code.effects(value) for value in part]
         joined = effects[0] if len(effects) == 1 else effects[0] | effects[1]
-        found.append(joined._replace(flags=joined.flags & ~(RAISES | EXPECTS | EXITS)))
-    return conflicts(found, guarded=True)
+        relaxed.append(joined._replace(flags=joined.flags & ~(RAISES | EXPECTS | EXITS)))
+    return conflicts(relaxed, guarded=True)
 
 
 def _lists_keywords(code: PythonSource, callee: str | None) -> bool:
@@ -171,16 +171,16 @@ def _functions(text: str) -> dict[str, bool]:
 
     A text that cannot be read shows nothing.
     """
-    found: dict[str, bool] = {}
+    functions: dict[str, bool] = {}
     try:
         tree = file_tree(text)
     except SourceError:
-        return found
+        return functions
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             name = "" if isinstance(node, ast.Lambda) else node.name
-            found[name] = found.get(name, False) or node.args.kwarg is not None
-    return found
+            functions[name] = functions.get(name, False) or node.args.kwarg is not None
+    return functions
 
 
 def _differ(keys: Sequence[ast.expr]) -> bool:

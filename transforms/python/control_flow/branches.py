@@ -247,7 +247,7 @@ def _add_else(code: PythonSource, node: ast.If) -> Site | Refused | None:
         return Refused(NOTHING_BEHIND)
     block, number = held
     # Every earlier `if` of the block may be nested too, and each makes the rest one level deeper.
-    if reason := _not_deeper(code, node, more=sum(isinstance(one, ast.If) for one in block[:number])):
+    if reason := _not_deeper(code, node, more=sum(isinstance(inner, ast.If) for inner in block[:number])):
         return Refused(reason)
     outside = code.indentation(node)
     start = block_end(code, branches[-1].body[-1], outside)
@@ -420,7 +420,7 @@ def _drop_condition(code: PythonSource, node: ast.If) -> Site | None:
     test = node.test
     if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
         return None
-    options = tuple((patch_node(code, test, *parenthesized(code, one, ATOM)),) for one in test.values)
+    options = tuple((patch_node(code, test, *parenthesized(code, value, ATOM)),) for value in test.values)
     return Site(options, "all but one condition dropped", node.lineno)
 
 

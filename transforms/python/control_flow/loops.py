@@ -105,7 +105,9 @@ def _counted(
                 return Refused(NO_RANGE)
             # In `for x in xs: xs = []` the loop goes on over the old list. A `nonlocal` anywhere means that a
             # nested function may rebind the sequence too.
-            shared = any(isinstance(one, ast.Nonlocal) and name in one.names for one in ast.walk(code.tree))
+            shared = any(
+                isinstance(node, ast.Nonlocal) and name in node.names for node in ast.walk(code.tree)
+            )
             if shared or any(bound_in(part, name) for part in (*node.body, node.target)):
                 return Refused(REBOUND)
             # The length is read at every turn, because the body may change the list.
@@ -252,8 +254,8 @@ UNROLL_WHILE: Final = PythonRule("unroll-while", _unroll, "no while")
 
 def _same_turns(bounds: list[int | float | None], place: int, change: int) -> bool:
     """Whether a range of constants stays the same if a bound changes: `range(0, 9, 2)`, `range(0, 10, 2)`."""
-    before = [one for one in bounds if isinstance(one, int)]
-    after = [one + change if at == place else one for at, one in enumerate(before)]
+    before = [bound for bound in bounds if isinstance(bound, int)]
+    after = [bound + change if at == place else bound for at, bound in enumerate(before)]
     return len(before) == len(bounds) <= 3 and 0 not in before[2:] and range(*before) == range(*after)
 
 
@@ -282,12 +284,12 @@ def _turns(iterated: ast.expr) -> int | None:
     """The number of turns of a loop over constants; `None` if it is not known."""
     match iterated:
         case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
-            return None if any(isinstance(one, ast.Starred) for one in elements) else len(elements)
+            return None if any(isinstance(element, ast.Starred) for element in elements) else len(elements)
         case ast.Constant(value=str() | bytes() as text):
             return len(text)
         case ast.Call(func=ast.Name(id="range"), args=[_, *_] as arguments, keywords=[]):
             bounds = [number(argument) for argument in arguments]
-            whole = [one for one in bounds if isinstance(one, int)]
+            whole = [bound for bound in bounds if isinstance(bound, int)]
             if len(whole) != len(bounds) or len(whole) > 3 or 0 in whole[2:]:
                 return None
             return len(range(*whole))

@@ -268,18 +268,18 @@ def _certainly_read(statement: ast.stmt) -> set[str]:
     """The names that a statement certainly reads whenever it runs; the statements inside it are left out."""
     if not isinstance(statement, ast.Return | ast.Assign | ast.AugAssign | ast.Expr | ast.If | ast.For):
         return set()
-    found: set[str] = set()
+    names: set[str] = set()
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            found.add(node.id)
+            names.add(node.id)
         elif node is statement or not isinstance(node, _EVALUATED_MAYBE):
             stack += ast.iter_child_nodes(node)
     # The target of `x += 1` is marked as stored, but is read too.
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-        found.add(statement.target.id)
-    return found
+        names.add(statement.target.id)
+    return names
 
 
 def _leave(code: PythonSource, *, lines: tuple[str, ...], note: str) -> Iterator[Site | Refused]:

@@ -93,11 +93,11 @@ def _is_object(node: ast.expr, tree: ast.Module) -> bool:
             return True
         case ast.Name(id=name):
             return any(
-                isinstance(one, ast.Assign)
-                and any(isinstance(target, ast.Name) and target.id == name for target in one.targets)
-                and isinstance(one.value, ast.Name | ast.Attribute)
-                and ast.unparse(one.value).rpartition(".")[2] == "object"
-                for one in ast.walk(tree)
+                isinstance(node, ast.Assign)
+                and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+                and isinstance(node.value, ast.Name | ast.Attribute)
+                and ast.unparse(node.value).rpartition(".")[2] == "object"
+                for node in ast.walk(tree)
             )
         case _:
             return False

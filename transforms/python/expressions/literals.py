@@ -112,7 +112,7 @@ def _membership(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
         return None
     tested = [node.left, *node.comparators][-2]
     # A set hashes the tested value and its elements: `[] in {1}` raises, and `[] in (1,)` is `False`.
-    hashed = all(code.kind(one) in PLAIN for one in (tested, *display.elts))
+    hashed = all(code.kind(element) in PLAIN for element in (tested, *display.elts))
     if isinstance(display, ast.Set) and not hashed:
         return Refused(HASH)
     # `{}` is a dict.

@@ -69,8 +69,8 @@ def number(node: ast.expr) -> int | float | None:
 
 def applied(op: type[ast.operator], left: float, right: float) -> int | float | None:
     """The result of an operator; `None` if it raises, is no number of this kind, or is too large."""
-    found = result(op, left, right)
-    return found if isinstance(found, int | float) and abs(found) < _LARGEST else None
+    value = result(op, left, right)
+    return value if isinstance(value, int | float) and abs(value) < _LARGEST else None
 
 
 def result(op: type[ast.operator], left: float, right: float) -> object:

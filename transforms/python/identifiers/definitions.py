@@ -128,10 +128,10 @@ class RenameInnerFunctions(Rename):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        found = _inner_functions(source)
-        if not isinstance(found, Refused) and shown_together(source, self.around).functions:
+        names = _inner_functions(source)
+        if not isinstance(names, Refused) and shown_together(source, self.around).functions:
             return Refused(REFLECTION)
-        return found
+        return names
 
 
 @lru_cache(maxsize=4)
@@ -308,7 +308,7 @@ def _pairs(source: str) -> _Pairs:
         # A name that is defined twice may mean either definition.
         elif isinstance(node, FunctionNode | ast.ClassDef):
             bound[node.name] = bound.get(node.name, 0) + 1
-    found: dict[tuple[int, str], tuple[Edit, Edit]] = {}
+    edits: dict[tuple[int, str], tuple[Edit, Edit]] = {}
     functions = [
         (number, node)
         for number, node in enumerate(tree.body)
@@ -323,11 +323,11 @@ def _pairs(source: str) -> _Pairs:
         first = DEFINITION.match(text, positions.offset(one.lineno, one.col_offset))
         second = DEFINITION.match(text, positions.offset(other.lineno, other.col_offset))
         if first and second and first[1] == one.name.encode() and second[1] == other.name.encode():
-            found[number, other.name] = (
+            edits[number, other.name] = (
                 Edit(second.start(1), second.end(1), one.name),
                 Edit(first.start(1), first.end(1), other.name),
             )
-    return found
+    return edits
 
 
 def _interchangeable(one: FunctionNode, other: FunctionNode) -> bool:

@@ -106,12 +106,12 @@ def certain_pairs(scopes: PythonScopes) -> set[VariableMerge]:
 
 def likely_pairs(scopes: PythonScopes) -> set[VariableMerge]:
     """Merges of a variable that is written on some path on which the other is still needed."""
-    found: set[VariableMerge] = set()
+    merges: set[VariableMerge] = set()
     for node, names in _by_function(scopes):
         for written, needed in interferences(node):
             if written in names and needed in names and names[written].view in _LOCAL_VIEWS:
-                found.add(VariableMerge(names[written].number, names[needed].number))
-    return found
+                merges.add(VariableMerge(names[written].number, names[needed].number))
+    return merges
 
 
 def _by_function(scopes: PythonScopes) -> Iterator[tuple[FunctionNode, dict[str, PythonBinding]]]:
@@ -135,12 +135,12 @@ def _by_function(scopes: PythonScopes) -> Iterator[tuple[FunctionNode, dict[str,
 def _candidates(scopes: PythonScopes) -> list[PythonBinding]:
     """The variables that may be merged: locals that may be renamed, and parameters."""
     guard = RenameGuard(scopes)
-    found = []
+    bindings = []
     for binding in scopes.bindings:
         free = binding.view in _LOCAL_VIEWS and guard.obstacle(binding) is None
         if binding.located and (free or binding.view == "parameter"):
-            found.append(binding)
-    return found
+            bindings.append(binding)
+    return bindings
 
 
 # Certain merges
@@ -232,16 +232,16 @@ def _copies(statement: ast.stmt, name: str, writer: str) -> bool:
 
 def _mentioned(statement: ast.stmt) -> set[str]:
     """Every name in a statement, whatever it is used for."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in below(statement):
         match node:
             case ast.Name(id=name):
-                found.add(name)
+                names.add(name)
             case ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name):
-                found.add(name)
+                names.add(name)
             case ast.MatchStar(name=str() as name) | ast.MatchMapping(rest=str() as name):
-                found.add(name)
-    return found
+                names.add(name)
+    return names
 
 
 def _first_reads(statement: ast.stmt) -> set[str]:
@@ -415,8 +415,8 @@ class _Liveness:
 def reads(node: ast.AST) -> Names:
     """The names that a statement or expression may read itself, not through functions that it defines."""
     hidden: set[str] = set()
-    found = set(_reads(node, hidden))
-    return frozenset(found - hidden)
+    names = set(_reads(node, hidden))
+    return frozenset(names - hidden)
 
 
 def _reads(node: ast.AST, hidden: set[str]) -> Iterator[str]:

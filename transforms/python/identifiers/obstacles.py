@@ -110,8 +110,8 @@ def prepared(node: ast.ClassDef) -> bool:
 
 def type_comment_words(source: bytes) -> frozenset[str]:
     """The words of type comments, which tools read as annotations."""
-    found = [match[1].decode() for match in _TYPE_COMMENT.finditer(source)]
-    return frozenset(WORDS.findall(" ".join(found)))
+    comments = [match[1].decode() for match in _TYPE_COMMENT.finditer(source)]
+    return frozenset(WORDS.findall(" ".join(comments)))
 
 
 def _decorator_words(function: FunctionNode) -> frozenset[str]:
@@ -265,7 +265,9 @@ class Parameters:
             return ""
         owners = [binding for binding in self._scopes.bindings if binding.name == root]
         # A variable of the function may be called so, or one that it declares `global`.
-        if any(one.scope != OUTER or any(use.use != "read" for use in one.occurrences) for one in owners):
+        if any(
+            owner.scope != OUTER or any(use.use != "read" for use in owner.occurrences) for owner in owners
+        ):
             return ""
         changed = replaced_names(index_in(self._scopes.tree))
         return "" if {"*", *name.split(".")}.intersection(changed) else name

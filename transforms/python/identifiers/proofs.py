@@ -76,7 +76,7 @@ def same_code(before: CodeType, after: CodeType, image: NameMapping) -> bool:
 def has_cells(code: CodeType) -> bool:
     """Whether a code object, or one in it, has variables of closures."""
     return bool(code.co_cellvars or code.co_freevars) or any(
-        isinstance(one, CodeType) and has_cells(one) for one in code.co_consts
+        isinstance(constant, CodeType) and has_cells(constant) for constant in code.co_consts
     )
 
 
@@ -114,8 +114,8 @@ def _same_constant(before: object, after: object, image: NameMapping) -> bool:
         return len(before) == len(after) and all(map(_same_constant, before, after, [image] * len(before)))
     if isinstance(before, frozenset) and isinstance(after, frozenset):
         # Equal sets iterate in any order, and `{1}` is equal to `{True}`.
-        there = {one: one for one in after}
-        return before == after and all(_same_constant(one, there[one], image) for one in before)
+        there = {value: value for value in after}
+        return before == after and all(_same_constant(value, there[value], image) for value in before)
     # Floats and complex numbers: `repr` distinguishes 0.0 from -0.0, and `nan` equals itself.
     return repr(before) == repr(after)
 

@@ -93,10 +93,10 @@ class PythonVariables:
 
     def movable(self, *, parameters: bool) -> Mapping[int, PythonBinding] | Refused:
         """The variables that may be renamed, by number, or the reason why there is none."""
-        found = self._movable.get(parameters)
-        if found is None:
-            found = self._movable[parameters] = movable(self.scopes, parameters=parameters)
-        return found
+        bindings = self._movable.get(parameters)
+        if bindings is None:
+            bindings = self._movable[parameters] = movable(self.scopes, parameters=parameters)
+        return bindings
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -197,7 +197,7 @@ def movable(scopes: PythonScopes, *, parameters: bool) -> Mapping[int, PythonBin
     if reflects(scopes):
         return Refused(REFLECTION)
     guard = RenameGuard(scopes)
-    found: dict[int, PythonBinding] = {}
+    bindings: dict[int, PythonBinding] = {}
     obstacles = {"parameter": NO_PARAMETER, "other": NO_LOCAL}
     met: set[str] = set()
     for binding in scopes.bindings:
@@ -207,12 +207,12 @@ def movable(scopes: PythonScopes, *, parameters: bool) -> Mapping[int, PythonBin
         obstacle = guard.obstacle(binding)
         sort = "parameter" if wanted else "other"
         if obstacle is None:
-            found[binding.number] = binding
+            bindings[binding.number] = binding
             met.add(sort)
         elif obstacles[sort] in _EMPTY_REASONS:
             obstacles[sort] = obstacle
     needed = "parameter" if parameters else "other"
-    return found if needed in met else Refused(obstacles[needed])
+    return bindings if needed in met else Refused(obstacles[needed])
 
 
 def collides(scopes: PythonScopes, names: Mapping[int, str]) -> bool:
@@ -280,25 +280,27 @@ class PythonRename(RenameVariables):
     def names(self, source: str) -> RenamableNames | Refused:
         """The names of the variables that may change, or why none may."""
         # `super()` would mean the class that `slots` replaces.
-        found = RenameVariables.names(self, source)
+        names = RenameVariables.names(self, source)
         # The file is only read for a function that has something to rename.
-        if not isinstance(found, Refused) and (shown := _shown(source, self.around)).variables:
+        if not isinstance(names, Refused) and (shown := _shown(source, self.around)).variables:
             return Refused(SOURCE_READ if shown.lines is LinesRead.TEXT else REFLECTION)
-        return self._unnamed(source, found) if isinstance(found, VariableNames) and self.parameters else found
+        return self._unnamed(source, names) if isinstance(names, VariableNames) and self.parameters else names
 
-    def _unnamed(self, source: str, found: VariableNames) -> VariableNames | Refused:
+    def _unnamed(self, source: str, names: VariableNames) -> VariableNames | Refused:
         """The names without those of parameters that a call in the file passes by keyword."""
         if shown_together(source, self.around, asked=Sees.PARAMETERS) & Sees.PARAMETERS:
             return Refused(REFLECTION)
         given = passed_by_keyword(self.around or source, variables(source).scopes.function.name)
         left = {
-            number: one
-            for number, one in found.movable.items()
-            if one.view != "parameter" or (given is not None and one.name not in given)
+            number: binding
+            for number, binding in names.movable.items()
+            if binding.view != "parameter" or (given is not None and binding.name not in given)
         }
-        if all(one.view != "parameter" for one in left.values()):
+        if all(binding.view != "parameter" for binding in left.values()):
             return Refused(BY_KEYWORD)
-        return replace(found, movable=left, current={number: one.name for number, one in left.items()})
+        return replace(
+            names, movable=left, current={number: binding.name for number, binding in left.items()}
+        )
 
     def variables(self, source: str) -> PythonVariables:
         """The variables of the function.

@@ -54,7 +54,7 @@ def _bare(code: PythonSource) -> Iterator[Site]:
 
 def _parenthesised(code: PythonSource) -> Iterator[Site | Refused]:
     """Every expression in parentheses that would be parsed the same without them."""
-    breaks = [one.start for one in lexemes(code) if one.type == tokenize.NL]
+    breaks = [lexeme.start for lexeme in lexemes(code) if lexeme.type == tokenize.NL]
     for node in expressions(code):
         # The parentheses of a generator are its own; `(*a)` and `(a:b)` do not exist.
         if isinstance(node, ast.GeneratorExp | ast.Starred | ast.Slice):
@@ -117,7 +117,7 @@ def _is_bare_tuple(code: PythonSource, node: ast.expr) -> bool:
 def _tuple_may_open(code: PythonSource, node: ast.Tuple) -> bool:
     """Whether a tuple may stand without its parentheses."""
     # `x = y := 1, 2` is a syntax error.
-    if not node.elts or any(isinstance(one, ast.NamedExpr) for one in node.elts):
+    if not node.elts or any(isinstance(element, ast.NamedExpr) for element in node.elts):
         return False
     match code.parent(node):
         case ast.Return() | ast.Assign():
@@ -209,7 +209,7 @@ def _closings(code: PythonSource) -> Iterator[tuple[Lexeme, str | None, bool]]:
     be removed.
     """
     tokens = solid(code)
-    by_start = {one.start: number for number, one in enumerate(tokens)}
+    by_start = {token.start: number for number, token in enumerate(tokens)}
     for node in code.nodes():
         reason, removable = None, True
         match node:
@@ -239,9 +239,9 @@ def _closings(code: PythonSource) -> Iterator[tuple[Lexeme, str | None, bool]]:
 def _end_of_parameters(code: PythonSource, node: FunctionNode) -> int:
     """The offset of the bracket that closes the list of parameters."""
     begin = code.positions.offset(node.lineno, node.col_offset)
-    tokens = [one for one in solid(code) if one.start >= begin]
+    tokens = [token for token in solid(code) if token.start >= begin]
     # A bracket inside the list, or in type parameters (`def f[T: (A, B)](x)`), is deeper.
-    return next(one.start for one in tokens if one.text == ")" and one.depth == tokens[0].depth)
+    return next(token.start for token in tokens if token.text == ")" and token.depth == tokens[0].depth)
 
 
 INSERT_PARENTHESES: Final = same_tree("insert-parentheses", _bare, "no expression to wrap")

@@ -50,21 +50,21 @@ def _widths(code: PythonSource) -> Iterator[Site | Refused]:
         yield Refused(FORM_FEED)
         return
     # The outermost block of an indented function is that of its wrapper line.
-    found = _blocks(code)[1 if wrapped(code) else 0 :]
-    if not found:
+    blocks = _blocks(code)[1 if wrapped(code) else 0 :]
+    if not blocks:
         return
     # A tab and eight spaces are different indentations, so a mixed one cannot be replaced piece by piece.
-    if any(not block.inner.startswith(block.outer) or len(set(block.inner)) > 1 for block in found):
+    if any(not block.inner.startswith(block.outer) or len(set(block.inner)) > 1 for block in blocks):
         yield Refused(MIXED)
         return
-    steps = {block.inner[len(block.outer) :] for block in found}
-    around = found[0].outer
+    steps = {block.inner[len(block.outer) :] for block in blocks}
+    around = blocks[0].outer
     options = tuple(
-        tuple(block.shifted(step) for block in found)
+        tuple(block.shifted(step) for block in blocks)
         for step in STEPS
         if steps != {step} and len(set(around + step)) == 1
     )
-    yield Site(options, "indentation", code.positions.line_column(found[0].start)[0] - 1)
+    yield Site(options, "indentation", code.positions.line_column(blocks[0].start)[0] - 1)
 
 
 def _blocks(code: PythonSource) -> list[_Block]:
@@ -73,7 +73,7 @@ def _blocks(code: PythonSource) -> list[_Block]:
     Raises:
         SourceError: the tokenizer cannot read the text.
     """
-    found: list[_Block] = []
+    blocks: list[_Block] = []
     opened: list[tuple[int, str, str]] = []
     after = 0
     """The offset behind the last logical line; comments from there on belong to the next block."""
@@ -86,8 +86,8 @@ def _blocks(code: PythonSource) -> list[_Block]:
             if not opened:
                 raise SourceError("not readable by tokens")
             start, outer, inner = opened.pop()
-            found.append(_Block(start, _with_comments(code, after, inner), outer, inner))
-    return sorted(found, key=lambda block: block.start)
+            blocks.append(_Block(start, _with_comments(code, after, inner), outer, inner))
+    return sorted(blocks, key=lambda block: block.start)
 
 
 def _with_comments(code: PythonSource, end: int, indent: str) -> int:

@@ -103,7 +103,7 @@ def lexemes(code: PythonSource) -> tuple[Lexeme, ...]:
     Raises:
         SourceError: the tokenizer cannot read the text, or gives wrong positions.
     """
-    found: list[Lexeme] = []
+    pieces: list[Lexeme] = []
     depth, opened, begin = 0, 0, 0
     skipped = wrapped(code)
     for token in code.tokens:
@@ -129,26 +129,26 @@ def lexemes(code: PythonSource) -> tuple[Lexeme, ...]:
             continue
         # The line of the last byte; the line break that `tokenize` adds at the end of a text has no byte.
         last = code.positions.line_column(max(start, token.end - 1))[0]
-        found.append(Lexeme(kind, text, start, token.end, depth, line, last))
+        pieces.append(Lexeme(kind, text, start, token.end, depth, line, last))
         depth += kind == tokenize.OP and text in ("(", "[", "{")
-    return tuple(found)
+    return tuple(pieces)
 
 
 @lru_cache(maxsize=4)
 def solid(code: PythonSource) -> tuple[Lexeme, ...]:
     """The tokens without comments and line breaks."""
-    return tuple(one for one in lexemes(code) if one.solid)
+    return tuple(lexeme for lexeme in lexemes(code) if lexeme.solid)
 
 
 @lru_cache(maxsize=4)
 def logical_lines(code: PythonSource) -> tuple[tuple[Lexeme, ...], ...]:
     """The solid tokens of each logical line; statements joined by `;` are one line."""
     rows: list[list[Lexeme]] = [[]]
-    for one in lexemes(code):
-        if one.type == tokenize.NEWLINE:
+    for lexeme in lexemes(code):
+        if lexeme.type == tokenize.NEWLINE:
             rows.append([])
-        elif one.solid:
-            rows[-1].append(one)
+        elif lexeme.solid:
+            rows[-1].append(lexeme)
     return tuple(tuple(row) for row in rows if row)
 
 
@@ -183,7 +183,7 @@ def untouchable(code: PythonSource) -> int:
 
 def comment_inside(code: PythonSource, start: int, end: int) -> bool:
     """Whether a comment begins inside a range, its first byte included."""
-    return any(one.type == tokenize.COMMENT and start <= one.start < end for one in lexemes(code))
+    return any(lexeme.type == tokenize.COMMENT and start <= lexeme.start < end for lexeme in lexemes(code))
 
 
 def docstring(node: ast.AST) -> ast.Expr | None:
@@ -204,8 +204,8 @@ def docstring(node: ast.AST) -> ast.Expr | None:
 
 def docstrings(code: PythonSource) -> frozenset[int]:
     """The `id` of each constant that is the docstring of a module, class or function."""
-    found = map(docstring, code.nodes())
-    return frozenset(id(text.value) for text in found if text is not None)
+    texts = map(docstring, code.nodes())
+    return frozenset(id(text.value) for text in texts if text is not None)
 
 
 def expressions(code: PythonSource) -> Iterator[ast.expr]:
@@ -225,7 +225,7 @@ def expressions(code: PythonSource) -> Iterator[ast.expr]:
 
 @lru_cache(maxsize=4)
 def _by_range(code: PythonSource) -> Mapping[tuple[int, int], Lexeme]:
-    return {(one.start, one.end): one for one in solid(code)}
+    return {(lexeme.start, lexeme.end): lexeme for lexeme in solid(code)}
 
 
 def token_at(code: PythonSource, node: Located) -> Lexeme | None:

@@ -90,19 +90,19 @@ def _blank_lines(code: PythonSource) -> Iterator[Site | Refused]:
     """Every run of blank lines, also inside brackets."""
     head = untouchable(code)
     start, line, previous = -1, 0, 0
-    for one in lexemes(code):
-        begin = line_start(code, one.start)
+    for lexeme in lexemes(code):
+        begin = line_start(code, lexeme.start)
         # A line break alone on its line. Behind a backslash, the line is the end of the statement above.
-        if one.type == tokenize.NL and one.line != previous and not continued(code, begin):
+        if lexeme.type == tokenize.NL and lexeme.line != previous and not continued(code, begin):
             if start < 0:
-                start, line = begin, one.line
+                start, line = begin, lexeme.line
         elif start >= 0:
             if begin > start:
                 # Pulled up to line 2, a comment with `coding:` would become a declaration of the encoding.
                 refused = start < head
                 yield Refused(HEAD) if refused else edit("blank lines", line, Patch(start, begin, ()))
             start = -1
-        previous = one.last
+        previous = lexeme.last
 
 
 INSERT_BLANK_LINES: Final = same_tree("insert-blank-lines", _places_for_blank_lines, "a single line")
@@ -115,18 +115,18 @@ REMOVE_BLANK_LINES: Final = same_tree("remove-blank-lines", _blank_lines, "no bl
 def _breaks(code: PythonSource) -> Iterator[Site | Refused]:
     """Every line break inside brackets or after a backslash."""
     for row in logical_lines(code):
-        for one, behind in pairwise(row):
-            if one.last == behind.line:
+        for before, behind in pairwise(row):
+            if before.last == behind.line:
                 continue
             # The comment would swallow the rest of the joined line.
-            if b"#" in gap(code, one, behind):
+            if b"#" in gap(code, before, behind):
                 yield Refused(COMMENT)
                 continue
-            tight = one.opens or behind.closes or behind.text in (",", ":")
+            tight = before.opens or behind.closes or behind.text in (",", ":")
             # `1 .real` is an attribute of a number, `1.real` is a syntax error.
-            tight = tight or (behind.text == "." and one.type != tokenize.NUMBER)
-            patch = Patch(one.end, behind.start, ("" if tight else " ",))
-            yield edit("line break removed", one.last, patch)
+            tight = tight or (behind.text == "." and before.type != tokenize.NUMBER)
+            patch = Patch(before.end, behind.start, ("" if tight else " ",))
+            yield edit("line break removed", before.last, patch)
 
 
 def _places_for_breaks(code: PythonSource) -> Iterator[Site]:
@@ -136,21 +136,22 @@ def _places_for_breaks(code: PythonSource) -> Iterator[Site]:
         indent = before[: len(before) - len(before.lstrip(" \t"))]
         columns: list[int] = []
         """For each open bracket, the column behind it."""
-        for one, behind in pairwise(row):
-            if one.opens:
-                columns.append(one.end - line_start(code, one.start))
-            if one.closes and columns:
+        for lexeme, behind in pairwise(row):
+            if lexeme.opens:
+                columns.append(lexeme.end - line_start(code, lexeme.start))
+            if lexeme.closes and columns:
                 columns.pop()
-            if one.text != "," or not columns or behind.closes or one.last != behind.line:
+            if lexeme.text != "," or not columns or behind.closes or lexeme.last != behind.line:
                 continue
             margins = [indent + " " * 4, indent + " " * 8]
             # Behind tabs, a number of columns says nothing about the place on the screen.
             if "\t" not in indent:
                 margins.append(" " * columns[-1])
             options = tuple(
-                (Patch(one.end, behind.start, (code.newline + margin,)),) for margin in dict.fromkeys(margins)
+                (Patch(lexeme.end, behind.start, (code.newline + margin,)),)
+                for margin in dict.fromkeys(margins)
             )
-            yield Site(options, "line break", one.line)
+            yield Site(options, "line break", lexeme.line)
 
 
 JOIN_LINES: Final = same_tree("join-lines", _breaks, "no line break inside a statement")
@@ -188,9 +189,9 @@ def _semicolons(code: PythonSource) -> Iterator[Site | Refused]:
     }
     for row in logical_lines(code):
         breaks = [
-            (one, behind)
-            for one, behind in pairwise(row)
-            if one.text == ";" and one.depth == 0 and one.type == tokenize.OP
+            (lexeme, behind)
+            for lexeme, behind in pairwise(row)
+            if lexeme.text == ";" and lexeme.depth == 0 and lexeme.type == tokenize.OP
         ]
         if not breaks:
             continue
@@ -204,10 +205,10 @@ def _semicolons(code: PythonSource) -> Iterator[Site | Refused]:
         if first not in simple:
             yield Refused(ONE_LINE_BODY)
             continue
-        for one, behind in breaks:
-            start = len(code.source[: one.start].rstrip(b" \t\f"))
+        for semicolon, behind in breaks:
+            start = len(code.source[: semicolon.start].rstrip(b" \t\f"))
             patch = Patch(start, behind.start, (code.newline + indent,))
-            yield edit("a line for each statement", one.line, patch)
+            yield edit("a line for each statement", semicolon.line, patch)
 
 
 JOIN_STATEMENTS: Final = same_tree("join-statements", _neighbours, "no two statements in a row")
@@ -224,14 +225,16 @@ def _operators(code: PythonSource) -> Iterator[Site | Refused]:
     stand beside an operator, and no operator followed by a sign is another operator.
     """
     for row in logical_lines(code):
-        for before, one, behind in zip(row, row[1:], row[2:], strict=False):
-            if one.type != tokenize.OP:
+        for before, token, behind in zip(row, row[1:], row[2:], strict=False):
+            if token.type != tokenize.OP:
                 continue
-            if one.text == "," and not behind.closes:
-                yield _spaced(code, ((one, behind),), "blanks behind a comma")
+            if token.text == "," and not behind.closes:
+                yield _spaced(code, ((token, behind),), "blanks behind a comma")
             # A unary `-` has no value on its left; `*args` and `f(x=)` have none on one side.
-            elif one.text in _OPERATORS and before.ends_operand and not behind.closes and behind.text != ",":
-                yield _spaced(code, ((before, one), (one, behind)), "blanks around an operator")
+            elif (
+                token.text in _OPERATORS and before.ends_operand and not behind.closes and behind.text != ","
+            ):
+                yield _spaced(code, ((before, token), (token, behind)), "blanks around an operator")
 
 
 def _spaced(code: PythonSource, gaps: tuple[tuple[Lexeme, Lexeme], ...], note: str) -> Site | Refused:
@@ -262,7 +265,7 @@ def directive(text: str) -> bool:
 def _places_for_comments(code: PythonSource) -> Iterator[Site]:
     """The places for comments: above each logical line, at its end, and at line ends inside brackets."""
     head = untouchable(code)
-    comments = {one.last: one for one in lexemes(code) if one.type == tokenize.COMMENT}
+    comments = {lexeme.last: lexeme for lexeme in lexemes(code) if lexeme.type == tokenize.COMMENT}
     for number, row in enumerate(logical_lines(code)):
         options: list[tuple[Patch, ...]] = []
         at, indent = line_start(code, row[0].start), indent_of(code, row[0].start)
@@ -275,9 +278,9 @@ def _places_for_comments(code: PythonSource) -> Iterator[Site]:
         if options:
             yield Site(tuple(options), "comment", row[0].line)
         yield from (
-            Site(tuple(_at_end(code, one)), "comment inside brackets", one.line)
-            for one, behind in pairwise(row)
-            if one.last < behind.line
+            Site(tuple(_at_end(code, before)), "comment inside brackets", before.line)
+            for before, behind in pairwise(row)
+            if before.last < behind.line
         )
 
 
@@ -293,26 +296,26 @@ def _at_end(code: PythonSource, last: Lexeme) -> list[tuple[Patch, ...]]:
 def _comments(code: PythonSource) -> Iterator[Site | Refused]:
     """Every comment that no tool reads."""
     head = untouchable(code)
-    solid_lines = {line for one in solid(code) for line in range(one.line, one.last + 1)}
-    for one in lexemes(code):
-        if one.type != tokenize.COMMENT:
+    solid_lines = {line for token in solid(code) for line in range(token.line, token.last + 1)}
+    for lexeme in lexemes(code):
+        if lexeme.type != tokenize.COMMENT:
             continue
-        begin = line_start(code, one.start)
+        begin = line_start(code, lexeme.start)
         # A generator may look for `###{part` in the text, so a comment that may mark a section stays, too.
-        if directive(one.text) or marks_section(one.text):
+        if directive(lexeme.text) or marks_section(lexeme.text):
             yield Refused(FOR_A_TOOL)
         # Behind code, the comment goes with the blanks before it; alone, its whole line goes.
-        elif one.line in solid_lines:
-            start = begin + len(code.source[begin : one.start].rstrip())
-            yield edit("comment at the end of a line", one.line, Patch(start, one.end, ()))
+        elif lexeme.line in solid_lines:
+            start = begin + len(code.source[begin : lexeme.start].rstrip())
+            yield edit("comment at the end of a line", lexeme.line, Patch(start, lexeme.end, ()))
         # The backslash above would continue into the line below.
         elif continued(code, begin):
             yield Refused(AFTER_BACKSLASH)
         # Line 3 would become line 2, where `# coding: latin-1` declares the encoding.
-        elif one.start < head:
+        elif lexeme.start < head:
             yield Refused(ENCODING)
         else:
-            yield edit("comment", one.line, Patch(begin, next_line(code, one.end), ()))
+            yield edit("comment", lexeme.line, Patch(begin, next_line(code, lexeme.end), ()))
 
 
 INSERT_COMMENTS: Final = same_tree("insert-comments", _places_for_comments, "no line to comment")

@@ -96,23 +96,23 @@ def _splittable(code: PythonSource) -> Iterator[Site | Refused]:
 def _neighbours(code: PythonSource) -> Iterator[Site | Refused]:
     """Every two strings of the same kind in a row."""
     for row in logical_lines(code):
-        for one, behind in pairwise(row):
-            if one.type != tokenize.STRING or behind.type != tokenize.STRING:
+        for before, behind in pairwise(row):
+            if before.type != tokenize.STRING or behind.type != tokenize.STRING:
                 continue
-            first, second = Literal.read(one.text), Literal.read(behind.text)
+            first, second = Literal.read(before.text), Literal.read(behind.text)
             # Of `f"{a}" "{b}"`, only the first is formatted.
             if first is None or second is None or first.formatted or second.formatted:
                 yield Refused(FORMATTED)
             # Of `r"\d" "\n"`, only the second has escapes.
             elif (first.prefix.lower(), first.quote) != (second.prefix.lower(), second.quote):
                 yield Refused(OTHER_KIND)
-            elif b"#" in gap(code, one, behind):
+            elif b"#" in gap(code, before, behind):
                 yield Refused(COMMENT)
             elif not _goes_on(first, second):
                 yield Refused(JUNCTION)
             else:
                 end = behind.start + len(second.prefix) + len(second.quote)
-                yield edit("two strings in one", one.line, Patch(one.end - len(first.quote), end, ()))
+                yield edit("two strings in one", before.line, Patch(before.end - len(first.quote), end, ()))
 
 
 def _strings(code: PythonSource) -> Iterator[tuple[Lexeme, Literal]]:
@@ -190,19 +190,19 @@ def _forms(text: str) -> list[str]:
     """The other literals with the same value."""
     value = ast.literal_eval(text)
     if isinstance(value, float):
-        found = _float_forms(value)
+        forms = _float_forms(value)
     elif isinstance(value, int) and value.bit_length() <= _LARGEST_BITS:
         # A decimal number gets other bases; a number in another base, or grouped, becomes a plain one.
-        found = (
+        forms = (
             [f"{value:#x}", f"0X{value:X}", f"{value:#b}", f"{value:#o}"] if text.isdigit() else [str(value)]
         )
-        found = found[: 4 if value < _SMALL else 2]
-        found += [f"{value:_}"] if value >= _GROUPED else []
+        forms = forms[: 4 if value < _SMALL else 2]
+        forms += [f"{value:_}"] if value >= _GROUPED else []
     else:
         return []
     # The `repr` distinguishes `0.0` from `-0.0` and `1` from `1.0`.
     return [
-        form for form in dict.fromkeys(found) if form != text and repr(ast.literal_eval(form)) == repr(value)
+        form for form in dict.fromkeys(forms) if form != text and repr(ast.literal_eval(form)) == repr(value)
     ]
 
 
@@ -215,10 +215,10 @@ def _float_forms(value: float) -> list[str]:
     shown = "".join(map(str, digits))
     scientific = exponent + len(shown) - 1
     mantissa = shown[0] + (f".{shown[1:]}" if len(shown) > 1 else "")
-    found = [repr(value), f"{mantissa}e{scientific}", f"{shown}e{exponent}"]
+    forms = [repr(value), f"{mantissa}e{scientific}", f"{shown}e{exponent}"]
     if 0 < value < 1:
-        found.append(repr(value).removeprefix("0"))
-    return [form for form in found if "." in form or "e" in form]
+        forms.append(repr(value).removeprefix("0"))
+    return [form for form in forms if "." in form or "e" in form]
 
 
 LITERAL_BASES: Final = same_tree("literal-bases", _numbers, "no number")
@@ -319,10 +319,10 @@ def _unseen(code: PythonSource, node: ast.expr) -> str | None:
 def _unreachable(node: ast.stmt, above: ast.AST) -> bool:
     """Whether a statement of the block before this one always leaves the block."""
     return any(
-        isinstance(one, ast.Return | ast.Raise | ast.Continue | ast.Break)
+        isinstance(statement, ast.Return | ast.Raise | ast.Continue | ast.Break)
         for body in bodies(above)
         if node in body
-        for one in body[: body.index(node)]
+        for statement in body[: body.index(node)]
     )
 
 

@@ -69,11 +69,11 @@ _TYPES: Final = (
 def _words(text: str) -> Set[str]:
     """What a text mentions in any way; nothing if it cannot be read."""
     try:
-        found = index_of(text)
+        index = index_of(text)
     except SourceError:
         return frozenset()
     # `add_argument(help="…")` is no call of `help`.
-    return found.names | found.members | found.taken | found.imported | found.patterns | found.spelled
+    return index.names | index.members | index.taken | index.imported | index.patterns | index.spelled
 
 
 def _removal(code: PythonSource, node: ast.stmt, *, leave_pass: bool) -> Patch:
@@ -128,14 +128,14 @@ def _local_annotations(code: PythonSource) -> Iterator[Site | Refused]:
         else:
             block, _ = block_of(code, node) or ([], 0)
             # Other bare annotations of the block may be removed too, so they do not count.
-            alone = all(isinstance(one, ast.AnnAssign) and one.value is None for one in block)
+            alone = all(isinstance(inner, ast.AnnAssign) and inner.value is None for inner in block)
             patch = _removal(code, node, leave_pass=alone)
             yield edit("annotation of a local", code.line(node), patch)
 
 
 def _assigned(function: FunctionNode) -> frozenset[str]:
     """The names that a function's own scope binds in other ways than by a bare annotation."""
-    found = set(parameter_names(function.args))
+    names = set(parameter_names(function.args))
     apart: set[int] = set()
     for node in own_nodes(function.body):
         match node:
@@ -143,10 +143,10 @@ def _assigned(function: FunctionNode) -> frozenset[str]:
                 apart.add(id(target))
             # `[x for x in xs]` binds an `x` of its own.
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                apart.update(id(one) for part in node.generators for one in ast.walk(part.target))
+                apart.update(id(inner) for part in node.generators for inner in ast.walk(part.target))
             case ast.Name(id=name, ctx=ast.Store()) if id(node) not in apart:
-                found.add(name)
-    return frozenset(found)
+                names.add(name)
+    return frozenset(names)
 
 
 def _inner_docstrings(code: PythonSource) -> Iterator[Site | Refused]:
@@ -266,10 +266,10 @@ def _annotated(code: PythonSource, node: FunctionNode) -> Iterator[tuple[int, as
     to.
     """
     tokens = solid(code)
-    begins = [one.start for one in tokens]
-    for one in parameter_nodes(node.args):
-        if one.annotation is not None:
-            yield tokens[bisect_left(begins, code.start(one))].end, one.annotation
+    begins = [token.start for token in tokens]
+    for parameter in parameter_nodes(node.args):
+        if parameter.annotation is not None:
+            yield tokens[bisect_left(begins, code.start(parameter))].end, parameter.annotation
     if node.returns is not None:
         arrow = bisect_left(begins, code.full(node.returns).start) - 1
         yield tokens[arrow - 1].end, node.returns
@@ -277,7 +277,7 @@ def _annotated(code: PythonSource, node: FunctionNode) -> Iterator[tuple[int, as
 
 def _outermost(code: PythonSource) -> Iterator[FunctionNode]:
     """Functions and methods that are not inside another function."""
-    return (one for one in code.nodes() if isinstance(one, FunctionNode) and _is_outermost(code, one))
+    return (node for node in code.nodes() if isinstance(node, FunctionNode) and _is_outermost(code, node))
 
 
 def _is_outermost(code: PythonSource, node: FunctionNode) -> bool:
@@ -294,7 +294,7 @@ def _reader(code: PythonSource, node: FunctionNode) -> str | None:
     if is_read(code):
         return READ
     # A foreign decorator may use the annotations, as that of a command line or a web server does.
-    known = all(_decorator(one) in _DECORATORS for one in node.decorator_list)
+    known = all(_decorator(decorator) in _DECORATORS for decorator in node.decorator_list)
     return None if known else DECORATOR_READS
 
 

@@ -128,7 +128,7 @@ def find_keywords(code: PythonSource) -> Iterator[Site | Refused]:
             continue
         first = code.start(node.keywords[0])
         # `f(a=1, *b)` processes `*b` first, though it stands behind the keyword.
-        late = any(isinstance(one, ast.Starred) and code.start(one) > first for one in node.args)
+        late = any(isinstance(value, ast.Starred) and code.start(value) > first for value in node.args)
         # A `**` has the name None, which is no keyword of a known callee.
         if late or not {word.arg for word in node.keywords} <= known.keywords(node):
             yield Refused(UNKNOWN)

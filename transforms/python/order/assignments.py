@@ -126,7 +126,7 @@ def find_targets(code: PythonSource) -> Iterator[Site | Refused]:
 
 def _targets(code: PythonSource, node: ast.Assign, rows: Sequence[Sequence[ast.expr]]) -> Site | None:
     """The site that puts the targets into other orders, and the values with them."""
-    if any(isinstance(one, ast.Starred) for row in rows for one in row):
+    if any(isinstance(target, ast.Starred) for row in rows for target in row):
         return None  # `*a, b = c, d` gives each target another number of values
     # Guarded: a handler, or a variable that lives on, shows which targets were bound before one failed.
     given = rows[1] if len(rows) > 1 else [node.value] * len(rows[0])
@@ -134,7 +134,7 @@ def _targets(code: PythonSource, node: ast.Assign, rows: Sequence[Sequence[ast.e
     bound = conflicts(stores, guarded=True)
     evaluated = [conflicts([code.effects(value) for value in row], guarded=True) for row in rows[1:]]
     before = [reduce(or_, masks) for masks in zip(bound, *evaluated, strict=True)]
-    parts = [[code.full(one) for one in row] for row in rows]
+    parts = [[code.full(expression) for expression in row] for row in rows]
     options = tuple(tuple(permuted(row, order) for row in parts) for order in legal_orders(before))
     return Site(options, f"{len(before)} targets", code.line(node)) if options else None
 

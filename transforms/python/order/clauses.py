@@ -72,7 +72,7 @@ def find_except(code: PythonSource) -> Iterator[Site | Refused]:
 def _families(node: ast.expr | None, bound: Mapping[str, int]) -> frozenset[int] | None:
     """The groups of `DISJOINT` that a clause catches; `None` if it may catch other exceptions."""
     names = node.elts if isinstance(node, ast.Tuple) else [node]
-    found: set[int] = set()
+    groups: set[int] = set()
     for name in names:
         # A bare `except` catches everything; a name that the text binds may be any class.
         if not isinstance(name, ast.Name) or name.id in bound or "*" in bound:
@@ -80,8 +80,8 @@ def _families(node: ast.expr | None, bound: Mapping[str, int]) -> frozenset[int]
         own = [number for number, family in enumerate(DISJOINT) if name.id in family]
         if not own:
             return None
-        found.update(own)
-    return frozenset(found)
+        groups.update(own)
+    return frozenset(groups)
 
 
 def _disjoint(one: frozenset[int] | None, other: frozenset[int] | None) -> bool:
@@ -101,7 +101,7 @@ def find_cases(code: PythonSource) -> Iterator[Site | Refused]:
             continue
         # A guard may do anything, so its case keeps its place.
         values = [None if case.guard else _constants(case.pattern) for case in node.cases]
-        effects = [_among(found, kind) for found in values][:MOST]
+        effects = [_among(matched, kind) for matched in values][:MOST]
         parts = [_case(code, case) for case in node.cases[:MOST]]
         # A pattern in parentheses may begin on a later line than its `case`.
         if not all(code.source[part.start : part.end].lstrip().startswith(b"case") for part in parts):
@@ -124,20 +124,20 @@ def _constants(pattern: ast.pattern) -> list[Value] | None:
         case ast.MatchSingleton(value=value):
             return [value]
         case ast.MatchOr(patterns=patterns):
-            found: list[Value] = []
+            values: list[Value] = []
             for part in patterns:
                 constants = _constants(part)
                 if constants is None:
                     return None
-                found += constants
-            return found
+                values += constants
+            return values
         case _:
             return None
 
 
 def _literals(nodes: Sequence[ast.expr]) -> list[Value] | None:
     """The values of expressions if all of them are plain constants, else `None`."""
-    found: list[Value] = []
+    values: list[Value] = []
     for node in nodes:
         try:
             value = ast.literal_eval(node)
@@ -145,8 +145,8 @@ def _literals(nodes: Sequence[ast.expr]) -> list[Value] | None:
             return None
         if not (value is None or isinstance(value, str | bytes | int | float)):
             return None
-        found.append(value)
-    return found
+        values.append(value)
+    return values
 
 
 def _among(values: list[Value] | None, kind: str | None) -> Effects:
@@ -164,7 +164,9 @@ def _among(values: list[Value] | None, kind: str | None) -> Effects:
     # Equal numbers have one hash (1, 1.0 and True), whatever their text.
     numbers = (int, float)
     return Effects(
-        writes=frozenset(f"{hash(one)}" if isinstance(one, numbers) else f"={one!r}" for one in values)
+        writes=frozenset(
+            f"{hash(value)}" if isinstance(value, numbers) else f"={value!r}" for value in values
+        )
     )
 
 

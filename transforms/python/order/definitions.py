@@ -60,13 +60,13 @@ class _ModuleNames:
 
     @classmethod
     def of(cls, code: PythonSource) -> "_ModuleNames":
-        found = cls(code, binders(code.tree), fragile=frozenset(_unbound(code.tree)))
+        names = cls(code, binders(code.tree), fragile=frozenset(_unbound(code.tree)))
         for node in code.tree.body:
-            if isinstance(node, ast.ClassDef) and found.binders[node.name] == 1:
-                found.classes[node.name] = node
+            if isinstance(node, ast.ClassDef) and names.binders[node.name] == 1:
+                names.classes[node.name] = node
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-                found.lazy |= any(alias.name == "annotations" for alias in node.names)
-        return found
+                names.lazy |= any(alias.name == "annotations" for alias in node.names)
+        return names
 
     def builtin(self, name: str) -> bool:
         """Whether a name means the builtin."""
@@ -78,22 +78,22 @@ class _ModuleNames:
             case (
                 ast.Import() | ast.ImportFrom() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef()
             ):
-                found = set(bound_by(node))
+                names = set(bound_by(node))
             case ast.Assign(targets=targets):
-                found = {target.id for target in targets if isinstance(target, ast.Name)}
+                names = {target.id for target in targets if isinstance(target, ast.Name)}
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
-                found = {name}
+                names = {name}
             case _:
-                found = set()
-        return found - self.fragile
+                names = set()
+        return names - self.fragile
 
     def bound_above(self, body: Sequence[ast.stmt]) -> set[str]:
         """Names of the module that are certainly bound where the body of one of its classes begins."""
-        found: set[str] = set()
+        names: set[str] = set()
         for node in self.code.tree.body:
             if isinstance(node, ast.ClassDef) and node.body is body:
-                return found
-            found |= self.surely_bound(node)
+                return names
+            names |= self.surely_bound(node)
         return set()
 
     def plain(self, node: ast.ClassDef, depth: int = 8) -> bool:
@@ -237,7 +237,7 @@ class _DefinitionEffects:
         """Names of the class around a decorator that are only ever bound to properties."""
         above = self.module.code.ancestors(node)
         holder = next((outer for outer in above if isinstance(outer, ast.ClassDef)), None)
-        found: dict[str, bool] = {}
+        by_name: dict[str, bool] = {}
         for part in holder.body if holder else ():
             for name in [part.name] if isinstance(part, Definition) else stored_names(part):
                 # The first decorator is applied last, so it decides what the name is bound to.
@@ -248,8 +248,8 @@ class _DefinitionEffects:
                 own = (
                     isinstance(first, ast.Name) and first.id == "property" and self.module.builtin("property")
                 )
-                found[name] = (own or accessor) and found.get(name, own)
-        return {name for name, only in found.items() if only}
+                by_name[name] = (own or accessor) and by_name.get(name, own)
+        return {name for name, only in by_name.items() if only}
 
     def _class(self, node: ast.ClassDef) -> bool:
         # With two bases, computing the method resolution order may raise.
@@ -351,11 +351,11 @@ def _reads_namespace(code: PythonSource, module: _ModuleNames, *, classes: bool)
     """Whether a text reads the names of a module (or, with `classes`, of a class) in their order."""
     if code.shown & (Sees.MODULE | Sees.CLASS | Sees.LOCALS | Sees.SOURCE | Sees.BEGINNINGS):
         return True
-    found = index_in(code.tree)
-    for one in namespaces_in(found, _LISTING):
-        match one:
+    index = index_in(code.tree)
+    for mention in namespaces_in(index, _LISTING):
+        match mention:
             # In a function, `locals()` gives the names of the call.
-            case ast.Name(id="locals") if code.function(one) is not None:
+            case ast.Name(id="locals") if code.function(mention) is not None:
                 pass
             case ast.Attribute(attr="__dict__", value=value) if _own_instance(
                 code, module, value, classes=classes
@@ -364,7 +364,7 @@ def _reads_namespace(code: PythonSource, module: _ModuleNames, *, classes: bool)
             case _:
                 return True
     # What they run reads this namespace, if they get no other.
-    runs = (code.parent(one) for one in found(ast.Name) if one.id in ("exec", "eval"))
+    runs = (code.parent(node) for node in index(ast.Name) if node.id in ("exec", "eval"))
     return any(not isinstance(call, ast.Call) or len(call.args) < 2 for call in runs)
 
 

@@ -59,8 +59,8 @@ def find_items(code: PythonSource) -> Iterator[Site | Refused]:
                 yield from _affixes(code, text, display)
             case ast.ExceptHandler(type=ast.Tuple(elts=classes)) if len(classes) > 1:
                 # Only finding the classes shows the order: a name may be missing.
-                effects = [code.effects(one) for one in classes[:MOST]]
-                parts = [code.full(one) for one in classes[:MOST]]
+                effects = [code.effects(class_) for class_ in classes[:MOST]]
+                parts = [code.full(class_) for class_ in classes[:MOST]]
                 before = conflicts(effects, guarded=True)
                 yield rearranged(code, parts, before, "exceptions") or Refused(EFFECTS)
             case ast.Call(
@@ -77,7 +77,9 @@ def find_items(code: PythonSource) -> Iterator[Site | Refused]:
 
 def _builtin(classes: Sequence[ast.expr], bound: Mapping[str, int]) -> bool:
     """Whether all of these are names of builtins that the text does not bind."""
-    return all(isinstance(one, ast.Name) and one.id in BUILTINS and one.id not in bound for one in classes)
+    return all(
+        isinstance(node, ast.Name) and node.id in BUILTINS and node.id not in bound for node in classes
+    )
 
 
 def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:

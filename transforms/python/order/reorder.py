@@ -136,14 +136,14 @@ class PythonOrdering(StatementOrdering):
     def numbers(self, site: int) -> Sequence[int]:
         """The first line of each statement, from 1."""
         nodes, starts = self.program.nodes, line_starts(self.source)
-        found: list[int] = []
+        numbers: list[int] = []
         for statement in self.blocks[site].statements:
             node = nodes[statement.lines.start][0] if statement.lines else None
             # A docstring has no logical line, and no comments above it are counted to it.
-            found.append(
+            numbers.append(
                 first_line(node) if isinstance(node, ast.stmt) else bisect_right(starts, statement.start)
             )
-        return found
+        return numbers
 
     def text(self, orders: Mapping[int, Sequence[int]]) -> str | None:
         """The text with the blocks in these orders; `None` if it does not parse."""
@@ -163,8 +163,8 @@ def _bounded(source: bytes, block: StatementBlock) -> StatementBlock:
     """The block, in which no statement moves past a comment that stays between two statements."""
     masks: list[int] = []
     above = 0
-    for number, (mask, one) in enumerate(zip(block.predecessors, block.statements, strict=True)):
-        if number and bounds(source, block.statements[number - 1].end, one.start):
+    for number, (mask, statement) in enumerate(zip(block.predecessors, block.statements, strict=True)):
+        if number and bounds(source, block.statements[number - 1].end, statement.start):
             above = (1 << number) - 1
         masks.append(mask | above)
     return block._replace(predecessors=tuple(masks)) if above else block
@@ -217,11 +217,11 @@ def _in_between(program: PythonProgram, block: StatementBlock, shown: Sees, own:
         ends = shown & (Sees.DEPTH | Sees.STOPS) and _holds(parts, ast.Call)
         effects.append(effect._replace(flags=flags | (ACTS if acts else 0) | (OBSERVES if ends else 0)))
     masks = zip(block.predecessors, conflicts(effects), strict=True)
-    return block._replace(predecessors=tuple(one | more for one, more in masks))
+    return block._replace(predecessors=tuple(mask | more for mask, more in masks))
 
 
 def _holds(parts: Sequence[ast.AST], *kinds: type[ast.AST]) -> bool:
-    return any(isinstance(one, kinds) for one in parts)
+    return any(isinstance(part, kinds) for part in parts)
 
 
 class _Drops:
@@ -255,7 +255,7 @@ class _Drops:
     def _bound_above(self, name: str, line: int, parameters: Set[str]) -> bool:
         """Whether a variable may be bound where a line binds it."""
         around = self._around(line)
-        if name in parameters or any(isinstance(self._program.nodes[one][0], _LOOPS) for one in around):
+        if name in parameters or any(isinstance(self._program.nodes[line][0], _LOOPS) for line in around):
             return True
         return any(
             name in self._program.effects[other].writes and not self._parted(other, around)
@@ -264,21 +264,21 @@ class _Drops:
 
     def _around(self, line: int) -> Sequence[int]:
         """A line, and the lines under which it is nested."""
-        found: list[int] = []
+        lines: list[int] = []
         while line >= 0:
-            found.append(line)
+            lines.append(line)
             line = self._program.parents[line]
-        return found
+        return lines
 
     def _parted(self, other: int, around: Sequence[int]) -> bool:
         """Whether a line stands under an `if` whose `else` these lines are."""
         above = self._around(other)
         return any(
-            self._program.nodes[one][1] == "else"
-            and isinstance(self._program.nodes[one][0], ast.If)
-            and one not in above
-            and self._program.parents[one] in above[1:]
-            for one in around
+            self._program.nodes[line][1] == "else"
+            and isinstance(self._program.nodes[line][0], ast.If)
+            and line not in above
+            and self._program.parents[line] in above[1:]
+            for line in around
         )
 
 
@@ -302,7 +302,7 @@ _SHOWN: Final = ACTS | RAISES | BARRIER | EXITS | ENDS_CALL
 
 def _holds_code(node: ast.AST) -> bool:
     """Whether a statement holds a function, class or comprehension, which knows its first line."""
-    return any(isinstance(one, _CODE) for one in below(node))
+    return any(isinstance(part, _CODE) for part in below(node))
 
 
 _CODE: Final = (
@@ -384,9 +384,9 @@ def _ordering(source: str, dependence: Dependence, around: str, package: Package
     program = analyse(source, dependence=dependence, package=package)
     if needed is None:
         # A function that is all of its text tells the same twice, unless it has the name of a builtin.
-        told = bool(around) and (around != source or bool(program.rebound))
+        informed = bool(around) and (around != source or bool(program.rebound))
         # To read a whole file takes forty times as long as to read one of its functions.
-        needed = told and (any(map(is_movable, program.blocks)) or _file_frees(program, around, package))
+        needed = informed and (any(map(is_movable, program.blocks)) or _file_frees(program, around, package))
         while len(_FILE_NEEDED) >= _KEPT:
             _FILE_NEEDED.pop(next(iter(_FILE_NEEDED)), None)
         _FILE_NEEDED[key] = needed
@@ -446,7 +446,8 @@ def _waits_for_calls(program: PythonProgram, block: StatementBlock) -> bool:
         return True
     # The type of a result may show that of two tests one fails: `if n == 1: …`, `if n == 2: …`.
     tests = [
-        bool(one.lines) and isinstance(program.nodes[one.lines.start][0], ast.If) for one in block.statements
+        bool(statement.lines) and isinstance(program.nodes[statement.lines.start][0], ast.If)
+        for statement in block.statements
     ]
     return any(first and second for first, second in pairwise(tests))
 
@@ -523,13 +524,13 @@ def _imports_in(text: str) -> tuple[Mapping[str, str], frozenset[str]]:
 
     Second: names that may stand for something else.
     """
-    found: dict[str, str] = {}
+    imports: dict[str, str] = {}
     unclear = set[str]()
     for name, full in _imports_of([*_import_statements(text)]):
         # Without an import that binds it, the name of a module stands for that module.
-        if found.setdefault(name, full) != full or (name in MODULE_NAMES and name != full):
+        if imports.setdefault(name, full) != full or (name in MODULE_NAMES and name != full):
             unclear.add(name)
-    return found, frozenset(unclear)
+    return imports, frozenset(unclear)
 
 
 def _import_statements(text: str) -> Iterator[str]:

@@ -35,8 +35,8 @@ def spelled_once(find: Finder) -> Finder:
 
     @wraps(find)
     def checked(code: PythonSource) -> Iterator[Site | Refused]:
-        for found in find(code):
-            twice = isinstance(found, Site) and spells_twice(code.text)
-            yield Refused(TWO_SPELLINGS) if twice else found
+        for site in find(code):
+            twice = isinstance(site, Site) and spells_twice(code.text)
+            yield Refused(TWO_SPELLINGS) if twice else site
 
     return checked

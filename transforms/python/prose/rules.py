@@ -37,7 +37,7 @@ def _places(code: PythonSource, edits: Edits) -> Iterator[Site | Refused]:
             yield Refused(READ)
             continue
         start, end = code.start(text.value), code.end(text.value)
-        inside = [one for one in code.significant if start <= one.start < end]
+        inside = [token for token in code.significant if start <= token.start < end]
         if len(inside) != 1 or inside[0].type != tokenize.STRING:
             yield Refused(IN_PARTS)
             continue

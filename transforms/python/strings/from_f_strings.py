@@ -89,9 +89,9 @@ class Formatted:
 
     def has_comment(self, code: PythonSource) -> bool:
         """Whether a field holds a comment (allowed from Python 3.12 on), or a `#` that looks like one."""
-        return any("#" in code.slice(Span(one.start, one.end)) for one in self.fields) or comment_inside(
-            code, self.token.start, self.token.end
-        )
+        return any(
+            "#" in code.slice(Span(field.start, field.end)) for field in self.fields
+        ) or comment_inside(code, self.token.start, self.token.end)
 
 
 def _formatted(code: PythonSource, node: ast.JoinedStr) -> Formatted | Refused:
@@ -103,10 +103,10 @@ def _formatted(code: PythonSource, node: ast.JoinedStr) -> Formatted | Refused:
     fields: list[Field] = []
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
-            found = _field(code, part, token)
-            if isinstance(found, Refused):
-                return found
-            fields.append(found)
+            field = _field(code, part, token)
+            if isinstance(field, Refused):
+                return field
+            fields.append(field)
     return Formatted(token, literal, tuple(fields)) if fields else Refused(NO_FIELD)
 
 
@@ -141,7 +141,7 @@ def _values(code: PythonSource) -> Mapping[int, tuple[Span, bool]]:
 
     Before Python 3.12 the parser does not know the positions; they are found on a copy of the string.
     """
-    found: dict[int, tuple[Span, bool]] = {}
+    places: dict[int, tuple[Span, bool]] = {}
     for node in code.nodes():
         if not isinstance(node, ast.JoinedStr):
             continue
@@ -159,8 +159,8 @@ def _values(code: PythonSource) -> Mapping[int, tuple[Span, bool]]:
             # `fix_positions` parsed the value in parentheses, which became those of a bare tuple.
             if isinstance(own.value, ast.Tuple) and code.source[span.start : span.start + 1] == b"{":
                 span = Span(span.start + 1, span.end - 1)
-            found[id(own)] = (span, prints)
-    return found
+            places[id(own)] = (span, prints)
+    return places
 
 
 def may_wait(code: PythonSource, values: Sequence[ast.expr], plain: Sequence[bool]) -> bool:
@@ -213,35 +213,35 @@ def separated(code: PythonSource, start: int, text: str) -> str:
 @at_each(ast.JoinedStr)
 def _to_format(code: PythonSource, node: ast.JoinedStr) -> Site | Refused:
     """Every f-string whose fields may be formatted after all of them have been evaluated."""
-    found = _formatted(code, node)
-    if isinstance(found, Refused):
-        return found
-    values = [one.node.value for one in found.fields]
-    if not may_wait(code, values, [one.spec is None for one in found.fields]):
+    formatted = _formatted(code, node)
+    if isinstance(formatted, Refused):
+        return formatted
+    values = [field.node.value for field in formatted.fields]
+    if not may_wait(code, values, [field.spec is None for field in formatted.fields]):
         return Refused(ORDER)
-    if found.has_comment(code):
+    if formatted.has_comment(code):
         return Refused(COMMENT)
     if not is_new(_parts(node)[0], of_sum=False) and compares_objects(code, "str"):
         return Refused(SEEN)
-    text = _template(code, node, found)
+    text = _template(code, node, formatted)
     if text is None:
         return Refused(DIFFERENT)
-    arguments = ", ".join(one.written(code) for one in found.fields)
-    start = found.token.start
-    patch = Patch(start, found.token.end, (separated(code, start, f"{text}.format({arguments})"),))
-    return edit("f-string -> format", found.token.line, patch)
+    arguments = ", ".join(field.written(code) for field in formatted.fields)
+    start = formatted.token.start
+    patch = Patch(start, formatted.token.end, (separated(code, start, f"{text}.format({arguments})"),))
+    return edit("f-string -> format", formatted.token.line, patch)
 
 
-def _template(code: PythonSource, node: ast.JoinedStr, found: Formatted) -> str | None:
+def _template(code: PythonSource, node: ast.JoinedStr, formatted: Formatted) -> str | None:
     r"""The literal on which `format` is called; `None` if it would give another text.
 
     The literal is read again and compared with the f-string's own parts: `format` takes the brace of
     `"\x7b{}"` for the beginning of a field, and an f-string does not.
     """
-    body, *rest = found.texts(code)
-    for one, text in zip(found.fields, rest, strict=True):
-        body += f"{{{one.conversion}{'' if one.spec is None else f':{one.spec}'}}}{text}"
-    literal = found.plain(body)
+    body, *rest = formatted.texts(code)
+    for field, text in zip(formatted.fields, rest, strict=True):
+        body += f"{{{field.conversion}{'' if field.spec is None else f':{field.spec}'}}}{text}"
+    literal = formatted.plain(body)
     parts: list[str | tuple[str, str]] = []
     try:
         for text, name, spec, conversion in Formatter().parse(ast.literal_eval(literal)):
@@ -269,7 +269,7 @@ def _parts(node: ast.JoinedStr) -> tuple[list[str], list[tuple[str, str]]]:
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
             shown = part.format_spec.values if isinstance(part.format_spec, ast.JoinedStr) else []
-            spec = "".join(str(one.value) for one in shown if isinstance(one, ast.Constant))
+            spec = "".join(str(part.value) for part in shown if isinstance(part, ast.Constant))
             parts.append((spec, chr(part.conversion) if part.conversion > 0 else ""))
         elif isinstance(part, ast.Constant):
             parts.append(str(part.value))
@@ -288,48 +288,48 @@ def _to_sums(code: PythonSource) -> Iterator[Site | Refused]:
     for node in editable_nodes(code):
         if not isinstance(node, ast.JoinedStr):
             continue
-        found = _formatted(code, node)
-        if isinstance(found, Refused):
-            yield found
-        elif reason := _no_sum(code, found, shadowed):
+        formatted = _formatted(code, node)
+        if isinstance(formatted, Refused):
+            yield formatted
+        elif reason := _no_sum(code, formatted, shadowed):
             yield Refused(reason)
         elif not is_new(_parts(node)[0], of_sum=True) and compares_objects(code, "str"):
             yield Refused(SEEN)
-        elif (operands := _summands(code, node, found)) is None:
+        elif (operands := _summands(code, node, formatted)) is None:
             yield Refused(DIFFERENT)
         else:
-            patch = Patch(found.token.start, found.token.end, (f"({' + '.join(operands)})",))
-            yield edit("f-string -> sum", found.token.line, patch)
+            patch = Patch(formatted.token.start, formatted.token.end, (f"({' + '.join(operands)})",))
+            yield edit("f-string -> sum", formatted.token.line, patch)
 
 
-def _no_sum(code: PythonSource, found: Formatted, shadowed: bool) -> str | None:
+def _no_sum(code: PythonSource, formatted: Formatted, shadowed: bool) -> str | None:
     """Why an f-string cannot become a sum; `None` if it can."""
-    if len(found.fields) == 1 and not any(found.texts(code)):
+    if len(formatted.fields) == 1 and not any(formatted.texts(code)):
         return ONE_PART
-    for one in found.fields:
-        kind = code.kind(one.node.value)
+    for field in formatted.fields:
+        kind = code.kind(field.node.value)
         # An f-string calls `__format__` of an object, `str()` calls `__str__`.
-        if one.spec or kind not in ("str", "int", "bool", "float", "none"):
+        if field.spec or kind not in ("str", "int", "bool", "float", "none"):
             return UNCERTAIN
-        if shadowed and (kind != "str" or one.conversion):
+        if shadowed and (kind != "str" or field.conversion):
             return BINDS_STR
-    return COMMENT if found.has_comment(code) else None
+    return COMMENT if formatted.has_comment(code) else None
 
 
-def _summands(code: PythonSource, node: ast.JoinedStr, found: Formatted) -> list[str] | None:
+def _summands(code: PythonSource, node: ast.JoinedStr, formatted: Formatted) -> list[str] | None:
     """The operands of the sum; `None` if a literal would not keep its text."""
     operands: list[str] = []
     values, _ = _parts(node)
-    for one, text, value in zip((None, *found.fields), found.texts(code), values, strict=True):
-        if one is not None:
-            name = _CALLS[one.conversion]
-            if code.kind(one.node.value) == "str" and name == "str":
-                shown = code.slice(one.value)
-                operands.append(shown if isinstance(one.node.value, _OPERANDS) else f"({shown})")
+    for field, text, value in zip((None, *formatted.fields), formatted.texts(code), values, strict=True):
+        if field is not None:
+            name = _CALLS[field.conversion]
+            if code.kind(field.node.value) == "str" and name == "str":
+                shown = code.slice(field.value)
+                operands.append(shown if isinstance(field.node.value, _OPERANDS) else f"({shown})")
             else:
-                operands.append(f"{name}({one.written(code)})")
+                operands.append(f"{name}({field.written(code)})")
         if text:
-            literal = found.plain(text.replace("{{", "{").replace("}}", "}"))
+            literal = formatted.plain(text.replace("{{", "{").replace("}}", "}"))
             try:
                 if ast.literal_eval(literal) != value:
                     return None
@@ -350,11 +350,11 @@ def _swaps(code: PythonSource) -> Iterator[Site | Refused]:
     for node in editable_nodes(code):
         match node:
             case ast.JoinedStr():
-                found = _formatted(code, node)
-                if isinstance(found, Refused):
-                    yield found
+                formatted = _formatted(code, node)
+                if isinstance(formatted, Refused):
+                    yield formatted
                     continue
-                spans = [one.value for one in found.fields]
+                spans = [field.value for field in formatted.fields]
             case (
                 ast.Call(
                     func=ast.Attribute(value=ast.Constant(value=str()), attr="format"),
@@ -363,9 +363,9 @@ def _swaps(code: PythonSource) -> Iterator[Site | Refused]:
                 )
                 | ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod(), right=ast.Tuple(elts=values))
             ):
-                if any(isinstance(one, ast.Starred) for one in values):
+                if any(isinstance(value, ast.Starred) for value in values):
                     continue
-                spans = [code.full(one) for one in values]
+                spans = [code.full(value) for value in values]
             case _:
                 continue
         for one, other in pairwise(spans):

@@ -107,7 +107,7 @@ def _percents(code: PythonSource, node: ast.BinOp) -> Site | Refused | None:
         return Refused(BY_ESCAPE)
     match node.right:
         case ast.Tuple(elts=values):
-            if any(isinstance(one, ast.Starred) for one in values):
+            if any(isinstance(value, ast.Starred) for value in values):
                 return Refused(SPREAD)
         # `"%(name)s" % {…}`
         case ast.Dict():
@@ -197,12 +197,12 @@ def _format_calls(code: PythonSource, node: ast.Call) -> Site | Refused | None:
     # In `"\x7b}"` the source does not show the brace. Each brace is one character more when it is doubled.
     if text.count("{") + text.count("}") != len(_braced(literal, literal.body)) - len(literal.body):
         return Refused(BY_ESCAPE)
-    given = {str(number): one for number, one in enumerate(node.args)}
+    given = {str(number): value for number, value in enumerate(node.args)}
     for keyword in node.keywords:
         if keyword.arg is None:
             return Refused(SPREAD)
         given[keyword.arg] = keyword.value
-    if any(isinstance(one, ast.Starred) for one in node.args):
+    if any(isinstance(value, ast.Starred) for value in node.args):
         return Refused(SPREAD)
     parts = _format_parts(code, literal, given)
     return parts if isinstance(parts, Refused) else _f_string(code, node, literal, parts, "format")
@@ -256,39 +256,41 @@ def _sums(code: PythonSource) -> Iterator[Site | Refused]:
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add) or id(node) in done:
             continue
         spine, operands = _operands(node)
-        literals = [one for one in operands if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        literals = [
+            node for node in operands if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
         if not literals or len(literals) == len(operands):
-            if literals or any(code.kind(one) == "str" for one in operands):
+            if literals or any(code.kind(operand) == "str" for operand in operands):
                 yield Refused(NO_TEXT)
             continue
         # `"a" + x` raises if `x` is no string, and an f-string shows it.
-        if any(code.kind(one) != "str" for one in operands):
+        if any(code.kind(operand) != "str" for operand in operands):
             yield Refused(UNCERTAIN)
             continue
-        read = {id(one): _literal(code, one) for one in literals}
+        read = {id(literal): _literal(code, literal) for literal in literals}
         first = read[id(literals[0])]
         if first is None or None in read.values():
             yield Refused(SEVERAL)
         # Escapes mean nothing in a raw string, so the texts cannot share one literal.
-        elif any(one and (one.prefix, one.quote) != (first.prefix, first.quote) for one in read.values()):
+        elif any(own and (own.prefix, own.quote) != (first.prefix, first.quote) for own in read.values()):
             yield Refused(DIFFERENT)
         else:
             done.update(spine)
-            pairs = [(one, read.get(id(one))) for one in operands]
-            parts = [_braced(own, own.body) if own is not None else _Slot(one) for one, own in pairs]
+            pairs = [(operand, read.get(id(operand))) for operand in operands]
+            parts = [_braced(own, own.body) if own is not None else _Slot(operand) for operand, own in pairs]
             yield _f_string(code, node, first, parts, "sum")
 
 
 def _operands(node: ast.BinOp) -> tuple[list[int], list[ast.expr]]:
     """The `id`s of the sums on the left spine of a sum, and its operands from left to right."""
     spine: list[int] = []
-    found: list[ast.expr] = []
+    operands: list[ast.expr] = []
     here: ast.expr = node
     while isinstance(here, ast.BinOp) and isinstance(here.op, ast.Add):
         spine.append(id(here))
-        found.append(here.right)
+        operands.append(here.right)
         here = here.left
-    return spine, [here, *reversed(found)]
+    return spine, [here, *reversed(operands)]
 
 
 CONCAT_TO_F_STRING: Final = PythonRule("concat-to-f-string", _sums, "no sum with a text")
@@ -316,23 +318,25 @@ def _f_string(
     code: PythonSource, node: ast.expr, literal: Literal, parts: Sequence[_Part], what: str
 ) -> Site | Refused:
     """The site that replaces `node` by an f-string of these parts, or why it cannot be replaced."""
-    slots = [one for one in parts if isinstance(one, _Slot)]
+    slots = [part for part in parts if isinstance(part, _Slot)]
     start, end = code.start(node), code.end(node)
     if not slots:
         return Refused(NO_FIELD)
     if comment_inside(code, start, end):
         return Refused(COMMENT)
     # A sum formats nothing: all its operands are strings.
-    if what != "sum" and not may_wait(code, [one.value for one in slots], [not one.spec for one in slots]):
+    if what != "sum" and not may_wait(
+        code, [slot.value for slot in slots], [not slot.spec for slot in slots]
+    ):
         return Refused(ORDER)
-    written = [one if isinstance(one, str) else one.written(code, literal.quote) for one in parts]
-    body = "".join(one for one in written if one is not None)
+    written = [part if isinstance(part, str) else part.written(code, literal.quote) for part in parts]
+    body = "".join(text for text in written if text is not None)
     if None in written:
         return Refused(QUOTES)
     text = str(Literal(f"f{literal.prefix}", literal.quote, body))
     if not _same(literal, parts, text):
         return Refused(DIFFERENT)
-    texts, _ = texts_and_fields(one if isinstance(one, _Slot) else _text(literal, one) for one in parts)
+    texts, _ = texts_and_fields(part if isinstance(part, _Slot) else _text(literal, part) for part in parts)
     if not is_new(texts, of_sum=what == "sum") and compares_objects(code, "str"):
         return Refused(SEEN)
     patch = Patch(start, end, (separated(code, start, text),))
@@ -343,7 +347,7 @@ def _same(literal: Literal, parts: Sequence[_Part], text: str) -> bool:
     """Whether the f-string, parsed again, has exactly these texts and fields."""
     try:
         texts, fields = texts_and_fields(
-            _field_node(literal, one) if isinstance(one, _Slot) else _text(literal, one) for one in parts
+            _field_node(literal, part) if isinstance(part, _Slot) else _text(literal, part) for part in parts
         )
         body = parse(f"({text})").body
     except (SyntaxError, ValueError, SourceError):
@@ -351,7 +355,7 @@ def _same(literal: Literal, parts: Sequence[_Part], text: str) -> bool:
     match body:
         case [ast.Expr(value=ast.JoinedStr(values=values))]:
             read = texts_and_fields(
-                str(one.value) if isinstance(one, ast.Constant) else one for one in values
+                str(value.value) if isinstance(value, ast.Constant) else value for value in values
             )
             return read[0] == texts and list(map(ast.dump, read[1])) == list(map(ast.dump, fields))
         case _:

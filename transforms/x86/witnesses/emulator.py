@@ -170,8 +170,8 @@ class Emulator:
         error = 0
         try:
             engine.emu_start(CODE, CODE + len(code), count=MOST)
-        except self._unicorn.UcError as found:
-            error = int(found.errno)
+        except self._unicorn.UcError as failure:
+            error = int(failure.errno)
         left = MachineState(
             {base: engine.reg_read(number) for base, number in self._general},
             {base: engine.reg_read(number) for base, number in self._vector},

@@ -90,17 +90,17 @@ class Mca:
             yield from self._batch(batch)
 
     def _batch(self, blocks: Sequence[str]) -> list[Measurement]:
-        found: dict[int, Measurement] = {}
+        measured: dict[int, Measurement] = {}
         texts: dict[int, list[str]] = {}
         for number, block in enumerate(blocks):
             try:
                 texts[number] = lines_of(block)
             except SourceError as error:
-                found[number] = NotMeasured(str(error))
-        self._fill(texts, found)
-        return [found[number] for number in range(len(blocks))]
+                measured[number] = NotMeasured(str(error))
+        self._fill(texts, measured)
+        return [measured[number] for number in range(len(blocks))]
 
-    def _fill(self, texts: dict[int, list[str]], found: dict[int, Measurement]) -> None:
+    def _fill(self, texts: dict[int, list[str]], measured: dict[int, Measurement]) -> None:
         """Measure the blocks together.
 
         If the tool names the blocks that it rejects, measure the others again; else measure two halves.
@@ -117,22 +117,24 @@ class Mca:
             }
             regions = None if named or done.returncode else _regions(done.stdout)
             if regions is not None:
-                found.update({number: self._read(regions.get(f"b{number}"), rest[number]) for number in rest})
+                measured.update(
+                    {number: self._read(regions.get(f"b{number}"), rest[number]) for number in rest}
+                )
                 return
             if named:  # some versions report the error and go on without the line
                 for number, reason in named.items():
-                    found[number] = NotMeasured(reason)
+                    measured[number] = NotMeasured(reason)
                     del rest[number]
             elif len(rest) == 1:
                 (number,) = rest
-                told = _ANY_ERROR.search(done.stderr)
-                found[number] = NotMeasured(told[1] if told else "llvm-mca failed")
+                match = _ANY_ERROR.search(done.stderr)
+                measured[number] = NotMeasured(match[1] if match else "llvm-mca failed")
                 return
             else:
                 # The tool names no line: bisect.
                 items = list(rest.items())
-                self._fill(dict(items[::2]), found)
-                self._fill(dict(items[1::2]), found)
+                self._fill(dict(items[::2]), measured)
+                self._fill(dict(items[1::2]), measured)
                 return
 
     def _run(self, source: str) -> subprocess.CompletedProcess[str]:
@@ -157,15 +159,15 @@ class Mca:
     def _read(self, region: dict[str, Any] | None, lines: list[str]) -> Measurement:
         if region is None:
             return NotMeasured("llvm-mca left the block out")
-        told = region["SummaryView"]
+        summary = region["SummaryView"]
         # If the tool skipped a line, this is the cost of another block.
-        if told["Instructions"] != len(lines) * self.iterations:
+        if summary["Instructions"] != len(lines) * self.iterations:
             return NotMeasured("llvm-mca counts other instructions")
         return Measured(
-            cycles=told["TotalCycles"],
-            uops=told["TotaluOps"],
+            cycles=summary["TotalCycles"],
+            uops=summary["TotaluOps"],
             instructions=len(lines),
-            reciprocal_throughput=told["BlockRThroughput"],
+            reciprocal_throughput=summary["BlockRThroughput"],
             iterations=self.iterations,
             cpu=self.cpu,
             version=self.version,
@@ -179,14 +181,14 @@ def find(*, cpu: str = HASWELL, iterations: int = ITERATIONS, program: str | Non
         CannotAudit: there is none, it does not run, or it does not know the processor.
     """
     names = [program] if program else ["llvm-mca", *(f"llvm-mca-{n}" for n in range(NEWEST, OLDEST - 1, -1))]
-    path = next((found for name in names if (found := shutil.which(name))), None)
+    path = next((file for name in names if (file := shutil.which(name))), None)
     if path is None:
         raise CannotAudit(f"{program or 'llvm-mca'} is not installed; try: apt-get install llvm")
     try:
-        told = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CannotAudit(f"cannot run {path}: {error}") from error
-    version = _VERSION.search(told.stdout)
+    version = _VERSION.search(done.stdout)
     if version is None:
         raise CannotAudit(f"{path} does not report its version; is it LLVM's?")
     tool = Mca(program=path, version=version[1], cpu=cpu, iterations=iterations)

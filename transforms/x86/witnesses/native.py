@@ -303,9 +303,9 @@ def hints(block: BasicBlock) -> Mapping[str, list[int]]:
     small: set[str] = set()
     for operation in block.operations:
         instruction = operation.instruction
-        for one in _info().info(instruction).used_memory():
-            pointers.add(base_of(one.base))
-            index = base_of(one.index)
+        for use in _info().info(instruction).used_memory():
+            pointers.add(base_of(use.base))
+            index = base_of(use.index)
             (small if instruction.memory_base else pointers).add(index)
         if instruction.has_rep_prefix or instruction.has_repne_prefix:
             small.add("rcx")
@@ -339,17 +339,17 @@ def _asked(pair: BlockPair, states: int) -> Mapping[str, Any]:
 
 
 def _starts(block: BasicBlock) -> list[int]:
-    found, at = [], 0
+    starts, at = [], 0
     for operation in block.operations:
-        found.append(at)
+        starts.append(at)
         at += len(operation.code)
-    return found
+    return starts
 
 
 def _verdict(kind: str, text: str) -> ExecutionVerdict:
     if kind == "lost":
         return NotTrusted(f"lost: {text}")
-    told = json.loads(text)
-    if told["what"]:
-        return BlocksDiffered(told["what"])
-    return BlocksAgreed(told["runs"]) if told["runs"] else BlocksFaulted(told["fault"])
+    answer = json.loads(text)
+    if answer["what"]:
+        return BlocksDiffered(answer["what"])
+    return BlocksAgreed(answer["runs"]) if answer["runs"] else BlocksFaulted(answer["fault"])

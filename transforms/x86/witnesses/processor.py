@@ -97,7 +97,9 @@ class FullState:
     def packed(self) -> bytes:
         """The bytes that the springboard loads."""
         head = struct.pack("<16Q3Q", *self.general, self.flags | 0x202, LOCAL, GLOBAL)
-        x87 = _LEGACY.pack(*self.control, 0, self.mxcsr, 0) + b"".join(one + bytes(6) for one in self.stack)
+        x87 = _LEGACY.pack(*self.control, 0, self.mxcsr, 0) + b"".join(
+            register + bytes(6) for register in self.stack
+        )
         masks = struct.pack("<8Q", *self.masks)
         return b"".join(
             (
@@ -136,10 +138,10 @@ class FullState:
 
 
 def _moved(values: tuple[Any, ...], numbers: Sequence[int]) -> tuple[Any, ...]:
-    found = list(values)
+    changed = list(values)
     for value, number in zip(values, numbers, strict=True):
-        found[number] = value
-    return tuple(found)
+        changed[number] = value
+    return tuple(changed)
 
 
 @dataclass(frozen=True, slots=True)

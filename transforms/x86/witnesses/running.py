@@ -58,8 +58,8 @@ def prepare(job: dict[str, Any]) -> None:
 def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
     """Answer once for each pair, with JSON: `runs` that were compared, `what` differed, the last `fault`."""
     processor = Processor(bytes.fromhex(job["springboard"]), **job["labels"])
-    for one in job["inputs"][start:]:
-        answer(json.dumps(compared(processor, one)))
+    for asked in job["inputs"][start:]:
+        answer(json.dumps(compared(processor, asked)))
 
 
 def compared(processor: Processor, asked: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -111,13 +111,13 @@ def difference(
         ]
         if places[0] != places[1]:
             return "another instruction faults"
-    expected, found = one.state.renamed(forth), other.state
+    expected, actual = one.state.renamed(forth), other.state
     for name in ("general", "vectors", "masks", "stack"):
-        if getattr(expected, name) != getattr(found, name):
+        if getattr(expected, name) != getattr(actual, name):
             return f"{name} registers"
-    if expected.flags != found.flags:
-        return f"flags {expected.flags ^ found.flags:#x}"
-    if (expected.control, expected.mxcsr) != (found.control, found.mxcsr):
+    if expected.flags != actual.flags:
+        return f"flags {expected.flags ^ actual.flags:#x}"
+    if (expected.control, expected.mxcsr) != (actual.control, actual.mxcsr):
         return "status of arithmetic"
     for page in one.memory.keys() | other.memory.keys():
         untouched = b"" if page == ARENA else content(image, page)
@@ -198,11 +198,11 @@ def _pool() -> tuple[bytes, ...]:
     """Vectors of 64 bytes: bits, floats with their special values, small integers, equal lanes."""
     rng = Random(1)
     special = (0.0, -0.0, 1.0, -1.5, float("inf"), float("-inf"), float("nan"), 1e-40, 1e-310, 1e30, 3.25)
-    found = []
+    pool = []
     for _ in range(64):
-        found.append(rng.randbytes(64))
-        found.append(struct.pack("<16f", *(rng.choice((*special[:8], rng.gauss(0, 100))) for _ in range(16))))
-        found.append(struct.pack("<8d", *(rng.choice((*special, rng.gauss(0, 1e5))) for _ in range(8))))
-        found.append(struct.pack("<16i", *(rng.randrange(-8, 16) for _ in range(16))))
-        found.append(rng.randbytes(8) * 8)
-    return tuple(found)
+        pool.append(rng.randbytes(64))
+        pool.append(struct.pack("<16f", *(rng.choice((*special[:8], rng.gauss(0, 100))) for _ in range(16))))
+        pool.append(struct.pack("<8d", *(rng.choice((*special, rng.gauss(0, 1e5))) for _ in range(8))))
+        pool.append(struct.pack("<16i", *(rng.randrange(-8, 16) for _ in range(16))))
+        pool.append(rng.randbytes(8) * 8)
+    return tuple(pool)
