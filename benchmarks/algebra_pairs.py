@@ -44,21 +44,21 @@ RULES: dict[str, Rule] = {
 def counts(e: Example, *, both: bool) -> list[float]:
     """Counts of each token on one side or both, with the lengths."""
     sides = (e.pair.function, e.pair.candidate) if both else (e.pair.candidate,)
-    found: list[float] = []
+    features: list[float] = []
     for side in sides:
         words = Counter(tokens(side))
         total = sum(words.values())
-        found += [words[token] for token in TOKENS if token != ASKED]
-        found += [words[token] / total for token in TOKENS if token != ASKED]
-        found += [total**0.5]
-        found += [float(token in words) for token in TOKENS if token != ASKED]
+        features += [words[token] for token in TOKENS if token != ASKED]
+        features += [words[token] / total for token in TOKENS if token != ASKED]
+        features += [total**0.5]
+        features += [float(token in words) for token in TOKENS if token != ASKED]
     if both:
         one, two = (len(tokens(side)) for side in sides)
         function, candidate = (Counter(tokens(side)) for side in sides)
-        found += [two / one, two - one]
-        found += [float(candidate[token] > function[token]) for token in TOKENS]
-        found += [float(bool(candidate[token]) and not function[token]) for token in TOKENS]
-    return found
+        features += [two / one, two - one]
+        features += [float(candidate[token] > function[token]) for token in TOKENS]
+        features += [float(bool(candidate[token]) and not function[token]) for token in TOKENS]
+    return features
 
 
 @dataclass(kw_only=True)
@@ -85,17 +85,17 @@ class Reader:
         a = np.hstack([(a - middle) / width, np.ones((len(a), 1))])
         return float(((a @ weights > 0) == (b > 0)).mean())
 
-    def _table(self, found: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:
-        return np.array([self.features(e) for e in found]), np.array([1 if e.label else -1 for e in found])
+    def _table(self, drawn: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:
+        return np.array([self.features(e) for e in drawn]), np.array([1 if e.label else -1 for e in drawn])
 
 
-def as_in_the_paper(found: Sequence[Example], seed: int) -> list[Example]:
+def as_in_the_paper(drawn: Sequence[Example], seed: int) -> list[Example]:
     """The same functions with the paper's false candidates: the derivative of any other function."""
     rng = Random(seed)
-    truths = [derivative(e.pair.function) for e in found]
+    truths = [derivative(e.pair.function) for e in drawn]
     pairs = []
     accidental = 0
-    for e, truth in zip(found, truths, strict=True):
+    for e, truth in zip(drawn, truths, strict=True):
         candidate = truth if e.label else rng.choice(truths)
         pair = ExpressionPair(e.pair.function, candidate)
         if not e.label and holds(pair) is not False:
@@ -103,7 +103,7 @@ def as_in_the_paper(found: Sequence[Example], seed: int) -> list[Example]:
             continue
         pairs.append(Example(pair, e.label, "derivative" if e.label else "other"))
     print(
-        f"\nfalse pairs at random: {accidental} of {sum(not e.label for e in found):,} not shown to be false"
+        f"\nfalse pairs at random: {accidental} of {sum(not e.label for e in drawn):,} not shown to be false"
     )
     return pairs
 
@@ -131,17 +131,17 @@ def costs(seed: int) -> None:
         print(f"  pair of {split:16}{made:6.3f}")
 
 
-def shape(found: Sequence[Example]) -> None:
+def shape(drawn: Sequence[Example]) -> None:
     """Print what pairs look like."""
-    sides = [[len(tokens(side)) for side in e.pair] for e in found]
-    print(f"\n{len(found):,} pairs, {sum(e.label for e in found) / len(found):.1%} true")
-    print(f"  tokens of the function {fmean(one for one, _ in sides):.1f}, of the candidate", end=" ")
+    sides = [[len(tokens(side)) for side in e.pair] for e in drawn]
+    print(f"\n{len(drawn):,} pairs, {sum(e.label for e in drawn) / len(drawn):.1%} true")
+    print(f"  tokens of the function {fmean(length for length, _ in sides):.1f}, of the candidate", end=" ")
     print(f"{fmean(two for _, two in sides):.1f}; both over 125: {fmean(a + b > 125 for a, b in sides):.1%}")
-    for origin, count in Counter(e.origin for e in found).most_common():
-        length = fmean(len(tokens(e.pair.candidate)) for e in found if e.origin == origin)
+    for origin, count in Counter(e.origin for e in drawn).most_common():
+        length = fmean(len(tokens(e.pair.candidate)) for e in drawn if e.origin == origin)
         print(f"  {origin:12}{count:7,}  candidate {length:.1f} tokens")
-    print(f"  distinct {len({e.source for e in found}):,}; functions", end=" ")
-    print(f"{len({tuple(tokens(e.pair.function)) for e in found}):,}")
+    print(f"  distinct {len({e.source for e in drawn}):,}; functions", end=" ")
+    print(f"{len({tuple(tokens(e.pair.function)) for e in drawn}):,}")
 
 
 def shortcuts(train: Sequence[Example], test: Sequence[Example]) -> None:

@@ -123,8 +123,8 @@ def fastest(tokens: int, *, backward: bool, repeats: int) -> dict[str, float]:
 def megabytes(name: str, tokens: int) -> float:
     """What a forward pass needs beyond what the process had before; measured in another process."""
     command = (sys.executable, __file__, "--memory", name, str(tokens))
-    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return float(told)
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return float(printed)
 
 
 def peak(name: str, tokens: int) -> float:
@@ -142,9 +142,9 @@ def peak(name: str, tokens: int) -> float:
 
 def _status(field: str) -> int:
     """Kilobytes."""
-    found = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    assert found is not None
-    return int(found[1])
+    match = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert match is not None
+    return int(match[1])
 
 
 def noise(place: str, precision: str, *, count: int = 150) -> float:
@@ -180,8 +180,8 @@ def main() -> None:
         return
     if asked.noise:
         for place in asked.noise:
-            found = ", ".join(f"{precision} {noise(place, precision):.1e}" for precision in PRECISIONS)
-            print(f"{place}: {found}")
+            levels = ", ".join(f"{precision} {noise(place, precision):.1e}" for precision in PRECISIONS)
+            print(f"{place}: {levels}")
         return
     print("tokens  what      " + "".join(f"{name:>10}" for name in (DENSE, *NAMES)))
     for tokens in asked.tokens:
@@ -189,8 +189,8 @@ def main() -> None:
             best = fastest(tokens, backward=backward, repeats=asked.repeats)
             shown = (f"{best[name] / best[DENSE]:8.2f} ×" for name in NAMES)
             print(f"{tokens:6}  {what:8}  {best[DENSE] * 1000:7.0f} ms" + "".join(shown), flush=True)
-        told = "".join(f"{megabytes(name, tokens):7.0f} MB" for name in (DENSE, *NAMES))
-        print(f"{tokens:6}  memory    {told}", flush=True)
+        cells = "".join(f"{megabytes(name, tokens):7.0f} MB" for name in (DENSE, *NAMES))
+        print(f"{tokens:6}  memory    {cells}", flush=True)
 
 
 if __name__ == "__main__":

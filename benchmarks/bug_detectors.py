@@ -34,26 +34,26 @@ def read(folder: Path) -> tuple[Trial, dict[str, Any]]:
     card = json.loads((folder / "model-card.json").read_text(encoding="utf-8"))
     recipe = card["recipe"]
     apart = {name: value for name, value in recipe.items() if name not in ("network", "options", "seed")}
-    found = Trial(
+    trial = Trial(
         network=recipe["network"],
         size=card["task"],
         seed=recipe["seed"],
-        setting=json.dumps([apart, {name: one["hash"] for name, one in card["data"].items()}]),
+        setting=json.dumps([apart, {name: split["hash"] for name, split in card["data"].items()}]),
         scores={name: card["scores"]["test"][name] for name in SCORES},
     )
-    return found, card
+    return trial, card
 
 
 def rules(card: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """The test scores of what needs no network, by name."""
-    return {one["name"]: one["test"] for one in card["baselines"]}
+    return {rule["name"]: rule["test"] for rule in card["baselines"]}
 
 
 def table(trials: Sequence[Trial], card: Mapping[str, Any]) -> str:
     """Markdown: means in percent with standard errors, the rules, and by how much each network beats them."""
     by_network: dict[str, list[Trial]] = defaultdict(list)
-    for one in trials:
-        by_network[one.network].append(one)
+    for trial in trials:
+        by_network[trial.network].append(trial)
     metrics = {name: compared(trials, name, trials[0].size, list(by_network), "higher") for name in SCORES}
     test = card["scores"]["test"]
     lines = [
@@ -72,13 +72,13 @@ def table(trials: Sequence[Trial], card: Mapping[str, Any]) -> str:
     lines.append("")
     rival = rules(card)[RIVAL]["accuracy"]
     for network, own in by_network.items():
-        values = [one.scores["accuracy"] for one in own]
-        told = (
+        values = [trial.scores["accuracy"] for trial in own]
+        line = (
             f"- {network}: {100 * (sum(values) / len(values) - rival):+.1f} points of accuracy over {RIVAL}"
         )
         if len(values) > 1:
-            told += f" (t-test over {len(values)} trainings, p = {ttest_1samp(values, rival).pvalue:.2g})"
-        lines.append(told)
+            line += f" (t-test over {len(values)} trainings, p = {ttest_1samp(values, rival).pvalue:.2g})"
+        lines.append(line)
     lines += [f"- {shown}: {verdict(metrics[name].test)}" for name, shown in SCORES.items()]
     return "\n".join(lines)
 
@@ -87,10 +87,10 @@ def main(words: Sequence[str] | None = None) -> int:
     """Print the table of some trainings."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    found = [read(folder) for folder in parser.parse_args(words).folders]
-    if len({trial.setting for trial, _ in found}) > 1:
+    trainings = [read(folder) for folder in parser.parse_args(words).folders]
+    if len({trial.setting for trial, _ in trainings}) > 1:
         parser.error("these were trained with different settings or on different data")
-    print(table([trial for trial, _ in found], found[0][1]))
+    print(table([trial for trial, _ in trainings], trainings[0][1]))
     return 0
 
 

@@ -65,7 +65,7 @@ def features(source: str) -> dict[int, float]:
     """Logarithms of the counts of tokens and of pairs of neighbours."""
     tokens = _TOKEN.findall(source)
     pairs = (f"{one} {other}" for one, other in pairwise(tokens))
-    counts = Counter(zlib.crc32(one.encode()) % _COLUMNS for one in (*tokens, *pairs))
+    counts = Counter(zlib.crc32(text.encode()) % _COLUMNS for text in (*tokens, *pairs))
     return {place: float(np.log1p(count)) for place, count in counts.items()}
 
 
@@ -115,17 +115,18 @@ def network(folder: str, rows: Sequence[Row]) -> list[Judged]:
     """What a checkpoint says."""
     name = VULNERABILITY_DETECTION.name
     queries = [Query(task=name, language="c", source=row.source) for row in rows]
-    told = _loaded(folder).predict(queries)
+    predictions = _loaded(folder).predict(queries)
     return [
-        Judged(row, one.answer == VULNERABLE if isinstance(one, Predicted) else None)
-        for row, one in zip(rows, told, strict=True)
+        Judged(row, prediction.answer == VULNERABLE if isinstance(prediction, Predicted) else None)
+        for row, prediction in zip(rows, predictions, strict=True)
     ]
 
 
 def balanced(judged: Sequence[Judged]) -> float:
     """The mean of both recalls; an answer that is missing is wrong."""
     recalls = [
-        np.mean([one.said == bool(side) for one in judged if one.row.label == side]) for side in (0, 1)
+        np.mean([answer.said == bool(side) for answer in judged if answer.row.label == side])
+        for side in (0, 1)
     ]
     return float(np.mean(recalls))
 
@@ -133,10 +134,10 @@ def balanced(judged: Sequence[Judged]) -> float:
 def interval(judged: Sequence[Judged]) -> tuple[float, float]:
     """The middle 95 % of the balanced accuracy over drawn projects."""
     by_project: dict[str, list[Judged]] = defaultdict(list)
-    for one in judged:
-        by_project[one.row.project].append(one)
+    for answer in judged:
+        by_project[answer.row.project].append(answer)
     names, rng = sorted(by_project), Random(0)
-    drawn = [balanced([one for name in rng.choices(names, k=len(names)) for one in by_project[name]])
+    drawn = [balanced([answer for name in rng.choices(names, k=len(names)) for answer in by_project[name]])
              for _ in range(_DRAWS)]  # fmt: skip
     low, high = np.quantile(drawn, [0.025, 0.975])
     return float(low), float(high)
@@ -161,15 +162,15 @@ def main() -> int:
     if shared := {row.project for row in train} & {row.project for row in test}:
         parser.error(f"in both tables: {', '.join(sorted(shared))}")
     regression = Regression(train)
-    told = {"counts of tokens and pairs": [Judged(row, regression.says(row.source)) for row in test]}
-    told |= {folder: network(folder, test) for folder in asked.checkpoints}
+    by_detector = {"counts of tokens and pairs": [Judged(row, regression.says(row.source)) for row in test]}
+    by_detector |= {folder: network(folder, test) for folder in asked.checkpoints}
     projects = len({row.project for row in test})
     print(f"learned from {len(train):,} rows; tested on {len(test):,} rows of {projects} other projects\n")
     print(
         "| detector | balanced accuracy | interval | pairs right | both vulnerable | both safe | reversed |"
     )
     print("|---|---:|---:|---:|---:|---:|---:|")
-    for name, judged in told.items():
+    for name, judged in by_detector.items():
         low, high = interval(judged)
         sides = pairs(judged)
         cells = [f"{balanced(judged):.1%}", f"{low:.1%} to {high:.1%}"]

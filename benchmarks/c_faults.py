@@ -38,26 +38,26 @@ def faults(
     judges: Sanitizers, sample: Sample, seed: int, reasons: Counter[str]
 ) -> Iterator[tuple[str, str, str]]:
     """Each fault of a function: its text, its kind, and the report. Counts why there is none."""
-    texts = {one.source: one.transform for one in drafts(replace(sample, context=""), seed, PLACES)}
+    texts = {draft.source: draft.transform for draft in drafts(replace(sample, context=""), seed, PLACES)}
     texts.pop(sample.source, None)
     if not texts:
         reasons["no edit fits"] += 1
         return
     chosen = list(islice(texts, EDITS))
     around = with_headers(sample.context, sample.file)
-    told = judges.judge_all(sample.source, chosen, setup=around, seed=seed)
+    verdicts = judges.judge_all(sample.source, chosen, setup=around, seed=seed)
     own = [
-        (text, one)
-        for text, one in zip(chosen, told, strict=True)
-        if isinstance(one, Differed) and one.report
+        (text, verdict)
+        for text, verdict in zip(chosen, verdicts, strict=True)
+        if isinstance(verdict, Differed) and verdict.report
     ]
-    for text, one in own:
-        yield text, texts[text], one.report
+    for text, verdict in own:
+        yield text, texts[text], verdict.report
     if not own:
-        first = told[0]
+        first = verdicts[0]
         alike = isinstance(first, Inconclusive) and not first.of_variant
-        is_other = any(isinstance(one, Differed) for one in told)
-        is_same = any(isinstance(one, Agreed) for one in told)
+        is_other = any(isinstance(verdict, Differed) for verdict in verdicts)
+        is_same = any(isinstance(verdict, Agreed) for verdict in verdicts)
         none = "only another result" if is_other else "no edit shows" if is_same else "no edit is decided"
         reasons[first.reason if alike and isinstance(first, Inconclusive) else none] += 1
 
@@ -72,11 +72,11 @@ def main() -> int:
     asked = parser.parse_args()
     total: Counter[str] = Counter()
     with asked.out.open("w", encoding="utf-8") as file, Sanitizers() as judges:
-        for one in asked.projects:
-            project, _, place = one.partition("=")
+        for argument in asked.projects:
+            project, _, place = argument.partition("=")
             folder, _, size = place.partition(":")
             read = corpus(folder, None, CorpusResources()).read(Counter())
-            samples = {found.id: found for found in read if found.language == "c"}
+            samples = {sample.id: sample for sample in read if sample.language == "c"}
             order = sorted(samples, key=lambda each: rank_of(asked.seed, each))[: int(size or 1000)]
             own: Counter[str] = Counter()
             reasons: Counter[str] = Counter()

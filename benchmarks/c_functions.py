@@ -35,29 +35,29 @@ def files(named: Sequence[Path], language: str) -> Iterator[tuple[Path, str]]:
     """Each file of the language with its text; in folders of C++ those that end with `.h`, too."""
     endings = (".c",) if language == C else (*LANGUAGES.get(language).endings, ".h")
     for path in named:
-        found = (one for one in path.rglob("*") if one.suffix in endings and one.is_file())
-        for one in sorted(found) if path.is_dir() else [path]:
+        paths = (file for file in path.rglob("*") if file.suffix in endings and file.is_file())
+        for file in sorted(paths) if path.is_dir() else [path]:
             try:
-                yield one, one.read_text(encoding="utf-8")
+                yield file, file.read_text(encoding="utf-8")
             except UnicodeDecodeError:
-                print(f"not read: {one}", file=sys.stderr)
+                print(f"not read: {file}", file=sys.stderr)
 
 
 def edited(transform: Transform, text: str) -> str | Refused:
     """One variant of a function, or why there is none."""
     try:
         moves = transform.propose(text, Random(0))
-        found = moves if isinstance(moves, Refused) else transform.apply(text, moves)
+        variant = moves if isinstance(moves, Refused) else transform.apply(text, moves)
     except UnknownSyntaxError as error:
         return Refused(str(error))
     except SourceError:
         return Refused(NOT_PARSED)
-    return found if isinstance(found, Refused) else found.source
+    return variant if isinstance(variant, Refused) else variant.source
 
 
 def compiled(path: Path, text: str, flags: Sequence[str], compiler: str) -> list[bytes | None]:
     """The object code of a text in the place of a file, at each level; `None` where it does not compile."""
-    found: list[bytes | None] = []
+    codes: list[bytes | None] = []
     with TemporaryDirectory() as folder:
         source, made = Path(folder, path.name), Path(folder, "a.o")
         source.write_text(text, encoding="utf-8")
@@ -75,8 +75,8 @@ def compiled(path: Path, text: str, flags: Sequence[str], compiler: str) -> list
                 path.name,
             ]
             done = subprocess.run(words, cwd=folder, capture_output=True, check=False)
-            found.append(None if done.returncode else made.read_bytes())
-    return found
+            codes.append(None if done.returncode else made.read_bytes())
+    return codes
 
 
 def differing(
@@ -98,9 +98,9 @@ def differing(
         return [f"{path}: {edits[0][0].name} {'does not compile' if None in after else 'differs'}"]
     half = len(edits) // 2
     return [
-        one
+        line
         for part in (edits[:half], edits[half:])
-        for one in differing(path, text, part, before, flags, compiler)
+        for line in differing(path, text, part, before, flags, compiler)
     ]
 
 
@@ -128,10 +128,12 @@ def main() -> int:
     language, compiler = asked.language, "gcc" if asked.language == C else "g++"
     for path, text in files(asked.place, language):
         source = text.encode()
-        found = [
-            one for one in places(source, language) if 3 <= source.count(b"\n", one.start, one.end) + 1 <= 60
+        chosen = [
+            place
+            for place in places(source, language)
+            if 3 <= source.count(b"\n", place.start, place.end) + 1 <= 60
         ]
-        functions += len(found)
+        functions += len(chosen)
         comparing = asked.object_code and (language == C or not path.suffix.startswith(".h"))
         before: list[bytes | None] = compiled(path, text, flags, compiler) if comparing else [None]
         for name in names:
@@ -139,12 +141,12 @@ def main() -> int:
             if is_surrounded(transform) and not asked.snippets:
                 transform = transform.within(placed(text, str(path.absolute())))
             edits: list[Edit] = []
-            for one in found:
-                new = edited(transform, source[one.start : one.end].decode())
+            for place in chosen:
+                new = edited(transform, source[place.start : place.end].decode())
                 if isinstance(new, Refused):
                     reasons[name][new.reason] += 1
                 else:
-                    edits.append((one, new))
+                    edits.append((place, new))
             changed[name] += len(edits)
             if edits and None not in before:
                 compared += len(edits)

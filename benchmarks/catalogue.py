@@ -94,7 +94,7 @@ def measure(spec: str, names: tuple[str, ...], asked: argparse.Namespace) -> Non
     samples: Iterable[Sample] = corpus(spec).read(Counter())
     if asked.draw and asked.limit:
         ranked = ((stream(asked.seed, sample.id).random(), sample.id, sample) for sample in samples)
-        samples = [sample for *_, sample in nsmallest(asked.limit, ranked, key=lambda one: one[:2])]
+        samples = [sample for *_, sample in nsmallest(asked.limit, ranked, key=lambda entry: entry[:2])]
     for sample in islice(samples, asked.limit or None):
         functions += 1
         for name, tally in tallies.items():

@@ -67,7 +67,7 @@ def errors() -> None:
         exact, single = exactly(module, groups, order, call), deviation(module, groups, order, call)
         with DoubleThroughout():
             apart, _ = training_deviation(deepcopy(module).double(), groups, order, _training(call.double()))
-        inside = {one: one for one in groups.inside}
+        inside = {group: group for group in groups.inside}
         lock = groups.layout.only({groups.locking[0]: 0}, inside)
         changed = change(module, lock, [order[groups.locking[0]]], call)
         cells = (exact.forward, exact.backward, apart, single.forward, noise_floor(module, call))
@@ -82,8 +82,8 @@ def errors() -> None:
         encoder = [stack.name for stack in stacks(module)].index("encoder.block") if name == "t5" else 0
         rows = np.array(Random(3).sample(range(count), count))
         with DoubleThroughout():
-            found = try_rows(module, call, rows, stack=encoder)
-        print(f"| {name} | {found.forward:.0e} | {found.backward:.0e} | {found.forward_with_company:.0e} |")
+            error = try_rows(module, call, rows, stack=encoder)
+        print(f"| {name} | {error.forward:.0e} | {error.backward:.0e} | {error.forward_with_company:.0e} |")
 
 
 def more() -> None:
@@ -99,10 +99,10 @@ def more() -> None:
                 weight.copy_(0.3 * torch.randn(weight.shape, generator=generator))
         call = call_of(module)
         groups = infer(module, call)
-        found = exactly(module, groups, draw(groups.layout.sizes, Random(1)), call)
+        exact = exactly(module, groups, draw(groups.layout.sizes, Random(1)), call)
         locking = ", ".join(str(groups.layout.sizes[group]) for group in groups.locking) or "frozen"
         print(f"| {name} | {locking} | {len(groups.layout.sizes)} | {groups.layout.bits:,.0f} |", end="")
-        print(f" {found.forward:.0e} | {found.backward:.0e} | {', '.join(groups.unknown)} |", flush=True)
+        print(f" {exact.forward:.0e} | {exact.backward:.0e} | {', '.join(groups.unknown)} |", flush=True)
 
 
 def _training(call: Call) -> Callable[[nn.Module], None]:

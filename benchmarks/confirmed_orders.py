@@ -53,17 +53,17 @@ def main() -> int:
     for name in asked.project:
         began = time.monotonic()
         try:
-            found = measured(name, work, asked.seed, asked.dependence)
+            orders = measured(name, work, asked.seed, asked.dependence)
         except (subprocess.CalledProcessError, OSError, ValueError, CannotAudit, RunError) as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed = True
             continue
-        counts = numbers(found)
-        total = [one + more for one, more in zip(total, counts, strict=True)]
-        told = f"{name} {PROJECTS[name].version}"
-        rows.append(row(told, f"{found.tests:,}", counts, time.monotonic() - began))
+        counts = numbers(orders)
+        total = [count + more for count, more in zip(total, counts, strict=True)]
+        title = f"{name} {PROJECTS[name].version}"
+        rows.append(row(title, f"{orders.tests:,}", counts, time.monotonic() - began))
         write_table(HEADS, [*rows, row("all", "", total, 0)])
-        for unit, half, test in found.failures:
+        for unit, half, test in orders.failures:
             print(f"{name}: {unit.path}:{unit.line} {unit.name}: {half}: {test}", file=sys.stderr)
     return int(failed)
 
@@ -82,11 +82,13 @@ def measured(name: str, work: Path, seed: int, dependence: Dependence) -> Confir
         return confirm(WorkingCopy.make(request, scratch, PROGRESS), seed, dependence)
 
 
-def numbers(found: Confirmation) -> list[int]:
+def numbers(orders: Confirmation) -> list[int]:
     """The functions with a block, with another order, executed, kept, judged, and broken."""
-    records = [one for file in found.files for one in file.records]
-    blocks = len(records) - sum(isinstance(one, Declined) and one.reason == NO_BLOCK for one in records)
-    return [blocks, found.candidates, found.tried, found.kept, found.judged, found.broken]
+    records = [record for file in orders.files for record in file.records]
+    blocks = len(records) - sum(
+        isinstance(record, Declined) and record.reason == NO_BLOCK for record in records
+    )
+    return [blocks, orders.candidates, orders.tried, orders.kept, orders.judged, orders.broken]
 
 
 def row(name: str, tests: str, counts: list[int], seconds: float) -> list[str]:
@@ -97,8 +99,8 @@ def row(name: str, tests: str, counts: list[int], seconds: float) -> list[str]:
         low, high = wilson(broken, judged)
         residual = f"{broken / judged:.1%} ({low:.1%} to {high:.1%})"
     share = f"{kept / blocks:.1%}" if blocks else ""
-    told = [f"{number:,}" for number in counts]
-    return [name, tests, *told[:4], share, *told[4:], residual, f"{seconds:,.0f} s" if seconds else ""]
+    cells = [f"{number:,}" for number in counts]
+    return [name, tests, *cells[:4], share, *cells[4:], residual, f"{seconds:,.0f} s" if seconds else ""]
 
 
 if __name__ == "__main__":

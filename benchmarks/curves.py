@@ -78,11 +78,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.svg")
     asked = parser.parse_args(words)
     try:
-        found = {folder.name: read(folder) for folder in asked.folders}
+        trainings = {folder.name: read(folder) for folder in asked.folders}
     except (OSError, KeyError) as error:
         parser.error(f"no {LOG} of codeaudit train: {error}; train with --log csv")
-    losses = {name: means(each) for name, (each, _) in found.items()}
-    scores = {name: valid for name, (_, valid) in found.items() if valid}
+    losses = {name: means(each) for name, (each, _) in trainings.items()}
+    scores = {name: valid for name, (_, valid) in trainings.items() if valid}
     draw([Panel("step", "training loss", losses), Panel("step", "validation score", scores)], asked.out)
     return 0
 

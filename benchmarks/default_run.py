@@ -53,7 +53,7 @@ class StageClock:
     def ended(self, stage: str) -> None:
         """Note the time since the last stage ended."""
         used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        cpu, wall = sum(one.ru_utime + one.ru_stime for one in used), time.monotonic()
+        cpu, wall = sum(usage.ru_utime + usage.ru_stime for usage in used), time.monotonic()
         self.stages.append((stage, cpu - self._cpu, wall - self._wall))
         self._cpu, self._wall = cpu, wall
 
@@ -105,9 +105,9 @@ def by_stage(workers: int | None, folder: Path) -> str:
 
 def profile(folder: Path) -> None:
     """Print the functions that take longest."""
-    with cProfile.Profile() as found:
+    with cProfile.Profile() as profiler:
         stages(1, folder)
-    pstats.Stats(found).sort_stats("tottime").print_stats(40)
+    pstats.Stats(profiler).sort_stats("tottime").print_stats(40)
 
 
 def main() -> None:

@@ -45,8 +45,8 @@ def told(repository: Path, *words: str) -> str:
 def commits(repository: Path) -> Iterator[tuple[str, bool]]:
     """Commits that change files of C, each with whether its message says that it mends a flaw."""
     shown = told(repository, "log", "--no-merges", "--format=%x00%H%x01%B", "--", "*.c")
-    for one in shown.split("\0")[1:]:
-        commit, _, message = one.partition("\x01")
+    for entry in shown.split("\0")[1:]:
+        commit, _, message = entry.partition("\x01")
         if MENDED.search(message):
             yield commit, True
         elif not MAYBE.search(message):
@@ -57,10 +57,10 @@ def functions(text: str) -> dict[str, str]:
     """The functions of a file by name."""
     source = text.encode()
     try:
-        found = places(source, C)
+        defined = places(source, C)
     except SourceError:
         return {}
-    return {one.name: source[one.start : one.end].decode("utf-8", "replace") for one in found}
+    return {place.name: source[place.start : place.end].decode("utf-8", "replace") for place in defined}
 
 
 def changed(repository: Path, commit: str) -> list[str]:
@@ -69,11 +69,11 @@ def changed(repository: Path, commit: str) -> list[str]:
     files = [name for name in names if name.endswith(".c") and "test" not in name]
     if len(files) > 2:
         return []
-    found: list[str] = []
+    texts: list[str] = []
     for name in files:
         before, after = (functions(told(repository, "show", f"{at}:{name}")) for at in (f"{commit}^", commit))
-        found += [text for own, text in before.items() if after.get(own, text) != text]
-    return [one for one in found if FEWEST <= one.count("\n") + 1 < MOST] if len(found) <= 3 else []
+        texts += [text for own, text in before.items() if after.get(own, text) != text]
+    return [text for text in texts if FEWEST <= text.count("\n") + 1 < MOST] if len(texts) <= 3 else []
 
 
 def main() -> int:
@@ -87,8 +87,8 @@ def main() -> int:
     asked = parser.parse_args()
     seen: set[str] = set()
     with asked.out.open("w", encoding="utf-8") as file:
-        for one in asked.projects:
-            project, _, place = one.partition("=")
+        for argument in asked.projects:
+            project, _, place = argument.partition("=")
             known = list(commits(Path(place)))
             Random(asked.seed).shuffle(known)
             counts: Counter[bool] = Counter()

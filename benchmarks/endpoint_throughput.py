@@ -150,8 +150,8 @@ async def serve(kind: Kind, mean: float, seed: int) -> None:
 def serving(kind: Kind, mean: float, seed: int = 0) -> Iterator[str]:
     """The address of a server in a process of its own."""
     words = [sys.executable, __file__, "--serve", kind.name, str(kind.capacity), str(mean), str(seed)]
-    found = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
-    with Popen(words, stdin=PIPE, stdout=PIPE, text=True, env=found) as process:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    with Popen(words, stdin=PIPE, stdout=PIPE, text=True, env=environment) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -210,8 +210,8 @@ def cases(queries: int) -> Iterator[Case]:
             label=("add",),
             origin=Origin(path="made.py", line=1),
         )
-        told = [("identity", "identity", 0, texts[0])]
-        told += [("rename", "preserving", variant, text) for variant, text in enumerate(texts[1:])]
+        rows = [("identity", "identity", 0, texts[0])]
+        rows += [("rename", "preserving", variant, text) for variant, text in enumerate(texts[1:])]
         yield Case(
             sample=sample,
             outcomes=tuple(
@@ -224,7 +224,7 @@ def cases(queries: int) -> Iterator[Case]:
                     moves=(),
                     evidence="analysis",
                 )
-                for name, kind, variant, text in told
+                for name, kind, variant, text in rows
             ),
         )
 
@@ -251,7 +251,7 @@ def driver(url: str, queries: int, concurrency: int | None, clock: Clock) -> tup
             batch_size=32,
         )
         began, spent = time.monotonic(), time.process_time()
-        lost = sum(failures(one) for one in audit(cases(queries), setup))
+        lost = sum(failures(audited) for audited in audit(cases(queries), setup))
         speed = Speed(
             answers=len(clock.times), seconds=time.monotonic() - began, cpu=time.process_time() - spent
         )
@@ -261,8 +261,8 @@ def driver(url: str, queries: int, concurrency: int | None, clock: Clock) -> tup
 
 def failures(audited: Audited) -> int:
     """Answers that could not be had."""
-    found = [audited.before, *(verdict.after for verdict in audited.verdicts)]
-    return sum(isinstance(one, Failed) for one in found)
+    predictions = [audited.before, *(verdict.after for verdict in audited.verdicts)]
+    return sum(isinstance(prediction, Failed) for prediction in predictions)
 
 
 def peer(url: str, queries: int, concurrency: int) -> Speed:
@@ -332,7 +332,7 @@ def compared(mean: float, seconds: float, rounds: int, levels: Sequence[int]) ->
             (our.cpu / our.answers) / (their.cpu / their.answers)
             for our, their in zip(ours, theirs, strict=True)
         )
-        shown = [sorted(found, key=lambda one: one.rate)[len(found) // 2] for found in (theirs, ours)]
+        shown = [sorted(speeds, key=lambda speed: speed.rate)[len(speeds) // 2] for speeds in (theirs, ours)]
         print(f"| {level} | {shown[0]} | {shown[1]} | {ratio:.2f} | {cpu:.2f} |", flush=True)
 
 
@@ -357,8 +357,8 @@ def searched(mean: float, seconds: float) -> None:
         with serving(kind, mean) as url:
             began = time.monotonic()
             _, lost = driver(url, int(best * (10 + seconds + 2)), None, clock)
-        found = sum(10 <= at - began < 10 + seconds for at in clock.times) / seconds
-        print(f"| {name} | {best:.0f} | {found:.0f} | {found / best:.2f} | {lost} |", flush=True)
+        reached = sum(10 <= at - began < 10 + seconds for at in clock.times) / seconds
+        print(f"| {name} | {best:.0f} | {reached:.0f} | {reached / best:.2f} | {lost} |", flush=True)
 
 
 def main() -> int:

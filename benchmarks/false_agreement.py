@@ -42,11 +42,11 @@ def main() -> int:
         counted, seconds = _judged(pairs, bad if asked.show else None)
         print(f"{made.__name__}: {number} pairs, {seconds:.0f} s")
         for kind in (*kinds, "all"):
-            found = counted[kind] if kind != "all" else sum(counted.values(), Counter())
-            wrong += found[bad] if kind == "all" else 0
+            counts = counted[kind] if kind != "all" else sum(counted.values(), Counter())
+            wrong += counts[bad] if kind == "all" else 0
             print(
                 f"  {kind:42}"
-                + "".join(f"{name} {found[name]:5}  " for name in ("Agreed", "Differed", "Inconclusive"))
+                + "".join(f"{name} {counts[name]:5}  " for name in ("Agreed", "Differed", "Inconclusive"))
             )
     return 1 if wrong else 0
 

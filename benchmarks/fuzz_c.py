@@ -48,29 +48,30 @@ class Case(NamedTuple):
 def run_c(cases: Sequence[Case], *flags: str) -> list[list[str]]:
     """What the original and the variants of each case print."""
     rows = [
-        c_running.Versions([one.made.unit, *one.texts], one.made.calls, one.made.prelude) for one in cases
+        c_running.Versions([case.made.unit, *case.texts], case.made.calls, case.made.prelude)
+        for case in cases
     ]
     try:
         return c_running.outputs(rows, *flags)
     except (AssertionError, subprocess.TimeoutExpired):
         if len(cases) > 1:
-            return [told for one in cases for told in run_c([one], *flags)]
+            return [printed for case in cases for printed in run_c([case], *flags)]
         (case,) = cases
         if not case.texts:
             return [[ENDED]]
         alone = [Case(case.made._replace(unit=text), [], []) for text in (case.made.unit, *case.texts)]
-        return [[run_c([one], *flags)[0][0] for one in alone]]
+        return [[run_c([case], *flags)[0][0] for case in alone]]
 
 
 def run_cpp(cases: Sequence[Case], *flags: str) -> list[list[str]]:
     """What the original and the variants of each case print."""
     programs = [
-        cpp_running.Program(f"{one.made.before}{unit}{one.made.behind}", one.made.calls, one.made.prelude)
-        for one in cases
-        for unit in (one.made.unit, *one.texts)
+        cpp_running.Program(f"{case.made.before}{unit}{case.made.behind}", case.made.calls, case.made.prelude)
+        for case in cases
+        for unit in (case.made.unit, *case.texts)
     ]
-    told = iter(cpp_running.outputs(programs, "-std=gnu++17", *flags))
-    return [[next(told) for _ in range(1 + len(one.texts))] for one in cases]
+    outputs = iter(cpp_running.outputs(programs, "-std=gnu++17", *flags))
+    return [[next(outputs) for _ in range(1 + len(case.texts))] for case in cases]
 
 
 class Dialect(NamedTuple):
@@ -98,22 +99,22 @@ def worked(first: int, dialect: str, names: Sequence[str], seeds: int) -> Chunk:
         whole = made.file(made.unit)
         texts, by = [], []
         for name in names:
-            found = sorted(variants(name, made.unit, whole, range(seed, seed + seeds), dialect))
+            applied = sorted(variants(name, made.unit, whole, range(seed, seed + seeds), dialect))
             tallies[name]["pairs"] += 1
-            tallies[name]["applied"] += len(found)
-            texts += found
-            by += [name] * len(found)
+            tallies[name]["applied"] += len(applied)
+            texts += applied
+            by += [name] * len(applied)
         cases.append(Case(made, texts, by))
-    clean = tools.run([one._replace(texts=[], names=[]) for one in cases], *SANITISED)
+    clean = tools.run([case._replace(texts=[], names=[]) for case in cases], *SANITISED)
     for case, row, (plain,) in zip(cases, tools.run(cases, "-O0"), clean, strict=True):
         before, *after = row
         if before != plain or plain in ("", NO_CODE, ENDED):
             different.append(f"the original is wrong: {plain[:300]}\n{case.made.unit}")
             continue
-        for name, text, told in zip(case.names, case.texts, after, strict=True):
-            tallies[name]["equal" if told == before else "different"] += 1
-            if told != before:
-                different.append(f"{name}\n{case.made.unit}\n----\n{text}\n{told[:300]}\n{before[:300]}")
+        for name, text, printed in zip(case.names, case.texts, after, strict=True):
+            tallies[name]["equal" if printed == before else "different"] += 1
+            if printed != before:
+                different.append(f"{name}\n{case.made.unit}\n----\n{text}\n{printed[:300]}\n{before[:300]}")
     return Chunk(
         campaign=dialect,
         engine=engine("c"),
@@ -121,7 +122,7 @@ def worked(first: int, dialect: str, names: Sequence[str], seeds: int) -> Chunk:
         first=first,
         programs=CHUNK,
         seconds=round(time.process_time() - began, 2),
-        tallies={name: dict(one) for name, one in tallies.items()},
+        tallies={name: dict(tally) for name, tally in tallies.items()},
         different=different,
     )
 
@@ -160,8 +161,8 @@ def main() -> int:
         pairs += chunk.total("applied")
         wrong += len(chunk.different)
         print(f"{first:6} applied {pairs} different {wrong} seconds {chunk.seconds}", flush=True)
-        for one in chunk.different:
-            print(f"\n{one}", flush=True)
+        for difference in chunk.different:
+            print(f"\n{difference}", flush=True)
         first += CHUNK
     return 1 if wrong else 0
 

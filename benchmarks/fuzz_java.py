@@ -67,7 +67,7 @@ def worked(
     )
     if broken:
         print(f"programs {first} to {first + CHUNK - 1}: {broken} do not compile themselves", file=sys.stderr)
-    different = [str(one) for tally in tallies.values() for one in tally.different]
+    different = [str(difference) for tally in tallies.values() for difference in tally.different]
     counts = {name: tally.counts() for name, tally in tallies.items()}
     chunk = Chunk(
         campaign="java", engine=engine("java"), seed=asked.seed, first=first, programs=CHUNK,
@@ -80,7 +80,7 @@ def share(
     starts: list[int], names: tuple[str, ...], asked: argparse.Namespace, release: int
 ) -> list[JavaDifference]:
     """The chunks of one process, with one Java machine."""
-    found: list[JavaDifference] = []
+    differences: list[JavaDifference] = []
     with JavaJudge(release, jdks()[release]) as judge:
         for first in starts:
             chunk, tallies = worked(first, judge, names, asked, release)
@@ -88,18 +88,18 @@ def share(
                 CampaignLog(asked.log, "java").append(chunk)
             sums = total(tallies)
             print(f"{first:6} " + " ".join(f"{what} {sums[what]}" for what in COUNTED), flush=True)
-            new = [one for tally in tallies.values() for one in tally.different]
-            for one in new:
-                print(f"\n{one}", flush=True)
-            found += new
+            new = [difference for tally in tallies.values() for difference in tally.different]
+            for difference in new:
+                print(f"\n{difference}", flush=True)
+            differences += new
         smallest: dict[str, JavaDifference] = {}
-        for one in sorted(found, key=lambda one: len(one.original)):
-            smallest.setdefault(one.transform, one)
+        for difference in sorted(differences, key=lambda difference: len(difference.original)):
+            smallest.setdefault(difference.transform, difference)
         if asked.shrink:
-            for one in smallest.values():
-                smaller = shrink_java(judge, transform_for(one.transform, "java"), one)
+            for difference in smallest.values():
+                smaller = shrink_java(judge, transform_for(difference.transform, "java"), difference)
                 print(f"\nshrunk\n{smaller}", flush=True)
-    return found
+    return differences
 
 
 # ── power: causes that were once in the engine ───────────────────────────────────────────────────────────
@@ -231,10 +231,10 @@ def main() -> int:
             parser.error("--report needs --log")
         print("\n".join(CampaignLog(asked.log, "java").report(engine("java"), names).lines()))
         return 0
-    found = jdks()
-    if not found:
+    installed = jdks()
+    if not installed:
         parser.error("there is no JDK on this machine")
-    release = asked.release or max(found)
+    release = asked.release or max(installed)
     if asked.power:
         return power(asked, release)
     first = asked.first
@@ -245,7 +245,7 @@ def main() -> int:
     work = partial(share, names=names, asked=asked, release=release)
     began = time.perf_counter()
     with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
-        different = sum(len(one) for one in pool.map(work, shares))
+        different = sum(len(differences) for differences in pool.map(work, shares))
     print(f"{len(starts) * CHUNK} programs in {time.perf_counter() - began:.0f} s, {different} pairs differ")
     return 1 if different else 0
 

@@ -117,10 +117,10 @@ def made(program: Program, name: str, rng: Random, tally: Counter[str], *, compi
     if isinstance(moves, Refused):
         return
     texts = set()
-    for some in {moves, tuple(one for one in moves if rng.random() < 0.5)} - {()}:
-        found = rule.apply(program.source, some)
-        if not isinstance(found, Refused):
-            texts.add(found.source)
+    for some in {moves, tuple(move for move in moves if rng.random() < 0.5)} - {()}:
+        variant = rule.apply(program.source, some)
+        if not isinstance(variant, Refused):
+            texts.add(variant.source)
     is_typed = compiled and program.language == "typescript"
     before = program.run(program.source, compiled=compiled)
     for text in sorted(texts - {program.source}):
@@ -132,8 +132,8 @@ def shown(pair: Pair, before: Sequence[str], after: Sequence[str]) -> str:
     """A difference, for people."""
     diff = list(difflib.unified_diff(pair.before.splitlines(), pair.after.splitlines(), lineterm="", n=8))[2:]
     seen = next((both for both in zip(before, after, strict=False) if both[0] != both[1]), (before, after))
-    told = "\n".join((f"  before  {seen[0]}", f"  after   {seen[1]}"))
-    return f"{pair.transform}, program {pair.number}\n" + "\n".join(diff) + f"\n{told}"
+    printed = "\n".join((f"  before  {seen[0]}", f"  after   {seen[1]}"))
+    return f"{pair.transform}, program {pair.number}\n" + "\n".join(diff) + f"\n{printed}"
 
 
 def worked(first: int, names: Sequence[str], asked: argparse.Namespace) -> Chunk:
@@ -149,13 +149,13 @@ def worked(first: int, names: Sequence[str], asked: argparse.Namespace) -> Chunk
         for name in (*(["reorder"] if "reorder" in names else []), *chosen):
             tally = tallies.setdefault(name, Counter())
             pairs += made(program, name, rng, tally, compiled=asked.typescript is not None)
-    told: dict[str, list[str]] = {}
+    printed: dict[str, list[str]] = {}
     for is_typed in {pair.typed for pair in pairs}:
         ones = list(dict.fromkeys(text for _, _, own, *both in pairs if own == is_typed for text in both))
-        told |= zip(ones, outputs(ones, typescript=asked.typescript if is_typed else None), strict=True)
+        printed |= zip(ones, outputs(ones, typescript=asked.typescript if is_typed else None), strict=True)
     different = []
     for pair in pairs:
-        before, after = told[pair.before], told[pair.after]
+        before, after = printed[pair.before], printed[pair.after]
         if before != after and TIMEOUT in (*before[-1:], *after[-1:]):  # other work may have held it up
             before, after = outputs(pair[3:], typescript=asked.typescript if pair.typed else None)
         ran = any(not line.startswith("! SyntaxError") for line in before)
@@ -175,19 +175,19 @@ def worked(first: int, names: Sequence[str], asked: argparse.Namespace) -> Chunk
 def power(asked: argparse.Namespace) -> int:
     """Print a line for each cause."""
     missed = 0
-    for cause in (one for one in CAUSES if asked.cause in one):
-        pairs, found = 0, ""
+    for cause in (cause for cause in CAUSES if asked.cause in cause):
+        pairs, difference = 0, ""
         with put_back(cause):
             for first in range(0, LIMIT, CHUNK):
                 chunk = worked(first, (CAUSES[cause][0],), asked)
                 pairs += chunk.total("applied")
                 if chunk.different or pairs >= LIMIT:
-                    found = "\n".join(chunk.different[:1])
+                    difference = "\n".join(chunk.different[:1])
                     break
-        missed += not found
-        print(f"{f'{pairs:,}' if found else 'not found':>10}  {cause}", flush=True)
+        missed += not difference
+        print(f"{f'{pairs:,}' if difference else 'not found':>10}  {cause}", flush=True)
         if asked.show:
-            print(found)
+            print(difference)
     print(f"{missed} causes not found within {LIMIT:,} pairs")
     return 1 if missed else 0
 
@@ -217,8 +217,8 @@ def main() -> int:
             log.append(chunk)
         sums.update({what: chunk.total(what) for what in COUNTED})
         print(f"{start:6} " + " ".join(f"{what} {sums[what]:,}" for what in COUNTED), flush=True)
-        for one in chunk.different:
-            print(f"\n{one}", flush=True)
+        for difference in chunk.different:
+            print(f"\n{difference}", flush=True)
         differ += chunk.total("different")
     return 1 if differ else 0
 

@@ -55,8 +55,8 @@ def chunk(
             lifetimes=asked.lifetimes,
         )
     counted = {name: tally.counts() for name, tally in tallies.items()}
-    different = [f"{name}\n{one}" for name, tally in tallies.items() for one in tally.different]
-    found = Chunk(
+    different = [f"{name}\n{difference}" for name, tally in tallies.items() for difference in tally.different]
+    outcome = Chunk(
         campaign=_campaign(asked),
         engine=asked.engine,
         seed=asked.seed,
@@ -66,7 +66,7 @@ def chunk(
         tallies=counted,
         different=different,
     )
-    return found, tallies
+    return outcome, tallies
 
 
 def _campaign(asked: argparse.Namespace) -> str:
@@ -166,10 +166,10 @@ def main() -> int:
     first = log.next_program(asked.seed) if log else 0
     began = time.perf_counter()
     tallies = {name: Tally() for name in names}
-    for one, found in _chunks(names, asked, first):
+    for outcome, by_name in _chunks(names, asked, first):
         if log:
-            log.append(one)
-        for name, tally in found.items():
+            log.append(outcome)
+        for name, tally in by_name.items():
             tallies[name] += tally
         if time.perf_counter() - began > 60 * asked.minutes:
             break

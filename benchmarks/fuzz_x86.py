@@ -74,15 +74,15 @@ def _no_implied_register() -> None:
     whole = effects.touch.__wrapped__
 
     def touch(operation: Operation) -> effects.Touch:
-        told = whole(operation)
+        actual = whole(operation)
         named = {register.base for register in operation.registers}
         return effects.Touch(
-            told.reads & named,
-            told.writes & named,
-            told.flags_read,
-            told.flags_written,
-            told.memory,
-            told.barrier,
+            actual.reads & named,
+            actual.writes & named,
+            actual.flags_read,
+            actual.flags_written,
+            actual.memory,
+            actual.barrier,
         )
 
     effects.touch = touch  # type: ignore[assignment]
@@ -92,10 +92,10 @@ def _no_undefined_flag() -> None:
     whole = effects.touch.__wrapped__
 
     def touch(operation: Operation) -> effects.Touch:
-        told = whole(operation)
+        actual = whole(operation)
         gone = operation.instruction.rflags_undefined
-        read, written = told.flags_read & ~gone, told.flags_written & ~gone
-        return effects.Touch(told.reads, told.writes, read, written, told.memory, told.barrier)
+        read, written = actual.flags_read & ~gone, actual.flags_written & ~gone
+        return effects.Touch(actual.reads, actual.writes, read, written, actual.memory, actual.barrier)
 
     effects.touch = touch  # type: ignore[assignment]
 
@@ -181,16 +181,16 @@ def chunk(
                     same_fault=name == "rename",
                 )
             )
-    for name, pair, told in zip(names, pairs, processor.compare(pairs, alone=False), strict=True):
+    for name, pair, outcome in zip(names, pairs, processor.compare(pairs, alone=False), strict=True):
         tally = tallies[name]
-        tally["applied"] += isinstance(told, BlocksAgreed | BlocksDiffered)
-        tally["equal"] += isinstance(told, BlocksAgreed)
-        tally["different"] += isinstance(told, BlocksDiffered)
-        tally["unclear"] += not isinstance(told, BlocksAgreed | BlocksDiffered)
-        if hasattr(told, "reason"):
-            tally[f"unclear: {told.reason}"] += 1
-        if isinstance(told, BlocksDiffered) and name in KEEPING:
-            differ.append(f"{name}: {told.what}\n{pair.before.source}\n->\n{pair.after.source}")
+        tally["applied"] += isinstance(outcome, BlocksAgreed | BlocksDiffered)
+        tally["equal"] += isinstance(outcome, BlocksAgreed)
+        tally["different"] += isinstance(outcome, BlocksDiffered)
+        tally["unclear"] += not isinstance(outcome, BlocksAgreed | BlocksDiffered)
+        if hasattr(outcome, "reason"):
+            tally[f"unclear: {outcome.reason}"] += 1
+        if isinstance(outcome, BlocksDiffered) and name in KEEPING:
+            differ.append(f"{name}: {outcome.what}\n{pair.before.source}\n->\n{pair.after.source}")
     return {name: Counter(tally) for name, tally in tallies.items()}, differ
 
 
@@ -209,7 +209,7 @@ def campaign(asked: argparse.Namespace) -> int:
             tallies, differ = chunk(processor, table, asked.seed, numbers)
             seconds = time.process_time() - began
             for kind, names in ((title, KEEPING), (f"{title}, controls", CONTROLS)):
-                one = Chunk(
+                entry = Chunk(
                     campaign=kind,
                     engine=now,
                     seed=asked.seed,
@@ -220,7 +220,7 @@ def campaign(asked: argparse.Namespace) -> int:
                     different=tuple(differ) if names is KEEPING else (),
                 )
                 if log:
-                    log.append(one)
+                    log.append(entry)
             different += len(differ)
             for text in differ:
                 print(text, "\n", flush=True)
@@ -235,10 +235,10 @@ def report(asked: argparse.Namespace, title: str, now: str, log: CampaignLog | N
     if log is None:
         return
     print(processor_name())
-    found = log.report(now, KEEPING)
-    print("\n".join(found.lines()))
+    summary = log.report(now, KEEPING)
+    print("\n".join(summary.lines()))
     reasons: Counter[str] = Counter()
-    for tally in found.by_transform().values():
+    for tally in summary.by_transform().values():
         reasons.update({name: count for name, count in tally.items() if name.startswith("unclear: ")})
     for name, count in reasons.most_common():
         print(f"{name}: {count:,}")
@@ -272,7 +272,7 @@ def probe(seed: int) -> int:
     rng = Random(seed)
     # Six, because a prefix that is drawn may make an instruction one that keeps its place.
     made = [(name, list(specimens(code, rng, count=6))) for name, code in entries()]
-    flat = [(name, one) for name, some in made for one in _few(some)]
+    flat = [(name, operation) for name, some in made for operation in _few(some)]
     ran: dict[str, Counter[str]] = {}
     wrong: list[str] = []
     with NativeProcessor(probing.TARGET) as processor:
@@ -284,13 +284,15 @@ def probe(seed: int) -> int:
             print(f"{name} was not emulated: {error}")
             continue
         sets = numbers(iced.CpuidFeature, model.sets)
-        some = [one for one in flat if not sets.isdisjoint(one[1].instruction.cpuid_features())]
+        some = [pair for pair in flat if not sets.isdisjoint(pair[1].instruction.cpuid_features())]
         with emulator:
             _probe(emulator, some, model.abilities, ran.setdefault(f"Bochs, {name}", Counter()), wrong)
     counts: Counter[str] = Counter()
     for name, some_of_it in made:
         kind = (
-            "may move" if any(not effects.touch(one).barrier for one in some_of_it) else "keep their places"
+            "may move"
+            if any(not effects.touch(operation).barrier for operation in some_of_it)
+            else "keep their places"
         )
         counts[kind] += 1
         counts[f"{kind}, probed"] += any(runs[name] for runs in ran.values())
@@ -313,17 +315,17 @@ def _probe(
     wrong: list[str],
 ) -> None:
     """Count the runs of each entry, and note what it does beyond its declaration."""
-    answers = probing.probe(asker, [one for _, one in some], able)
-    for (name, one), answer in zip(some, answers, strict=True):
+    answers = probing.probe(asker, [operation for _, operation in some], able)
+    for (name, operation), answer in zip(some, answers, strict=True):
         ran[name] += answer.runs
-        wrong += [f"{name} {one.text}: {what}" for what in answer.wrong]
-        if not probing.declares_all_registers(one, effects.touch(one)):
-            wrong.append(f"{name} {one.text}: a register is neither named nor implied")
+        wrong += [f"{name} {operation.text}: {what}" for what in answer.wrong]
+        if not probing.declares_all_registers(operation, effects.touch(operation)):
+            wrong.append(f"{name} {operation.text}: a register is neither named nor implied")
 
 
 def _few(some: list[Operation]) -> list[Operation]:
     """Up to three instructions that can be probed; those that may move come first."""
-    return sorted(filter(probing.can_probe, some), key=lambda one: effects.touch(one).barrier)[:3]
+    return sorted(filter(probing.can_probe, some), key=lambda operation: effects.touch(operation).barrier)[:3]
 
 
 def main() -> int:

@@ -185,7 +185,7 @@ def judged(before: Answers, now: Answers) -> Verdicts:
 
 
 def _test(transform: str, before: Answers, now: Answers, subject: Subject = "violations") -> RiseTest:
-    columns = [one.reshape(len(one), -1).any(axis=1) for one in (before, now)]
+    columns = [answers.reshape(len(answers), -1).any(axis=1) for answers in (before, now)]
     changes = [
         SampleChange(bool(one), bool(other), before[0].size) for one, other in zip(*columns, strict=True)
     ]
@@ -212,9 +212,9 @@ def table(*, inputs: int, runs: int) -> str:
         for shape in SHAPES:
             if shape.transforms == 1 and "one transform" in scenario.name:
                 continue
-            found = simulate(scenario, shape, inputs=inputs, runs=runs)
-            low, high = wilson(found.gate * runs, runs)
-            shares = " | ".join(f"{100 * one:.1f} %" for one in found)
+            verdicts = simulate(scenario, shape, inputs=inputs, runs=runs)
+            low, high = wilson(verdicts.gate * runs, runs)
+            shares = " | ".join(f"{100 * share:.1f} %" for share in verdicts)
             lines.append(f"| {scenario.name} | {shape} | {shares} | {100 * low:.1f}–{100 * high:.1f} |")
             print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines) + "\n"
@@ -307,7 +307,7 @@ def compared(before: SimulatedRun, now: SimulatedRun) -> Failures:
     old, new = before.violations, now.violations
     rises = [_test("", old, new)]
     rises += [_test(f"t{n}", old[:, n : n + 1], new[:, n : n + 1]) for n in range(old.shape[1])]
-    was, is_now = (np.logical_not(one.reactions.any(axis=(1, 2), keepdims=True)) for one in (before, now))
+    was, is_now = (np.logical_not(run.reactions.any(axis=(1, 2), keepdims=True)) for run in (before, now))
     rises.append(_test("", was, is_now, "insensitivity"))
     pairs = list(zip(before.scores.tolist(), now.scores.tolist(), strict=True))
     loss = LossTest("model", "f1", paired_loss(pairs, better="higher"), 1.0)
@@ -334,7 +334,7 @@ def whole_table(*, inputs: int, runs: int) -> str:
             first = drawn(rng, inputs)
             total += compared(shown(rng, first, noise), shown(rng, second(rng, first), noise))
         low, high = wilson(total[-1], runs)
-        shares = " | ".join(f"{100 * one / runs:.1f} %" for one in total)
+        shares = " | ".join(f"{100 * count / runs:.1f} %" for count in total)
         lines.append(f"| {name} | {shares} | {100 * low:.1f}–{100 * high:.1f} |")
         print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines) + "\n"
@@ -395,7 +395,7 @@ def ask(
 def differences(variants: np.ndarray, repeats: np.ndarray) -> list[Fraction]:
     """Each sample's share of changed variants minus that of changed repeats."""
     pairs = zip(variants.sum(axis=1).tolist(), repeats.sum(axis=1).tolist(), strict=True)
-    return [Matched(variants.shape[1], *one).difference for one in pairs]
+    return [Matched(variants.shape[1], *pair).difference for pair in pairs]
 
 
 NOISE_SIZES: Final = (50, 158, 500)
@@ -412,13 +412,13 @@ NOISES: Final[Sequence[tuple[float, NoiseKind]]] = (
 RULES: Final = ("(b − B(c))/n", "gate")
 
 
-def above_limit(found: Asked, limit: float) -> tuple[bool, bool]:
+def above_limit(answers: Asked, limit: float) -> tuple[bool, bool]:
     """Whether a transform fails: by counts of samples, and by the gate's rule."""
-    inputs = len(found.repeats)
-    changed, unsteady = found.variants[:, 0].any(axis=1), found.repeats.any(axis=1)
+    inputs = len(answers.repeats)
+    changed, unsteady = answers.variants[:, 0].any(axis=1), answers.repeats.any(axis=1)
     b, c = int((changed & ~unsteady).sum()), int((unsteady & ~changed).sum())
     # `affected` is above the limit just where the test without so many samples rejects.
-    ordered = sorted(differences(found.variants[:, 0], found.repeats), reverse=True)
+    ordered = sorted(differences(answers.variants[:, 0], answers.repeats), reverse=True)
     rejects = flips(ordered[int(limit * inputs + 1e-9) :], above=True) <= LIMITS.alpha
     return (b - explained(c, LIMITS.alpha)) / inputs > limit, rejects
 
@@ -453,7 +453,7 @@ def noise_table(*, runs: int) -> str:
                     ],
                     axis=0,
                 )
-                cells.append(" / ".join(f"{100 * one / runs:.1f}" for one in fails) + " %")
+                cells.append(" / ".join(f"{100 * count / runs:.1f}" for count in fails) + " %")
             lines.append(f"| {name} | {_named(noise, kind)} | " + " | ".join(cells) + " |")
             print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines) + "\n"
@@ -479,13 +479,13 @@ def several_table(*, runs: int, transforms: int = 5) -> str:
         for size in NOISE_SIZES:
             fails = np.zeros(2)
             for _ in range(runs):
-                found = ask(rng, size, noise, kind, transforms=transforms)
+                answers = ask(rng, size, noise, kind, transforms=transforms)
                 least = min(
-                    flips(differences(found.variants[:, n], found.repeats), above=True)
+                    flips(differences(answers.variants[:, n], answers.repeats), above=True)
                     for n in range(transforms)
                 )
                 fails += [least <= LIMITS.alpha, least <= LIMITS.alpha / transforms]
-            cells.append(" / ".join(f"{100 * one / runs:.1f}" for one in fails) + " %")
+            cells.append(" / ".join(f"{100 * count / runs:.1f}" for count in fails) + " %")
         lines.append(f"| {_named(noise, kind)} | " + " | ".join(cells) + " |")
         print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines) + "\n"
@@ -510,9 +510,9 @@ NOISY_RUNS: Final[Sequence[tuple[str, float, float, float, float]]] = (
 def keyed(transform: str, answers: np.ndarray) -> dict[PairKey, bool]:
     """The answers to variants, or to repeats, as a gate pairs them."""
     return {
-        PairKey(0, f"{sample}", "", transform, variant, ""): bool(one)
+        PairKey(0, f"{sample}", "", transform, variant, ""): bool(answer)
         for sample, row in enumerate(answers)
-        for variant, one in enumerate(row)
+        for variant, answer in enumerate(row)
     }
 
 
@@ -532,12 +532,12 @@ def noisy_baseline_table(*, inputs: int, runs: int) -> str:
             old = ask(rng, inputs, noise, "equal", effect=effect)
             new = ask(rng, inputs, noise_now, "equal", effect=effect_now)
             test = _test("", old.variants, new.variants)
-            after, before = (keyed("rename", one.variants[:, 0]) for one in (new, old))
+            after, before = (keyed("rename", run.variants[:, 0]) for run in (new, old))
             repeated = Repeated(keyed("identity", new.repeats), keyed("identity", old.repeats))
             both = RiseTest("model", "", test.rise, noisy=repeated.rise(after.keys(), after, before))
-            total += [rejected(one, one.p, LIMITS) for one in (test, both)]
+            total += [rejected(rise, rise.p, LIMITS) for rise in (test, both)]
         low, high = wilson(total[-1], runs)
-        shares = " | ".join(f"{100 * one / runs:.1f} %" for one in total)
+        shares = " | ".join(f"{100 * count / runs:.1f} %" for count in total)
         lines.append(f"| {name} | {shares} | {100 * low:.1f}–{100 * high:.1f} |")
         print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines) + "\n"
@@ -550,11 +550,11 @@ NAMES: Final = ("rename", "rename-parameters", "reorder")
 
 def run_of(rng: np.random.Generator, inputs: int, noise: float, effect: float, sensitivity: float) -> Judged:
     """A run of one model, as a gate reads it: three transforms and one control."""
-    found = ask(rng, inputs, noise, "equal", transforms=len(NAMES), effect=effect)
+    answers = ask(rng, inputs, noise, "equal", transforms=len(NAMES), effect=effect)
     controls = ask(rng, inputs, noise, "equal", effect=sensitivity).variants[:, 0]
     # A model that runs here and has no noise is repeated once.
-    repeats = found.repeats if noise else found.repeats[:, :1]
-    tables = [(name, found.variants[:, n]) for n, name in enumerate(NAMES)]
+    repeats = answers.repeats if noise else answers.repeats[:, :1]
+    tables = [(name, answers.variants[:, n]) for n, name in enumerate(NAMES)]
     made = [("identity", repeats), *tables, ("rename-merging", controls)]
     pairs = tuple(
         Flip(
@@ -565,11 +565,11 @@ def run_of(rng: np.random.Generator, inputs: int, noise: float, effect: float, s
             kind="identity" if name == "identity" else "preserving" if name in NAMES else "control",
             variant=variant,
             input=f"{sample} {name} {variant}",
-            violated=bool(one),
+            violated=bool(changed),
         )
         for name, table in made
         for sample, row in enumerate(table)
-        for variant, one in enumerate(row)
+        for variant, changed in enumerate(row)
     )
     rows = tuple(
         ByTransform(
@@ -612,8 +612,8 @@ def run_of(rng: np.random.Generator, inputs: int, noise: float, effect: float, s
     return Judged(name="simulated", summary=summary, flips=pairs)
 
 
-def _rate(found: Any) -> Rate:
-    answers = np.asarray(found)
+def _rate(changes: Any) -> Rate:
+    answers = np.asarray(changes)
     count, total = int(answers.sum()), int(answers.size)
     low, high = wilson(count, total)
     return Rate(count=count, total=total, rate=count / total, low=low, high=high, clusters=total)
@@ -653,8 +653,8 @@ def four_table(*, inputs: int, runs: int) -> str:
         "|---|---:|---:|---:|---:|---:|",
     ]
     for name, noise, effect, sensitivity in FOUR:
-        found = whole(name, noise, effect, sensitivity, inputs=inputs, runs=runs)
-        lines.append(f"| {name} | " + " | ".join(f"{100 * one:.1f} %" for one in found) + " |")
+        shares = whole(name, noise, effect, sensitivity, inputs=inputs, runs=runs)
+        lines.append(f"| {name} | " + " | ".join(f"{100 * share:.1f} %" for share in shares) + " |")
         print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines) + "\n"
 
@@ -667,16 +667,16 @@ def whole(
     counts = np.zeros(len(Whole._fields))
     for _ in range(runs):
         run = run_of(rng, inputs, noise, effect, sensitivity)
-        found = gate(run, replace(LIMITS, max_violation_rate=limit))
+        decision = gate(run, replace(LIMITS, max_violation_rate=limit))
         rates = [row.violations.rate or 0.0 for row in run.summary.models[0].by_transform]
-        failed = {check.name for check in found.of("failed")}
-        open_ = any(note.startswith("not decided") for check in found.checks for note in check.notes)
+        failed = {check.name for check in decision.of("failed")}
+        open_ = any(note.startswith("not decided") for check in decision.checks for note in check.notes)
         counts += [
             max(rates) > limit,
             "violations" in failed,
             "reaction" in failed,
             open_,
-            found.outcome == "failed",
+            decision.outcome == "failed",
         ]
     return Whole(*(counts / runs))
 
@@ -696,17 +696,17 @@ def reacts_beyond(
     rng: np.random.Generator, inputs: int, sensitivity: float, noise: float, kind: NoiseKind
 ) -> bool:
     """The same for a noisy model, by each sample's controls and repeats."""
-    found = ask(rng, inputs, noise, kind, effect=sensitivity, transforms=CONTROLS.transforms)
+    answers = ask(rng, inputs, noise, kind, effect=sensitivity, transforms=CONTROLS.transforms)
     # Variants of the controls in turn, as many as there are repeats.
-    some = found.variants.transpose(0, 2, 1).reshape(inputs, -1)[:, :REPEATS]
-    return flips(differences(some, found.repeats), above=True) <= LIMITS.alpha
+    some = answers.variants.transpose(0, 2, 1).reshape(inputs, -1)[:, :REPEATS]
+    return flips(differences(some, answers.repeats), above=True) <= LIMITS.alpha
 
 
-def correlates(rng: np.random.Generator, inputs: int, flawed: float, found: float, alarms: float) -> bool:
+def correlates(rng: np.random.Generator, inputs: int, flawed: float, recall: float, alarms: float) -> bool:
     """Whether the check of MCC passes: a share of the inputs is flawed; the detector finds a share of
     these, and gives so many false alarms."""
     true = rng.random(inputs) < flawed
-    said = np.where(true, rng.random(inputs) < found, rng.random(inputs) < alarms)
+    said = np.where(true, rng.random(inputs) < recall, rng.random(inputs) < alarms)
     counts = {
         str(label): {str(answer): int(((true == label) & (said == answer)).sum()) for answer in (False, True)}
         for label in (False, True)
@@ -746,7 +746,7 @@ def reaction_table(*, runs: int) -> str:
     for name, passes in REACTIONS:
         rng = np.random.default_rng([2, *name.encode()])
         shares = [sum(passes(rng, size) for _ in range(runs)) / runs for size in SIZES]
-        lines.append(f"| {name} | " + " | ".join(f"{100 * one:.1f} %" for one in shares) + " |")
+        lines.append(f"| {name} | " + " | ".join(f"{100 * share:.1f} %" for share in shares) + " |")
         print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines) + "\n"
 

@@ -97,9 +97,9 @@ def cost(
         with torch.set_grad_enabled(backward):
             # The backward pass runs outside of autocast, as in a training.
             with torch.autocast(torch.device(device).type, torch.bfloat16):
-                found = step()
+                output = step()
             if backward:
-                found.float().sum().backward()  # type: ignore[no-untyped-call]
+                output.float().sum().backward()  # type: ignore[no-untyped-call]
         if cuda:
             torch.cuda.synchronize()
         if number >= 3:  # the first ones compile
@@ -151,23 +151,23 @@ def attentions(device: str, lengths: tuple[int, ...], until: float) -> None:
                     row += [f"{memory:.0f}", f"{small / memory:.2f}", f"{large / memory:.2f}"]
                     row += [f"{difference(step):.1e}" if not backward else ""]
                 print(f"| {' | '.join(row)} |", flush=True)
-    if why := [one for one in fused._failed if one]:
+    if why := [reason for reason in fused._failed if reason]:
         print(f"the fused kernel was not taken: {why[0]}")
 
 
 # ── trainings ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def trained(one: Training, asked: argparse.Namespace, folder: Path, seconds: float) -> str:
+def trained(training: Training, asked: argparse.Namespace, folder: Path, seconds: float) -> str:
     """Carry a training out for so long at most; what it reached, in words."""
     data = "stdlib:argparse,ast,inspect,logging,pathlib,random,shutil,tarfile,zipfile"
     if asked.data is not None:
         data = f"{asked.data / 'python_functions.jsonl.gz'}:train"
-    words = [word.replace("DATA", data) for word in (*one.words, *(one.tiny if asked.tiny else ()))]
-    out = folder / one.words[1]
+    words = [word.replace("DATA", data) for word in (*training.words, *(training.tiny if asked.tiny else ()))]
+    out = folder / training.words[1]
     words += ["--device", asked.device, "--out", str(out)]
-    words += ["--log", "csv", "--cache", str(folder / "cache")] if one.words[0] == "train" else []
-    print(f"\n{one.name} ({seconds:.0f} s): codeaudit {' '.join(words)}", flush=True)
+    words += ["--log", "csv", "--cache", str(folder / "cache")] if training.words[0] == "train" else []
+    print(f"\n{training.name} ({seconds:.0f} s): codeaudit {' '.join(words)}", flush=True)
     began = time.monotonic()
     child = subprocess.Popen([sys.executable, "-m", "codeaudit", *words])
     try:
@@ -179,17 +179,17 @@ def trained(one: Training, asked: argparse.Namespace, folder: Path, seconds: flo
         except subprocess.TimeoutExpired:
             child.kill()
             code = child.wait()
-    told = f"exit {code} after {time.monotonic() - began:.0f} s"
+    ending = f"exit {code} after {time.monotonic() - began:.0f} s"
     log = out / "training.csv"
     if not log.is_file():
-        return told
+        return ending
     with log.open(encoding="utf-8") as file:
         steps = list(csv.DictReader(file))
     speeds = [float(row["tokens_per_second"]) for row in steps[1:] if row["tokens_per_second"]]
     if not speeds:
-        return told
+        return ending
     losses = f"loss {steps[0]['loss']} to {steps[-1]['loss']}"
-    return f"{told}: {len(steps)} steps, {median(speeds):,.0f} tokens/s, {losses}"
+    return f"{ending}: {len(steps)} steps, {median(speeds):,.0f} tokens/s, {losses}"
 
 
 def main() -> int:
@@ -208,10 +208,12 @@ def main() -> int:
     attentions(asked.device, (64,) if asked.tiny else LENGTHS, began + SHARE * asked.seconds)
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for one in TRAININGS:
-            told = trained(one, asked, Path(folder), max(1.0, one.share * (end - time.monotonic())))
-            failed += not told.startswith(("exit 0", "exit 130"))
-            print(f"{one.name}: {told}", flush=True)
+        for training in TRAININGS:
+            ending = trained(
+                training, asked, Path(folder), max(1.0, training.share * (end - time.monotonic()))
+            )
+            failed += not ending.startswith(("exit 0", "exit 130"))
+            print(f"{training.name}: {ending}", flush=True)
     return 1 if failed else 0
 
 

@@ -116,70 +116,70 @@ class Snippets:
         rng = self.rng
         match rng.randrange(8):
             case 0 | 1:
-                found = [rng.choice(PRIMITIVE)]
+                tokens = [rng.choice(PRIMITIVE)]
             case 2 if depth < 2:
-                found = [*self.name(), "<", *self.type(depth + 1), ">"]
+                tokens = [*self.name(), "<", *self.type(depth + 1), ">"]
             case 3 if depth < 2:
-                found = [*self.name(), "<", *self.type(depth + 1), ",", "?", "extends", *self.name(), ">"]
+                tokens = [*self.name(), "<", *self.type(depth + 1), ",", "?", "extends", *self.name(), ">"]
             case 4:
-                found = [*self.name(), ".", *self.name()]
+                tokens = [*self.name(), ".", *self.name()]
             case _:
-                found = self.name()
-        return [*found, "[", "]"] if rng.random() < 0.12 else found
+                tokens = self.name()
+        return [*tokens, "[", "]"] if rng.random() < 0.12 else tokens
 
     def several(self, draw: Callable[[int], list[str]], depth: int, most: int = 2) -> list[str]:
         """Constructs with commas between them, or none."""
-        found: list[str] = []
+        tokens: list[str] = []
         for number in range(self.rng.randint(0, most)):
-            found += [","] * (number > 0) + draw(depth)
-        return found
+            tokens += [","] * (number > 0) + draw(depth)
+        return tokens
 
     def expression(self, depth: int) -> list[str]:
         """An expression, with few parentheses."""
         rng, deeper = self.rng, depth + 1
         if depth >= DEEP or rng.random() < 0.15:
             return self.name() if rng.random() < 0.7 else [rng.choice(LITERALS)]
-        one = partial(self.expression, deeper)
+        inner = partial(self.expression, deeper)
         match rng.randrange(26):
             case 0 | 1 | 2 | 3:
-                return [*one(), rng.choice(BINARY), *one()]
+                return [*inner(), rng.choice(BINARY), *inner()]
             case 4 | 5:
-                return [rng.choice(_SIGNS), *one()]
+                return [rng.choice(_SIGNS), *inner()]
             case 6:
-                return [*(self.name() if rng.random() < 0.8 else one()), rng.choice(("++", "--"))]
+                return [*(self.name() if rng.random() < 0.8 else inner()), rng.choice(("++", "--"))]
             case 7 | 8:
-                return ["(", *self.type(), ")", *one()]
+                return ["(", *self.type(), ")", *inner()]
             case 9:
-                return ["(", *self.name(), "&", *self.name(), ")", *one()]
+                return ["(", *self.name(), "&", *self.name(), ")", *inner()]
             case 10 | 11 | 12:
-                return ["(", *one(), ")"]
+                return ["(", *inner(), ")"]
             case 13:
                 sign = rng.choice(("+", "-", "++", "--", "!", "(", "[", "*"))
-                return ["(", *self.name(), ".", *self.name(), ")", sign, *one()]
+                return ["(", *self.name(), ".", *self.name(), ")", sign, *inner()]
             case 14:
-                return [*one(), "?", *one(), ":", *one()]
+                return [*inner(), "?", *inner(), ":", *inner()]
             case 15:
-                return [*(self.name() if rng.random() < 0.8 else one()), rng.choice(ASSIGNING), *one()]
+                return [*(self.name() if rng.random() < 0.8 else inner()), rng.choice(ASSIGNING), *inner()]
             case 16:
-                return [*one(), "instanceof", *self.pattern(deeper)]
+                return [*inner(), "instanceof", *self.pattern(deeper)]
             case 17:
-                return [*one(), ".", *self.name(), "(", *self.several(self.expression, deeper), ")"]
+                return [*inner(), ".", *self.name(), "(", *self.several(self.expression, deeper), ")"]
             case 18:
                 return [*self.name(), "(", *self.several(self.expression, deeper), ")"]
             case 19:
-                return [*one(), "[", *one(), "]"]
+                return [*inner(), "[", *inner(), "]"]
             case 20:
                 return self.lambda_(deeper)
             case 21:
                 return [
-                    *(self.type() if rng.random() < 0.5 else one()),
+                    *(self.type() if rng.random() < 0.5 else inner()),
                     "::",
                     *(self.name() if rng.random() < 0.7 else ["new"]),
                 ]
             case 22:
                 return self.made(deeper)
             case 23:
-                return ["switch", "(", *one(), ")", *self.rules(deeper)]
+                return ["switch", "(", *inner(), ")", *self.rules(deeper)]
             case 24:
                 return rng.choice(
                     (
@@ -190,7 +190,7 @@ class Snippets:
                     )
                 )
             case _:
-                return [*one(), ".", *self.name()]
+                return [*inner(), ".", *self.name()]
 
     def lambda_(self, depth: int) -> list[str]:
         """A lambda."""
@@ -243,27 +243,27 @@ class Snippets:
 
     def rules(self, depth: int) -> list[str]:
         """The body of a `switch`, of rules or of groups."""
-        rng, found = self.rng, ["{"]
+        rng, tokens = self.rng, ["{"]
         arrow = rng.random() < 0.6
         for _ in range(rng.randint(1, 3)):
             match rng.randrange(6):
                 case 0:
-                    found += ["default"]
+                    tokens += ["default"]
                 case 1:
-                    found += ["case", *self.pattern(depth)]
+                    tokens += ["case", *self.pattern(depth)]
                 case 2:
-                    found += ["case", *self.pattern(depth), "when", *self.expression(depth + 1)]
+                    tokens += ["case", *self.pattern(depth), "when", *self.expression(depth + 1)]
                 case 3:
-                    found += ["case", "null", ",", "default"]
+                    tokens += ["case", "null", ",", "default"]
                 case _:
-                    found += ["case", *self.expression(depth + 1)]
+                    tokens += ["case", *self.expression(depth + 1)]
             if not arrow:
-                found += [":", *self.statement(depth)]
+                tokens += [":", *self.statement(depth)]
             elif rng.random() < 0.6:
-                found += ["->", *self.expression(depth), ";"]
+                tokens += ["->", *self.expression(depth), ";"]
             else:
-                found += ["->", "{", *self.statement(depth), "}"]
-        return [*found, "}"]
+                tokens += ["->", "{", *self.statement(depth), "}"]
+        return [*tokens, "}"]
 
     def statement(self, depth: int) -> list[str]:
         """A statement."""
@@ -370,36 +370,36 @@ def drawn(seed: int, first: int) -> Iterator[str]:
 def compared(javac: JavacReader, seed: int, first: int) -> Tally:
     """Read one chunk with both readers."""
     began = time.process_time()
-    found = Tally(seed=seed, first=first, release=javac.kit.release, snippets=CHUNK)
+    tally = Tally(seed=seed, first=first, release=javac.kit.release, snippets=CHUNK)
     readings: list[ParsedText] = []
     for text in drawn(seed, first):
         try:
             readings.append(read.__wrapped__(text))
         except SourceError:
-            found.unparsed += 1
-    for reading, told in zip(readings, javac.structures(readings), strict=True):
-        if told is None:
-            found.unread += 1
+            tally.unparsed += 1
+    for reading, theirs in zip(readings, javac.structures(readings), strict=True):
+        if theirs is None:
+            tally.unread += 1
             continue
         own = structure(reading)
-        if own == told:
-            found.same += 1
-            found.alone += bool(reading.disputed)
+        if own == theirs:
+            tally.same += 1
+            tally.alone += bool(reading.disputed)
             if reading.disputed:
-                found.shown.setdefault("disputed alone", reading.source.decode())
+                tally.shown.setdefault("disputed alone", reading.source.decode())
             continue
         one, other = (
-            " ".join(sorted({_family(part.kind) for part in parts})) for parts in (told - own, own - told)
+            " ".join(sorted({_family(part.kind) for part in parts})) for parts in (theirs - own, own - theirs)
         )
         kind = f"javac: {one or '–'}; parser: {other or '–'}"
-        found.different[kind] += 1
+        tally.different[kind] += 1
         if not reading.disputed:
-            found.unseen[kind] += 1
+            tally.unseen[kind] += 1
             kind = f"unseen: {kind}"
         text = reading.source.decode()
-        found.shown[kind] = min(found.shown.get(kind, text), text, key=len)
-    found.seconds = round(time.process_time() - began, 2)
-    return found
+        tally.shown[kind] = min(tally.shown.get(kind, text), text, key=len)
+    tally.seconds = round(time.process_time() - began, 2)
+    return tally
 
 
 def _family(kind: str) -> str:
@@ -415,27 +415,27 @@ def logged(path: Path) -> list[Tally]:
     """The chunks of a log."""
     if not path.exists():
         return []
-    found = []
+    tallies = []
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         row["different"], row["unseen"] = Counter(row["different"]), Counter(row["unseen"])
-        found.append(Tally(**row))
-    return found
+        tallies.append(Tally(**row))
+    return tallies
 
 
 def report(tallies: Sequence[Tally]) -> Iterator[str]:
     """The sums as Markdown, then the kinds of disagreement, the most frequent first."""
     sums = {
-        name: sum(getattr(one, name) for one in tallies)
+        name: sum(getattr(tally, name) for tally in tallies)
         for name in ("snippets", "unparsed", "unread", "same", "alone")
     }
-    different: Counter[str] = sum((one.different for one in tallies), Counter())
-    unseen: Counter[str] = sum((one.unseen for one in tallies), Counter())
+    different: Counter[str] = sum((tally.different for tally in tallies), Counter())
+    unseen: Counter[str] = sum((tally.unseen for tally in tallies), Counter())
     texts: dict[str, str] = {}
-    for one in tallies:
-        for kind, text in one.shown.items():
+    for tally in tallies:
+        for kind, text in tally.shown.items():
             texts[kind] = min(texts.get(kind, text), text, key=len)
-    releases = ", ".join(str(release) for release in sorted({one.release for one in tallies}))
+    releases = ", ".join(str(release) for release in sorted({tally.release for tally in tallies}))
     yield "| snippets | read by both | read alike | disagreements | unseen | disputed alone | javac |"
     yield "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     read_by_both = sums["same"] + different.total()
@@ -470,21 +470,21 @@ def main() -> int:
         kit = newest_kit()
         if kit is None:
             parser.error("there is no JDK on this machine; set JAVA_HOME")
-        known = [one.first for one in tallies if one.seed == asked.seed]
+        known = [tally.first for tally in tallies if tally.seed == asked.seed]
         begin = max(known, default=-CHUNK) + CHUNK
         with JavacReader(kit) as javac:
             for first in range(begin, begin + asked.snippets, CHUNK):
-                one = compared(javac, asked.seed, first)
-                tallies.append(one)
+                tally = compared(javac, asked.seed, first)
+                tallies.append(tally)
                 if asked.log:
                     with asked.log.open("a", encoding="utf-8") as log:
-                        log.write(json.dumps(vars(one)) + "\n")
+                        log.write(json.dumps(vars(tally)) + "\n")
     print("\n".join(report(tallies)))
     if asked.show:
-        for one in tallies:
-            for kind, text in one.shown.items():
+        for tally in tallies:
+            for kind, text in tally.shown.items():
                 print(f"\n{kind}\n{text}")
-    return 1 if any(one.unseen for one in tallies) else 0
+    return 1 if any(tally.unseen for tally in tallies) else 0
 
 
 if __name__ == "__main__":

@@ -97,14 +97,14 @@ def main() -> int:
     parser.add_argument("folder", nargs="+", type=Path)
     parser.add_argument("--limit", type=int, default=2000, help="files of each folder; 0 for all")
     asked = parser.parse_args()
-    found = {}
+    tallies = {}
     for folder in asked.folder:
         paths = sorted(path for path in folder.rglob("*.java") if path.is_file())
         if not paths:
             print(f"no Java file in {str(folder)!r}", file=sys.stderr)
             return 1
-        found[folder] = tally(spread(paths, asked.limit or len(paths)))
-    write_table(found)
+        tallies[folder] = tally(spread(paths, asked.limit or len(paths)))
+    write_table(tallies)
     return 0
 
 
@@ -117,25 +117,25 @@ def spread(paths: Sequence[Path], limit: int) -> list[Path]:
 def tally(paths: Sequence[Path]) -> Tally:
     """Reads the files and counts their outcomes."""
     parser = Parser(Language(tree_sitter_java.language()))
-    found = Tally()
+    counts = Tally()
     for path in paths:
-        found.add(path.read_bytes(), parser)
-    return found
+        counts.add(path.read_bytes(), parser)
+    return counts
 
 
-def write_table(found: dict[Path, Tally]) -> None:
+def write_table(tallies: dict[Path, Tally]) -> None:
     """Markdown; then the reasons of each folder, the most frequent first."""
     for cells in (HEADS, ["---", *["---:"] * (len(HEADS) - 1)]):
         print(f"| {' | '.join(cells)} |")
-    for folder, told in found.items():
-        cells = [folder.as_posix(), f"{told.files:,}"]
-        cells += [_percent(part, told.files) for part in (told.parsed, told.read, told.understood)]
-        cells += [f"{told.methods:,}", _percent(told.bare, told.methods)]
-        cells += [f"{1000 * seconds / told.files:.1f}" for seconds in told.seconds]
+    for folder, counts in tallies.items():
+        cells = [folder.as_posix(), f"{counts.files:,}"]
+        cells += [_percent(part, counts.files) for part in (counts.parsed, counts.read, counts.understood)]
+        cells += [f"{counts.methods:,}", _percent(counts.bare, counts.methods)]
+        cells += [f"{1000 * seconds / counts.files:.1f}" for seconds in counts.seconds]
         print(f"| {' | '.join(cells)} |")
     print()
-    for folder, told in found.items():
-        for what, reasons in (("files", told.refused), ("methods", told.untouched)):
+    for folder, counts in tallies.items():
+        for what, reasons in (("files", counts.refused), ("methods", counts.untouched)):
             for reason, count in reasons.most_common():
                 print(f"{folder.as_posix()}: {count:,} {what}: {reason}")
 

@@ -39,9 +39,9 @@ def methods(place: Path) -> Iterator[tuple[str, str]]:
     """Each method with the text of its file; an empty one for a row of a table."""
     if place.is_file():
         with gzip.open(place, "rt", encoding="utf-8") as rows:
-            found = [json.loads(row)["source"] for row in rows]
-        Random(0).shuffle(found)
-        yield from ((source, "") for source in found)
+            sources = [json.loads(row)["source"] for row in rows]
+        Random(0).shuffle(sources)
+        yield from ((source, "") for source in sources)
         return
     for path in sorted(place.rglob("*.java")):
         try:
@@ -50,7 +50,7 @@ def methods(place: Path) -> Iterator[tuple[str, str]]:
         except (UnicodeDecodeError, SourceError):
             continue
         data = text.encode()
-        yield from ((data[one.start : one.end].decode(), text) for one in known)
+        yield from ((data[place.start : place.end].decode(), text) for place in known)
 
 
 def main() -> int:
@@ -84,15 +84,15 @@ def applied(place: Path, name: str, limit: int | None) -> str:
         began = time.process_time()
         try:
             moves = known.propose(source, Random(0))
-            found = moves if isinstance(moves, Refused) else known.apply(source, moves)
+            variant = moves if isinstance(moves, Refused) else known.apply(source, moves)
         except SourceError as error:
-            found = Refused(str(error))
+            variant = Refused(str(error))
         finally:
             seconds += time.process_time() - began
         every += 1
-        moved += not isinstance(found, Refused)
-        if isinstance(found, Refused):
-            reasons[found.reason] += 1
+        moved += not isinstance(variant, Refused)
+        if isinstance(variant, Refused):
+            reasons[variant.reason] += 1
     why = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common(6))
     return f"{name} {moved:,} of {every:,}; {1000 * seconds / max(every, 1):.2f} ms a method; {why}"
 
@@ -106,14 +106,14 @@ def told(place: Path, relation: Dependence, limit: int | None) -> str:
     for source, file in islice(methods(place), limit):
         began = time.process_time()
         try:
-            found = transform.within(file).propose(source, Random(0))
+            moves = transform.within(file).propose(source, Random(0))
         except SourceError:
             continue
         finally:
             seconds += time.process_time() - began
         every += 1
-        if isinstance(found, Refused):
-            reasons[found.reason] += 1
+        if isinstance(moves, Refused):
+            reasons[moves.reason] += 1
         else:
             moved += 1
     able = every - reasons.pop(NO_BLOCK, 0)

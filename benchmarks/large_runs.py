@@ -119,8 +119,8 @@ def measure(folder: Path, other: Path, only: Sequence[str]) -> None:
             command = [sys.executable, "-c", IMPORTED + code, str(folder), str(other), f"{place}/page.html"]
             seconds, megabytes = _cost(command, cache=place)
             idle = seconds if name == "nothing" else idle
-            told = seconds if name == "nothing" else seconds - idle
-            print(f"{name:20}{told:8.2f}{megabytes:8.0f}", flush=True)
+            cost = seconds if name == "nothing" else seconds - idle
+            print(f"{name:20}{cost:8.2f}{megabytes:8.0f}", flush=True)
 
 
 def _cost(command: Sequence[str], *, cache: str) -> tuple[float, float]:

@@ -351,8 +351,8 @@ def _write_corpora() -> None:
         (place / CLIP_PLACE).parent.mkdir(parents=True)
         (place / CLIP_PLACE).write_text(text, encoding="utf-8")
         (place / ".defects4j.config").write_text(f"#Defects4J\npid=Clip\nvid={vid}\n", encoding="utf-8")
-        told = "#Defects4J\nd4j.classes.modified=org.a.Clip\nd4j.dir.src.classes=src/main/java\n"
-        (place / "defects4j.build.properties").write_text(told, encoding="utf-8")
+        properties = "#Defects4J\nd4j.classes.modified=org.a.Clip\nd4j.dir.src.classes=src/main/java\n"
+        (place / "defects4j.build.properties").write_text(properties, encoding="utf-8")
     patch = Path("d4j/framework/projects/Clip/patches/2.src.patch")
     patch.parent.mkdir(parents=True)
     lines = difflib.unified_diff(
@@ -462,9 +462,9 @@ def cached(folder: Path) -> list[Any]:
 
     (path,) = (each for each in folder.rglob("*") if each.is_file() and each.read_bytes()[:6] == b"SQLite")
     with sqlite3.connect(path) as connection:
-        found = connection.execute("SELECT answer FROM answers ORDER BY key").fetchall()
+        rows = connection.execute("SELECT answer FROM answers ORDER BY key").fetchall()
     connection.close()
-    return [json.loads(text) for (text,) in found]
+    return [json.loads(text) for (text,) in rows]
 
 
 def put_into_cache(folder: Path, texts: Sequence[bytes]) -> None:
@@ -629,10 +629,10 @@ def judged(code: int | None, said: str, err: str, named: Sequence[str]) -> str:
         return "unexpected error"
     # Exit code 1 of the gate is a result; its reasons are on stdout.
     if code in (2, 3):
-        told = said.removeprefix("codeaudit: ")
-        if told == said:
+        message = said.removeprefix("codeaudit: ")
+        if message == said:
             return "the last line is no error"
-        if not told.startswith(NOT_OF_A_FILE) and not any(name in told for name in named):
+        if not message.startswith(NOT_OF_A_FILE) and not any(name in message for name in named):
             return "the file is not named"
     return ""
 
@@ -679,14 +679,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print a line for each reader, then each mutant that fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
-        "--reader", action="append", choices=[one.name for one in READERS], help="repeatable; default: all"
+        "--reader",
+        action="append",
+        choices=[reader.name for reader in READERS],
+        help="repeatable; default: all",
     )
     parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
     parser.add_argument("--mutants", type=int, default=40, help="of each reader")
     parser.add_argument("--log", type=Path, help="a file of results, continued")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="end after this time")
     asked = parser.parse_args(arguments)
-    readers = [one for one in READERS if asked.reader is None or one.name in asked.reader]
+    readers = [reader for reader in READERS if asked.reader is None or reader.name in asked.reader]
     log = None if asked.log is None else asked.log.absolute()
     ends = time.monotonic() + asked.seconds
     # A mutant that asks for more memory fails, instead of the machine.
@@ -703,16 +706,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             break
     print(f"{'reader':20} {'mutants':>7} {'parsed':>7} {'exit 0':>7} {'1':>5} {'2':>5} {'3':>5} {'wrong':>7}")
     for reader in readers:
-        own = [one for one in results if one.reader == reader.name]
-        codes = Counter(one.code for one in own)
-        parsed, wrong = sum(one.parsed for one in own), sum(bool(one.wrong) for one in own)
+        own = [result for result in results if result.reader == reader.name]
+        codes = Counter(result.code for result in own)
+        parsed, wrong = sum(result.parsed for result in own), sum(bool(result.wrong) for result in own)
         shown = f"{reader.name:20} {len(own):7} {parsed:7} {codes[0]:7} {codes[1]:5} {codes[2]:5} {codes[3]:5} {wrong:7}"
         print(shown)
-    for one in results:
-        if one.wrong:
-            print(f"{one.reader} {one.mutant}: {one.wrong}: exit {one.code}: {one.command}\n    {one.said}")
-    print(f"{len(results)} mutants, {sum(bool(one.wrong) for one in results)} wrong")
-    return 1 if any(one.wrong for one in results) else 0
+    for result in results:
+        if result.wrong:
+            print(
+                f"{result.reader} {result.mutant}: {result.wrong}: exit {result.code}: {result.command}\n    {result.said}"
+            )
+    print(f"{len(results)} mutants, {sum(bool(result.wrong) for result in results)} wrong")
+    return 1 if any(result.wrong for result in results) else 0
 
 
 if __name__ == "__main__":

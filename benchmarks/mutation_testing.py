@@ -80,7 +80,7 @@ def main() -> int:
     done = (
         [json.loads(line) for line in asked.log.read_text("utf-8").splitlines()] if asked.log.exists() else []
     )
-    known = {one["number"] for one in done}
+    known = {mutant["number"] for mutant in done}
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "checkout")
         subprocess.run(["git", "worktree", "add", "-q", "--detach", copy], cwd=ROOT, check=True)
@@ -96,18 +96,18 @@ def main() -> int:
                         result = mutate_and_test([spec], words, limits[words])
                     if str(result.test_outcome and result.test_outcome.value) != "survived":
                         break
-                one = {
+                mutant = {
                     "number": number,
                     "module": str(Path(spec.module_path).relative_to(copy)),
                     "operator": spec.operator_name,
                     "outcome": str(result.test_outcome and result.test_outcome.value),
                     "diff": result.diff,
                 }
-                done.append(one)
+                done.append(mutant)
                 with asked.log.open("a", encoding="utf-8") as log:
-                    log.write(json.dumps(one) + "\n")
+                    log.write(json.dumps(mutant) + "\n")
                 print(
-                    f"{number}: {one['module']} {one['operator']}: {one['outcome']}",
+                    f"{number}: {mutant['module']} {mutant['operator']}: {mutant['outcome']}",
                     file=sys.stderr,
                     flush=True,
                 )
@@ -148,19 +148,19 @@ def unread(text: str) -> list[tuple[Position, Position]]:
     """Where no change does anything when the code runs: annotations, heads of functions with annotations and
     nothing else, and what only checks how a class is written or used.
     """
-    found: list[tuple[Position, Position]] = []
+    spans: list[tuple[Position, Position]] = []
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                found.append(((node.lineno, 0), (node.body[0].lineno, 0)))
-                checks = [one for one in node.decorator_list if ast.unparse(one) in CHECKS]
-                found += [((one.lineno, 0), (one.lineno + 1, 0)) for one in checks]
+                spans.append(((node.lineno, 0), (node.body[0].lineno, 0)))
+                checks = [decorator for decorator in node.decorator_list if ast.unparse(decorator) in CHECKS]
+                spans += [((check.lineno, 0), (check.lineno + 1, 0)) for check in checks]
             case ast.AnnAssign(annotation=part) | ast.keyword(arg="frozen" | "slots" | "kw_only", value=part):
                 end = (part.end_lineno or part.lineno, part.end_col_offset or 0)
-                found.append(((part.lineno, part.col_offset), end))
+                spans.append(((part.lineno, part.col_offset), end))
             case _:
                 pass
-    return found
+    return spans
 
 
 def command(tests: str) -> str:
@@ -183,12 +183,12 @@ def seconds(copy: Path, words: str) -> float:
 
 def told(done: Sequence[dict[str, Any]]) -> str:
     """The counts by module, and the survivors."""
-    modules = Counter(one["module"] for one in done)
-    alive = [one for one in done if one["outcome"] == "survived"]
-    survived = Counter(one["module"] for one in alive)
+    modules = Counter(mutant["module"] for mutant in done)
+    alive = [mutant for mutant in done if mutant["outcome"] == "survived"]
+    survived = Counter(mutant["module"] for mutant in alive)
     rows = [f"| {module} | {count} | {survived[module]} |" for module, count in sorted(modules.items())]
     total = f"| all | {len(done)} | {len(alive)} |"
-    diffs = [f"mutant {one['number']}\n{one['diff']}" for one in alive]
+    diffs = [f"mutant {mutant['number']}\n{mutant['diff']}" for mutant in alive]
     return "\n".join(["| module | mutants | survived |", "|---|---:|---:|", *rows, total, "", *diffs])
 
 

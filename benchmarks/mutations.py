@@ -31,14 +31,14 @@ def values() -> list[Any]:
     ]  # fmt: skip
 
 
-def places(value: Any, found: list[tuple[Any, Any]] | None = None) -> list[tuple[Any, Any]]:
+def places(value: Any, collected: list[tuple[Any, Any]] | None = None) -> list[tuple[Any, Any]]:
     """Every (container, key) inside a value of JSON."""
-    found = [] if found is None else found
+    collected = [] if collected is None else collected
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in pairs:
-        found.append((value, key))
-        places(inner, found)
-    return found
+        collected.append((value, key))
+        places(inner, collected)
+    return collected
 
 
 def change_value(rng: random.Random, value: Any) -> Any:
@@ -191,7 +191,7 @@ def mutate_parquet(rng: random.Random, data: bytes) -> bytes:
                     cells[at] = dumped(rng, change_value(rng, json.loads(cell)))
             elif isinstance(cell, str) or cell is None:
                 cells[at] = rng.choice(
-                    [None, *(one for one in values() if isinstance(one, str) and one != "\ud800")]
+                    [None, *(value for value in values() if isinstance(value, str) and value != "\ud800")]
                 )
             elif isinstance(cell, int):
                 cells[at] = rng.choice([None, -1, 0, 2**62, cell + 1])
@@ -218,7 +218,7 @@ def mutate_toml(rng: random.Random, data: bytes) -> bytes:
     lines = data.decode().splitlines()
     number = rng.randrange(len(lines))
     key, equals, _ = lines[number].partition("=")
-    told = ['""', '"x"', "-1", "0", "1.5", "true", "nan", "inf", "[]", "[1, 2]", '["a", 1]', "{}", "{a = 1}", "[[]]",
+    texts = ['""', '"x"', "-1", "0", "1.5", "true", "nan", "inf", "[]", "[1, 2]", '["a", 1]', "{}", "{a = 1}", "[[]]",
             "1979-05-27", "9999999999999999999", '"\\u0000"', '"\\u001b"', '["fake/hash", {a = []}]']  # fmt: skip
     match rng.randrange(6):
         case 0:
@@ -228,11 +228,11 @@ def mutate_toml(rng: random.Random, data: bytes) -> bytes:
         case 2 if lines[number].startswith("["):
             lines[number] = f"[{lines[number]}]"
         case _ if equals:
-            lines[number] = f"{key}= {rng.choice(told)}"
+            lines[number] = f"{key}= {rng.choice(texts)}"
         case _:
             lines.insert(
                 number,
-                f"{rng.choice(['device', 'cache', 'batch-size', 'labels', 'attack', 'task', 'wrap'])} = {rng.choice(told)}",
+                f"{rng.choice(['device', 'cache', 'batch-size', 'labels', 'attack', 'task', 'wrap'])} = {rng.choice(texts)}",
             )
     return "\n".join(lines).encode()
 
@@ -313,19 +313,19 @@ def mutate_python(rng: random.Random, data: bytes) -> bytes:
     except (tokenize.TokenError, SyntaxError):
         return _statement(rng, text, STATEMENTS, "#").encode("utf-8", "surrogatepass")
     kinds = {tokenize.NAME: ODD_NAMES, tokenize.NUMBER: ODD_NUMBERS, tokenize.STRING: ODD_TEXTS, tokenize.OP: ("+", "<", "**", "@", "is", "//", "and", ",")}  # fmt: skip
-    spots = [one for one in tokens if one.type in kinds and one.start[0] == one.end[0]]
+    spots = [token for token in tokens if token.type in kinds and token.start[0] == token.end[0]]
     if not spots:
         return _statement(rng, text, STATEMENTS, "#").encode("utf-8", "surrogatepass")
     spot = rng.choice(spots)
     # Another operator nearly never fits, an operand nearly always does.
     if spot.type == tokenize.OP and spot.string not in ("+", "-", "*", ">", "<", "==", "+=", "%"):
-        spot = rng.choice([one for one in spots if one.type != tokenize.OP] or spots)
-    found = rng.choice(
+        spot = rng.choice([spot for spot in spots if spot.type != tokenize.OP] or spots)
+    chosen = rng.choice(
         [*kinds[spot.type], *(ODD_NUMBERS + ODD_TEXTS if spot.type == tokenize.NUMBER else ())]
     )
     lines = text.splitlines(keepends=True)
     row, (first, last) = spot.start[0] - 1, (spot.start[1], spot.end[1])
-    lines[row] = lines[row][:first] + found + lines[row][last:]
+    lines[row] = lines[row][:first] + chosen + lines[row][last:]
     return "".join(lines).encode("utf-8", "surrogatepass")
 
 
@@ -345,7 +345,7 @@ def _statement(rng: random.Random, text: str, pool: tuple[str, ...], comment: st
             lines.insert(number, line)
         case _:
             made = rng.choice(pool).split("\n")
-            lines[number:number] = [f"{blanks}{one}\n" for one in made]
+            lines[number:number] = [f"{blanks}{line}\n" for line in made]
     return "".join(lines)
 
 

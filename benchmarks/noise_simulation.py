@@ -108,10 +108,10 @@ def answered(
 ) -> Answers:
     """The stable answer or, by chance, another one; all others are equally likely."""
     noisy = rng.random(shape, dtype=np.float32) < chance
-    found = np.broadcast_to(np.asarray(stable, dtype=np.int8), shape).copy()
+    answers = np.broadcast_to(np.asarray(stable, dtype=np.int8), shape).copy()
     shift = rng.integers(1, names, size=int(noisy.sum()), dtype=np.int8)
-    found[noisy] = (found[noisy] + shift) % names
-    return found
+    answers[noisy] = (answers[noisy] + shift) % names
+    return answers
 
 
 def drawn(rng: np.random.Generator, setting: NoiseSetting, runs: int) -> tuple[Answers, Answers]:
@@ -169,9 +169,9 @@ def measured(originals: Answers, variants: Answers, unit: int) -> Differences:
     within = np.zeros_like(cross)
     number = originals.shape[2]
     for n in range(number):
-        one = originals[..., n : n + 1]
-        cross += (variants != one).sum(axis=2)
-        within += (originals[..., n + 1 :] != one).sum(axis=2)
+        answer = originals[..., n : n + 1]
+        cross += (variants != answer).sum(axis=2)
+        within += (originals[..., n + 1 :] != answer).sum(axis=2)
     pairs = cross * (unit // (number * variants.shape[2])) - within * (unit // (number * (number - 1) // 2))
     return Differences(whole, pairs)
 
@@ -218,7 +218,7 @@ def bootstrapped(values: Real) -> Limits95:
     share = np.minimum(1.0, ENOUGH / np.maximum((values != 0).sum(axis=1), 1))
     for value, times in ((float(LEAST), AT_LEAST * share), (float(MOST), AT_MOST * share)):
         first, squares, cubes = (
-            one + times * value**power for power, one in enumerate((first, squares, cubes), 1)
+            moment + times * value**power for power, moment in enumerate((first, squares, cubes), 1)
         )
     weight = number + (AT_LEAST + AT_MOST) * share
     mean = first / weight
@@ -244,8 +244,8 @@ def flips_p(kinds: tuple[tuple[int, int], ...]) -> tuple[float, float]:
 
 def whole_rejections(whole: Whole) -> Real:
     """How often the two-sided and the one-sided test of the sample excess reject."""
-    more, less = ((whole == one).sum(axis=1).tolist() for one in (1, -1))
-    ps = np.array([mcnemar_p(*one) for one in zip(more, less, strict=True)])
+    more, less = ((whole == sign).sum(axis=1).tolist() for sign in (1, -1))
+    ps = np.array([mcnemar_p(*counts) for counts in zip(more, less, strict=True)])
     return np.asarray((ps <= ALPHA).mean(axis=0))
 
 
@@ -258,29 +258,29 @@ def flip_rejections(pairs: Whole) -> Real:
     moved = (pairs != 0).sum(axis=1)
     size = first / np.sqrt(np.maximum(squares, 1.0))
     certain = (moved >= CERTAIN) & ((np.abs(size) > 2.4) | (np.abs(size) < 1.3)) | (moved >= NORMAL)
-    found = np.stack([np.abs(size) > Z, size > Z95], axis=1)
+    rejected = np.stack([np.abs(size) > Z, size > Z95], axis=1)
     for run in np.flatnonzero(~certain):
         values, times = np.unique(pairs[run][pairs[run] != 0], return_counts=True)
         kinds = tuple(zip(values.tolist(), times.tolist(), strict=True))
-        found[run] = np.less_equal(flips_p(kinds), ALPHA)
-    return np.asarray(found.mean(axis=0))
+        rejected[run] = np.less_equal(flips_p(kinds), ALPHA)
+    return np.asarray(rejected.mean(axis=0))
 
 
 @cache
-def shuffled_p(pools: tuple[tuple[Pool, int], ...], unit: int, found: int) -> tuple[float, float]:
+def shuffled_p(pools: tuple[tuple[Pool, int], ...], unit: int, excess: int) -> tuple[float, float]:
     """The two-sided and the one-sided p of the pair excess, from how often each pool of answers occurs."""
     if not pools:
         return 1.0, 1.0
-    upper, lower = tails(pools, unit, found)
+    upper, lower = tails(pools, unit, excess)
     return 2 * min(upper, lower), upper
 
 
 def weights(answers: int) -> list[int]:
     """What an answer that occurs 0, 1, 2, … times adds to the code of a pool with so many answers."""
-    found = [0, 1]
+    added = [0, 1]
     for size in range(1, answers):
-        found.append(found[-1] * (answers // size + 1))
-    return found
+        added.append(added[-1] * (answers // size + 1))
+    return added
 
 
 @cache
@@ -317,12 +317,12 @@ def shuffle_rejections(pairs: Whole, codes: Whole, setting: NoiseSetting) -> Rea
     moved = moving[place].sum(axis=1)
     size = pairs.sum(axis=1) / np.sqrt(np.maximum(variances[place].sum(axis=1), 1.0))
     certain = (moved >= CERTAIN) & ((np.abs(size) > 2.8) | (np.abs(size) < 1.2)) | (moved >= NORMAL)
-    found = np.stack([np.abs(size) > Z, size > Z95], axis=1)
+    rejected = np.stack([np.abs(size) > Z, size > Z95], axis=1)
     for run in np.flatnonzero(~certain):
         numbers = np.bincount(place[run], minlength=len(pools))
         kinds = tuple((pools[n], int(numbers[n])) for n in np.flatnonzero(numbers) if moving[n])
-        found[run] = np.less_equal(shuffled_p(kinds, setting.unit, int(pairs[run].sum())), ALPHA)
-    return np.asarray(found.mean(axis=0))
+        rejected[run] = np.less_equal(shuffled_p(kinds, setting.unit, int(pairs[run].sum())), ALPHA)
+    return np.asarray(rejected.mean(axis=0))
 
 
 class Simulated(NamedTuple):
@@ -370,10 +370,10 @@ def quality(setting: NoiseSetting, runs: int, seed: int = 0, *, flipped: bool = 
     parts, sizes = [], list(chunks(runs, setting))
     for some in sizes:
         answers = drawn(rng, setting, some)
-        found = measured(*answers, setting.unit)
+        differences = measured(*answers, setting.unit)
         codes = pooled_codes(*answers, setting.names)
-        values = found.pairs / setting.unit
-        changes = found.whole.astype(np.float64)
+        values = differences.pairs / setting.unit
+        changes = differences.whole.astype(np.float64)
         numbers = (
             changes.mean(),
             values.mean(),
@@ -385,23 +385,23 @@ def quality(setting: NoiseSetting, runs: int, seed: int = 0, *, flipped: bool = 
             bootstrapped(values).hold(pairs),
             wald(values, 1).hold(pairs),
             wald(values, 0).hold(pairs),
-            *whole_rejections(found.whole),
-            *shuffle_rejections(found.pairs, codes, setting),
-            *(flip_rejections(found.pairs) if flipped else (0.0, 0.0)),
+            *whole_rejections(differences.whole),
+            *shuffle_rejections(differences.pairs, codes, setting),
+            *(flip_rejections(differences.pairs) if flipped else (0.0, 0.0)),
         )
-        parts.append([float(one) for one in numbers])
+        parts.append([float(number) for number in numbers])
     return Simulated(setting, runs, *np.average(parts, axis=0, weights=sizes).tolist())
 
 
 def settings(sizes: Sequence[int], numbers: Sequence[int]) -> Iterable[NoiseSetting]:
     """All settings that differ."""
     kinds: tuple[Noise, ...] = ("equal", "hard", "two labels")
-    for kind, noise, effect, variants, samples, one in product(
+    for kind, noise, effect, variants, samples, single in product(
         kinds, NOISES, EFFECTS, numbers, sizes, (False, True)
     ):
-        if (one and (variants == 1 or not effect)) or (not noise and kind != "equal"):
+        if (single and (variants == 1 or not effect)) or (not noise and kind != "equal"):
             continue
-        yield NoiseSetting(noise, effect, variants, samples, kind, one)
+        yield NoiseSetting(noise, effect, variants, samples, kind, single)
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -418,23 +418,23 @@ def points(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f}"
 
 
-def requirements(found: Sequence[Simulated]) -> str:
+def requirements(outcomes: Sequence[Simulated]) -> str:
     """What is required of both excesses, with the worst setting of each.
 
     The worst of many settings is worse than it is, by chance. So it is drawn again, with ten times the runs.
     """
     lines = []
-    quiet = [one for one in found if not one.setting.effect]
+    quiet = [outcome for outcome in outcomes if not outcome.setting.effect]
     for name, key in (("sample excess", "whole"), ("pair excess", "pairs")):
-        bias, where = max(biases(found, key))
+        bias, where = max(biases(outcomes, key))
         lines.append(f"| {name}: largest bias, points | {points(bias, 2)} | | below 0.2 | {where} |")
-        many = [one for one in found if getattr(one, f"{key}_moved") >= FEW]
-        over = [one for one in many if getattr(one, f"{key}_cover") > 0.97]
-        again = [quality(one.setting, 10 * one.runs, seed=9) for one in over]
-        still = [one.setting for one in again if getattr(one, f"{key}_cover") > 0.97]
+        many = [outcome for outcome in outcomes if getattr(outcome, f"{key}_moved") >= FEW]
+        over = [outcome for outcome in many if getattr(outcome, f"{key}_cover") > 0.97]
+        again = [quality(outcome.setting, 10 * outcome.runs, seed=9) for outcome in over]
+        still = [outcome.setting for outcome in again if getattr(outcome, f"{key}_cover") > 0.97]
         noisy = sum(bool(setting.noise) for setting in still)
         for what, some, field, sign, limit in (
-            ("lowest coverage", found, f"{key}_cover", -1, "93"),
+            ("lowest coverage", outcomes, f"{key}_cover", -1, "93"),
             (
                 "highest coverage where ten samples or more differ",
                 *(many, f"{key}_cover", 1),
@@ -448,39 +448,39 @@ def requirements(found: Sequence[Simulated]) -> str:
     return table(head, lines).replace("|---|---:|---:|---:|---:|", "|---|---:|---:|---|---|")
 
 
-def _worst(title: str, found: Sequence[Simulated], field: str, sign: int, limit: str) -> str:
+def _worst(title: str, outcomes: Sequence[Simulated], field: str, sign: int, limit: str) -> str:
     """Return a row for the setting with the largest value, or with the smallest."""
-    one = max(found, key=lambda each: sign * float(getattr(each, field)))
-    again = quality(one.setting, 10 * one.runs, seed=9, flipped=field == "flips_reject")
-    values = " | ".join(points(getattr(each, field)) for each in (one, again))
-    return f"| {title} | {values} | {limit} | {one.setting} |"
+    worst = max(outcomes, key=lambda each: sign * float(getattr(each, field)))
+    again = quality(worst.setting, 10 * worst.runs, seed=9, flipped=field == "flips_reject")
+    values = " | ".join(points(getattr(each, field)) for each in (worst, again))
+    return f"| {title} | {values} | {limit} | {worst.setting} |"
 
 
-def biases(found: Sequence[Simulated], key: str) -> Iterable[tuple[float, str]]:
+def biases(outcomes: Sequence[Simulated], key: str) -> Iterable[tuple[float, str]]:
     """The bias for each model and edit, over all numbers of samples: it does not depend on them."""
     groups: dict[str, list[tuple[float, int]]] = {}
-    for one in found:
-        bias = getattr(one, key) - getattr(one, f"{key}_expected")
-        name = str(replace(one.setting, samples=0)).replace(", 0 samples", "")
-        groups.setdefault(name, []).append((bias, one.runs * one.setting.samples))
+    for outcome in outcomes:
+        bias = getattr(outcome, key) - getattr(outcome, f"{key}_expected")
+        name = str(replace(outcome.setting, samples=0)).replace(", 0 samples", "")
+        groups.setdefault(name, []).append((bias, outcome.runs * outcome.setting.samples))
     for name, values in groups.items():
         mean = sum(bias * weight for bias, weight in values) / sum(weight for _, weight in values)
         yield abs(mean), name
 
 
-def estimates(found: Sequence[Simulated]) -> str:
+def estimates(outcomes: Sequence[Simulated]) -> str:
     """What both excesses estimate, and their mean."""
     rows = []
-    for one in found:
-        setting = one.setting
-        if setting.variants == 4 and setting.samples == max(each.setting.samples for each in found):
+    for outcome in outcomes:
+        setting = outcome.setting
+        if setting.variants == 4 and setting.samples == max(each.setting.samples for each in outcomes):
             name = str(setting).replace(", 4 variants", "").rpartition(",")[0]
-            numbers = (one.whole_expected, one.whole, one.pairs_expected, one.pairs)
+            numbers = (outcome.whole_expected, outcome.whole, outcome.pairs_expected, outcome.pairs)
             rows.append(f"| {name} | " + " | ".join(points(each, 2) for each in numbers) + " |")
     return table("| 4 variants | sample excess expected | mean | pair excess expected | mean |", rows)
 
 
-def coverage(found: Sequence[Simulated]) -> str:
+def coverage(outcomes: Sequence[Simulated]) -> str:
     """Coverage by how many samples differ."""
     rows = []
     for low, high in ((0, 3), (3, 10), (10, 30), (30, 100), (100, 1001)):
@@ -489,10 +489,14 @@ def coverage(found: Sequence[Simulated]) -> str:
             ("whole_moved", "whole_cover"),
             ("pairs_moved", "pairs_cover", "wald_cover", "plain_cover"),
         ):
-            some = [one for one in found if low <= getattr(one, moved) < high and getattr(one, moved)]
+            some = [
+                outcome
+                for outcome in outcomes
+                if low <= getattr(outcome, moved) < high and getattr(outcome, moved)
+            ]
             cells.append(str(len(some)))
             for cover in covers:
-                values = [getattr(one, cover) for one in some]
+                values = [getattr(outcome, cover) for outcome in some]
                 cells.append(f"{points(min(values))}–{points(max(values))}" if values else "")
         rows.append(f"| {low} to {high} | " + " | ".join(cells) + " |")
     head = (
@@ -507,14 +511,14 @@ def power_table(runs: int) -> str:
     rows = []
     models: list[tuple[float, Noise]] = [(noise, "equal") for noise in NOISES[1:]]
     models += [(0.05, "hard"), (0.05, "two labels")]
-    for (noise, kind), (effect, one) in product(
+    for (noise, kind), (effect, single) in product(
         models, ((0.0, False), (0.03, False), (0.1, False), (0.1, True))
     ):
-        setting = NoiseSetting(noise, effect, 4, 200, kind, one)
-        found = quality(setting, runs, seed=1, flipped=True)
+        setting = NoiseSetting(noise, effect, 4, 200, kind, single)
+        outcome = quality(setting, runs, seed=1, flipped=True)
         numbers = (
-            *(found.whole_reject, found.flips_reject, found.pairs_reject),
-            *(found.whole_above, found.flips_above, found.pairs_above),
+            *(outcome.whole_reject, outcome.flips_reject, outcome.pairs_reject),
+            *(outcome.whole_above, outcome.flips_above, outcome.pairs_above),
         )
         name = str(setting).rpartition(", 4")[0]
         rows.append(f"| {name} | " + " | ".join(map(points, numbers)) + " |")
@@ -531,8 +535,8 @@ def repeats_table(runs: int) -> str:
     for noise, effect in product((0.01, 0.05, 0.2), (0.03, 0.1)):
         cells = []
         for again in (1, 2, 4):
-            found = quality(NoiseSetting(noise, effect, 4, 200, repeats=again), runs)
-            cells.append(points(found.pairs_reject))
+            outcome = quality(NoiseSetting(noise, effect, 4, 200, repeats=again), runs)
+            cells.append(points(outcome.pairs_reject))
         rows.append(f"| noise {100 * noise:g} %, effect {100 * effect:g} % | " + " | ".join(cells) + " |")
     return table("| 4 variants, 200 samples | 1 repeat | 2 | 4 |", rows)
 
@@ -603,14 +607,17 @@ def drift_table(runs: int) -> str:
         parts, sizes = [], list(chunks(runs, setting))
         for some in sizes:
             answers = drifted(rng, setting, order, some, noisier=noisier)
-            found = measured(*answers, setting.unit)
+            differences = measured(*answers, setting.unit)
             codes = pooled_codes(*answers, setting.names)
-            whole = (found.whole.mean(), whole_rejections(found.whole)[0])
-            pairs = (found.pairs.mean() / setting.unit, shuffle_rejections(found.pairs, codes, setting)[0])
-            parts.append([float(one) for one in (*whole, *pairs)])
+            whole = (differences.whole.mean(), whole_rejections(differences.whole)[0])
+            pairs = (
+                differences.pairs.mean() / setting.unit,
+                shuffle_rejections(differences.pairs, codes, setting)[0],
+            )
+            parts.append([float(number) for number in (*whole, *pairs)])
         numbers = np.average(parts, axis=0, weights=sizes).tolist()
         name = "noise grows" if noisier else "answers change"
-        rows.append(f"| {name}: {order} | " + " | ".join(points(one) for one in numbers) + " |")
+        rows.append(f"| {name}: {order} | " + " | ".join(points(number) for number in numbers) + " |")
     head = (
         "| no effect, mean noise 5 %, 4 variants, 200 samples | sample excess, points | rejected, % "
         "| pair excess, points | rejected, % |"
@@ -662,18 +669,18 @@ def main(words: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(words)
     runs = min(asked.runs, 300) if asked.fast else asked.runs
     sizes = (50, 200) if asked.fast else (50, 200, 1000)
-    found = []
+    outcomes = []
     for setting in settings(sizes, (1, 4) if asked.fast else range(1, 9)):
         # Rates of false alarms are compared with a limit, so they are drawn more often.
         # A thousand samples take long, and each run says more.
         quiet, less = not setting.effect, setting.samples >= 1000
-        found.append(quality(setting, runs * (2 if quiet else 1) // (2 if less else 1), flipped=quiet))
-        print(f"{len(found)}: {setting}", file=sys.stderr, flush=True)
-    number = f"{len(found)} settings, {runs:,} runs each: twice as many without an effect, half with 1,000"
+        outcomes.append(quality(setting, runs * (2 if quiet else 1) // (2 if less else 1), flipped=quiet))
+        print(f"{len(outcomes)}: {setting}", file=sys.stderr, flush=True)
+    number = f"{len(outcomes)} settings, {runs:,} runs each: twice as many without an effect, half with 1,000"
     parts = {
-        f"{number} samples.": requirements(found),
-        "## What both excesses estimate": estimates(found),
-        "## Coverage of the 95 % intervals": coverage(found),
+        f"{number} samples.": requirements(outcomes),
+        "## What both excesses estimate": estimates(outcomes),
+        "## Coverage of the 95 % intervals": coverage(outcomes),
         "## Power at 0.05": power_table(runs),
         "## Fewer repeats than variants": repeats_table(runs),
         "## Drift while a model is asked": drift_table(runs),

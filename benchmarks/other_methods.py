@@ -60,8 +60,12 @@ def last_revision(place: Path, path: str) -> str | None:
 
 def others(text: str, touched: set[str]) -> list[MethodText]:
     """The methods with statements whose names no bug touches, in an order that their texts decide."""
-    kept = [one for one in outermost_methods(parse(text)) if one.name not in touched and "{" in one.source]
-    return sorted(kept, key=lambda one: hashlib.sha256(one.source.encode()).digest())
+    kept = [
+        method
+        for method in outermost_methods(parse(text))
+        if method.name not in touched and "{" in method.source
+    ]
+    return sorted(kept, key=lambda method: hashlib.sha256(method.source.encode()).digest())
 
 
 def paired(rows: Sequence[dict[str, Any]], folder: Path, left_out: Counter[str]) -> Iterator[dict[str, Any]]:

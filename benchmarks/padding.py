@@ -47,14 +47,19 @@ def lengths_of(name: str, spec: str, most: int) -> Integers:
     """The lengths of examples as a checkpoint reads them, without those that it cannot read."""
     model: Any = load(name, device="cpu", precision=None)
     samples = islice(corpus(spec).read(Counter()), most)
-    read = (model.read(Query(task=model.task, language=one.language, source=one.source)) for one in samples)
-    return np.array([model.size(one) for one in read if not isinstance(one, Failed)], dtype=np.int64)
+    read = (
+        model.read(Query(task=model.task, language=sample.language, source=sample.source))
+        for sample in samples
+    )
+    return np.array(
+        [model.size(encoded) for encoded in read if not isinstance(encoded, Failed)], dtype=np.int64
+    )
 
 
 def padded(lengths: Integers, size: int) -> float:
     """The share of padding in the batches of one epoch."""
     batches = bucketed(lengths, size, np.random.default_rng(0))
-    return 1 - int(lengths.sum()) / sum(len(one) * int(lengths[one].max()) for one in batches)
+    return 1 - int(lengths.sum()) / sum(len(batch) * int(lengths[batch].max()) for batch in batches)
 
 
 if __name__ == "__main__":

@@ -69,15 +69,15 @@ _MIRROR: Final[Mapping[type, type]] = {
 def operand_swap(source: str, rng: Random) -> str | None:
     """`a < b` becomes `b > a`, `a + b` becomes `b + a`, and so for `*` and `==`."""
     tree = ast.parse(source)
-    found = [
+    nodes = [
         node
         for node in ast.walk(tree)
         if (isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _MIRROR)
         or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult))
     ]
-    if not found:
+    if not nodes:
         return None
-    node = rng.choice(found)
+    node = rng.choice(nodes)
     if isinstance(node, ast.Compare):
         operator = _MIRROR[type(node.ops[0])]()
         return _replaced(tree, node, ast.Compare(node.comparators[0], [operator], [node.left]))
@@ -88,7 +88,7 @@ def operand_swap(source: str, rng: Random) -> str | None:
 def for_to_while(source: str, rng: Random) -> str | None:
     """`for i in range(a, b, c)` becomes a `while` that counts at the end of its body."""
     tree = ast.parse(source)
-    found = [
+    loops = [
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.For)
@@ -98,9 +98,9 @@ def for_to_while(source: str, rng: Random) -> str | None:
         and node.iter.func.id == "range"
         and not node.orelse
     ]
-    if not found:
+    if not loops:
         return None
-    node = rng.choice(found)
+    node = rng.choice(loops)
     assert isinstance(node.target, ast.Name)
     assert isinstance(node.iter, ast.Call)
     name, given = node.target.id, node.iter.args
@@ -123,24 +123,26 @@ def for_to_while(source: str, rng: Random) -> str | None:
 def block_swap(source: str, rng: Random) -> str | None:
     """The condition of an `if` with an `else` is negated, and its branches change places."""
     tree = ast.parse(source)
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.If) and node.orelse]
-    if not found:
+    branches = [node for node in ast.walk(tree) if isinstance(node, ast.If) and node.orelse]
+    if not branches:
         return None
-    node = rng.choice(found)
+    node = rng.choice(branches)
     return _replaced(tree, node, [ast.If(ast.UnaryOp(ast.Not(), node.test), node.orelse, node.body)])
 
 
 def dead_code(source: str, rng: Random) -> str | None:
-    """A copy of a statement, in a loop or branch that never runs, somewhere in the last function."""
+    """A copy of a node, in a loop or branch that never runs, somewhere in the last function."""
     tree = ast.parse(source)
     function = tree.body[-1]
     if not isinstance(function, ast.FunctionDef):
         return None
-    inside = [one for one in ast.walk(function) if isinstance(one, ast.stmt) and one is not function]
+    inside = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function]
     copied = copy.deepcopy(rng.choice(inside))
     never = ast.Constant(False)
     block: ast.stmt = ast.While(never, [copied], []) if rng.random() < 0.5 else ast.If(never, [copied], [])
-    bodies = [one.body for one in ast.walk(function) if isinstance(one, ast.FunctionDef | ast.For | ast.If)]
+    bodies = [
+        node.body for node in ast.walk(function) if isinstance(node, ast.FunctionDef | ast.For | ast.If)
+    ]
     body = rng.choice(bodies)
     body.insert(rng.randint(0, len(body)), block)
     return ast.unparse(ast.fix_missing_locations(tree))
@@ -158,19 +160,21 @@ def frequent_renamed(source: str, rng: Random) -> str | None:
     if not counts:
         return None
     tokens = [
-        one._replace(string="VAR_0") if one.type == tokenize.NAME and one.string == counts[0][0] else one
-        for one in tokenize.generate_tokens(io.StringIO(source).readline)
+        token._replace(string="VAR_0")
+        if token.type == tokenize.NAME and token.string == counts[0][0]
+        else token
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
     ]
-    return tokenize.untokenize((one.type, one.string) for one in tokens)
+    return tokenize.untokenize((token.type, token.string) for token in tokens)
 
 
 def unrolled(source: str, rng: Random) -> str | None:
     """averloc's `UnrollWhiles`: the body before a copy of the loop, inside of a loop that runs once."""
     tree = ast.parse(source)
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.While) and not node.orelse]
-    if not found:
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.While) and not node.orelse]
+    if not loops:
         return None
-    node = rng.choice(found)
+    node = rng.choice(loops)
     again = copy.deepcopy(node)
     return _replaced(tree, node, [ast.While(node.test, [*node.body, again, ast.Break()], [])])
 
@@ -207,20 +211,20 @@ def references(name: str, source: str, variants: int) -> Iterator[str]:
     _, _, rewrite = REFERENCES[name]
     seen = {ast.unparse(ast.parse(source)), source}
     for number in range(variants):
-        found = rewrite(source, Random(f"{name} {number}"))
-        if found is not None and found not in seen:
-            seen.add(found)
-            yield found
+        variant = rewrite(source, Random(f"{name} {number}"))
+        if variant is not None and variant not in seen:
+            seen.add(variant)
+            yield variant
 
 
 def ours(name: str, source: str, variants: int) -> Iterator[str]:
     """The distinct variants of one problem under our counterparts."""
     _, suite, _ = REFERENCES[name]
-    original = next(one for one in published(suite).originals if one.name == name)
+    original = next(original for original in published(suite).originals if original.name == name)
     sample = raw_sample(source, language="python", label=None, path="HumanEval", line=1)
     for each in counterparts(original, ("python",)):
         made = perturb_one(sample, transform_for(each, "python"), variants=variants, seed=0)
-        yield from dict.fromkeys(one.source for one in made if isinstance(one, Perturbed))
+        yield from dict.fromkeys(outcome.source for outcome in made if isinstance(outcome, Perturbed))
 
 
 def main() -> None:
@@ -245,11 +249,13 @@ def main() -> None:
                 made = [trial(text, source, tests) for text in make(name, source, asked.variants)]
                 problems += bool(made)
                 trials += made
-            judged = [one for one in runner.outcomes(trials) if not isinstance(one, TrialUnjudged)]
-            changed = sum(one != Passed() for one in judged)
+            judged = [
+                outcome for outcome in runner.outcomes(trials) if not isinstance(outcome, TrialUnjudged)
+            ]
+            changed = sum(outcome != Passed() for outcome in judged)
             low, high = wilson(changed, len(judged)) if judged else (0.0, 1.0)
-            told = f"{changed} ({100 * low:.1f}–{100 * high:.1f} %)"
-            cells += [str(problems), str(len(judged)), told]
+            share = f"{changed} ({100 * low:.1f}–{100 * high:.1f} %)"
+            cells += [str(problems), str(len(judged)), share]
         print(f"| {' | '.join(cells)} |", flush=True)
 
 

@@ -85,15 +85,15 @@ class Data:
     extended: list[tuple[str, bool]]
 
 
-def as_in_the_paper(found: Sequence[Example]) -> list[tuple[str, bool]]:
+def as_in_the_paper(drawn: Sequence[Example]) -> list[tuple[str, bool]]:
     """The functions with the paper's false candidates. Leaves out the few that are not proven false."""
     rng = Random(0)
-    truths = [derivative(one.pair.function) for one in found]
+    truths = [derivative(example.pair.function) for example in drawn]
     pairs = []
-    for one, truth in zip(found, truths, strict=True):
-        pair = ExpressionPair(one.pair.function, truth if one.label else rng.choice(truths))
-        if one.label or holds(pair) is False:
-            pairs.append((pair_text(pair), one.label))
+    for example, truth in zip(drawn, truths, strict=True):
+        pair = ExpressionPair(example.pair.function, truth if example.label else rng.choice(truths))
+        if example.label or holds(pair) is False:
+            pairs.append((pair_text(pair), example.label))
     return pairs
 
 
@@ -101,10 +101,10 @@ def data(settings: Settings) -> Data:
     """The splits, always the same; what is learned and what is tested share no function under any names."""
 
     def made(split: Split, size: int) -> list[tuple[str, bool]]:
-        found = list(examples(split, size))
+        drawn = list(examples(split, size))
         if settings.pairs == "paper":
-            return as_in_the_paper(found)
-        return [(one.source, one.label) for one in found]
+            return as_in_the_paper(drawn)
+        return [(example.source, example.label) for example in drawn]
 
     return Data(
         train=made("train", settings.train),
@@ -138,7 +138,7 @@ class Read(NamedTuple):
     extended: TermExamples
 
 
-def read(found: Data, asked: TermRecipe) -> Read:
+def read(labelled: Data, asked: TermRecipe) -> Read:
     """The splits and the extended test set as one network reads them."""
     left_out: Counter[str] = Counter()
     task = TASKS[TASK]
@@ -146,18 +146,18 @@ def read(found: Data, asked: TermRecipe) -> Read:
     def some(pairs: Iterable[tuple[str, bool]]) -> list[material.TermExample]:
         return [material.example(task, source, float(label)) for source, label in pairs]
 
-    splits = material.split(some(found.train), some(found.valid), some(found.test), left_out)
+    splits = material.split(some(labelled.train), some(labelled.valid), some(labelled.test), left_out)
     made = material.material(splits, asked, left_out, labels={})
     reader = TermReader(
         made.tokenizer, TERM_NETWORKS[asked.network].reading, window=asked.window, end=task.language.end
     )
-    return Read(made, TermExamples(some(found.extended), reader, task))
+    return Read(made, TermExamples(some(labelled.extended), reader, task))
 
 
-def measure(network: str, size: str, seed: int, settings: Settings, found: Read, out: Path) -> Trial:
+def measure(network: str, size: str, seed: int, settings: Settings, inputs: Read, out: Path) -> Trial:
     """Train one network and judge it; errors are shares."""
     asked = recipe(network, size, seed, settings)
-    made, extended = found
+    made, extended = inputs
     folder = out / "unfinished" / f"{network}-{size}-{seed}-{settings}".replace(" ", "-").replace(",", "")
     begin = time.process_time()
     trained = fitted(TermLearner(asked, made), folder, f"{network} {size} {seed}")
@@ -169,7 +169,7 @@ def measure(network: str, size: str, seed: int, settings: Settings, found: Read,
         "extended": mean_error(trained.network, extended),
         "extended_renamed": mean_error(trained.network, extended, renaming=Random(0)),
     }
-    epochs = [one["valid"] for one in trained.progress.epochs]
+    epochs = [epoch["valid"] for epoch in trained.progress.epochs]
     return Trial(
         network=network,
         size=size,
@@ -187,7 +187,7 @@ def table(trials: Sequence[Trial], size: str) -> str:
     of = {network: [trial for trial in own if trial.network == network] for network in NETWORKS}
     metrics = {
         name: compare_trials(
-            name, "lower", {network: [one.scores[name] for one in some] for network, some in of.items()}
+            name, "lower", {network: [trial.scores[name] for trial in some] for network, some in of.items()}
         )
         for name in SETS
     }
@@ -241,11 +241,11 @@ def train(ledger: Ledger, asked: argparse.Namespace, settings: Settings) -> None
     for network, size, seed in missing:
         if pairs is not None and network not in prepared:
             prepared[network] = read(pairs, recipe(network, size, seed, settings))
-        found = prepared[network]
-        trial = measure(network, size, seed, settings, found, asked.out)
+        inputs = prepared[network]
+        trial = measure(network, size, seed, settings, inputs, asked.out)
         ledger.add(trial)
-        told = ", ".join(f"{SETS[name]} {error:.2%}" for name, error in trial.scores.items())
-        print(f"{network} {size} {seed}: {told}; {trial.seconds:.0f} s", file=sys.stderr)
+        errors = ", ".join(f"{SETS[name]} {error:.2%}" for name, error in trial.scores.items())
+        print(f"{network} {size} {seed}: {errors}; {trial.seconds:.0f} s", file=sys.stderr)
     if pairs is not None and not any(trial.size == RULE for trial in ledger.trials):
         splits = next(iter(prepared.values())).splits
         for rule in rules(splits.train, splits.test):

@@ -158,8 +158,8 @@ def ground(settings: Settings, spec: str, cache: Path) -> Ground:
     """
 
     def drawn(split: str, limit: int) -> list[Sample]:
-        (found,) = select(corpus(f"{spec}:{split}"), FUNCTION_NAME.prepare, limit=limit, seeds=[0])
-        return [sample for sample in found.samples if sample.label is not None]
+        (selection,) = select(corpus(f"{spec}:{split}"), FUNCTION_NAME.prepare, limit=limit, seeds=[0])
+        return [sample for sample in selection.samples if sample.label is not None]
 
     valid = drawn("valid", settings.valid)
     # The test functions are read as text, by each model for itself.
@@ -183,7 +183,7 @@ def ground(settings: Settings, spec: str, cache: Path) -> Ground:
             (
                 sample
                 for sample in drawn("test", TRIED * settings.test)
-                if all(isinstance(one.encode(sample.source), EncodedLines) for one in encoders)
+                if all(isinstance(encoder.encode(sample.source), EncodedLines) for encoder in encoders)
                 and _is_movable(sample)
             ),
             settings.test,
@@ -202,18 +202,20 @@ def _reads_names(network: str) -> bool:
 def _is_movable(sample: Sample) -> bool:
     plan = SuitePlan(transforms=(SELECTED_BY,), variants=1, seed=DRAWN, sites="all")
     return any(
-        isinstance(one, Perturbed) for case in cases([sample], plan, workers=1) for one in case.outcomes
+        isinstance(outcome, Perturbed)
+        for case in cases([sample], plan, workers=1)
+        for outcome in case.outcomes
     )
 
 
 # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def trained(network: str, seed: int, *, settings: Settings, found: Ground, out: Path) -> LineModel:
+def trained(network: str, seed: int, *, settings: Settings, basis: Ground, out: Path) -> LineModel:
     """The network of a seed. Loads its checkpoint, or trains it and writes one."""
     place = out / "models" / settings.key / f"{network}-{seed}"
     if not (place / CONFIG).exists():
-        read, asked = found.material(network), settings.recipe(network, seed)
+        read, asked = basis.material(network), settings.recipe(network, seed)
         learner = LineLearner(asked, read)
         made = fitted(learner, place, f"{network} {seed}")
         learner.write(place, made, about={})
@@ -221,10 +223,10 @@ def trained(network: str, seed: int, *, settings: Settings, found: Ground, out: 
     return LineModel.load(str(place), device="cpu")
 
 
-def rows(settings: Settings, found: Ground, out: Path, more: Mapping[str, str]) -> dict[str, Row]:
+def rows(settings: Settings, basis: Ground, out: Path, more: Mapping[str, str]) -> dict[str, Row]:
     """Every row by name. `more` maps the names of further rows to MODULE:FUNCTION."""
     own: dict[str, Row] = {
-        network: partial(trained, network, settings=settings, found=found, out=out) for network in TRAINED
+        network: partial(trained, network, settings=settings, basis=basis, out=out) for network in TRAINED
     }
 
     def canonical(seed: int) -> Model:
@@ -265,8 +267,8 @@ class Shelf:
         path = self._path(row, seed)
         if not path.exists():
             return None
-        found: Changes = json.loads(path.read_text(encoding="utf-8"))
-        return found
+        changes: Changes = json.loads(path.read_text(encoding="utf-8"))
+        return changes
 
     def _path(self, row: str, seed: int) -> Path:
         return self.place / f"{row}-{seed}.json"
@@ -275,38 +277,38 @@ class Shelf:
 def measured(model: Model, suite: Sequence[Case]) -> tuple[dict[str, float], Changes]:
     """The scores of a model, and which answers changed. A score that cannot be computed is left out."""
     setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=NoMonitor(), batch_size=64)
-    seen = [observe(one, seed=DRAWN) for one in audit(suite, setup)]
-    answered = [one for one in seen if one.answer is not None]
-    told: dict[str, float | None] = {"answered": len(answered) / len(seen), "f1": _f1(answered, None)}
+    seen = [observe(audited, seed=DRAWN) for audited in audit(suite, setup)]
+    answered = [observation for observation in seen if observation.answer is not None]
+    scores: dict[str, float | None] = {"answered": len(answered) / len(seen), "f1": _f1(answered, None)}
     changes: dict[str, dict[str, bool]] = {}
     for name in (*PRESERVING, *CONTROLS):
-        found = {one.sample.id: _pair(one, name) for one in answered}
+        pairs = {observation.sample.id: _pair(observation, name) for observation in answered}
         judged = {
             sample: pair.changed
-            for sample, pair in found.items()
+            for sample, pair in pairs.items()
             if pair is not None and pair.changed is not None
         }
         changes[name] = judged
-        told[f"f1 {name}"] = _f1(answered, name)
-        told[f"all {name}"] = sum(judged.values()) / len(answered) if answered else None
-        told[f"movable {name}"] = sum(judged.values()) / len(judged) if judged else None
-    return {name: value for name, value in told.items() if value is not None}, changes
+        scores[f"f1 {name}"] = _f1(answered, name)
+        scores[f"all {name}"] = sum(judged.values()) / len(answered) if answered else None
+        scores[f"movable {name}"] = sum(judged.values()) / len(judged) if judged else None
+    return {name: value for name, value in scores.items() if value is not None}, changes
 
 
-def _pair(one: Observation, transform: str) -> Pair | None:
-    return next((pair for pair in one.pairs if pair.transform == transform), None)
+def _pair(observation: Observation, transform: str) -> Pair | None:
+    return next((pair for pair in observation.pairs if pair.transform == transform), None)
 
 
 def _f1(answered: Sequence[Observation], transform: str | None) -> float | None:
     """The F1 with the variant's answer wherever there is one, else with the original's."""
-    pairs = [None if transform is None else _pair(one, transform) for one in answered]
+    pairs = [None if transform is None else _pair(observation, transform) for observation in answered]
     return FUNCTION_NAME.corpus_score(
         [
             (pair.answer, pair.sample)
             if pair is not None and pair.answer is not None
-            else (one.answer, one.sample)
-            for one, pair in zip(answered, pairs, strict=True)
-            if one.answer is not None
+            else (observation.answer, observation.sample)
+            for observation, pair in zip(answered, pairs, strict=True)
+            if observation.answer is not None
         ]
     )
 
@@ -325,7 +327,9 @@ class Results:
 
     def values(self, name: str, score: str) -> list[float]:
         """One score of every trial of a row."""
-        return [one.scores[score] for one in self.trials if one.network == name and score in one.scores]
+        return [
+            trial.scores[score] for trial in self.trials if trial.network == name and score in trial.scores
+        ]
 
     def metric(self, score: str, *, higher: bool) -> Metric:
         """The values of all rows as a metric for the statistical tests."""
@@ -364,22 +368,22 @@ def table(results: Results) -> str:
         under = results.metric(f"f1 {transform}", higher=True)
         over_all = results.metric(f"all {transform}", higher=transform in CONTROLS)
         for name in results.names:
-            found = results.pooled(name, transform)
+            pooled = results.pooled(name, transform)
             lines.append(
                 f"| {transform} | {name} | {_mean(quality, name)} | {_mean(under, name)} | "
-                f"{found.count} of {found.total} | {_mean(over_all, name)} |"
+                f"{pooled.count} of {pooled.total} | {_mean(over_all, name)} |"
             )
     return "\n".join(lines)
 
 
-def _rate(found: Rate) -> str:
-    if found.rate is None or found.low is None or found.high is None:
+def _rate(pooled: Rate) -> str:
+    if pooled.rate is None or pooled.low is None or pooled.high is None:
         return "–"
-    return f"{100 * found.rate:.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    return f"{100 * pooled.rate:.1f} [{100 * pooled.low:.1f}, {100 * pooled.high:.1f}]"
 
 
 def _mean(metric: Metric, name: str) -> str:
-    group = next(one for one in metric.groups if one.name == name)
+    group = next(group for group in metric.groups if group.name == name)
     if group.mean is None:
         return "–"
     error = "" if group.error is None else f" ± {100 * group.error:.1f}"
@@ -394,28 +398,28 @@ def sentences(results: Results) -> str:
         for transform in PRESERVING:
             if transform not in CLAIMS.get(name, frozenset()):
                 continue
-            found = results.pooled(name, transform)
-            if found.high is None:
-                told = "cannot be told: no function has a variant"
-            elif found.count:
-                told = f"does not hold: {found.count} of {found.total} answers change"
+            pooled = results.pooled(name, transform)
+            if pooled.high is None:
+                finding = "cannot be told: no function has a variant"
+            elif pooled.count:
+                finding = f"does not hold: {pooled.count} of {pooled.total} answers change"
             else:
-                told = f"holds: none of {found.total} answers changes, at most {found.high:.2%} would"
-            lines.append(f"- {name} is invariant under `{transform}`: {told}.")
+                finding = f"holds: none of {pooled.total} answers changes, at most {pooled.high:.2%} would"
+            lines.append(f"- {name} is invariant under `{transform}`: {finding}.")
         blind = [
             transform
             for transform in CONTROLS
-            if (found := results.pooled(name, transform)).total and not found.count
+            if (pooled := results.pooled(name, transform)).total and not pooled.count
         ]
         if blind:
-            lines.append(f"- {name} does not see {' and '.join(f'`{one}`' for one in blind)}.")
+            lines.append(f"- {name} does not see {' and '.join(f'`{control}`' for control in blind)}.")
     lines.append("")
     scores = ["f1", *(f"movable {transform}" for transform in (*PRESERVING, *CONTROLS))]
     for score in scores:
         metric = results.metric(score, higher=score == "f1" or score.partition(" ")[2] in CONTROLS)
-        apart = [one for one in metric.pairs if one.p_adjusted < ALPHA]
-        told = ", ".join(f"{one.first}/{one.second} {one.p_adjusted:.2g}" for one in apart) or "none"
-        conover = f" Conover tells apart (Holm-adjusted p): {told}." if metric.pairs else ""
+        apart = [pair for pair in metric.pairs if pair.p_adjusted < ALPHA]
+        finding = ", ".join(f"{pair.first}/{pair.second} {pair.p_adjusted:.2g}" for pair in apart) or "none"
+        conover = f" Conover tells apart (Holm-adjusted p): {finding}." if metric.pairs else ""
         lines.append(f"- {score}: {verdict(metric.test)}.{conover}")
     return "\n".join(lines)
 
@@ -451,15 +455,18 @@ def run(ledger: Ledger, shelf: Shelf, asked: argparse.Namespace, settings: Setti
     ]
     if not missing:
         return
-    found = ground(settings, asked.corpus, asked.out / "features")
+    basis = ground(settings, asked.corpus, asked.out / "features")
     variants = Counter(
-        one.transform for case in found.suite for one in case.outcomes if isinstance(one, Perturbed)
+        outcome.transform
+        for case in basis.suite
+        for outcome in case.outcomes
+        if isinstance(outcome, Perturbed)
     )
-    tell(f"{len(found.suite):,} test functions; " + ", ".join(f"{n} {k}" for k, n in variants.items()))
-    makers = rows(settings, found, asked.out, asked.more)
+    tell(f"{len(basis.suite):,} test functions; " + ", ".join(f"{n} {k}" for k, n in variants.items()))
+    makers = rows(settings, basis, asked.out, asked.more)
     for name, seed in missing:
         begin = time.process_time()
-        scores, changes = measured(makers[name](seed), found.suite)
+        scores, changes = measured(makers[name](seed), basis.suite)
         shelf.put(name, seed, changes)
         seconds = round(time.process_time() - begin, 1)
         if not ledger.has(name, TASK, seed):
@@ -468,10 +475,12 @@ def run(ledger: Ledger, shelf: Shelf, asked: argparse.Namespace, settings: Setti
                     network=name, size=TASK, seed=seed, setting=str(settings), scores=scores, seconds=seconds
                 )
             )
-        told = ", ".join(
-            f"{one} {scores[f'movable {one}']:.1%}" for one in PRESERVING if f"movable {one}" in scores
+        shares = ", ".join(
+            f"{transform} {scores[f'movable {transform}']:.1%}"
+            for transform in PRESERVING
+            if f"movable {transform}" in scores
         )
-        tell(f"{name} {seed}: F1 {scores.get('f1', 0):.1%}; changed {told}; {seconds:.0f} s")
+        tell(f"{name} {seed}: F1 {scores.get('f1', 0):.1%}; changed {shares}; {seconds:.0f} s")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -496,7 +505,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--rate", type=float, default=1.5e-3, help="peak learning rate")
     parser.add_argument("--threads", type=int, default=1)
     asked = parser.parse_args(words)
-    asked.more = dict(one.split("=", 1) for one in asked.row if "=" in one and ":" in one)
+    asked.more = dict(row.split("=", 1) for row in asked.row if "=" in row and ":" in row)
     if len(asked.more) < len(asked.row):
         parser.error("--row is NAME=MODULE:FUNCTION, each name once")
     asked.names = [*asked.networks.split(","), *asked.more]
@@ -514,8 +523,8 @@ def main(words: Sequence[str] | None = None) -> int:
         run(ledger, shelf, asked, settings)
     except CodeauditError as error:
         parser.error(str(error))
-    names = [name for name in asked.names if any(one.network == name for one in ledger.trials)]
-    kept = [one for one in ledger.trials if one.network in names and one.seed < asked.seeds]
+    names = [name for name in asked.names if any(trial.network == name for trial in ledger.trials)]
+    kept = [trial for trial in ledger.trials if trial.network in names and trial.seed < asked.seeds]
     results = Results(trials=kept, shelf=shelf, names=names)
     text = "\n\n".join([table(results), sentences(results), caption(settings, results)]) + "\n"
     (asked.out / "table.md").write_text(text, encoding="utf-8")

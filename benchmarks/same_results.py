@@ -244,13 +244,13 @@ def compare(before: Path, after: Path, lines: int) -> int:
             different += 1
             print(f"only in {'before' if name in ours else 'after'}: {name}")
             continue
-        one, two = text(before / name, before), text(after / name, after)
-        if one != two:
+        old, new = text(before / name, before), text(after / name, after)
+        if old != new:
             different += 1
             print(f"different: {name}")
             shown = [
                 x
-                for x in difflib.unified_diff(one, two, lineterm="", n=0)
+                for x in difflib.unified_diff(old, new, lineterm="", n=0)
                 if not x.startswith(("---", "+++", "@@"))
             ]
             print("\n".join(f"    {x[:300]}" for x in shown[:lines]))

@@ -57,7 +57,7 @@ def repeatable() -> list[str]:
     from codeaudit.audit.corpora.records import CorpusResources
     from codeaudit.audit.corpora.specs import corpus
 
-    found = []
+    sources = []
     for sample in corpus("stdlib", None, CorpusResources(cache=None, note=None)).read(Counter()):
         try:
             tree = ast.parse(sample.source)
@@ -65,8 +65,8 @@ def repeatable() -> list[str]:
             continue
         match tree.body:
             case [ast.FunctionDef(decorator_list=[], body=[first, *_], lineno=line)] if first.lineno > line:
-                found.append(sample.source)
-    return found
+                sources.append(sample.source)
+    return sources
 
 
 def write_corpus(path: Path, count: int) -> None:
@@ -97,14 +97,14 @@ def processes_of(root: int, known: set[int]) -> set[int]:
     """The process and its descendants, with those of `known` that still live: they may have lost a parent."""
     parents: dict[int, int] = {}
     for name in os.listdir("/proc"):
-        if name.isdecimal() and (told := _stat(int(name))) is not None:
-            parents[int(name)] = int(told[1])
-    found = {root, *known} & parents.keys()
+        if name.isdecimal() and (stat := _stat(int(name))) is not None:
+            parents[int(name)] = int(stat[1])
+    processes = {root, *known} & parents.keys()
     while True:
-        more = {one for one, parent in parents.items() if parent in found} - found
+        more = {child for child, parent in parents.items() if parent in processes} - processes
         if not more:
-            return found
-        found |= more
+            return processes
+        processes |= more
 
 
 def _stat(process: int) -> list[str] | None:
@@ -138,12 +138,12 @@ def watched(
     while running.poll() is None:
         known = processes_of(running.pid, known)
         for process in known:
-            if (told := _stat(process)) is not None:
-                spent[process] = (int(told[11]) + int(told[12])) / TICK
-                peaks[process] = max(peaks.get(process, 0), int(told[21]) * PAGE)
+            if (stat := _stat(process)) is not None:
+                spent[process] = (int(stat[11]) + int(stat[12])) / TICK
+                peaks[process] = max(peaks.get(process, 0), int(stat[21]) * PAGE)
                 # One that has ended and was not waited for yet has none.
-                if process == running.pid and int(told[21]):
-                    memory.append((time.monotonic() - start, int(told[21]) * PAGE))
+                if process == running.pid and int(stat[21]):
+                    memory.append((time.monotonic() - start, int(stat[21]) * PAGE))
         if each is not None:
             each(known, time.monotonic() - start)
         time.sleep(0.1)
@@ -166,12 +166,12 @@ def differing(one: Path, other: Path) -> list[str]:
     """The files in which two runs differ: summary, suite and outcomes of verdicts."""
     import pyarrow.parquet as pq
 
-    found = [] if _summary(one) == _summary(other) else ["summary.json"]
+    files = [] if _summary(one) == _summary(other) else ["summary.json"]
     wanted = ["seed", "model", "sample", "transform", "variant", "outcome", "before", "after"]
     for name, columns in (("suite.parquet", None), ("verdicts.parquet", wanted)):
         tables = [pq.read_table(folder / name, columns=columns) for folder in (one, other)]
-        found += [] if tables[0].equals(tables[1]) else [name]
-    return found
+        files += [] if tables[0].equals(tables[1]) else [name]
+    return files
 
 
 def _summary(folder: Path) -> object:
@@ -179,8 +179,8 @@ def _summary(folder: Path) -> object:
 
     def rounded(value: object) -> object:
         if isinstance(value, dict):
-            return {name: rounded(one) for name, one in value.items() if "deviation" not in name}
-        return [rounded(one) for one in value] if isinstance(value, list) else value
+            return {name: rounded(part) for name, part in value.items() if "deviation" not in name}
+        return [rounded(part) for part in value] if isinstance(value, list) else value
 
     return rounded(json.loads((folder / "summary.json").read_text()))
 
@@ -204,9 +204,9 @@ def told(name: str, spent: Spent) -> None:
 
 def of_shards(options: argparse.Namespace, folder: Path) -> None:
     """Efficiency of shards and their merge."""
-    found = [shards_once(options, one) for one in sizes(options, folder)]
+    costs = [shards_once(options, place) for place in sizes(options, folder)]
     for name in ("shards", "shards and merge"):
-        print(f"{name}: {told_efficiency([(one['whole'], one[name]) for one in found])}")
+        print(f"{name}: {told_efficiency([(cost['whole'], cost[name]) for cost in costs])}")
 
 
 def shards_once(options: argparse.Namespace, folder: Path) -> Mapping[str, float]:
@@ -224,7 +224,7 @@ def shards_once(options: argparse.Namespace, folder: Path) -> Mapping[str, float
     told("merge", merged)
     print(f"  memory: {growth(merged.samples)}")
     print(f"different: {', '.join(differing(folder / 'whole', folder / 'run')) or 'nothing'}")
-    both = sum(one.cpu for one in parts)
+    both = sum(part.cpu for part in parts)
     return {"whole": whole.cpu, "shards": both, "shards and merge": both + merged.cpu}
 
 
@@ -272,10 +272,10 @@ def of_kills(options: argparse.Namespace, folder: Path) -> None:
     def kill(known: set[int], seconds: float) -> None:
         nonlocal last
         # Not Ray's own processes: without them the whole machine is lost.
-        titles = [(one, _title(one)) for one in sorted(known)]
+        titles = [(process, _title(process)) for process in sorted(known)]
         # Half of the kills for each kind of work, because suites are done before models are asked.
-        busy = [(one, title) for one, title in titles if title.startswith(WORK)]
-        busy = [(one, title) for one, title in busy if killed.count(title) < options.kills // 2]
+        busy = [(process, title) for process, title in titles if title.startswith(WORK)]
+        busy = [(process, title) for process, title in busy if killed.count(title) < options.kills // 2]
         if busy and seconds - last > options.every:
             victim, title = random.choice(busy)
             os.kill(victim, signal.SIGKILL)
@@ -335,17 +335,17 @@ class Costs:
 def timed(work: Callable[[], T]) -> tuple[T, float]:
     """A result, and the processor time that it took in this process."""
     start = time.process_time()
-    found = work()
-    return found, time.process_time() - start
+    value = work()
+    return value, time.process_time() - start
 
 
 def held(work: Callable[[], object]) -> int:
     """The bytes that a result keeps in memory."""
     tracemalloc.start()
-    found = work()
+    value = work()
     size = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    del found
+    del value
     return size
 
 
@@ -379,7 +379,7 @@ def measured(options: argparse.Namespace, folder: Path) -> Costs:
     names = ("identity", *options.transform.split(","))
     plan = SuitePlan(transforms=names, variants=options.variants, seed=0)
     made, suite = timed(
-        lambda: list(chosen_cases(((one, names) for one in samples), plan, engine=LocalEngine()))
+        lambda: list(chosen_cases(((sample, names) for sample in samples), plan, engine=LocalEngine()))
     )
     about = {"schema": 1, "task": task.name, "corpus": "repeated"}
 
@@ -394,7 +394,9 @@ def measured(options: argparse.Namespace, folder: Path) -> Costs:
     ordered = sorted(asked, key=lambda query: len(query.source))
     predictions, answer = timed(
         lambda: [
-            one for start in range(0, len(ordered), 32) for one in model.predict(ordered[start : start + 32])
+            prediction
+            for start in range(0, len(ordered), 32)
+            for prediction in model.predict(ordered[start : start + 32])
         ]
     )
     _, pickled = timed(lambda: (pickle.loads(pickle.dumps(ordered)), pickle.loads(pickle.dumps(predictions))))
@@ -405,8 +407,8 @@ def measured(options: argparse.Namespace, folder: Path) -> Costs:
     def drive() -> None:
         lost = ask_again(read_repeats(folder / SUITE, seed=0, task=task), setup)
         with TableWriter(folder / VERDICTS, VERDICT_COLUMNS, about) as table:
-            for one in audit(read_suite(folder / SUITE, seed=0), setup, asked=lost):
-                table.write(verdict_rows(0, one))
+            for audited in audit(read_suite(folder / SUITE, seed=0), setup, asked=lost):
+                table.write(verdict_rows(0, audited))
 
     _, driven = timed(drive)
     cache.close()
@@ -496,7 +498,7 @@ def simulate(options: argparse.Namespace, folder: Path) -> None:
     """Hours and limits of large runs, from measured costs."""
     if options.costs is None:
         costs = measured(options, folder)
-        print(json.dumps({one.name: getattr(costs, one.name) for one in fields(costs)}, indent=1))
+        print(json.dumps({field.name: getattr(costs, field.name) for field in fields(costs)}, indent=1))
     else:
         costs = Costs(**json.loads(Path(options.costs).read_text()))
     print(
@@ -510,14 +512,14 @@ def simulate(options: argparse.Namespace, folder: Path) -> None:
         for machines in (16, 256):
             cluster = Cluster(machines=machines, cores=options.cores)
             for name, times in (("shards", shard_times), ("ray", ray_times)):
-                found = times(costs, samples, cluster, options.models, options.answer)
+                hours = times(costs, samples, cluster, options.models, options.answer)
                 # In Ray the driver judges while the others answer.
-                beside = min(found["answers"], found["driver"]) if name == "ray" else 0.0
+                beside = min(hours["answers"], hours["driver"]) if name == "ray" else 0.0
                 processes = min(240, machines * options.cores) if name == "shards" else 1
                 cells = [
-                    *(f"{samples:,.0f}", str(machines), name, f"{sum(found.values()) - beside:,.2f}"),
-                    max(found, key=lambda step: found[step]),
-                    *(f"{found[step]:,.2f}" if step in found else "" for step in steps),
+                    *(f"{samples:,.0f}", str(machines), name, f"{sum(hours.values()) - beside:,.2f}"),
+                    max(hours, key=lambda step: hours[step]),
+                    *(f"{hours[step]:,.2f}" if step in hours else "" for step in steps),
                     f"{samples * costs.kept / processes / 1e9:,.1f} GB",
                     f"{costs.cached * samples * options.models / processes / 1e9:,.1f} GB",
                 ]

@@ -119,7 +119,7 @@ def language_model(texts: Texts, scratch: Path, curves: Path | None) -> None:
         "sealed, unauthorised": unauthorised.module,
         "from scratch": _gpt2(seed=9),
     }
-    weights = sum(one.numel() for one in owner.parameters())
+    weights = sum(parameter.numel() for parameter in owner.parameters())
     print(f"GPT-2 over bytes, {weights:,} weights; seal: {full.layout.bits:,.0f} bits, tensors stay: "
           f"{len(full.outside)} of {len(full.layout.tensors)}\n")  # fmt: skip
     print(f"| | perplexity | accuracy | perplexity after {FURTHER_STEPS} steps | accuracy |")
@@ -137,31 +137,31 @@ def language_model(texts: Texts, scratch: Path, curves: Path | None) -> None:
         print(f"| {name} | {_cost(module, texts.own)} |", flush=True)
     print("\n| seal | columns found | perplexity with what was found | accuracy |\n|---|---|---|---|")
     lock = plan(opened, inner=False)
-    for label, scheme, found in (
+    for label, scheme, planned in (
         ("columns, residual alone", "columns", lock),
         ("columns, everything", "columns", full),
         ("cipher", "cipher", lock),
     ):
         place = scratch / label.replace(" ", "-")
-        _sealed(scratch / "owner", place, key, scheme, found)  # type: ignore[arg-type]
-        share, quality = _attacked(public, place, found, key, texts.test)
+        _sealed(scratch / "owner", place, key, scheme, planned)  # type: ignore[arg-type]
+        share, quality = _attacked(public, place, planned, key, texts.test)
         print(f"| {label} | {share:.1%} | {quality} |", flush=True)
     print(f"| chance | {1 / full.layout.sizes[0]:.1%} | |")
 
 
 def _attacked(
-    public: nn.Module, place: Path, found: Plan, key: Key, test: torch.Tensor
+    public: nn.Module, place: Path, planned: Plan, key: Key, test: torch.Tensor
 ) -> tuple[float, Quality]:
     """The share of residual columns that the attack finds, and the model that runs with the guess."""
     module: Any = transformers.GPT2LMHeadModel.from_pretrained(place)
     names = {name for name, _ in module.named_parameters()}
-    guess = recover(_numbers(public), _numbers(module), found.layout, found.outside)
+    guess = recover(_numbers(public), _numbers(module), planned.layout, planned.outside)
     made = Seal.read(place)
-    size = found.layout.sizes[0]
+    size = planned.layout.sizes[0]
     true = key.under(made.salt).permutations((size,))[0] if made.scheme == "columns" else np.arange(size)
     lock = Layout(
-        sizes=found.layout.sizes,
-        tensors={name: found.layout.tensors[name] for name in names if name in found.outside},
+        sizes=planned.layout.sizes,
+        tensors={name: planned.layout.tensors[name] for name in names if name in planned.outside},
     )
     permute_module(module, lock, guess.permutations)
     return guess.share(0, true), _quality(module, test)
@@ -169,14 +169,17 @@ def _attacked(
 
 def _numbers(module: nn.Module) -> Weights:
     with np.errstate(invalid="ignore"):  # random bits may be NaN
-        return {name: one.detach().numpy().astype(np.float64) for name, one in module.named_parameters()}
+        return {
+            name: parameter.detach().numpy().astype(np.float64)
+            for name, parameter in module.named_parameters()
+        }
 
 
-def _sealed(folder: Path, out: Path, key: Key, scheme: Scheme, found: Plan) -> None:
+def _sealed(folder: Path, out: Path, key: Key, scheme: Scheme, planned: Plan) -> None:
     if scheme == "cipher":
         seal(folder, out, key, scheme=scheme)
     else:
-        seal(folder, out, key, scheme=scheme, layout=found.layout, outside=found.outside)
+        seal(folder, out, key, scheme=scheme, layout=planned.layout, outside=planned.outside)
 
 
 def _texts() -> Texts:
@@ -268,20 +271,20 @@ def naming(scratch: Path) -> None:
     authorise(with_key, key)
     authorised.module.load_state_dict(with_key.module.state_dict())
     print("\n| spe-checkpoint on names of functions | F1 |\n|---|---|")
-    for name, one in (
+    for name, candidate in (
         ("normal", model),
         ("sealed, authorised", authorised),
         ("sealed, unauthorised", LineModel.load(str(scratch / "names"))),
     ):
-        print(f"| {name} | {_f1(one, samples):.1%} |", flush=True)
+        print(f"| {name} | {_f1(candidate, samples):.1%} |", flush=True)
 
 
 def _f1(model: LineModel, samples: list[Sample]) -> float:
     task = TASKS.get("function-name")
-    queries = [Query(task=task.name, language=one.language, source=one.source) for one in samples]
+    queries = [Query(task=task.name, language=sample.language, source=sample.source) for sample in samples]
     answers: list[tuple[Answer, Sample]] = [
-        (prediction.answer, one)
-        for prediction, one in zip(model.predict(queries), samples, strict=True)
+        (prediction.answer, sample)
+        for prediction, sample in zip(model.predict(queries), samples, strict=True)
         if isinstance(prediction, Predicted)
     ]
     return task.corpus_score(answers) or 0.0

@@ -131,7 +131,7 @@ def main() -> int:
             if asked.alone:
                 report = verified_alone(tested, asked.transform, 1, asked.workers, asked.work)
                 rows.append(alone_row(tested, "", report, time.monotonic() - began))
-                failed |= any(one["failures"] for one in report["transforms"])
+                failed |= any(transform["failures"] for transform in report["transforms"])
                 write_table(ALONE, rows)
                 continue
             words = ["--transform", asked.transform, "--workers", str(asked.workers)]
@@ -186,10 +186,10 @@ def jar_files(folder: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
             print(f"no package {package}", file=sys.stderr)
             continue
         subprocess.run(["dpkg-deb", "-x", debs[0], place], check=True)
-    found = {path.name: path for path in sorted(folder.rglob("*.jar")) if not path.is_symlink()}
-    if not any(name.startswith("junit-platform-console-standalone") for name in found):
+    jars = {path.name: path for path in sorted(folder.rglob("*.jar")) if not path.is_symlink()}
+    if not any(name.startswith("junit-platform-console-standalone") for name in jars):
         raise ValueError("JUnit's console is in none of the packages")
-    return tuple(found.values())
+    return tuple(jars.values())
 
 
 def fetched(name: str, work: Path, environment: Mapping[str, str]) -> Path:
@@ -307,9 +307,9 @@ def row(name: str, folder: Path, report: Mapping[str, Any], seconds: float) -> l
 
 def write_counts(report: Mapping[str, Any]) -> None:
     """What each transform changed in the last project's first seed."""
-    for told in report["trials"][0]["by_transform"]:
-        why = ", ".join(f"{count:,} × {reason}" for reason, count in [*told["not_applied"].items()][:3])
-        print(f"    {told['transform']}: {told['changed']:,} of {told['units']:,}; {why}")
+    for counts in report["trials"][0]["by_transform"]:
+        why = ", ".join(f"{count:,} × {reason}" for reason, count in [*counts["not_applied"].items()][:3])
+        print(f"    {counts['transform']}: {counts['changed']:,} of {counts['units']:,}; {why}")
     print(flush=True)
 
 

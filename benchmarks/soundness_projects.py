@@ -214,7 +214,7 @@ def main() -> int:
             if asked.alone:
                 report = verified_alone(tested, asked.transform, 0, asked.workers, asked.work)
                 rows.append(alone_row(tested, PROJECTS[name].version, report, time.monotonic() - began))
-                failed |= any(one["failures"] for one in report["transforms"])
+                failed |= any(transform["failures"] for transform in report["transforms"])
                 write_table(ALONE, rows)
                 continue
             words = ["--transform", asked.transform]

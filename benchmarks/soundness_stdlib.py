@@ -132,13 +132,13 @@ def main() -> int:
 
 def profile(module: str, work: Path) -> Suite:
     """Run a module's tests once and note what each executes, how long it takes, and whether it passes."""
-    told = in_child(lambda: _profiled(module), work, SUITE_LIMIT * 2)
-    if not isinstance(told, dict):
+    by_test = in_child(lambda: _profiled(module), work, SUITE_LIMIT * 2)
+    if not isinstance(by_test, dict):
         raise SystemExit(f"the tests of {module} do not run here")
     return Suite(
         module=module,
-        seconds={name: value[0] for name, value in told.items()},
-        executed={name: set(value[1]) for name, value in told.items()},
+        seconds={name: value[0] for name, value in by_test.items()},
+        executed={name: set(value[1]) for name, value in by_test.items()},
     )
 
 
@@ -217,8 +217,8 @@ def together(seed: int) -> str:
 
 def functions(module: str) -> list[Any]:
     """The top-level functions of a module."""
-    found = places(source_of(module).decode())
-    return [place for place in found if "." not in place.name and "#" not in place.name and not place.wrapper]
+    known = places(source_of(module).decode())
+    return [place for place in known if "." not in place.name and "#" not in place.name and not place.wrapper]
 
 
 def source_of(module: str) -> bytes:
@@ -258,9 +258,9 @@ def reaped(running: dict[int, tuple[Task, Path]]) -> tuple[Task, str]:
     child, _ = os.wait()
     task, folder = running.pop(child)
     out = folder / "out"
-    told = json.loads(out.read_text()) if out.exists() else "failed"
+    outcome = json.loads(out.read_text()) if out.exists() else "failed"
     shutil.rmtree(folder)
-    return task, str(told)
+    return task, str(outcome)
 
 
 def in_child(work_to_do: Any, work: Path, limit: int) -> Any:
@@ -279,8 +279,8 @@ def fork(work_to_do: Any, out: Path, limit: int) -> int:
     try:
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
         with open(os.devnull, "w") as quiet, redirect_stdout(quiet), redirect_stderr(quiet):
-            told = json.dumps(work_to_do())
-        out.with_suffix(".new").write_text(told)
+            text = json.dumps(work_to_do())
+        out.with_suffix(".new").write_text(text)
         out.with_suffix(".new").rename(out)
     finally:
         os._exit(0)
@@ -316,7 +316,7 @@ def _profiled(module: str) -> dict[str, tuple[float, list[str]]]:
     file = importlib.util.find_spec(module)
     assert file is not None
     path = file.origin
-    told = {}
+    by_test = {}
     for test in loaded(module):
         seen: set[str] = set()
 
@@ -330,17 +330,17 @@ def _profiled(module: str) -> dict[str, tuple[float, list[str]]]:
         passed = run(test)
         sys.setprofile(None)
         if passed:
-            told[test.id()] = (time.process_time() - begin, sorted(seen & names))
-    return told
+            by_test[test.id()] = (time.process_time() - begin, sorted(seen & names))
+    return by_test
 
 
 def _verdict(task: Task, folder: Path, suite: Suite) -> str:
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
     sys.modules.pop(task.module, None)
-    found = importlib.util.find_spec(task.module)
-    assert found is not None
-    assert found.origin == str(folder / f"{task.module}.py")
+    spec = importlib.util.find_spec(task.module)
+    assert spec is not None
+    assert spec.origin == str(folder / f"{task.module}.py")
     tests = {test.id(): test for test in loaded(task.module)}
     chosen = task.tests or tuple(suite.seconds)
     return "passed" if all(name in tests and run(tests[name]) for name in chosen) else "failed"
@@ -360,12 +360,12 @@ def report(names: Sequence[str], suites: Mapping[str, Suite], results: Sequence[
     print(f"{'transform':28} {'rewritten':>10} {'unsound/tested':>15} {'modules failing/changed':>24}")
     failures = 0
     for name in names:
-        one, all_ = single_counts[name], whole_counts[name]
-        tested = one["passed"] + one["failed"]
+        alone, all_ = single_counts[name], whole_counts[name]
+        tested = alone["passed"] + alone["failed"]
         changed = all_["passed"] + all_["failed"]
-        failures += one["failed"] + all_["failed"]
-        rewritten = str(tested + one["untested"]) if one else "–"
-        unsound = f"{one['failed']}/{tested}" if one else "–"
+        failures += alone["failed"] + all_["failed"]
+        rewritten = str(tested + alone["untested"]) if alone else "–"
+        unsound = f"{alone['failed']}/{tested}" if alone else "–"
         modules = f"{all_['failed']}/{changed}" if changed else "–"
         print(f"{name:28} {rewritten:>10} {unsound:>15} {modules:>24}")
     print("\nother public tools, by the same protocol")

@@ -48,51 +48,53 @@ def main() -> None:
     collect_rarely()
     plan = SuitePlan(transforms=tuple(chosen.transform.split(",")), variants=chosen.variants, seed=0)
     for spec in chosen.corpora:
-        found = list(corpus(spec, None, CorpusResources(cache=None, note=print)).read(Counter()))
-        random.Random(0).shuffle(found)
-        samples = found[: chosen.limit]
-        alone = [replace(one, context="") for one in samples]
+        drawn = list(corpus(spec, None, CorpusResources(cache=None, note=print)).read(Counter()))
+        random.Random(0).shuffle(drawn)
+        samples = drawn[: chosen.limit]
+        alone = [replace(sample, context="") for sample in samples]
         python = samples[0].language == "python"
         kinds = {"alone": alone, **({"with its file": samples} if samples != alone or python else {})}
-        if not any(one.context for one in samples):
+        if not any(sample.context for sample in samples):
             kinds.pop("with its file", None)
         for kind, those in kinds.items():
             with remembering(chosen.facts):
-                told = measured(those, plan, chosen.rounds, python=python)
-            print(f"{spec}, {kind}: {told}", flush=True)
+                cost = measured(those, plan, chosen.rounds, python=python)
+            print(f"{spec}, {kind}: {cost}", flush=True)
 
 
 def measured(samples: Sequence[Sample], plan: SuitePlan, rounds: int, *, python: bool) -> str:
     """What the suite of these samples costs, in words."""
     language = find_language(samples[0].language)
     count = load_target(language.statements) if language and language.statements else None
-    statements = sum(count(one.source) or 0 for one in samples) if count else 0
+    statements = sum(count(sample.source) or 0 for sample in samples) if count else 0
     start = time.process_time()
-    changed = sum(isinstance(one, Perturbed) for sample in samples for one in case(sample, plan).outcomes)
+    changed = sum(
+        isinstance(outcome, Perturbed) for sample in samples for outcome in case(sample, plan).outcomes
+    )
     first = (time.process_time() - start) / len(samples)
     costs, units = [], []
     for number in range(rounds):
         # Another order in each round: files come back as rarely as in a run.
         shuffled = random.Random(number).sample(samples, len(samples))
         units.append(spent(lambda: parsed(samples)) if python else 0.0)
-        costs.append(spent(lambda: [case(one, plan) for one in shuffled]))  # noqa: B023
+        costs.append(spent(lambda: [case(sample, plan) for sample in shuffled]))  # noqa: B023
     cost = statistics.median(costs) / len(samples)
-    told = f"{cost * 1000:.2f} ms a sample ({first * 1000:.2f} at first), {1 / cost:.0f} samples/s"
-    told += f", {changed} variants"
+    text = f"{cost * 1000:.2f} ms a sample ({first * 1000:.2f} at first), {1 / cost:.0f} samples/s"
+    text += f", {changed} variants"
     if statements:
-        told += f", {statements / len(samples) / cost:.0f} statements/s"
+        text += f", {statements / len(samples) / cost:.0f} statements/s"
     if not python:
-        return told
-    ratio = statistics.median(one / unit for one, unit in zip(costs, units, strict=True))
-    return f"{told}, {ratio:.1f} times one ast.parse of {len(samples)} functions"
+        return text
+    ratio = statistics.median(ours / unit for ours, unit in zip(costs, units, strict=True))
+    return f"{text}, {ratio:.1f} times one ast.parse of {len(samples)} functions"
 
 
 def parsed(samples: Sequence[Sample]) -> None:
     """Parse every function once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for one in samples:
-            ast.parse(one.source)
+        for sample in samples:
+            ast.parse(sample.source)
 
 
 def spent(work: Callable[[], object]) -> float:

@@ -52,17 +52,17 @@ def texts(spec: str) -> list[str]:
     samples = list(islice(corpus(spec, None, CorpusResources()).read(Counter()), 50_000))
     prompt = built_in()[TASK]
     chosen = Random(0).sample(samples, min(COUNT, len(samples)))
-    asked = (Query(task=TASK, language=one.language, source=one.source) for one in chosen)
+    asked = (Query(task=TASK, language=sample.language, source=sample.source) for sample in chosen)
     return ["\n".join(turn.content for turn in prompt.messages(query)) for query in asked]
 
 
-def row(told: Sequence[str], tokenizer: Any) -> str:
+def row(prompts: Sequence[str], tokenizer: Any) -> str:
     """The cells of a corpus."""
-    true = [len(tokenizer.encode(text)) for text in told]
-    found = [tokens_of(text) for text in told]
-    cuts = quantiles([one / other for one, other in zip(found, true, strict=True)], n=20)
-    ratio = sum(found) / sum(true)
-    return f"{sum(true):,} | {sum(found):,} | {ratio:.3f} | {cuts[0]:.2f}–{cuts[-1]:.2f}"
+    true = [len(tokenizer.encode(text)) for text in prompts]
+    estimates = [tokens_of(text) for text in prompts]
+    cuts = quantiles([one / other for one, other in zip(estimates, true, strict=True)], n=20)
+    ratio = sum(estimates) / sum(true)
+    return f"{sum(true):,} | {sum(estimates):,} | {ratio:.3f} | {cuts[0]:.2f}–{cuts[-1]:.2f}"
 
 
 def main() -> int:
@@ -76,9 +76,9 @@ def main() -> int:
     print("| corpus | vocabulary | tokens | estimate | ratio | single prompts |")
     print("|---|---|---|---|---|---|")
     for spec in asked.corpus:
-        told = texts(spec)
+        prompts = texts(spec)
         for path in asked.vocabulary:
-            print(f"| {Path(spec).name} | {path.stem} | {row(told, encoding(path))} |", flush=True)
+            print(f"| {Path(spec).name} | {path.stem} | {row(prompts, encoding(path))} |", flush=True)
     return 0
 
 

@@ -51,8 +51,8 @@ class Watch:
     def stepped(self, progress: TrainingProgress, loss: float) -> None:
         """After every step, in a terminal."""
         if progress.step % 50 == 0 and sys.stderr.isatty():
-            told = f"\r{self.name}: step {progress.step:,} of {self.total:,}, loss {loss:.3f}"
-            print(told, end=" ", file=sys.stderr)
+            line = f"\r{self.name}: step {progress.step:,} of {self.total:,}, loss {loss:.3f}"
+            print(line, end=" ", file=sys.stderr)
 
     def epoch(self, progress: TrainingProgress) -> None:
         """After every epoch with a validation score."""
@@ -85,8 +85,8 @@ class Budget:
 
         Its precision is what this processor finds faster; the results differ by rounding alone.
         """
-        known = {one.name for one in fields(kind)}  # type: ignore[arg-type]
-        names = known & {one.name for one in fields(self)}  # type: ignore[arg-type]
+        known = {setting.name for setting in fields(kind)}  # type: ignore[arg-type]
+        names = known & {setting.name for setting in fields(self)}  # type: ignore[arg-type]
         precision = {"half": faster_in_half("cpu")} if "half" in known else {}
         return kind(**apart, **precision, **{name: getattr(self, name) for name in names})
 
@@ -102,12 +102,12 @@ class Ledger:
             whole, _, cut = text.rpartition("\n")
             if cut:  # an earlier start was killed while it wrote
                 path.write_text(f"{whole}\n" if whole else "", encoding="utf-8")
-            found = (Trial(**json.loads(line)) for line in whole.splitlines())
-            self.trials = [trial for trial in found if trial.setting == setting]
+            trials = (Trial(**json.loads(line)) for line in whole.splitlines())
+            self.trials = [trial for trial in trials if trial.setting == setting]
 
     def has(self, network: str, size: str, seed: int) -> bool:
         """Whether this training was done before."""
-        return any((one.network, one.size, one.seed) == (network, size, seed) for one in self.trials)
+        return any((trial.network, trial.size, trial.seed) == (network, size, seed) for trial in self.trials)
 
     def add(self, trial: Trial) -> None:
         """Keep a trial."""
@@ -148,7 +148,7 @@ def table(
 def compared(trials: Sequence[Trial], score: str, size: str, networks: Sequence[str], better: str) -> Metric:
     """A score of some networks, with the tests that compare them."""
     values = {
-        network: [one.scores[score] for one in trials if (one.network, one.size) == (network, size)]
+        network: [trial.scores[score] for trial in trials if (trial.network, trial.size) == (network, size)]
         for network in networks
     }
     return compare_trials(score, "lower" if better == "lower" else "higher", values)
@@ -156,7 +156,7 @@ def compared(trials: Sequence[Trial], score: str, size: str, networks: Sequence[
 
 def cell(metric: Metric, network: str, digits: int = 2, unit: str = "") -> str:
     """A network's mean with its standard error in percent, in bold if it is among the best."""
-    group = next(one for one in metric.groups if one.name == network)
+    group = next(group for group in metric.groups if group.name == network)
     if group.mean is None:
         return "–"
     error = "" if group.error is None else f" ± {100 * group.error:.{digits}f}{unit}"
@@ -167,5 +167,5 @@ def cell(metric: Metric, network: str, digits: int = 2, unit: str = "") -> str:
 def _pairs(metric: Metric) -> str:
     if not metric.pairs:
         return ""
-    told = (f"{one.first}/{one.second} {one.p_adjusted:.2g}" for one in metric.pairs)
-    return f"Conover, Holm-adjusted p: {', '.join(told)}"
+    texts = (f"{pair.first}/{pair.second} {pair.p_adjusted:.2g}" for pair in metric.pairs)
+    return f"Conover, Holm-adjusted p: {', '.join(texts)}"

@@ -33,7 +33,7 @@ def main() -> int:
     os.environ[PROJECT] = str(project)
     names = ("reorder", "types/reorder", "rename", "rename-parameters")
     rules = {name: transform_for(name, "typescript") for name in names}
-    found = Counter[str]()
+    counts = Counter[str]()
     for folder in folders or [project]:
         for path in sorted(folder.rglob("*.ts*")):
             inside = path.relative_to(folder).parts
@@ -43,30 +43,30 @@ def main() -> int:
                 text = path.read_text(encoding="utf-8")
                 places = TYPESCRIPT_FILES.places(text)
             except (SourceError, UnicodeError):
-                found["unread files"] += 1
+                counts["unread files"] += 1
                 continue
-            found["files"] += 1
-            for one in places:
-                source = text.encode()[one.start : one.end].decode()
+            counts["files"] += 1
+            for place in places:
+                source = text.encode()[place.start : place.end].decode()
                 if source.count("\n") + 1 not in LINES:
                     continue
-                found["functions"] += 1
-                found["elements"] += "</" in source or "/>" in source
+                counts["functions"] += 1
+                counts["elements"] += "</" in source or "/>" in source
                 try:
                     blocks = analyse(source, "typescript").blocks
                 except SourceError:
                     continue
-                found["movable"] += any(len(block.statements) > 1 for block in blocks)
-                found["with types"] += bool(types_of(source))
+                counts["movable"] += any(len(block.statements) > 1 for block in blocks)
+                counts["with types"] += bool(types_of(source))
                 for name, rule in rules.items():
                     moves = rule.propose(source, Random(0))
                     if not isinstance(moves, Refused):
-                        found[name] += not isinstance(rule.apply(source, moves), Refused)
-    print(f"{found['files']:,} files; {found['unread files']:,} cannot be read")
+                        counts[name] += not isinstance(rule.apply(source, moves), Refused)
+    print(f"{counts['files']:,} files; {counts['unread files']:,} cannot be read")
     print(f"{'':18} {'count':>6} {'of all':>7} {'of movable':>11}")
     for name in ("functions", "elements", "movable", "with types", *rules):
-        shares = (found[name] / max(1, found[whole]) for whole in ("functions", "movable"))
-        print(f"{name:18} {found[name]:6,} {next(shares):7.1%} {next(shares):11.1%}")
+        shares = (counts[name] / max(1, counts[whole]) for whole in ("functions", "movable"))
+        print(f"{name:18} {counts[name]:6,} {next(shares):7.1%} {next(shares):11.1%}")
     return 0
 
 

@@ -70,21 +70,21 @@ def step_before_break(source: str, rng: Random) -> str | None:
         return None
     loop = rng.choice(loops)
     shown = {
-        name: text[one.start : one.end].decode()
+        name: text[node.start : node.end].decode()
         for name in ("condition", "update")
-        if (one := loop.child(name))
+        if (node := loop.child(name))
     }
     init, body = loop.child("init"), loop.part("body")
     begin = text[init.start : init.end].decode().rstrip(";") + ";" if init is not None else ""
     inner = text[body.start : body.end]
-    for one in sorted(_leaving(loop), key=lambda node: -node.start):
-        here = one.start - body.start
+    for node in sorted(_leaving(loop), key=lambda node: -node.start):
+        here = node.start - body.start
         inner = (
             inner[:here]
             + f"{{ {shown['update']}; ".encode()
-            + inner[here : one.end - body.start]
+            + inner[here : node.end - body.start]
             + b" }"
-            + inner[one.end - body.start :]
+            + inner[node.end - body.start :]
         )
     new = f"{{ {begin} while ({shown['condition']}) {{ {inner.decode()} {shown['update']}; }} }}"
     return (text[: loop.start] + new.encode() + text[loop.end :]).decode()
@@ -92,15 +92,15 @@ def step_before_break(source: str, rng: Random) -> str | None:
 
 def _leaving(loop: Node) -> list[Node]:
     """The `break` and `continue` of a loop itself."""
-    found: list[Node] = []
+    jumps: list[Node] = []
     pending = [loop.part("body")]
     while pending:
         node = pending.pop()
         if node.kind in ("break_statement", "continue_statement"):
-            found.append(node)
+            jumps.append(node)
         elif node.kind not in _LOOPS:
             pending += node.children
-    return found if any(one.kind == "break_statement" for one in found) else []
+    return jumps if any(jump.kind == "break_statement" for jump in jumps) else []
 
 
 def rename_text(source: str, rng: Random) -> str | None:
@@ -122,7 +122,7 @@ def rename_text(source: str, rng: Random) -> str | None:
 def swap_by_names(source: str, rng: Random) -> str | None:
     """Two neighbours exchanged, of which neither has the name that the other one assigns."""
     reading, function = read_unit(source)
-    found: list[tuple[Node, Node]] = []
+    pairs: list[tuple[Node, Node]] = []
     for block in function.walk():
         if block.kind == "block":
             for one, other in pairwise(block.children):
@@ -131,10 +131,10 @@ def swap_by_names(source: str, rng: Random) -> str | None:
                     continue
                 first, second = ((_NAME.findall(text) or [""])[0] for text in texts)
                 if first not in _NAME.findall(texts[1]) and second not in _NAME.findall(texts[0]):
-                    found.append((one, other))
-    if not found:
+                    pairs.append((one, other))
+    if not pairs:
         return None
-    one, other = rng.choice(found)
+    one, other = rng.choice(pairs)
     text = reading.source
     parts = (
         text[: one.start],
@@ -149,7 +149,7 @@ def swap_by_names(source: str, rng: Random) -> str | None:
 def ours(name: str, sample: Sample) -> str | None:
     """A variant of a transform of the catalogue, which knows the file around the function."""
     made = perturb_one(sample, transform_for(name, "c"), variants=1, seed=0)
-    return next((one.source for one in made if isinstance(one, Perturbed)), None)
+    return next((outcome.source for outcome in made if isinstance(outcome, Perturbed)), None)
 
 
 PUBLISHED: Final[dict[str, Rewrite]] = {
@@ -175,11 +175,11 @@ def variant(source: str, rewrite: Rewrite) -> str | None:
     """The first variant of a function that is another text."""
     for number in range(TRIES):
         try:
-            found = rewrite(source, Random(number))
+            text = rewrite(source, Random(number))
         except SourceError:
             return None
-        if found is not None and found != source:
-            return found
+        if text is not None and text != source:
+            return text
     return None
 
 
@@ -213,10 +213,10 @@ def main() -> int:
     regression = Regression(read(asked.train))
     names = ["counts", *([asked.checkpoint] if asked.checkpoint else [])]
     samples = {
-        one.source: replace(one, file=str(path.absolute()))
+        sample.source: replace(sample, file=str(path.absolute()))
         for folder in asked.folders
         for path in sorted(folder.rglob("*.c"))
-        for one in functions(path.read_text(encoding="utf-8", errors="replace"), str(path), Counter())
+        for sample in functions(path.read_text(encoding="utf-8", errors="replace"), str(path), Counter())
     }
     drawn = sorted(samples)
     Random(0).shuffle(drawn)
@@ -237,7 +237,7 @@ def main() -> int:
             rows = [Row("", text, 0) for text in (source, *texts.values())]
             answers = [[regression.says(row.source) for row in rows]]
             if asked.checkpoint:
-                answers.append([bool(one.said) for one in network(asked.checkpoint, rows)])
+                answers.append([bool(answer.said) for answer in network(asked.checkpoint, rows)])
             verdicts = judges.judge_all(
                 source, [*texts.values()], setup=with_headers(sample.context, sample.file)
             )
@@ -250,15 +250,15 @@ def main() -> int:
         heads += [f"{name}: changed answers", "of these and decided, changed meaning"]
     print(f"| {' | '.join(heads)} |\n|---|{'---:|' * (len(heads) - 1)}")
     for name in (*PUBLISHED, *OURS):
-        own = [one for one in made if one.step == name]
-        decided = [one for one in own if one.verdict != "not decided"]
-        other = [one for one in decided if one.verdict != "the same"]
+        own = [edit for edit in made if edit.step == name]
+        decided = [edit for edit in own if edit.verdict != "not decided"]
+        other = [edit for edit in decided if edit.verdict != "the same"]
         cells = [str(len(own)), str(len(decided))]
-        cells += [str(sum(one.verdict == kind for one in own)) for kind in ("no code", "otherwise")]
+        cells += [str(sum(edit.verdict == kind for edit in own)) for kind in ("no code", "otherwise")]
         cells.append(share(len(other), len(decided)))
         for number in range(len(names)):
-            cells.append(share(sum(one.changed[number] for one in own), len(own)))
-            cells.append(share(*(sum(one.changed[number] for one in some) for some in (other, decided))))
+            cells.append(share(sum(edit.changed[number] for edit in own), len(own)))
+            cells.append(share(*(sum(edit.changed[number] for edit in some) for some in (other, decided))))
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
     return 0
 

@@ -44,12 +44,12 @@ def verified(project: Tested, words: Sequence[str], work: Path) -> dict[str, Any
     report: dict[str, Any] = json.loads(done.stdout)
     for trial in report["trials"]:
         for culprit in trial["culprits"]:
-            told = " and ".join(
-                f"{one['transform']} in {one['path']}:{one['line']} {one['name']}"
-                for one in culprit["rewritten"]
+            units = " and ".join(
+                f"{unit['transform']} in {unit['path']}:{unit['line']} {unit['name']}"
+                for unit in culprit["rewritten"]
             )
             print(
-                f"{project.name}, seed {trial['seed']}: {told}: {culprit['tests'][0]}\n{culprit['diff']}",
+                f"{project.name}, seed {trial['seed']}: {units}: {culprit['tests'][0]}\n{culprit['diff']}",
                 file=sys.stderr,
             )
     return report
@@ -95,7 +95,7 @@ def verified_alone(project: Tested, transform: str, seed: int, workers: int, wor
                 continue
             copy.request = replace(request, transforms=(name,))
             trial = perturbed_tests(copy, before, seed, files, counts)
-            row |= {"failures": [one.test for one in trial.failures], "flaky": trial.flaky}
+            row |= {"failures": [failure.test for failure in trial.failures], "flaky": trial.flaky}
             copy.say(f"{name}: {len(changed):,} units changed, {len(trial.failures):,} new failures")
             if trial.failures:
                 for culprit in bisect(copy, trial, before.passed).culprits:
@@ -108,14 +108,14 @@ def verified_alone(project: Tested, transform: str, seed: int, workers: int, wor
 
 def alone_row(project: Tested, version: str, report: Mapping[str, Any], seconds: float) -> list[str]:
     """A project's line of the table of `ALONE`."""
-    applied = [one for one in report["transforms"] if one["changed"]]
+    applied = [row for row in report["transforms"] if row["changed"]]
     return [
         f"{project.name} {version}".strip(),
         f"{report['passed']:,}",
         f"{len(applied):,} of {len(report['transforms']):,}",
-        f"{sum(one['changed'] for one in applied):,}",
-        f"{sum(one['executed'] for one in applied):,}",
-        f"{sum(len(one['failures']) for one in applied):,}",
+        f"{sum(row['changed'] for row in applied):,}",
+        f"{sum(row['executed'] for row in applied):,}",
+        f"{sum(len(row['failures']) for row in applied):,}",
         f"{seconds:,.0f} s",
     ]
 

@@ -102,9 +102,9 @@ def figure(tool: Mca) -> None:
     """Renamer's Figure 1."""
     print(f"{tool.program} {tool.version}, {tool.cpu}, {tool.iterations} iterations")
     results = tool.measure(text for text, _ in FIGURE.values())
-    for (name, (_, printed)), found in zip(FIGURE.items(), results, strict=True):
-        told = f"{found.throughput:.2f}" if isinstance(found, Measured) else found.reason
-        print(f"Figure 1{name}: {told}, printed {printed}")
+    for (name, (_, printed)), measured in zip(FIGURE.items(), results, strict=True):
+        shown = f"{measured.throughput:.2f}" if isinstance(measured, Measured) else measured.reason
+        print(f"Figure 1{name}: {shown}, printed {printed}")
 
 
 def blocks(path: Path) -> Iterator[Mapping[str, str]]:
@@ -156,19 +156,24 @@ def rewritten(transform: Transform, block: BasicBlock, rng: Random, tally: Tally
     """One variant; what it cost and why there is none are counted."""
     with tally.timed(transform.name):
         moves = transform.propose(block.source, rng)
-        found = moves if isinstance(moves, Refused) else transform.apply(block.source, moves)
-    if isinstance(found, Refused):
-        tally.counts[f"{transform.name} refused: {found.reason}"] += 1
+        variant = moves if isinstance(moves, Refused) else transform.apply(block.source, moves)
+    if isinstance(variant, Refused):
+        tally.counts[f"{transform.name} refused: {variant.reason}"] += 1
         return None
     tally.counts[transform.name] += 1
-    return found.source
+    return variant.source
 
 
 def prove(before: str, after: str, tally: Tally) -> None:
     """The proof once more, with nothing remembered but the encodings, to be counted and timed."""
     fresh = [
         BasicBlock(
-            text, tuple(Operation(one.text, one.instruction, one.code) for one in block.operations), ()
+            text,
+            tuple(
+                Operation(operation.text, operation.instruction, operation.code)
+                for operation in block.operations
+            ),
+            (),
         )
         for text in (before, after)
         for block in (read(text),)
@@ -202,11 +207,11 @@ def weigh(pairs: Mapping[str, Sequence[tuple[str, str]]], tool: Mca, tally: Tall
     """llvm-mca before and after, by transform; every text is measured once."""
     texts = list(dict.fromkeys(text for some in pairs.values() for pair in some for text in pair))
     with tally.timed(f"llvm-mca {tool.cpu}"):
-        found = dict(zip(texts, tool.measure(texts), strict=True))
+        by_text = dict(zip(texts, tool.measure(texts), strict=True))
     tally.counts[f"measured {tool.cpu}"] += len(texts)
     for name, some in pairs.items():
         for pair in some:
-            before, after = (found[text] for text in pair)
+            before, after = (by_text[text] for text in pair)
             key = f"{name} on {tool.cpu}"
             if not (isinstance(before, Measured) and isinstance(after, Measured)):
                 tally.counts[f"{key}: not measured"] += 1
@@ -233,19 +238,19 @@ def emulated(asked: argparse.Namespace, tally: Tally) -> None:
             transform = transform_for(name, X86.name)
             block = read(row["asm"])
             moves = transform.propose(block.source, rng)
-            found = moves if isinstance(moves, Refused) else transform.apply(block.source, moves)
-            if isinstance(found, Refused):
+            variant = moves if isinstance(moves, Refused) else transform.apply(block.source, moves)
+            if isinstance(variant, Refused):
                 continue
-            after = read(found.source)
+            after = read(variant.source)
             judged = compare(block, after)
             renaming = judged.renaming if isinstance(judged, Equivalent) else {}
             with tally.timed("emulator"):
-                told = emulator.compare(block, after, renaming, rng, same_fault=name == "rename")
+                outcome = emulator.compare(block, after, renaming, rng, same_fault=name == "rename")
             tally.counts["emulated"] += 1
-            reason = f": {told.reason}" if hasattr(told, "reason") else ""
-            tally.counts[f"{name} emulated: {type(told).__name__.lower()}{reason}"] += 1
-            if isinstance(told, BlocksDiffered) and transform.kind == "preserving":
-                tally.show(f"{name} emulated: {told.what}", block.source, found.source)
+            reason = f": {outcome.reason}" if hasattr(outcome, "reason") else ""
+            tally.counts[f"{name} emulated: {type(outcome).__name__.lower()}{reason}"] += 1
+            if isinstance(outcome, BlocksDiffered) and transform.kind == "preserving":
+                tally.show(f"{name} emulated: {outcome.what}", block.source, variant.source)
 
 
 def report(tally: Tally, tools: Sequence[Mca]) -> None:

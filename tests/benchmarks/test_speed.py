@@ -44,3 +44,12 @@ def test_names_are_changed_by_ours_and_by_libcst(benchmark: ModuleType) -> None:
     with ExitStack() as stack:
         pair = next(benchmark.renames(stack))
         assert benchmark.ratio(pair._replace(rounds=1)) > 0
+
+
+@pytest.mark.weekly
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_rope_changes_a_name_in_each_file_that_it_can_read(benchmark: ModuleType, tmp_path: Path) -> None:
+    pytest.importorskip("rope")
+    read = [name for name in benchmark.FILES if benchmark._rope_reads(name)]
+    assert read
+    benchmark._by_rope(benchmark._project(tmp_path / "readable", read))

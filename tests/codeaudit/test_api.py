@@ -297,21 +297,21 @@ def test_transform_maps_over_a_data_set_in_processes() -> None:
 
 
 def test_perturb_yields_outcomes_in_order() -> None:
-    found = list(codeaudit.perturb([TEXT, "x = 1"], ["rename", "reorder"], variants=2, seed=3))
-    assert [(one.transform, one.variant) for one in found] == [
+    outcomes = list(codeaudit.perturb([TEXT, "x = 1"], ["rename", "reorder"], variants=2, seed=3))
+    assert [(outcome.transform, outcome.variant) for outcome in outcomes] == [
         ("rename", 0), ("rename", 1), ("reorder", 0), ("reorder", 1)
     ] * 2  # fmt: skip
-    assert isinstance(found[0], codeaudit.Perturbed)
-    assert found[0].sample.source == TEXT
-    refused = found[-1]
+    assert isinstance(outcomes[0], codeaudit.Perturbed)
+    assert outcomes[0].sample.source == TEXT
+    refused = outcomes[-1]
     assert not isinstance(refused, codeaudit.Perturbed)
     assert refused.reason
 
 
 def test_perturb_takes_paths_families_and_tasks(sources: Path) -> None:
-    for one in codeaudit.perturb(sources, "identifiers", variants=1, task="function-name"):
-        assert one.transform.startswith("rename")
-        assert one.sample.label
+    for outcome in codeaudit.perturb(sources, "identifiers", variants=1, task="function-name"):
+        assert outcome.transform.startswith("rename")
+        assert outcome.sample.label
     with pytest.raises(codeaudit.UsageError, match="unknown transform"):
         codeaudit.perturb(sources, "renam")
     with pytest.raises(codeaudit.CorpusError):
@@ -328,9 +328,9 @@ def test_perturb_feeds_a_data_loader() -> None:
 
     class Variants(data.IterableDataset):  # type: ignore[misc, name-defined]
         def __iter__(self) -> Iterator[str]:
-            for one in codeaudit.perturb([TEXT], "rename", variants=4):
-                if isinstance(one, codeaudit.Perturbed):
-                    yield one.source
+            for outcome in codeaudit.perturb([TEXT], "rename", variants=4):
+                if isinstance(outcome, codeaudit.Perturbed):
+                    yield outcome.source
 
     (batch,) = data.DataLoader(Variants(), batch_size=4)
     assert len(set(batch)) == 4
@@ -377,10 +377,10 @@ def test_a_graph_of_another_analysis_is_not_drawn(
 
 
 def test_models_have_the_names_of_a_mapping_and_samples_come_from_a_list() -> None:
-    found = codeaudit.run({"a": fickle, "b": fickle}, corpus=[TEXT], transforms="rename", out="out")
-    assert [model.model for model in found.summary.models] == ["a", "b"]
-    assert found.summary.corpus == "samples given in Python"
-    assert list(found.samples()["label"]) == [["add", "up"]]
+    run = codeaudit.run({"a": fickle, "b": fickle}, corpus=[TEXT], transforms="rename", out="out")
+    assert [model.model for model in run.summary.models] == ["a", "b"]
+    assert run.summary.corpus == "samples given in Python"
+    assert list(run.samples()["label"]) == [["add", "up"]]
     with pytest.raises(codeaudit.UsageError, match="two models are called 'fickle'"):
         codeaudit.run([fickle, fickle], corpus=[TEXT])
     with pytest.raises(codeaudit.UsageError, match="is no model"):
@@ -448,10 +448,10 @@ def test_a_text_of_another_language_is_named() -> None:
 def test_the_path_of_a_file_is_no_text_of_a_function(tmp_path: Path) -> None:
     path = tmp_path / "one.py"
     path.write_text("def f(a):\n    b = a\n    return b\n", "utf-8")
-    told = "sample 1 is a text; for the file of that name write Path"
-    with pytest.raises(codeaudit.UsageError, match=told):
+    message = "sample 1 is a text; for the file of that name write Path"
+    with pytest.raises(codeaudit.UsageError, match=message):
         codeaudit.assert_invariant("fake/constant", [str(path)], transforms=["rename"])
-    with pytest.raises(codeaudit.UsageError, match=told):
+    with pytest.raises(codeaudit.UsageError, match=message):
         list(codeaudit.perturb(str(path), "rename"))
 
 

@@ -47,10 +47,10 @@ def made(
             kind = "control" if name in CONTROLS else "preserving"
             for variant in range(4):
                 text = input_hash("python", f"{number} {name} {variant}")
-                told = {"transform": name, "kind": kind, "variant": variant, "input": text}
-                flips.append(Flip(**shared, **told, violated=chance.random() < share))  # type: ignore[arg-type]
-        told = {"transform": "identity", "kind": "identity", "variant": 0, "input": originals[sample]}
-        flips.append(Flip(**shared, **told, violated=False))  # type: ignore[arg-type]
+                about = {"transform": name, "kind": kind, "variant": variant, "input": text}
+                flips.append(Flip(**shared, **about, violated=chance.random() < share))  # type: ignore[arg-type]
+        about = {"transform": "identity", "kind": "identity", "variant": 0, "input": originals[sample]}
+        flips.append(Flip(**shared, **about, violated=False))  # type: ignore[arg-type]
         if score is not None:
             scores[0, sample] = float(chance.random() < score)
     model = ModelHeader(name="openai/tiny", fingerprint="openai/tiny", parameters=None, noise=0.0)
@@ -85,12 +85,12 @@ def write(path: Path, judged: Judged, schema: int = baselines.SCHEMA) -> None:
     hashes = {flip.input[:DIGITS]: flip.input for flip in judged.flips}
     hashes |= {text[:DIGITS]: text for text in judged.originals.values()}
     rows = [
-        {name: hashes[one] if name in digits else one for name, one in row.items() if name != "score"}
+        {name: hashes[value] if name in digits else value for name, value in row.items() if name != "score"}
         for row in read_rows(path, table=BASELINE)
         if row["kind"] != "control"
     ]
     new = (FACTS, DIGEST)
-    about = {name: one for name, one in read_about(path).items() if name not in new}
+    about = {name: value for name, value in read_about(path).items() if name not in new}
     about |= {"schema": schema, "rows": len(rows)}
     about[DIGEST] = hashlib.sha256(baselines._content(about, rows, scored=False)).hexdigest()
     columns = {name: kind for name, kind in BASELINE_COLUMNS.items() if name != "score"}
@@ -133,7 +133,7 @@ def test_a_file_finds_what_its_run_finds(schema: int, tmp_path: Path) -> None:
     write(path, before, schema)
     kept = read_baseline_file(path, None)
     assert {len(flip.input) for flip in kept.flips} == {16 if schema == 1 else DIGITS}
-    wanted, found = (gate(now, Limits(), baseline=one) for one in (before, kept))
+    wanted, found = (gate(now, Limits(), baseline=baseline) for baseline in (before, kept))
     assert {"sensitivity kept", "f1 kept"} <= {check.name for check in wanted.of("failed")}
     if schema < 3:
         lost = [check for check in found.checks if check.name == "sensitivity and score"]
@@ -179,6 +179,6 @@ def test_every_repeat_of_a_sample_is_kept(tmp_path: Path) -> None:
     again = [(flip.sample, flip.variant, flip.violated) for flip in kept.flips if flip.kind == "identity"]
     assert len(set(again)) == 60 * 4
     assert sum(violated for *_, violated in again) == 20
-    wanted, found = (gate(now, Limits(), baseline=one) for one in (before, kept))
+    wanted, found = (gate(now, Limits(), baseline=baseline) for baseline in (before, kept))
     assert (found.outcome, found.checks, found.notes) == (wanted.outcome, wanted.checks, wanted.notes)
     assert any("unsteady" in note for check in found.checks for note in check.notes) or found.of("failed")

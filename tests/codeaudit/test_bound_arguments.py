@@ -30,10 +30,10 @@ def checked(*texts: str, models: tuple[str, ...] = TWO, base_url: str | None = N
 
 
 def test_a_bound_argument_is_for_its_model_and_wins_over_that_for_all() -> None:
-    found = read_arguments(["seed=1", "2:seed=2", "1:headers.x-a=b=c", "version=1:2", "seed=3"])
-    assert of_model(found, 1, None) == {"seed": "3", "version": "1:2", "headers.x-a": "b=c"}
-    assert of_model(found, 2, None) == {"seed": "2", "version": "1:2"}
-    assert of_model(found, 2, {"seed"}) == {"seed": "2"}
+    arguments = read_arguments(["seed=1", "2:seed=2", "1:headers.x-a=b=c", "version=1:2", "seed=3"])
+    assert of_model(arguments, 1, None) == {"seed": "3", "version": "1:2", "headers.x-a": "b=c"}
+    assert of_model(arguments, 2, None) == {"seed": "2", "version": "1:2"}
+    assert of_model(arguments, 2, {"seed"}) == {"seed": "2"}
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_secret_in_an_argument_is_refused_and_not_shown(text: str) -> None:
 
     with pytest.raises(UsageError) as caught:
         load()
-    assert not any(one in str(caught.value) for one in (SECRET, "abcdefgh", "0123456789"))
+    assert not any(secret in str(caught.value) for secret in (SECRET, "abcdefgh", "0123456789"))
     assert "$" in str(caught.value) or "never the key" in str(caught.value)
 
 

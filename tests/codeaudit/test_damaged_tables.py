@@ -78,7 +78,7 @@ READ: Mapping[str, tuple[str, ...]] = {
 
 
 def texts(column: pa.Array) -> pa.Array:
-    return pa.array([None if one is None else f"x{one}" for one in column.to_pylist()], pa.string())
+    return pa.array([None if value is None else f"x{value}" for value in column.to_pylist()], pa.string())
 
 
 def numbers(column: pa.Array) -> pa.Array:
@@ -125,7 +125,9 @@ def tables(path: Path) -> Iterator[pa.Table]:
             yield table.set_column(number, name, column)
         yield table.drop_columns([name])
         yield table.append_column(name, table.column(name))
-        yield table.rename_columns([f"{one}2" if one == name else one for one in table.column_names])
+        yield table.rename_columns(
+            [f"{column}2" if column == name else column for column in table.column_names]
+        )
     yield table.slice(0, 0)
     yield pa.concat_tables([table, table])
     yield table.take(list(range(len(table)))[::-1])
@@ -140,11 +142,11 @@ WRONG: tuple[object, ...] = (None, "x", [], {}, 10**400, -1.5, [{"a": None}])
 def values(content: Any) -> Iterator[Any]:
     """A value of JSON, each time with one entry replaced or gone."""
     if isinstance(content, dict):
-        for name, one in content.items():
+        for name, inner in content.items():
             yield {key: value for key, value in content.items() if key != name}
             for wrong in WRONG:
                 yield {**content, name: wrong}
-            for other in list(values(one))[:12]:
+            for other in list(values(inner))[:12]:
                 yield {**content, name: other}
     elif isinstance(content, list) and content:
         for other in list(values(content[0]))[:12]:
@@ -159,8 +161,8 @@ def write(path: Path) -> Iterator[Callable[[Path], object]]:
     else:
         text = path.read_text("utf-8")
         first, *others = text.splitlines(keepends=True) if path.suffix == ".jsonl" else [text]
-        for one in (*values(json.loads(first)), None, [], 3, "x"):
-            yield partial(Path.write_text, data="".join([json.dumps(one) + "\n", *others]))
+        for value in (*values(json.loads(first)), None, [], 3, "x"):
+            yield partial(Path.write_text, data="".join([json.dumps(value) + "\n", *others]))
     for data in bits(path):
         yield partial(Path.write_bytes, data=data)
 
@@ -225,15 +227,15 @@ def ends_wrong(
             digest = hashlib.sha256((Path("run") / name).read_bytes()).hexdigest()
             edit_json(Path("run") / MANIFEST, explanations=[digest])
         code = main(COMMANDS[command])
-        told = capsys.readouterr().err
-        last = told.splitlines()[-1] if told else ""
+        printed = capsys.readouterr().err
+        last = printed.splitlines()[-1] if printed else ""
         # Where two files do not fit together, either may be named.
-        named = any(one in last for one in (*READ, "'run'"))
+        named = any(word in last for word in (*READ, "'run'"))
         # Three samples are too few to judge: that is the gate's own answer to a whole run.
         named |= last.startswith("codeaudit: gate cannot tell")
         # A manifest is also a file of options, and a wrong option is wrong usage.
         usage = {2} if command == "resume" else set[int]()
-        if code not in {0, 1, 3} | usage or "unexpected" in told or (code == 3 and not named):
+        if code not in {0, 1, 3} | usage or "unexpected" in printed or (code == 3 and not named):
             wrong.append(f"{code}: {last}")
     return wrong
 

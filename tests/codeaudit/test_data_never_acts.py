@@ -146,7 +146,7 @@ def hostile(folder: Path) -> Iterator[str]:
     for name, transform in (("evil-transform", TRANSFORM), ("evil-codemod", "codemod/evil:C")):
         place = copy(name)
         found = json.loads((place / MANIFEST).read_text("utf-8"))
-        named = [transform if one == "rename" else one for one in found["transforms"]]
+        named = [transform if word == "rename" else word for word in found["transforms"]]
         edit_json(place / MANIFEST, transforms=named)
         manifest(place, transform=transform)
         renamed(place, "transform", "rename", transform)
@@ -215,8 +215,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with socket.create_server(("127.0.0.1", 0)) as listener, pytest.MonkeyPatch.context() as patch:
         (folder / "port").write_text(str(listener.getsockname()[1]))
         patch.chdir(folder)
-        told = ["--corpus", "code.py", "--model", "fake/hash", "--transform", "rename", "--workers", "1"]
-        assert main(["run", *told, "--out", "good"]) == 0
+        options = ["--corpus", "code.py", "--model", "fake/hash", "--transform", "rename", "--workers", "1"]
+        assert main(["run", *options, "--out", "good"]) == 0
         assert main(["report", "good", "--baseline", "good.parquet"]) == 0
         shutil.copy("good.parquet", "evil.parquet")
         _about(Path("evil.parquet"), task=TASK)
@@ -245,8 +245,8 @@ def watched(place: Path, lines: list[str]) -> list[dict[str, Any]]:
         timeout=900,
     )
     assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return [{"line": line, **one} for line, one in zip(lines, found, strict=True)]
+    seen: list[dict[str, Any]] = json.loads(done.stdout)
+    return [{"line": line, **answer} for line, answer in zip(lines, seen, strict=True)]
 
 
 @pytest.mark.weekly
@@ -276,18 +276,18 @@ DEEP = ("gate", "report", "view", "compare")
 def answers(place: Path) -> Mapping[str, dict[str, Any]]:
     """What every command started for every field, and how it ended, by its line."""
     names = json.loads((place / "names").read_text())
-    lines = [one.format(run=name) for name in names for one in READERS]
-    return {one["line"]: one for one in watched(place, [*lines, *OTHERS])}
+    lines = [reader.format(run=name) for name in names for reader in READERS]
+    return {answer["line"]: answer for answer in watched(place, [*lines, *OTHERS])}
 
 
 @pytest.mark.weekly
 def test_no_command_starts_anything_for_any_field(place: Path, answers: Mapping[str, dict[str, Any]]) -> None:
     assert len(answers) > 15 * len(READERS)
-    for found in answers.values():
-        assert not found["events"], found
-        assert found["code"] in (0, 1, 2, 3), found
-        assert "unexpected error" not in found["last"], found
-        assert "your code raised" not in found["last"], found
+    for answer in answers.values():
+        assert not answer["events"], answer
+        assert answer["code"] in (0, 1, 2, 3), answer
+        assert "unexpected error" not in answer["last"], answer
+        assert "your code raised" not in answer["last"], answer
     assert not list(place.rglob("EXECUTED"))
 
 
@@ -299,12 +299,16 @@ def test_a_run_of_an_unknown_task_is_read_to_its_end(
     """What the run recorded is enough, so these commands do their work."""
     # Another task is no baseline, and a model is asked about a known task only.
     unable = ("--model", "limits", " good", "--transform")
-    lines = [one for one in READERS if one.split()[0] in DEEP and not any(word in one for word in unable)]
+    lines = [
+        reader
+        for reader in READERS
+        if reader.split()[0] in DEEP and not any(word in reader for word in unable)
+    ]
     assert len(lines) > 5
     for line in lines:
-        found = answers[line.format(run=name)]
-        assert found["code"] in (0, 1, 3), found
-        assert found["code"] != 3 or "gate cannot tell" in found["last"], found
+        answer = answers[line.format(run=name)]
+        assert answer["code"] in (0, 1, 3), answer
+        assert answer["code"] != 3 or "gate cannot tell" in answer["last"], answer
 
 
 def test_every_command_is_tried() -> None:
@@ -315,9 +319,9 @@ def test_every_command_is_tried() -> None:
 def test_what_a_manifest_may_say_without_the_user() -> None:
     harmless = {"model": ["spe-checkpoint", "fake/hash"], "seed": 3, "transform": "rename", "limit": 7}
     assert not list(words({**harmless, "model_argument": ["temperature=0.5", "samples=3", "chat=false"]}))
-    told = {
+    named = {
         name
         for name, _ in words({"model": [MODEL], "model_argument": ["template=x"], "base_url": "http://a/v1"})
     }
-    assert told == {"model", "model_argument", "base_url"}
+    assert named == {"model", "model_argument", "base_url"}
     assert os.environ.get("OPENAI_BASE_URL") is None

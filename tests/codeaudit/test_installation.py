@@ -128,9 +128,9 @@ def project(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def installed(ours: Path, tmp_path_factory: pytest.TempPathFactory) -> FreshEnvironment:
     """An environment with ours alone."""
-    found = fresh(tmp_path_factory.mktemp("installed") / "env")
-    found.install(ours)
-    return found
+    environment = fresh(tmp_path_factory.mktemp("installed") / "env")
+    environment.install(ours)
+    return environment
 
 
 @pytest.mark.weekly
@@ -171,9 +171,9 @@ def test_ours_last_says_so_and_doctor_mends_it(ours: Path, foreign: Path, tmp_pa
         assert f"another distribution, {NAMESAKE} 1.8.1," in line
         assert "codeaudit doctor" in line
 
-    told = both.run("codeaudit doctor").stdout
-    assert f"{NAMESAKE} 1.8.1" in told
-    commands = re.search(r"python -m pip uninstall .*", told)
+    printed = both.run("codeaudit doctor").stdout
+    assert f"{NAMESAKE} 1.8.1" in printed
+    commands = re.search(r"python -m pip uninstall .*", printed)
     assert commands is not None
     assert str(ours) in commands[0]
     done = both.run(commands[0])
@@ -201,7 +201,9 @@ def test_the_other_one_last_stops_the_job(ours: Path, foreign: Path, project: Pa
 
 def test_the_first_path_works_as_printed(installed: FreshEnvironment, project: Path) -> None:
     (printed,) = (
-        one.text for one in blocks() if one.page.name == "README.md" and one.text.startswith("codeaudit init")
+        block.text
+        for block in blocks()
+        if block.page.name == "README.md" and block.text.startswith("codeaudit init")
     )
     assert printed.split("\n")[:3] == ["codeaudit init", RUN, GATE]
     done = installed.run(" && ".join(printed.strip().splitlines()), project)

@@ -118,10 +118,10 @@ GATES: dict[str, Callable[[], object]] = {
 def test_a_gate_decides_the_same_about_a_known_run(
     ask: Callable[[], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = ask()
+    decision = ask()
     elsewhere(monkeypatch)
     # The first one checks and remembers; by the second one the run is known.
-    assert ask() == ask() == told
+    assert ask() == ask() == decision
 
 
 @pytest.mark.slow
@@ -207,11 +207,11 @@ def _no_text(path: Path) -> None:
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("damage", [_cut, _emptied, _no_text, Path.unlink])
 def test_a_damaged_memory_costs_time_only(damage: Callable[[Path], None]) -> None:
-    told = gate("one", max_violation_rate=0.3)
+    decision = gate("one", max_violation_rate=0.3)
     for path in Path("cache", known_runs.FOLDER).iterdir():
         damage(path)
     assert read_run(Path("one")).known is None
-    assert gate("one", max_violation_rate=0.3) == told
+    assert gate("one", max_violation_rate=0.3) == decision
     assert read_run(Path("one")).known is not None
 
 
@@ -269,7 +269,7 @@ def test_the_newest_runs_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None
         os.utime(path, (1, 1))
     for number in range(5):
         known_runs.remember({**run.manifest, "digest": f"run {number}"}, run.summary)
-    told = [known_runs.recall({**run.manifest, "digest": f"run {number}"}) for number in range(5)]
+    recalled = [known_runs.recall({**run.manifest, "digest": f"run {number}"}) for number in range(5)]
     assert len(list(folder.iterdir())) == 3
-    assert [one is not None for one in told] == [False, False, True, True, True]
+    assert [known is not None for known in recalled] == [False, False, True, True, True]
     assert all(json.loads(path.read_text("utf-8"))["models"] for path in folder.iterdir())

@@ -82,7 +82,7 @@ def test_the_rest_of_the_file_stays_as_it_was(
     assert main(["gate", str(runs / "steady"), "--write-limits", str(path)]) == 0
     after = written(path)
     gated = after.pop("gate")
-    assert {key: one for key, one in before.items() if key != "gate"} == after
+    assert {key: value for key, value in before.items() if key != "gate"} == after
     assert sorted(gated) == sorted(["margin", *OPTIONS]), "no option twice, under any spelling"
     assert gated["margin"] == "2%"
     # Every line but those of the options themselves, comments and blanks included, in the old order.
@@ -112,8 +112,8 @@ def test_a_new_file_gates_the_run(runs: Path, tmp_path: Path, capsys: pytest.Cap
     assert list(written(path)) == ["gate"]
     capsys.readouterr()
     assert main(["gate", str(runs / "steady"), "--config", str(path)]) == 0
-    told = capsys.readouterr().out
-    assert all(name in told for name in ("violations", "f1 drop", "sensitivity"))
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ("violations", "f1 drop", "sensitivity"))
     assert main(["gate", str(runs / "dead"), "--config", str(path), "--allow-insensitive"]) == 1
     # The limits of the file hold while new ones are written.
     assert main(["gate", str(runs / "steady"), "--config", str(path), "--write-limits", str(path)]) == 0
@@ -169,12 +169,12 @@ def test_only_a_run_that_passes_gives_limits(
     if before is not None:
         path.write_text(before, "utf-8")
     assert main(["gate", *words, "--write-limits", str(path)]) == code
-    told = f"{path}: no limits are written from a run that does not pass"
+    message = f"{path}: no limits are written from a run that does not pass"
     if code:
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
         assert (path.read_text("utf-8") if path.exists() else None) == before
     else:
-        assert told not in capsys.readouterr().err
+        assert message not in capsys.readouterr().err
         assert "max-violation-rate" in path.read_text("utf-8")
 
 
@@ -235,7 +235,7 @@ def test_the_limits_of_a_run_let_it_pass(violated: int, reacting: int, tmp_path:
     found = write_limits(tmp_path / "x.toml", run, 0.01)
     options = {limit.option.replace("-", "_"): limit.value for limit in found}
     assert options == {
-        key.replace("-", "_"): one for key, one in written(tmp_path / "x.toml")["gate"].items()
+        key.replace("-", "_"): value for key, value in written(tmp_path / "x.toml")["gate"].items()
     }
     assert ("max_violation_rate" in options) == (violated < 58)
     read = {"max_f1_drop": _loss, "max_violation_rate": _share, "min_sensitivity": _share}

@@ -130,11 +130,11 @@ class Notes(SilentProgress):
 
 @pytest.mark.slow
 def test_a_shard_ends_after_the_first_stage_and_the_second_is_told(tmp_path: Path, joined: Path) -> None:
-    found = shards(tmp_path, 3, repeats=None)
-    repeats = {path: json.loads((path / "manifest.json").read_text())["repeats"]["noisy"] for path in found}
-    assert {(one["per_sample"], one["stages"]) for one in repeats.values()} == {(1, 1)}
+    folders = shards(tmp_path, 3, repeats=None)
+    repeats = {path: json.loads((path / "manifest.json").read_text())["repeats"]["noisy"] for path in folders}
+    assert {(repeat["per_sample"], repeat["stages"]) for repeat in repeats.values()} == {(1, 1)}
     notes = Notes()
-    merge(found, tmp_path / "run", command=[], progress=notes)
+    merge(folders, tmp_path / "run", command=[], progress=notes)
     (due,) = (line for line in notes.told if "second stage" in line)
     assert due.endswith("make the shards again with the same commands and --repeats 2, then merge them")
     assert_same_results(made(tmp_path / "once", repeats=1), tmp_path / "run")
@@ -145,10 +145,10 @@ def test_a_shard_ends_after_the_first_stage_and_the_second_is_told(tmp_path: Pat
 
 
 def test_every_sample_is_in_one_shard(parts: list[Path], whole: Path) -> None:
-    found = [set(pd.read_parquet(path / "suite.parquet")["sample"]) for path in parts]
-    assert all(found)
-    assert sum(map(len, found)) == len(set().union(*found))
-    assert set().union(*found) == set(pd.read_parquet(whole / "suite.parquet")["sample"])
+    samples = [set(pd.read_parquet(path / "suite.parquet")["sample"]) for path in parts]
+    assert all(samples)
+    assert sum(map(len, samples)) == len(set().union(*samples))
+    assert set().union(*samples) == set(pd.read_parquet(whole / "suite.parquet")["sample"])
 
 
 @pytest.mark.weekly
@@ -171,10 +171,10 @@ def test_copies_in_several_shards_are_left_out_of_the_merged_run(tmp_path: Path)
         "repeats": 1,
     }
     expected = made(tmp_path / "whole", **options)
-    found = shards(tmp_path, 5, **options)
-    samples = [len(pd.read_parquet(path / "shard.parquet")) for path in found]
+    folders = shards(tmp_path, 5, **options)
+    samples = [len(pd.read_parquet(path / "shard.parquet")) for path in folders]
     assert sum(samples) > 2 * len(SOURCES), "no copies in different shards"
-    merge(found, tmp_path / "run", command=[])
+    merge(folders, tmp_path / "run", command=[])
     assert_same_results(expected, tmp_path / "run")
     one, other = (json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("whole", "run"))
     assert one["corpus"] == other["corpus"]
@@ -186,9 +186,9 @@ def test_a_frozen_suite_is_divided_too_and_empty_shards_are_shards(tmp_path: Pat
     few = made(tmp_path / "few", limit=5)
     frozen: dict[str, Any] = {"suite": few / "suite.parquet", "corpus": None, "repeats": 2}
     expected = made(tmp_path / "whole", **frozen)
-    found = shards(tmp_path, 12, **frozen)
-    assert any(not len(pd.read_parquet(path / "suite.parquet")) for path in found)
-    merge(found, tmp_path / "run", command=[])
+    folders = shards(tmp_path, 12, **frozen)
+    assert any(not len(pd.read_parquet(path / "suite.parquet")) for path in folders)
+    merge(folders, tmp_path / "run", command=[])
     assert_same_results(expected, tmp_path / "run")
 
 
@@ -211,10 +211,10 @@ def copies(parts: list[Path], folder: Path) -> list[Path]:
 
 
 def told(folders: Sequence[Path], out: Path) -> str:
-    found = called("merge", *map(str, folders), "--out", str(out), cwd=out.parent)
-    assert found.returncode == 3
-    assert found.stdout == ""
-    (line,) = (line for line in found.stderr.splitlines() if "cannot merge" in line or "no shard" in line)
+    done = called("merge", *map(str, folders), "--out", str(out), cwd=out.parent)
+    assert done.returncode == 3
+    assert done.stdout == ""
+    (line,) = (line for line in done.stderr.splitlines() if "cannot merge" in line or "no shard" in line)
     return line
 
 
@@ -249,10 +249,10 @@ def test_foreign_folders_are_named(parts: list[Path], whole: Path, tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["suite.parquet", "verdicts.parquet", "shard.parquet", "summary.json"])
 def test_changed_files_are_found(name: str, parts: list[Path], tmp_path: Path) -> None:
-    found = copies(parts, tmp_path)
-    shutil.copy(parts[0] / name, found[1] / name)
+    folders = copies(parts, tmp_path)
+    shutil.copy(parts[0] / name, folders[1] / name)
     with pytest.raises(RunError, match=f"r2/{name}.*is not the file that this run wrote"):
-        merge(found, tmp_path / "run", command=[])
+        merge(folders, tmp_path / "run", command=[])
 
 
 @pytest.mark.slow
@@ -265,50 +265,50 @@ def test_shards_of_other_draws_and_other_corpora_are_refused(tmp_path: Path) -> 
         options: dict[str, Any] = {"corpus": corpus, "limit": limit, "trials": 1, "attack": ()}
         return made(tmp_path / f"r{number}", f"{number}/3", **options)
 
-    found = [shard(number) for number in (1, 2, 3)]
-    merge(found, tmp_path / "run", command=[])
+    folders = [shard(number) for number in (1, 2, 3)]
+    merge(folders, tmp_path / "run", command=[])
     for wrong, what in (
         ({"limit": 1000}, "corpus .hash."),
         ({"text": [*rows, "{bad"]}, "raw samples"),
         ({"text": [*rows[:-1], rows[-1].replace('"a"', '"b"')]}, "raw samples"),
     ):
         foreign = shard(3, **wrong)
-        with pytest.raises(RunError, match=f"r3' is of another run than .*: .*{what}") as told:
-            merge([*found[:2], foreign], tmp_path / "other", command=[])
-        assert "missing" not in str(told.value)
+        with pytest.raises(RunError, match=f"r3' is of another run than .*: .*{what}") as caught:
+            merge([*folders[:2], foreign], tmp_path / "other", command=[])
+        assert "missing" not in str(caught.value)
     shard(1, limit=1000)
     with pytest.raises(RunError, match="is of another run than"):
-        merge(found, tmp_path / "other", command=[])
+        merge(folders, tmp_path / "other", command=[])
 
 
 @pytest.mark.slow
 def test_a_file_of_answers_serves_all_shards(whole: Path, tmp_path: Path) -> None:
     answers = tmp_path / "answers.jsonl"
     inputs = pd.read_parquet(whole / "verdicts.parquet")["input"].unique()[:9]
-    answers.write_text("".join(json.dumps({"id": one, "answer": "a"}) + "\n" for one in inputs))
+    answers.write_text("".join(json.dumps({"id": key, "answer": "a"}) + "\n" for key in inputs))
     options: dict[str, Any] = {"corpus": list(SOURCES), "transforms": ["rename", "reorder"], "variants": 2}
     options |= {"limit": 40, "cache": tmp_path / "cache"}
     codeaudit.run(f"file/{answers}", out=tmp_path / "whole", **options)
-    found = [tmp_path / f"r{number}" for number in range(1, 41)]
-    for number, out in enumerate(found, start=1):
+    folders = [tmp_path / f"r{number}" for number in range(1, 41)]
+    for number, out in enumerate(folders, start=1):
         codeaudit.run(f"file/{answers}", out=out, shard=f"{number}/40", **options)
-    merge(found, tmp_path / "run", command=[])
+    merge(folders, tmp_path / "run", command=[])
     assert_same_results(tmp_path / "whole", tmp_path / "run")
 
 
 def test_an_unfinished_shard_is_named(parts: list[Path], tmp_path: Path) -> None:
-    found = copies(parts, tmp_path)
-    place = found[2] / "manifest.json"
+    folders = copies(parts, tmp_path)
+    place = folders[2] / "manifest.json"
     place.write_text(place.read_text().replace('"finished",', '"running",', 1))
-    assert "shard 3/3, is not finished" in told(found, tmp_path / "run")
+    assert "shard 3/3, is not finished" in told(folders, tmp_path / "run")
 
 
 @pytest.mark.slow
 def test_merging_again_keeps_the_first_result(parts: list[Path], joined: Path, tmp_path: Path) -> None:
-    found = copies(parts, tmp_path)
+    folders = copies(parts, tmp_path)
     for _ in range(2):
         # As `codeaudit merge r* --out run`, whose pattern matches the result of the first time.
-        merge([*found, tmp_path / "run"], tmp_path / "run", command=[])
+        merge([*folders, tmp_path / "run"], tmp_path / "run", command=[])
     assert_same_results(joined, tmp_path / "run")
     assert_same_results(joined, tmp_path / "run" / "previous")
 
@@ -363,9 +363,9 @@ def test_a_merged_run_without_a_verdict_is_no_success(tmp_path: Path) -> None:
     for number in (1, 2):
         done = called("run", *run, "--shard", f"{number}/2", "--out", f"r{number}", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-    found = called("merge", "r1", "r2", "--out", "run", cwd=tmp_path)
-    assert found.returncode == 3
-    assert "nothing could be judged" in found.stderr
+    merged = called("merge", "r1", "r2", "--out", "run", cwd=tmp_path)
+    assert merged.returncode == 3
+    assert "nothing could be judged" in merged.stderr
 
 
 # ── names of shards ──────────────────────────────────────────────────────────────────────────────────────
@@ -396,9 +396,9 @@ def test_shards_divide_the_buckets() -> None:
 def test_wrong_shards_are_usage_errors(text: str, what: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=what):
         read_shard(text)
-    found = called("run", "--shard", text, "--out", "r", cwd=tmp_path)
-    assert (found.returncode, found.stdout) == (2, "")
-    assert what in found.stderr
+    done = called("run", "--shard", text, "--out", "r", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert what in done.stderr
     assert not (tmp_path / "r").exists()
 
 

@@ -45,10 +45,10 @@ def command(*names: str) -> click.Command:
 
 
 def test_every_option_is_in_the_table_and_says_what_it_does() -> None:
-    assert set(TABLE) == {one.name for one in fields(RunOptions)}
-    assert all(one.entry.help for one in TABLE.values())
-    for one in TABLE.values():
-        assert not one.entry.after or TABLE[one.entry.after].entry.heading == one.entry.heading
+    assert set(TABLE) == {field.name for field in fields(RunOptions)}
+    assert all(row.entry.help for row in TABLE.values())
+    for row in TABLE.values():
+        assert not row.entry.after or TABLE[row.entry.after].entry.heading == row.entry.heading
 
 
 def test_a_field_is_all_that_an_option_of_the_command_line_needs() -> None:
@@ -58,25 +58,25 @@ def test_a_field_is_all_that_an_option_of_the_command_line_needs() -> None:
     assert typed == {"strict": True, "way": Path("a"), "example": 3}
     with pytest.raises(click.BadParameter, match="1 is not in the range x>=2"):
         made.main(["--example", "1"], standalone_mode=False)
-    variables = {str(one.envvar) for one in made.params}
+    variables = {str(param.envvar) for param in made.params}
     assert variables == {"CODEAUDIT_STRICT", "CODEAUDIT_WAY", "CODEAUDIT_EXAMPLE"}
 
 
 def test_the_help_shows_an_option_behind_the_one_that_it_follows() -> None:
-    names = [one.name for one in in_order(declared(WithExample))]
+    names = [row.name for row in in_order(declared(WithExample))]
     assert names[names.index("sites") + 1] == "example"
     assert sorted(names) == sorted(declared(WithExample))
 
 
 def test_the_arguments_of_run_are_the_table() -> None:
-    found = inspect.signature(codeaudit.run).parameters
-    options = {IN_PYTHON.get(name, name): one for name, one in TABLE.items() if name != "format"}
-    assert found.keys() == {*options, "language", "progress"}
+    parameters = inspect.signature(codeaudit.run).parameters
+    options = {IN_PYTHON.get(name, name): row for name, row in TABLE.items() if name != "format"}
+    assert parameters.keys() == {*options, "language", "progress"}
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    assert [name for name, one in found.items() if one.kind is positional] == ["models"]
-    for name, one in options.items():
-        wanted = None if one.default == () else OTHERS_IN_PYTHON.get(name, one.default)
-        assert found[name].default == wanted, name
+    assert [name for name, parameter in parameters.items() if parameter.kind is positional] == ["models"]
+    for name, row in options.items():
+        wanted = None if row.default == () else OTHERS_IN_PYTHON.get(name, row.default)
+        assert parameters[name].default == wanted, name
 
 
 def test_what_python_functions_share_with_a_run_has_its_default() -> None:
@@ -99,7 +99,7 @@ def test_a_wrong_argument_is_told_without_the_record_that_holds_it() -> None:
 
 
 def test_numbers_with_decimals_are_shares_unless_said_otherwise() -> None:
-    assert {name: one.entry.most for name, one in declared(Limits).items() if one.kind is float} == {
+    assert {name: row.entry.most for name, row in declared(Limits).items() if row.kind is float} == {
         **dict.fromkeys(
             ("max_violation_rate", "max_missed", "max_score_drop", "min_sensitivity", "margin", "alpha"), 1
         ),
@@ -116,10 +116,10 @@ def test_options_that_lead_elsewhere_are_typed_again() -> None:
     """A security promise: whoever marks an option changes this list knowingly."""
     assert sorted(marked("retyped")) == ["address", "cache", "judge", "sign_key"]
     assert set(marked("may_hold_secrets")) == {"base_url", "proxy"}
-    assert [name for name, one in TABLE.items() if not one.entry.kept] == ["proxy"]
-    assert [name for name, one in TABLE.items() if not one.entry.repeated] == ["out"]
+    assert [name for name, row in TABLE.items() if not row.entry.kept] == ["proxy"]
+    assert [name for name, row in TABLE.items() if not row.entry.repeated] == ["out"]
     assert retyping.CODE == ("task", "transform", "mixed")
 
 
 def test_the_defaults_are_those_of_the_table() -> None:
-    assert all(getattr(DEFAULTS, name) == one.default for name, one in TABLE.items())
+    assert all(getattr(DEFAULTS, name) == row.default for name, row in TABLE.items())

@@ -63,16 +63,16 @@ def test_a_model_with_a_prompt_is_a_model_of_its_own(capfd: pytest.CaptureFixtur
         assert main([*WORDS, *there, *ways, "--out", "out"]) == 0
         first = len(endpoint.asked)
         names = ["openai/tiny@plain", "openai/tiny@few-shot", "openai/tiny@mine.txt"]
-        assert [one["model"] for one in summary()["models"]] == names
-        assert [one["prompt"] for one in manifest()["models"]] == ["plain", "few-shot", "mine.txt"]
-        assert len({one["fingerprint"] for one in manifest()["models"]}) == 3
+        assert [model["model"] for model in summary()["models"]] == names
+        assert [model["prompt"] for model in manifest()["models"]] == ["plain", "few-shot", "mine.txt"]
+        assert len({model["fingerprint"] for model in manifest()["models"]}) == 3
         assert set(pd.read_parquet("out/verdicts.parquet")["model"]) == set(names)
         assert set(pd.read_parquet("out/answers.parquet")["model"]) == set(names)
-        firsts = {one.text.split("\n")[0][:30] for one in endpoint.asked}
+        firsts = {request.text.split("\n")[0][:30] for request in endpoint.asked}
         assert len(firsts) == 3
-        told = " ".join(capfd.readouterr().out.split())
-        assert "openai/tiny: another prompt (plain, few-shot, mine.txt) changed 8/24" in told
-        assert "an effect is shown" in told
+        printed = " ".join(capfd.readouterr().out.split())
+        assert "openai/tiny: another prompt (plain, few-shot, mine.txt) changed 8/24" in printed
+        assert "an effect is shown" in printed
 
         # A stranger's manifest does not send a file; typed, it does, and what is known is not asked again.
         assert main(["run", "--config", "out/manifest.json", "--out", "more"]) == 2
@@ -96,7 +96,7 @@ def test_what_a_prompt_changes_stands_beside_what_edits_change(capfd: pytest.Cap
         assert effect[name]["points"] == pytest.approx(1 / 3)
         assert 0.1 < effect[name]["low"] < 1 / 3 < effect[name]["high"] < 0.6
     assert effect["pair_excess"]["p"] < 0.01
-    assert all(one["violations"]["count"] == 0 for one in found["models"])
+    assert all(model["violations"]["count"] == 0 for model in found["models"])
     assert main(["report", "out", "--markdown", "out.md", "--html", "out.html"]) == 0
     for page in ("out.md", "out.html"):
         text = Path(page).read_text(encoding="utf-8")
@@ -144,7 +144,7 @@ def test_a_merged_run_has_the_prompts_of_the_whole() -> None:
         run_of_part(part, f"{number}/2", settings)
     merge([Path(part) for part in parts], Path("merged"), command=[])
     assert summary("merged")["prompts"] == whole["prompts"]
-    assert [one["model"] for one in whole["models"]] == [
+    assert [model["model"] for model in whole["models"]] == [
         "fake/noisy@plain", "fake/noisy@few-shot", "fake/hash@plain", "fake/hash@few-shot"
     ]  # fmt: skip
 
@@ -173,10 +173,10 @@ def test_arguments_of_one_model_stay_with_it_and_models_of_code_are_asked_once()
         prompts=("plain", "native"),
         model_arguments={"2:p": 0.5},
     )
-    assert [one["model"] for one in found["models"]] == [
+    assert [model["model"] for model in found["models"]] == [
         "fake/length@plain", "fake/length@native", "fake/noisy@plain", "fake/noisy@native", "spe-checkpoint"
     ]  # fmt: skip
-    assert ["p=0.5" in one["fingerprint"] for one in found["models"]] == [False, False, True, True, False]
+    assert ["p=0.5" in model["fingerprint"] for model in found["models"]] == [False, False, True, True, False]
     assert main(["explain", "out", "--model", "fake/length@native", "--limit", "1"]) in (0, 3)
 
 
@@ -221,6 +221,6 @@ def test_what_does_not_go_together_is_one_line(
 def test_a_prompt_is_forecast_with_its_own_words(capfd: pytest.CaptureFixture[str]) -> None:
     words = (*WORDS, "--model", "openai/tiny", "--base-url", "http://127.0.0.1:9/v1", "--dry-run")
     assert main([*words, "--prompt", "plain", "--prompt", "reasoning", "--format", "json"]) == 0
-    found = json.loads(capfd.readouterr().out)
-    plain, thinking = found["models"] if isinstance(found, dict) else found
+    plan = json.loads(capfd.readouterr().out)
+    plain, thinking = plan["models"] if isinstance(plan, dict) else plan
     assert thinking["tokens_out"] > 20 * plain["tokens_out"]

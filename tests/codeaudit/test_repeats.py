@@ -72,9 +72,9 @@ def run(model: Any, out: str = "out", **options: Any) -> pd.DataFrame:
 
 
 def told(out: str = "out") -> dict[str, Any]:
-    (one,) = json.loads(Path(out, "manifest.json").read_text("utf-8"))["repeats"].values()
-    assert isinstance(one, dict)
-    return one
+    (repeats,) = json.loads(Path(out, "manifest.json").read_text("utf-8"))["repeats"].values()
+    assert isinstance(repeats, dict)
+    return repeats
 
 
 def numbers(verdicts: pd.DataFrame) -> dict[int, int]:
@@ -103,10 +103,10 @@ def test_a_local_model_with_noise_is_asked_as_often_as_it_has_variants() -> None
         "every sample, not only those that changed"
     )
     assert {model.asked[text] for text in set(pd.read_parquet("out/suite.parquet")["source"])} == {5}
-    found = told()
-    assert (found["per_sample"], found["stages"]) == (4, 2)
+    repeats = told()
+    assert (repeats["per_sample"], repeats["stages"]) == (4, 2)
     changed = verdicts[(verdicts["variant"] == 0) & (verdicts["kind"] == "identity")]["outcome"] == "violated"
-    assert found["why"] == f"the first repeat changed {changed.sum()} of {FUNCTIONS} answers"
+    assert repeats["why"] == f"the first repeat changed {changed.sum()} of {FUNCTIONS} answers"
 
 
 @pytest.mark.thinned(1)
@@ -169,12 +169,12 @@ def test_a_hosted_model_is_asked_all_repeats_among_the_variants(sources: Path) -
     assert numbers(verdicts) == dict.fromkeys(range(4), samples)
     assert told() == {"per_sample": 4, "stages": 2, "why": "the model is hosted"}
     manifest = json.loads(Path("out/manifest.json").read_text("utf-8"))
-    assert [one["hosted"] for one in manifest["models"]] == [True]
+    assert [entry["hosted"] for entry in manifest["models"]] == [True]
     # No text comes five times in a row: its repeats stand among its variants.
     again = [text for text, number in model.asked.items() if number == 5]
     assert len(again) == samples
     for text in again:
-        places = [place for place, one in enumerate(model.order) if one == text]
+        places = [place for place, asked in enumerate(model.order) if asked == text]
         assert places[-1] - places[0] > len(places), "all in a row"
 
 
@@ -193,9 +193,9 @@ def gated(model: Any, seed: int) -> tuple[Any, Any]:
         "seed": seed,
         "workers": 1,
     }
-    found = codeaudit.run({"m": model}, out=f"run-{seed}", **settings)
-    decided = codeaudit.gate(found, max_violation_rate=0.1, allow_insensitive=True)
-    return found.summary.models[0], decided
+    finished = codeaudit.run({"m": model}, out=f"run-{seed}", **settings)
+    decided = codeaudit.gate(finished, max_violation_rate=0.1, allow_insensitive=True)
+    return finished.summary.models[0], decided
 
 
 @pytest.mark.slow
@@ -203,8 +203,8 @@ def gated(model: Any, seed: int) -> tuple[Any, Any]:
 @pytest.mark.thinned(1)
 def test_noise_alone_is_no_effect_and_passes_the_gate(seed: int) -> None:
     """A model that ignores the code: a fifth of the samples seem violated, and nothing is shown."""
-    found, decided = gated(Model(noise=0.05), seed)
-    rows = [row for row in found.by_transform if row.kind == "preserving"]
+    summary, decided = gated(Model(noise=0.05), seed)
+    rows = [row for row in summary.by_transform if row.kind == "preserving"]
     assert [row.violations.total for row in rows] == [150, 150]
     assert max(row.violations.rate for row in rows) > 0.1
     assert all(row.pair_excess.p > 0.01 and abs(row.excess.points) < 0.12 for row in rows)
@@ -221,15 +221,15 @@ def test_an_effect_is_shown_beside_the_same_noise_and_fails_the_gate(seed: int) 
             said, own = super().answer(text), hashlib.sha256(text.encode()).digest()
             return f"name_{own[1]}" if said == "stable_name" and own[0] % 3 == 0 else said
 
-    found, decided = gated(Moves(noise=0.05), seed)
-    rows = [row for row in found.by_transform if row.kind == "preserving"]
+    summary, decided = gated(Moves(noise=0.05), seed)
+    rows = [row for row in summary.by_transform if row.kind == "preserving"]
     assert all(row.pair_excess.p < 0.01 and row.excess.points > 0.2 for row in rows)
     assert not decided.passed
 
 
 @pytest.mark.slow
 def test_a_run_of_a_hosted_model_that_was_killed_goes_on_and_is_the_same(sources: Path) -> None:
-    told = ["-M", "concurrency=1", "-M", "backoff=0.01", "--transform", "rename", "--workers", "1"]
+    options = ["-M", "concurrency=1", "-M", "backoff=0.01", "--transform", "rename", "--workers", "1"]
     killed: list[int] = []
 
     def command(url: str, out: str) -> list[str]:
@@ -241,7 +241,7 @@ def test_a_run_of_a_hosted_model_that_was_killed_goes_on_and_is_the_same(sources
             "openai/tiny",
             "--base-url",
             url,
-            *told,
+            *options,
             "--out",
             out,
         ]

@@ -60,12 +60,12 @@ def joined(folder: str | Path) -> pd.DataFrame:
 def test_every_verdict_has_its_reply_and_no_file_has_the_key(sources: Path) -> None:
     with serving(answer) as endpoint:
         assert main(words(sources, endpoint.url)) == 0
-    found = joined("out")
-    assert found["reply"].notna().all()
-    named = found[found["read"] == "sentence"]
+    table = joined("out")
+    assert table["reply"].notna().all()
+    named = table[table["read"] == "sentence"]
     assert named["reply"].str.startswith("The function name should be `total_").all()
     assert len(named) > 0
-    rest = found[found["read"] != "sentence"]
+    rest = table[table["read"] != "sentence"]
     assert set(rest["read"]) == {"no readable answer"}
     assert set(rest["reason"]) == {"no readable answer"}
     for path in (*Path("out").iterdir(), *Path("cache").rglob("*")):
@@ -139,11 +139,11 @@ def test_an_entry_of_an_earlier_cache_gives_a_null(sources: Path) -> None:
             file.execute("UPDATE answers SET answer = ? WHERE key = ?", (json.dumps(old), key))
         file.close()
         assert main(words(sources, endpoint.url, "out")) == 0
-    first, found = replies("first"), replies("out")
-    assert len(first) == len(found)
-    assert found["reply"].isna().sum() >= 1
-    kept = found["reply"].notna()
-    pd.testing.assert_frame_equal(found[kept], first[kept])
+    first, later = replies("first"), replies("out")
+    assert len(first) == len(later)
+    assert later["reply"].isna().sum() >= 1
+    kept = later["reply"].notna()
+    pd.testing.assert_frame_equal(later[kept], first[kept])
 
 
 @pytest.mark.slow
@@ -169,11 +169,11 @@ def test_a_callable_that_answers_in_sentences_is_read_and_what_it_said_is_kept(s
         return [said[len(query.source) % 3] for query in queries]
 
     codeaudit.run({"talks": talks}, corpus=sources, transforms="rename", variants=4, out="out")
-    found = joined("out")
-    told = found.groupby(found["reply"].fillna("-"))["after"].agg(set)
-    assert told["The function name should be `read_file`."] == {'["file", "read"]'}
-    assert told["This reads a file and returns it."] == {'{"failed": "no readable answer"}'}
-    assert told["average"] == {'["average"]'}, "what is said in one word is kept, too"
+    table = joined("out")
+    by_reply = table.groupby(table["reply"].fillna("-"))["after"].agg(set)
+    assert by_reply["The function name should be `read_file`."] == {'["file", "read"]'}
+    assert by_reply["This reads a file and returns it."] == {'{"failed": "no readable answer"}'}
+    assert by_reply["average"] == {'["average"]'}, "what is said in one word is kept, too"
 
 
 @pytest.mark.slow
@@ -209,10 +209,10 @@ def test_explain_and_the_page_show_both_replies(sources: Path, capfd: pytest.Cap
     assert "<script>alert" not in page
     data = _data(page)
     assert data["rows"]
-    for one in data["rows"]:
-        assert one["before"]["reply"].startswith("The name should be")
-        assert one["after"]["reply"] != one["before"]["reply"]
-        assert one["after"]["read"] == "sentence"
+    for violation in data["rows"]:
+        assert violation["before"]["reply"].startswith("The name should be")
+        assert violation["after"]["reply"] != violation["before"]["reply"]
+        assert violation["after"]["read"] == "sentence"
 
 
 def _data(page: str) -> Any:

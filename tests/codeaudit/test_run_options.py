@@ -21,13 +21,13 @@ SET: Final[dict[str, Any]] = {
 """Values of options that not every value of their type may have."""
 
 
-def another(one: DeclaredOption) -> Any:
+def another(option: DeclaredOption) -> Any:
     """A value of an option that is not the default."""
-    if one.kind is bool:
-        return not one.default
-    if one.choices:
-        return next(value for value in one.choices if value != one.default)
-    return SET.get(one.name) or {int: 7, float: 5.5, Path: Path(one.name), str: "text"}[one.kind]
+    if option.kind is bool:
+        return not option.default
+    if option.choices:
+        return next(value for value in option.choices if value != option.default)
+    return SET.get(option.name) or {int: 7, float: 5.5, Path: Path(option.name), str: "text"}[option.kind]
 
 
 IN_PYTHON: Final = {"model": "models", "transform": "transforms", "model_argument": "model_arguments"}
@@ -45,10 +45,10 @@ def kept(options: RunOptions) -> dict[str, Any]:
 @pytest.mark.thinned(14)
 @pytest.mark.parametrize("name", sorted(TABLE.keys() - ONLY_COMMAND_LINE - BECOMES_MODELS))
 def test_every_option_can_be_set_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found: list[RunOptions] = []
+    received: list[RunOptions] = []
 
     def audited(options: RunOptions, **more: object) -> None:
-        found.append(options)
+        received.append(options)
         raise RunError("seen")
 
     monkeypatch.setattr(running, "audit_models", audited)
@@ -56,7 +56,7 @@ def test_every_option_can_be_set_in_python(name: str, monkeypatch: pytest.Monkey
     given: dict[str, Any] = {IN_PYTHON.get(name, name): value}
     with pytest.raises(RunError, match="seen"):
         running.run(**given)
-    assert getattr(found[0], name) == another(TABLE[name])
+    assert getattr(received[0], name) == another(TABLE[name])
 
 
 def test_a_proxy_is_neither_kept_nor_taken_from_a_manifest() -> None:
@@ -67,14 +67,14 @@ def test_a_proxy_is_neither_kept_nor_taken_from_a_manifest() -> None:
 
 
 @pytest.mark.thinned(14)
-@pytest.mark.parametrize("name", [one.name for one in fields(RunOptions) if TABLE[one.name].entry.kept])
+@pytest.mark.parametrize("name", [field.name for field in fields(RunOptions) if TABLE[field.name].entry.kept])
 def test_every_option_comes_back_from_a_manifest(name: str) -> None:
     value = another(TABLE[name])
     assert value != getattr(RunOptions(), name), "the value is not the default"
     # The address is kept if an endpoint is asked.
     options = RunOptions(**{"model": ("openai/tiny",), name: value})
-    found = RunOptions.of_manifest(kept(options), PLACE)
-    assert getattr(found, name) == value
+    again = RunOptions.of_manifest(kept(options), PLACE)
+    assert getattr(again, name) == value
 
 
 def test_whole_costs_and_absent_options_come_back() -> None:

@@ -98,7 +98,7 @@ FORGERIES: dict[str, tuple[Forge, str]] = {
 def test_a_forged_suite_is_refused_by_every_reader(
     name: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    forge, told = FORGERIES[name]
+    forge, message = FORGERIES[name]
     monkeypatch.chdir(tmp_path)
     shutil.copytree(made / "run", "forged")
     forge(Path("forged"))
@@ -110,7 +110,7 @@ def test_a_forged_suite_is_refused_by_every_reader(
     ):
         capsys.readouterr()
         assert main(words) == 3, name
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
 def test_the_run_itself_is_read(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

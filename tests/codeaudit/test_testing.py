@@ -70,8 +70,8 @@ def test_other_tasks_and_languages() -> None:
     def lines(queries: Sequence[Query]) -> list[object]:
         return [float(query.source.count("\n")) for query in queries]
 
-    found = assert_invariant(lines, [ASSEMBLY], task="throughput", language="x86", transforms=["rename"])
-    assert found[0].verdicts
+    audited = assert_invariant(lines, [ASSEMBLY], task="throughput", language="x86", transforms=["rename"])
+    assert audited[0].verdicts
 
 
 def test_models_by_name_and_as_objects() -> None:
@@ -93,8 +93,8 @@ def test_what_could_not_be_judged_does_not_pass() -> None:
 
     with pytest.raises(CannotAudit, match="nothing could be judged \\(4 × no readable answer\\)") as caught:
         assert_invariant(silent, [SOURCE], transforms=["rename"])
-    told = "the answer None is malformed; function-name takes a name or a list of its subtokens"
-    assert str(caught.value).endswith(told)
+    message = "the answer None is malformed; function-name takes a name or a list of its subtokens"
+    assert str(caught.value).endswith(message)
     with pytest.raises(CannotAudit, match="nothing could be judged \\(4 × no local to rename\\)"):
         assert_invariant(steady, ["def f(x):\n    # nothing\n    return x"], transforms=["rename"])
     with pytest.raises(CannotAudit, match="could not be judged"):
@@ -120,7 +120,7 @@ def test_the_plugin_gives_the_fixture_and_costs_nothing(tmp_path: Path) -> None:
         "def test_names(assert_invariant):\n    assert_invariant(answer, [SOURCE], transforms=['rename'])\n",
         encoding="utf-8",
     )
-    registered = any(one.value == "codeaudit.pytest_plugin" for one in entry_points(group="pytest11"))
+    registered = any(point.value == "codeaudit.pytest_plugin" for point in entry_points(group="pytest11"))
     words = [] if registered else ["-p", "codeaudit.pytest_plugin"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words, str(tmp_path)],

@@ -17,13 +17,14 @@ events: list[str] = []
 
 def watch(event: str, arguments: tuple[object, ...]) -> None:
     """Record an audit event of Python."""
-    told = repr(arguments)
+    shown = repr(arguments)
     if event == "exec" and (name := Path(getattr(arguments[0], "co_filename", "")).name).startswith("evil"):
         events.append(f"executed {name}")
     elif (
-        event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn") and "evil" in told
-    ) or (event in ("socket.connect", "socket.getaddrinfo", "socket.sendto") and "127.0.0.1" in told):
-        events.append(f"{event} {told[:120]}")
+        event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn")
+        and "evil" in shown
+    ) or (event in ("socket.connect", "socket.getaddrinfo", "socket.sendto") and "127.0.0.1" in shown):
+        events.append(f"{event} {shown[:120]}")
 
 
 def main() -> None:

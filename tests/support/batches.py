@@ -52,7 +52,7 @@ class Batches:
     def made(self, body: Line) -> Line:
         """A new batch."""
         number = f"batch_{len(self.batches)}"
-        lines = [json.loads(one) for one in self.files[body["input_file_id"]].splitlines()]
+        lines = [json.loads(line) for line in self.files[body["input_file_id"]].splitlines()]
         made = {"id": number, "object": "batch", "metadata": body["metadata"], "status": "validating"}
         self.batches[number] = made | {"lines": lines}
         if not (self.fault and len(lines) > self.most):
@@ -64,26 +64,26 @@ class Batches:
         batch = self.batches[number]
         look = self.looks[number] = self.looks.get(number, -1) + 1
         status, lines = self.status(look), batch["lines"]
-        told = {key: batch[key] for key in ("id", "object", "metadata")}
+        reply = {key: batch[key] for key in ("id", "object", "metadata")}
         if self.fault and len(lines) > self.most:
             errors = {"object": "list", "data": [{"code": self.fault, "message": "too much of it"}]}
-            return told | {"status": "failed", "errors": errors}
+            return reply | {"status": "failed", "errors": errors}
         if status in ("completed", "expired", "cancelled"):
             good: list[Line] = []
             bad: list[Line] = []
             for line in lines:
-                found = {"id": "r", "custom_id": line["custom_id"], "error": None}
+                row = {"id": "r", "custom_id": line["custom_id"], "error": None}
                 response = self.answer(line)
                 if "code" in response:
-                    bad.append(found | {"response": None, "error": response})
+                    bad.append(row | {"response": None, "error": response})
                 elif response.get("status_code"):
-                    (good if response["status_code"] < 400 else bad).append(found | {"response": response})
+                    (good if response["status_code"] < 400 else bad).append(row | {"response": response})
             for name, some in (("output", self.shuffled(good)), ("error", bad)):
                 if some:
                     self.files[f"{name}-{number}"] = "\n".join(map(json.dumps, some)).encode()
-                    told[f"{name}_file_id"] = f"{name}-{number}"
+                    reply[f"{name}_file_id"] = f"{name}-{number}"
         counts = {"total": len(lines), "completed": 0, "failed": 0}
-        return told | {"status": status, "request_counts": counts}
+        return reply | {"status": status, "request_counts": counts}
 
 
 class BatchHandler(Handler):
@@ -98,7 +98,7 @@ class BatchHandler(Handler):
         if kind.startswith("multipart/"):
             parts = message_from_bytes(f"content-type: {kind}\r\n\r\n".encode() + data).get_payload()
             assert isinstance(parts, list)
-            named = {str(one.get_param("name", header="content-disposition")): one for one in parts}
+            named = {str(part.get_param("name", header="content-disposition")): part for part in parts}
             assert named["purpose"].get_payload() == "batch"
             self._serve("POST", {"file": named["file"].get_payload(decode=True)})
         else:
@@ -121,8 +121,10 @@ class BatchHandler(Handler):
                     assert body["endpoint"] == "/v1/chat/completions"
                     reply = held.made(body)
                 case "GET /batches":
-                    told = [{key: one[key] for key in ("id", "metadata")} for one in held.batches.values()]
-                    reply = {"object": "list", "data": told[::-1], "has_more": False}
+                    listed = [
+                        {key: batch[key] for key in ("id", "metadata")} for batch in held.batches.values()
+                    ]
+                    reply = {"object": "list", "data": listed[::-1], "has_more": False}
                 case "GET /batches/ID":
                     reply = held.seen(path.rpartition("/")[2])
                 case "GET /files/ID/content":

@@ -42,9 +42,9 @@ def renamings(source: str, count: int) -> Iterator[str]:
     for seed in range(count):
         moves = rename.propose(source, Random(seed))
         if not isinstance(moves, Refused):
-            found = rename.apply(source, moves)
-            assert isinstance(found, Rewritten)
-            yield found.source
+            variant = rename.apply(source, moves)
+            assert isinstance(variant, Rewritten)
+            yield variant.source
 
 
 @cache
@@ -76,4 +76,4 @@ def write(folder: Path, name: str = "renamer") -> Path:
 
 def _words(name: str) -> list[str]:
     reading = TERM_NETWORKS[name].reading
-    return [*words(reading), *(one for block in BLOCKS for one in spelled(terms(block), reading))]
+    return [*words(reading), *(word for block in BLOCKS for word in spelled(terms(block), reading))]

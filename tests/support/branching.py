@@ -181,11 +181,11 @@ def _int(rng: Random, depth: int) -> str:
         return rng.choice((*_INTS, "1", "2", "-3", "len(s)"))
     if rng.random() < 0.1:
         return f"({_int(rng, 0)} if {_condition(rng, 1)} else {_int(rng, 0)})"
-    one = _int(rng, depth - 1)  # no product of variables: a loop would square it again and again
+    part = _int(rng, depth - 1)  # no product of variables: a loop would square it again and again
     return (
-        f"{rng.choice(('2', '-3'))} * ({one})"
+        f"{rng.choice(('2', '-3'))} * ({part})"
         if rng.random() < 0.3
-        else f"{one} {rng.choice('+-')} ({_int(rng, depth - 1)})"
+        else f"{part} {rng.choice('+-')} ({_int(rng, depth - 1)})"
     )
 
 

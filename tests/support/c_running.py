@@ -83,20 +83,20 @@ def outputs(rows: Sequence[Versions], *flags: str) -> list[list[str]]:
             timeout=60,
         )
         assert done.returncode == 0, done.stderr[-2000:]
-    told = iter(done.stdout.split(_BETWEEN))
-    return [[next(told) for _ in row.functions] for row in rows]
+    printed = iter(done.stdout.split(_BETWEEN))
+    return [[next(printed) for _ in row.functions] for row in rows]
 
 
 def _of_halves(rows: Sequence[Versions], flags: Sequence[str]) -> list[list[str]]:
     if len(rows) > 1:
         half = len(rows) // 2
-        return [one for part in (rows[:half], rows[half:]) for one in outputs(part, *flags)]
+        return [output for part in (rows[:half], rows[half:]) for output in outputs(part, *flags)]
     (row,) = rows
     half = len(row.functions) // 2
     if not half:
         return [[NO_CODE] * len(row.functions)]
     parts = [row._replace(functions=part) for part in (row.functions[:half], row.functions[half:])]
-    return [[told for part in parts for told in outputs([part], *flags)[0]]]
+    return [[output for part in parts for output in outputs([part], *flags)[0]]]
 
 
 def object_code(text: str, *flags: str) -> bytes | None:

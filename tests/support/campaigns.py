@@ -80,15 +80,15 @@ class CampaignLog:
         with self.path.open(encoding="utf-8") as file:
             for line in file:
                 try:
-                    found = Chunk(**json.loads(line))
+                    chunk = Chunk(**json.loads(line))
                 except json.JSONDecodeError:
                     continue
-                if found.campaign == self.campaign:
-                    yield found
+                if chunk.campaign == self.campaign:
+                    yield chunk
 
     def next_program(self, seed: int) -> int:
         """The number of the first program of a seed that no chunk holds, nor any later one."""
-        return max((one.first + one.programs for one in self.chunks() if one.seed == seed), default=0)
+        return max((chunk.first + chunk.programs for chunk in self.chunks() if chunk.seed == seed), default=0)
 
     def report(self, now: str, names: Iterable[str] = ()) -> "Report":
         """What the log shows for the engine `now`; `names` are the transforms that the campaign has."""

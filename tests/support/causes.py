@@ -115,8 +115,8 @@ def _hidden_names() -> Patches:
     original = facts.free_names
 
     def free_names(scope: ast.AST) -> frozenset[str]:
-        found = original(scope)
-        return found - facts.bound_names(scope.body) if isinstance(scope, ast.ClassDef) else found
+        names = original(scope)
+        return names - facts.bound_names(scope.body) if isinstance(scope, ast.ClassDef) else names
 
     return {(module, "free_names"): free_names for module in (facts, builder, expressions)}
 

@@ -151,11 +151,11 @@ OBJECT_USES: Final = (
 
 def _chosen(g: "Grammar", *pools: Sequence[str], most: int = 5) -> list[str]:
     """Two statements or more, at least one of each pool, in any order."""
-    found = [g.rng.choice(pool) for pool in pools]
-    while len(found) < 2 or (len(found) < most and g.chance(0.6)):
-        found.append(g.rng.choice(g.rng.choice(pools)))
-    g.rng.shuffle(found)
-    return found
+    chosen = [g.rng.choice(pool) for pool in pools]
+    while len(chosen) < 2 or (len(chosen) < most and g.chance(0.6)):
+        chosen.append(g.rng.choice(g.rng.choice(pools)))
+    g.rng.shuffle(chosen)
+    return chosen
 
 
 def _met(g: "Grammar", statements: Sequence[str], M: str = "", N: str = "") -> list[str]:
@@ -172,7 +172,7 @@ def _met(g: "Grammar", statements: Sequence[str], M: str = "", N: str = "") -> l
         lines += re.sub(r"\bN\b", N or "e", statement).replace("; ", "\n").splitlines()
     shown = [*results, *([M] if M and g.chance(0.5) else []), *([N] if N and g.chance(0.5) else [])]
     if g.chance(0.3) and len(shown) > 1:  # the results are names of their own until the end
-        return [*lines, *(f"show({one})" for one in shown)]
+        return [*lines, *(f"show({name})" for name in shown)]
     return [*lines, f"show({', '.join(shown)})"]
 
 

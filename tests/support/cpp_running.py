@@ -37,17 +37,17 @@ class Program(NamedTuple):
 
 
 def _made(programs: Sequence[Program]) -> str:
-    headers = dict.fromkeys(line for one in programs for line in _INCLUDE.findall(one.file))
+    headers = dict.fromkeys(line for program in programs for line in _INCLUDE.findall(program.file))
     headers |= {
         f"#include <{name}>\n": None
         for name in ("string", "vector")
-        if any(f"std::{name}" in one.file for one in programs)
+        if any(f"std::{name}" in program.file for program in programs)
     }
-    places = {one.prelude: f"p{place}" for place, one in enumerate(programs) if one.prelude}
+    places = {program.prelude: f"p{place}" for place, program in enumerate(programs) if program.prelude}
     parts = [f"namespace {name} {{\n{prelude}}}\n" for prelude, name in places.items()]
-    for number, one in enumerate(programs):
-        used = f"using namespace {places[one.prelude]};\n" if one.prelude else ""
-        parts.append(one.text(number, used))
+    for number, program in enumerate(programs):
+        used = f"using namespace {places[program.prelude]};\n" if program.prelude else ""
+        parts.append(program.text(number, used))
     runs = "".join(f"v{number}::run(); std::putchar({ord(_BETWEEN)});" for number in range(len(programs)))
     return (
         f"#include <cstdio>\n{''.join(headers)}using std::printf;\n{''.join(parts)}int main() {{ {runs} }}\n"
@@ -74,12 +74,12 @@ def outputs(programs: Sequence[Program], *flags: str) -> list[str]:
         Path(folder, "a.cpp").write_text(_made(programs), encoding="utf-8")
         words = [GPP, "-w", *flags, "-o", "a.out", "a.cpp"]
         if not subprocess.run(words, cwd=folder, capture_output=True, check=False).returncode:
-            told = _run(Path(folder, "a.out"))
-            if told.endswith(_BETWEEN):
-                return told.split(_BETWEEN)[:-1]
+            printed = _run(Path(folder, "a.out"))
+            if printed.endswith(_BETWEEN):
+                return printed.split(_BETWEEN)[:-1]
         else:
-            told = NO_CODE
+            printed = NO_CODE
     if len(programs) == 1:
-        return [told]
+        return [printed]
     half = len(programs) // 2
-    return [one for part in (programs[:half], programs[half:]) for one in outputs(part, *flags)]
+    return [output for part in (programs[:half], programs[half:]) for output in outputs(part, *flags)]

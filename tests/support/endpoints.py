@@ -48,7 +48,7 @@ class Endpoint:
 
     @property
     def most_at_once(self) -> int:
-        return max((one.beside for one in self.asked), default=0)
+        return max((request.beside for request in self.asked), default=0)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -121,14 +121,14 @@ def serving(script: Script, port: int = 0) -> Iterator[Endpoint]:
 
 def free_port() -> int:
     """A port on which nobody listens."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return int(server.getsockname()[1])
 
 
 def completion(text: str | None, *, finish: str = "stop", usage: object = (7, 3)) -> str:
     """A completion as JSON, for the chat and for the other API alike."""
-    told = {"prompt_tokens": usage[0], "completion_tokens": usage[1]} if isinstance(usage, tuple) else usage
+    counts = {"prompt_tokens": usage[0], "completion_tokens": usage[1]} if isinstance(usage, tuple) else usage
     choice = {
         "index": 0,
         "message": {"role": "assistant", "content": text},
@@ -136,7 +136,7 @@ def completion(text: str | None, *, finish: str = "stop", usage: object = (7, 3)
         "finish_reason": finish,
     }
     return json.dumps(
-        {"id": "1", "object": "chat.completion", "model": "tiny-1", "choices": [choice], "usage": told}
+        {"id": "1", "object": "chat.completion", "model": "tiny-1", "choices": [choice], "usage": counts}
     )
 
 

@@ -74,7 +74,7 @@ class Tally:
 
     @property
     def smallest(self) -> Difference:
-        return min(self.different, key=lambda one: len(one.original))
+        return min(self.different, key=lambda difference: len(difference.original))
 
 
 def unit(source: str, number: int = 0) -> Sample:
@@ -114,11 +114,11 @@ class Judge(Oracle):
                 groups.append([texts])
         jobs = [_job([text for texts in group for text in texts]) for group in groups]
         try:
-            found = self._batch.ask(jobs)
+            replies = self._batch.ask(jobs)
         except Lost:
             return [[False] * len(variants) for _, variants in programs]
         equal: list[list[bool]] = []
-        for group, answers in zip(groups, found, strict=True):
+        for group, answers in zip(groups, replies, strict=True):
             rest = iter(answers)
             equal += [_equal([list(islice(rest, len(INPUTS))) for _ in texts]) for texts in group]
         return equal
@@ -131,8 +131,8 @@ def _job(texts: Sequence[str]) -> dict[str, object]:
 def _equal(answers: Sequence[Sequence[tuple[str, str]]]) -> list[bool]:
     """For each text behind the first one, whether it was seen to do the same as that."""
     first, *others = answers
-    usable = all(kind == "seen" and '"unfit"' not in told for kind, told in first)
-    return [usable and one == first for one in others]
+    usable = all(kind == "seen" and '"unfit"' not in text for kind, text in first)
+    return [usable and other == first for other in others]
 
 
 def oracle() -> Judge:
@@ -166,14 +166,14 @@ def fuzz(
                     changed.append(outcome)
         programs.append((source, changed))
     # All at once: on a busy machine, each wait for the other process costs more than its work.
-    same = judge.same([(source, [one.source for one in changed]) for source, changed in programs])
+    same = judge.same([(source, [variant.source for variant in changed]) for source, changed in programs])
     doubtful: list[Perturbed] = []
     for (_, changed), equal in zip(programs, same, strict=True):
         for outcome, certain in zip(changed, equal, strict=True):
             tallies[outcome.transform].equal += certain
             if not certain:
                 doubtful.append(outcome)
-    pairs = (pair(one.sample.source, one.source) for one in doubtful)
+    pairs = (pair(variant.sample.source, variant.source) for variant in doubtful)
     for outcome, verdict in zip(doubtful, map(judge.judge_pair, pairs), strict=True):
         tally = tallies[outcome.transform]
         match verdict:
@@ -198,9 +198,9 @@ def pair(before: str, after: str) -> ProgramPair:
     )
 
 
-def shrink(judge: Oracle, transform: Transform, found: Difference) -> Difference:
+def shrink(judge: Oracle, transform: Transform, difference: Difference) -> Difference:
     """A smaller program that the transform changes too: statements are taken away while it does."""
-    smallest = found
+    smallest = difference
     while True:
         for source in smaller(smallest.original):
             again = _difference(judge, transform, source)
@@ -229,19 +229,19 @@ def smaller(source: str) -> Iterator[str]:
             block = getattr(node, name, None)
             if not isinstance(block, list):
                 continue
-            for one in reversed(block):
-                if hasattr(one, "lineno") and hasattr(one, "end_lineno"):
-                    first, last = one.lineno - 1, one.end_lineno
+            for statement in reversed(block):
+                if hasattr(statement, "lineno") and hasattr(statement, "end_lineno"):
+                    first, last = statement.lineno - 1, statement.end_lineno
                     kept = [*lines[:first], *lines[last:]]
-                    inner = getattr(one, "body", None)
-                    if isinstance(inner, list) and inner[0].lineno > one.lineno:
+                    inner = getattr(statement, "body", None)
+                    if isinstance(inner, list) and inner[0].lineno > statement.lineno:
                         start, end = inner[0].lineno - 1, inner[-1].end_lineno
-                        step = inner[0].col_offset - one.col_offset
+                        step = inner[0].col_offset - statement.col_offset
                         yield from _valid(
                             [*lines[:first], *(line[step:] for line in lines[start:end]), *lines[last:]]
                         )
                     yield from _valid(kept)
-                    if name == "orelse" and one is block[0]:  # the whole branch with its word
+                    if name == "orelse" and statement is block[0]:  # the whole branch with its word
                         start, end = block[0].lineno - 1, block[-1].end_lineno
                         if lines[start - 1].strip() == "else:":
                             yield from _valid([*lines[: start - 1], *lines[end:]])

@@ -92,7 +92,7 @@ def _item(self: object, key: object = 0) -> object:
 def _results(exact: bool) -> Mapping[str, Callable[..., object]]:
     """What the methods of a foreign object give; not `exact`: values of subclasses of the builtin types."""
     text, whole, real, bits = (str, int, float, bytes) if exact else (Text, Whole, Real, Bits)
-    found: dict[str, Callable[..., object]] = {
+    results: dict[str, Callable[..., object]] = {
         **dict.fromkeys(
             ("__bool__", *LOOKING["to compare"] - {"__buffer__", "__release_buffer__"}), lambda *_: True
         ),
@@ -117,7 +117,7 @@ def _results(exact: bool) -> Mapping[str, Callable[..., object]]:
         **dict.fromkeys((f"__i{name}__" for name in _OPERATORS if name != "divmod"), lambda *_: whole(1)),
         **dict.fromkeys(("__setitem__", "__delitem__"), lambda *_: None),
     }
-    return found
+    return results
 
 
 def _array() -> object:

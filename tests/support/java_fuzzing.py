@@ -103,29 +103,29 @@ def fuzz_java(
     tallies = {transform.name: JavaTally() for transform in transforms}
     programs = {number: java_program(seed, number, release) for number in numbers}
     units = [JavaUnit(program.text, EVERY) for program in programs.values()]
-    told = dict(zip(programs, judge.told(units), strict=True))
+    originals = dict(zip(programs, judge.told(units), strict=True))
     made: list[_Variant] = []
     for number, program in programs.items():
-        if not told[number].error:
+        if not originals[number].error:
             made += _variants(program, number, transforms, tallies, seed=seed, variants=variants)
     while made:
-        found = judge.told([variant.unit for variant in made])
+        answers = judge.told([variant.unit for variant in made])
         apart: list[_Variant] = []
-        for variant, after in zip(made, found, strict=True):
+        for variant, after in zip(made, answers, strict=True):
             if after.error and len(variant.rewritten) > 1:  # its methods are judged alone
                 apart += _apart(programs[variant.number], variant)
             else:
-                _count(tallies, programs[variant.number], told[variant.number], variant, after, judge)
+                _count(tallies, programs[variant.number], originals[variant.number], variant, after, judge)
         made = apart
-    return tallies, sum(bool(one.error) for one in told.values())
+    return tallies, sum(bool(answer.error) for answer in originals.values())
 
 
 def _spans(program: JavaProgramText) -> dict[int, tuple[int, int]]:
     """Where each method that is run and may be rewritten stands in the text, by its number."""
     around = INHERITED_NAMES if program.inherits else frozenset()
-    found = {place.name: place for place in JAVA_FILES.places(program.text, around)}
-    places = {number: found[name] for number, name in enumerate(program.targets)}
-    return {number: (one.start, one.end) for number, one in places.items() if one.obstacle is None}
+    by_name = {place.name: place for place in JAVA_FILES.places(program.text, around)}
+    places = {number: by_name[name] for number, name in enumerate(program.targets)}
+    return {number: (place.start, place.end) for number, place in places.items() if place.obstacle is None}
 
 
 def _variants(
@@ -152,8 +152,8 @@ def _variants(
                 if isinstance(outcome, Perturbed):
                     tally.applied += 1
                     new.setdefault(target, []).append((transform.name, outcome.source))
-    for one in new.pop(WHOLE, []):
-        yield _Variant(number, one[1], {WHOLE: one})
+    for edit in new.pop(WHOLE, []):
+        yield _Variant(number, edit[1], {WHOLE: edit})
     # To compile costs most, so each file has as many rewritten methods as there are.
     for place in range(max(map(len, new.values()), default=0)):
         rewritten = {target: texts[place] for target, texts in new.items() if place < len(texts)}
@@ -171,8 +171,8 @@ def _apart(program: JavaProgramText, variant: _Variant, *targets: int) -> Iterat
     """For each rewritten method, or each of these, a file in which no other one is rewritten."""
     spans = _spans(program)
     for target in targets or variant.rewritten:
-        one = {target: variant.rewritten[target]}
-        yield _Variant(variant.number, _text(program.text, spans, one), one)
+        single = {target: variant.rewritten[target]}
+        yield _Variant(variant.number, _text(program.text, spans, single), single)
 
 
 def _sample(source: str, file: str, name: str = "0") -> Sample:
@@ -212,16 +212,16 @@ def _count(
 # ── smaller differences ──────────────────────────────────────────────────────────────────────────────────
 
 
-def shrink_java(judge: JavaJudge, transform: Transform, found: JavaDifference) -> JavaDifference:
+def shrink_java(judge: JavaJudge, transform: Transform, difference: JavaDifference) -> JavaDifference:
     """A smaller program that the transform changes too: lines are taken away while it does."""
-    smallest = found
+    smallest = difference
     # Blocks of lines first, then single ones.
     size = 32
     while size:
         lines = smallest.original.splitlines(keepends=True)
         for start in range(0, len(lines), size):
             kept = "".join(lines[:start] + lines[start + size :])
-            again = _difference(judge, transform, found, kept)
+            again = _difference(judge, transform, difference, kept)
             if again is not None:
                 smallest = again
                 break
@@ -231,7 +231,7 @@ def shrink_java(judge: JavaJudge, transform: Transform, found: JavaDifference) -
 
 
 def _difference(
-    judge: JavaJudge, transform: Transform, found: JavaDifference, text: str
+    judge: JavaJudge, transform: Transform, difference: JavaDifference, text: str
 ) -> JavaDifference | None:
     try:
         places = JAVA_FILES.places(text)
@@ -240,8 +240,10 @@ def _difference(
     (before,) = judge.told([JavaUnit(text, EVERY)])
     if before.error:
         return None
-    spans = {number: (one.start, one.end) for number, one in enumerate(places) if one.obstacle is None}
-    chosen = spans.items() if found.target != WHOLE else [(WHOLE, (0, len(text)))]
+    spans = {
+        number: (place.start, place.end) for number, place in enumerate(places) if place.obstacle is None
+    }
+    chosen = spans.items() if difference.target != WHOLE else [(WHOLE, (0, len(text)))]
     made = []
     for target, (start, end) in chosen:
         for seed in range(_SHRINKING_SEEDS):
@@ -249,12 +251,18 @@ def _difference(
                 if isinstance(outcome, Perturbed):
                     new = {target: (transform.name, outcome.source)}
                     made.append(outcome.source if target == WHOLE else _text(text, spans, new))
-    told = judge.told([JavaUnit(one, EVERY) for one in made])
-    for one, after in zip(made, told, strict=True):
-        if after != before and (not after.error or found.after.startswith(NOT_COMPILED)):
+    outputs = judge.told([JavaUnit(variant, EVERY) for variant in made])
+    for variant, after in zip(made, outputs, strict=True):
+        if after != before and (not after.error or difference.after.startswith(NOT_COMPILED)):
             seen = after.error or "".join(after.outcomes)
             return JavaDifference(
-                found.transform, found.number, found.target, text, one, "".join(before.outcomes), seen
+                difference.transform,
+                difference.number,
+                difference.target,
+                text,
+                variant,
+                "".join(before.outcomes),
+                seen,
             )
     return None
 

@@ -547,10 +547,10 @@ class Writer:
     def _result(self) -> str:
         """An expression that tells what the variables hold."""
         kinds = ("int", "fixed", "long", "char", "small", "bool", "builder", "box")
-        told = [one for kind in kinds for one in self._known[kind]]
-        self.rng.shuffle(told)
-        first = '"" + ' + ' + "/" + '.join(told[:8])
-        kept = [one for kind in ("list", "objects", "set", "map") for one in self._known[kind]]
+        names = [name for kind in kinds for name in self._known[kind]]
+        self.rng.shuffle(names)
+        first = '"" + ' + ' + "/" + '.join(names[:8])
+        kept = [name for kind in ("list", "objects", "set", "map") for name in self._known[kind]]
         if kept and self.rng.random() < 0.6:
             return f"Arrays.<Object>asList({first}, {', '.join(kept)})"
         return first

@@ -24,10 +24,10 @@ makes classes that no machine accepts.
 
 def jdks() -> dict[int, Path]:
     """The programs `java` of the JDKs of this machine, by release."""
-    found = [Path(one).resolve() for one in (shutil.which("java"),) if one]
-    found += [one.resolve() for one in Path("/usr/lib/jvm").glob("*/bin/java")]
+    paths = [Path(path).resolve() for path in (shutil.which("java"),) if path]
+    paths += [path.resolve() for path in Path("/usr/lib/jvm").glob("*/bin/java")]
     releases = {}
-    for java in sorted({one for one in found if one.with_name("javac").exists()}):
+    for java in sorted({path for path in paths if path.with_name("javac").exists()}):
         release = (java.parent.parent / "release").read_text(encoding="utf-8")
         version = release.partition('JAVA_VERSION="')[2].partition('"')[0]
         releases[int(version.partition(".")[0])] = java
@@ -93,13 +93,13 @@ class JavaJudge:
         try:
             process.stdin.write(b"".join(request))
             process.stdin.flush()
-            found = [self._answer(process, package) for package in packages]
+            answers = [self._answer(process, package) for package in packages]
         except (BrokenPipeError, struct.error) as error:
             self._end()
             raise RuntimeError("the Java machine ended") from error
-        if any(_UNCLEAR[0] in one.outcomes for one in found):
+        if any(_UNCLEAR[0] in answer.outcomes for answer in answers):
             self._end()  # a thread without an end runs in it
-        return found
+        return answers
 
     def _answer(self, process: subprocess.Popen[bytes], package: str) -> Told:
         count = _number(process)
@@ -110,7 +110,11 @@ class JavaJudge:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             sources = sorted((FOLDER / "fuzz").rglob("*.java"))
-            shared = [str(one) for one in sources if one.parent.name != "newer" or self._release >= PATTERNS]
+            shared = [
+                str(source)
+                for source in sources
+                if source.parent.name != "newer" or self._release >= PATTERNS
+            ]
             command = [str(self._java), *_FRUGAL, str(FOLDER / "Judge.java"), self._classes.name, *shared]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         return self._process

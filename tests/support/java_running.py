@@ -48,12 +48,12 @@ def outputs(methods: Mapping[str, Method], folder: Path) -> dict[str, str]:
         [java, *_FRUGAL, "-cp", str(folder), "All"],
         input="\n".join(names), capture_output=True, text=True, check=True, timeout=600,
     )  # fmt: skip
-    told: dict[str, str] = {}
+    printed: dict[str, str] = {}
     for part in done.stdout.split("\f")[1:]:
         name, _, output = part.partition("\n")
-        told[name] = output
-    assert told.keys() == set(names)
-    return told
+        printed[name] = output
+    assert printed.keys() == set(names)
+    return printed
 
 
 def _source(name: str, method: Method) -> str:

@@ -63,7 +63,7 @@ def put_back(cause: str) -> Iterator[None]:
 
 def _forget() -> None:
     """These remember what the analysis said."""
-    for one in (
+    for cached in (
         parsing.read, parsing.read_unit, scopes.resolve, program.analyse, rewriting.study, site_rules._found,
     ):  # fmt: skip
-        one.cache_clear()
+        cached.cache_clear()

@@ -52,5 +52,5 @@ def outputs(programs: Sequence[str], typescript: Path | None = None) -> list[lis
         text=True,
         check=True,
     )
-    found: list[list[str]] = json.loads(done.stdout)
-    return found
+    printed: list[list[str]] = json.loads(done.stdout)
+    return printed

@@ -56,8 +56,8 @@ def check_junit(text: str) -> Xml.Element:
         assert TIME.fullmatch(suite.get("timestamp") or "")
         cases = suite.findall("testcase")
         tags = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-        found = {key: sum(case.find(tag) is not None for case in cases) for key, tag in tags.items()}
-        assert {key: int(suite.get(key) or 0) for key in COUNTS} == {"tests": len(cases), **found}
+        counts = {key: sum(case.find(tag) is not None for case in cases) for key, tag in tags.items()}
+        assert {key: int(suite.get(key) or 0) for key in COUNTS} == {"tests": len(cases), **counts}
         names = [(case.get("classname"), case.get("name")) for case in cases]
         assert len(set(names)) == len(names), "a reader would merge cases of one name"
     return root

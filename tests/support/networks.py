@@ -55,9 +55,9 @@ def network(kind: str, **options: object) -> LineNetwork:
 def encoded(kind: str, source: str) -> EncodedLines:
     """The features of a source for a network."""
     relation = NETWORKS[kind].relation
-    found = LineEncoder(tokenizer(), window=2048, relation=relation, labels=LABELS).encode(source)
-    assert isinstance(found, EncodedLines), found
-    return found
+    lines = LineEncoder(tokenizer(), window=2048, relation=relation, labels=LABELS).encode(source)
+    assert isinstance(lines, EncodedLines), lines
+    return lines
 
 
 @torch.no_grad()

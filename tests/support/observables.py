@@ -398,7 +398,7 @@ def _files(chance: Random) -> Actions:
         "os.mkdir('d')\nos.symlink('N', 'd/a')",
     ])  # fmt: skip
     if chance.random() < 0.35:
-        return Actions(*(setup + one for one in chance.choice([
+        return Actions(*(setup + action for action in chance.choice([
             ("open('a', 'w').close()", "os.mkdir('a')"),
             ("open('a', 'w').close()\nopen('b', 'w').close()", "open('a', 'w').close()\nos.link('a', 'b')"),
             ("open('a', 'w').close()\nopen('b', 'w').close()", "open('a', 'w').close()\nos.symlink('a', 'b')"),
@@ -409,15 +409,15 @@ def _files(chance: Random) -> Actions:
     return _done(setup + text, chance)
 
 
-def _modes_differ(found: Actions) -> bool:
-    modes = [re.search(r"0o[67]00 \+ (\d+)", one) for one in found]
+def _modes_differ(actions: Actions) -> bool:
+    modes = [re.search(r"0o[67]00 \+ (\d+)", text) for text in actions]
     return not (modes[0] and modes[1]) or int(modes[0][1]) % 64 & ~0o22 != int(modes[1][1]) % 64 & ~0o22
 
 
 def _files_that_differ(chance: Random) -> Actions:
-    while not _modes_differ(found := _files(chance)):
+    while not _modes_differ(actions := _files(chance)):
         pass
-    return found
+    return actions
 
 
 def _process(chance: Random) -> Actions:
@@ -585,19 +585,19 @@ def _drawn_lines(chance: Random) -> str:
 def different(chance: Random, kind: str | None = None) -> TwoPrograms:
     """Two programs that differ in one thing. `kind` is a key of `KINDS`; `None` to draw one."""
     kind = kind or chance.choice(list(KINDS))
-    found = KINDS[kind](chance)
+    pair = KINDS[kind](chance)
     before, after = _drawn_lines(chance), _drawn_lines(chance)
     nest = chance.choice(_NESTS)
-    if isinstance(found, Values):
+    if isinstance(pair, Values):
         leaving = chance.choice(_LEAVING)
         holder = chance.choice(_HOLDERS)
-        setups = (found.setup_before, found.setup_before if found.setup_after is None else found.setup_after)
+        setups = (pair.setup_before, pair.setup_before if pair.setup_after is None else pair.setup_after)
         parts = [
             f"{setup}\n" * bool(setup) + leaving.replace("{}", holder.format(value))
-            for setup, value in zip(setups, found[:2], strict=True)
+            for setup, value in zip(setups, pair[:2], strict=True)
         ]
     else:
-        parts = [found.before, found.after]
+        parts = [pair.before, pair.after]
     bodies = [before + _nested(nest, part) + "\n" + after for part in parts]
     names = sorted(set(re.findall(r"global (\w+)", bodies[0] + bodies[1])))
     head = "".join(f"    global {name}\n" for name in names)
@@ -639,19 +639,19 @@ def respelled(text: str, chance: Random) -> str:
         ):
             function = re.sub(rf"(?<![.\w]){name}\b", f"{name}_{chance.randrange(9)}", function)
     lines = function.rstrip("\n").split("\n")
-    found = [lines[0]]
+    changed = [lines[0]]
     for line in lines[1:]:
         indent = line[: len(line) - len(line.lstrip())]
         draw = chance.random()
         if draw < 0.1:
-            found.append("")
+            changed.append("")
         elif draw < 0.2:
-            found.append(f"{indent}# a remark")
+            changed.append(f"{indent}# a remark")
         elif (
             draw < 0.27
             and not line.lstrip().startswith(("except", "finally", "else", "elif"))
             and "class " not in function
         ):
-            found.append(f"{indent}idle = None")
-        found.append(re.sub(r"\breturn (?!None$)(.+)$", r"return (\1)", line) if draw > 0.8 else line)
-    return head + "\n".join(found) + "\n"
+            changed.append(f"{indent}idle = None")
+        changed.append(re.sub(r"\breturn (?!None$)(.+)$", r"return (\1)", line) if draw > 0.8 else line)
+    return head + "\n".join(changed) + "\n"

@@ -173,16 +173,16 @@ def expression(rng: Random, operator: str) -> str:
 
 def functions(rng: Random, operator: str, count: int) -> str:
     """A text of so many functions `f0(a, b, c)`, `f1(a, b, c)` and so on."""
-    found = list[str]()
-    while len(found) < count:
+    texts = list[str]()
+    while len(texts) < count:
         other = rng.choice((operator, rng.choice(OPERATORS), "and"))
         body = rng.choice(USES).format(E=expression(rng, operator), F=expression(rng, other))
         words = set(re.findall(r"\w+", body))
         bound = "".join(f"    {name} = {value}\n" for name, value in VARIABLES.items() if name in words)
-        text = f"def f{len(found)}(a, b, c):\n{bound}    {body}\n"
+        text = f"def f{len(texts)}(a, b, c):\n{bound}    {body}\n"
         if _compiles(text):
-            found.append(text)
-    return "".join(found)
+            texts.append(text)
+    return "".join(texts)
 
 
 def calls(rng: Random, count: int) -> Sequence[tuple[str, str, str]]:
@@ -202,7 +202,7 @@ def behaviour(text: str, arguments: Sequence[tuple[str, str, str]], *, told: boo
     what the objects were asked. The text defines the class, or is given it.
     """
     space: dict[str, Any] = {"__name__": "odd"}
-    found: list[object] = []
+    seen: list[object] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if "class Odd" not in text:
@@ -216,8 +216,8 @@ def behaviour(text: str, arguments: Sequence[tuple[str, str, str]], *, told: boo
                 result = describe(space[name](*values))
             except Exception as error:
                 result = type(error).__name__, describe(error.args)
-            found.append((name, given, result, list(space["TOLD"]) if told else None))
-    return found
+            seen.append((name, given, result, list(space["TOLD"]) if told else None))
+    return seen
 
 
 def describe(value: object) -> object:

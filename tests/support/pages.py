@@ -33,6 +33,6 @@ class Block:
 def blocks() -> Iterator[Block]:
     """All blocks of all pages."""
     for page in PAGES:
-        found = _BLOCK.finditer((ROOT / page).read_text("utf-8"))
-        for number, match in enumerate(found, 1):
+        matches = _BLOCK.finditer((ROOT / page).read_text("utf-8"))
+        for number, match in enumerate(matches, 1):
             yield Block(page, number, match[2], match[3])

@@ -24,8 +24,8 @@ WINDOW = 256
 
 def sources(count: int, *, movable_only: bool = False) -> list[str]:
     """Texts of the test set and of the extended one."""
-    found = [one.source for split in ("test", "extended") for one in some(split, count)]
-    return [source for source in found if len(movable(source)) > 1] if movable_only else found
+    texts = [example.source for split in ("test", "extended") for example in some(split, count)]
+    return [source for source in texts if len(movable(source)) > 1] if movable_only else texts
 
 
 def renamings(source: str, count: int) -> Iterator[str]:

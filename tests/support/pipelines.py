@@ -25,18 +25,18 @@ class Step(NamedTuple):
 
 def steps(kind: str, text: str) -> Iterator[Step]:
     """The commands of the only job of a file, in their order; actions are left out."""
-    found = yaml.safe_load(text)
+    pipeline = yaml.safe_load(text)
     if kind == "github":
-        (job,) = found["jobs"].values()
-        outer = {**found.get("env", {}), **job.get("env", {})}
+        (job,) = pipeline["jobs"].values()
+        outer = {**pipeline.get("env", {}), **job.get("env", {})}
         for step in job["steps"]:
             if "run" in step:
                 yield Step(step["run"], {**outer, **step.get("env", {})})
         return
-    (job,) = (one for one in found.values() if "script" in one)
-    outer = {**found.get("variables", {}), **job.get("variables", {})}
+    (job,) = (entry for entry in pipeline.values() if "script" in entry)
+    outer = {**pipeline.get("variables", {}), **job.get("variables", {})}
     for part in ("before_script", "script"):
-        yield from (Step(one, outer) for one in job.get(part, ()))
+        yield from (Step(step, outer) for step in job.get(part, ()))
 
 
 class JobEnded(NamedTuple):

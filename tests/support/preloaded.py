@@ -121,14 +121,16 @@ class Forked:
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """What the command wrote, when nobody holds its streams any more and it has ended."""
-        told: dict[str, str] = {}
+        printed: dict[str, str] = {}
 
         def read(name: str, stream: IO[str]) -> None:
             with stream:
-                told[name] = stream.read()
+                printed[name] = stream.read()
 
         streams = {"out": self.stdout, "err": self.stderr}
-        readers = [Thread(target=read, args=one, daemon=True) for one in streams.items() if not one[1].closed]
+        readers = [
+            Thread(target=read, args=entry, daemon=True) for entry in streams.items() if not entry[1].closed
+        ]
         for reader in readers:
             reader.start()
         for reader in readers:
@@ -136,7 +138,7 @@ class Forked:
             if reader.is_alive():
                 raise subprocess.TimeoutExpired(self.args, timeout or 0)
         self.wait(timeout)
-        return told.get("out", ""), told.get("err", "")
+        return printed.get("out", ""), printed.get("err", "")
 
     def send_signal(self, number: int) -> None:
         """Send a signal to the command, if it has not ended."""

@@ -42,5 +42,5 @@ def check_sarif(text: str) -> dict[str, Any]:
         assert uri
         assert not set(uri) & set(' <>"\\^`{|}'), "a URI reference"
         assert all(isinstance(value, str) for value in result["partialFingerprints"].values())
-    assert all(isinstance(one["executionSuccessful"], bool) for one in run["invocations"])
+    assert all(isinstance(invocation["executionSuccessful"], bool) for invocation in run["invocations"])
     return run  # type: ignore[no-any-return]

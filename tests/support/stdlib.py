@@ -22,18 +22,18 @@ MODULES = (
 def functions() -> tuple[str, ...]:
     """The text of every function and method of these modules, moved to the left margin."""
     root = Path(ast.__file__).parent
-    found: list[str] = []
+    texts: list[str] = []
     for module in MODULES:
         path = root / f"{module}.py"
         if path.exists():
-            found += _functions(path.read_text(encoding="utf-8"))
-    return tuple(found)
+            texts += _functions(path.read_text(encoding="utf-8"))
+    return tuple(texts)
 
 
 def sample(count: int) -> list[str]:
     """About this many of them, evenly spread."""
-    found = functions()
-    return list(found[:: max(1, len(found) // count)])
+    texts = functions()
+    return list(texts[:: max(1, len(texts) // count)])
 
 
 def _functions(text: str) -> Iterator[str]:

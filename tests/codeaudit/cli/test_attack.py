@@ -19,16 +19,16 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_searches_are_told_and_kept(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
     models = ["--model", "fake/hash", "--model", "fake/constant", "--corpus", str(sources)]
     assert main([*WORDS, *models, "--attack", "random,genetic", "--budget", "6"]) == 0
-    told = capsys.readouterr()
-    assert "Worst-case search" in told.out
-    found = {
+    printed = capsys.readouterr()
+    assert "Worst-case search" in printed.out
+    by_model = {
         model["model"]: model for model in json.loads(Path("out/summary.json").read_text("utf-8"))["models"]
     }
-    for strategy, attack in zip(("random", "genetic"), found["fake/hash"]["attacks"], strict=True):
+    for strategy, attack in zip(("random", "genetic"), by_model["fake/hash"]["attacks"], strict=True):
         assert attack["strategy"] == strategy
         assert attack["violated"]["rate"] == 1.0
         assert attack["curve"] == [attack["violated"]["count"]] * 6
-    assert {attack["violated"]["count"] for attack in found["fake/constant"]["attacks"]} == {0}
+    assert {attack["violated"]["count"] for attack in by_model["fake/constant"]["attacks"]} == {0}
     rows = list(read_rows(Path("out/attacks.parquet")))
     assert {row["outcome"] for row in rows if row["model"] == "fake/constant"} <= {"held", "not_attacked"}
     violated = [row for row in rows if row["outcome"] == "violated"]

@@ -102,11 +102,11 @@ def test_a_bad_file_among_good_ones_is_counted_and_named(
     (sources / "deep.py").write_bytes(b"x = " + b"[" * 5000)
     words = ["run", "--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--workers", "1"]
     assert main(words) == 0
-    told = capsys.readouterr().err
-    assert "1 × source does not parse" in told
+    printed = capsys.readouterr().err
+    assert "1 × source does not parse" in printed
     assert (
         "not read: bad.py (not valid Python: line 1: invalid syntax), deep.py (nested too deeply for this Python)\n"
-        in told
+        in printed
     )
 
 
@@ -114,9 +114,9 @@ def test_a_bad_file_among_good_ones_is_counted_and_named(
 def test_a_corpus_without_functions(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("empty.py").write_text(text, encoding="utf-8")
     assert main(["run", "--model", "fake/hash", "--corpus", "empty.py"]) == 3
-    told = complaint(capsys)
-    assert "no functions in corpus 'empty.py'" in told
-    assert told.rstrip().endswith(": the file is empty") == (not text)
+    printed = complaint(capsys)
+    assert "no functions in corpus 'empty.py'" in printed
+    assert printed.rstrip().endswith(": the file is empty") == (not text)
 
 
 def test_an_empty_folder(capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,8 +147,8 @@ def test_a_run_in_which_nothing_was_answered(sources: Path, capsys: pytest.Captu
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1].startswith("codeaudit: nothing could be judged: 'py/mine:f' gave no usable answer")
     assert "no readable answer" in lines[-1]
-    told = "py/mine:f: the answer None is malformed; function-name takes a name or a list of its subtokens"
-    assert [line for line in lines if " is malformed" in line] == [f"codeaudit: {told}"]
+    message = "py/mine:f: the answer None is malformed; function-name takes a name or a list of its subtokens"
+    assert [line for line in lines if " is malformed" in line] == [f"codeaudit: {message}"]
 
 
 def test_a_run_in_which_nothing_could_be_changed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -249,10 +249,10 @@ def test_files_of_another_kind_are_told_by_what_they_are(
         "run --corpus plain.jsonl:test": "has no column of splits (split; or leak_group, split_group, group",
         "gate suite.parquet": "no run at 'suite.parquet': it is a file; a run is a folder",
     }
-    for command, told in wanted.items():
+    for command, message in wanted.items():
         more = model if command.startswith("run") else ("--max-violation-rate", "5%")
         assert main([*command.split(), *more]) == 3
-        assert told in complaint(capsys)
+        assert message in complaint(capsys)
 
 
 @pytest.mark.slow
@@ -270,10 +270,10 @@ def test_models_of_another_form_are_told_what_they_lack(
         "exec/./crlf.sh": "the program in its first line (#!) does not exist; a line that ends with CRLF names",
         "exec/cat": "the answer {'language': 'python', ",
     }
-    for model, told in wanted.items():
+    for model, message in wanted.items():
         words = ["--model", model, "--corpus", str(sources), "--workers", "1", "--out", model[-3:]]
         assert main(["run", *words]) == 3
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
 def test_an_unfinished_run_cannot_be_compared(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:

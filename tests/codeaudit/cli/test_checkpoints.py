@@ -71,8 +71,8 @@ def test_where_no_model_is_named_the_bundled_ones_of_the_corpus_language_answer(
 
     def asked(out: str, *words: str) -> list[str]:
         assert run(*words, "--out", out) == 0
-        found = json.loads(Path(out, "manifest.json").read_text(encoding="utf-8"))
-        return [model["name"] for model in found["models"]]
+        manifest = json.loads(Path(out, "manifest.json").read_text(encoding="utf-8"))
+        return [model["name"] for model in manifest["models"]]
 
     assert asked("j", "--corpus", "A.java") == ["of-java"]
     assert asked("p", "--corpus", str(sources)) == ["of-python"]
@@ -154,8 +154,8 @@ def test_a_checkpoint_of_another_task(
     write_checkpoint(Path("mine"))
     monkeypatch.setattr(LineModel, "task", "error-detection")
     assert run("--model", "mine", "--task", "function-name", "--corpus", str(sources)) == 3
-    told = "model 'mine' was made for the task 'error-detection', not for 'function-name'"
-    assert told in capsys.readouterr().err
+    message = "model 'mine' was made for the task 'error-detection', not for 'function-name'"
+    assert message in capsys.readouterr().err
 
 
 def test_an_unusable_device_is_one_line(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,22 +170,22 @@ def _samples(sources: Path) -> list[Sample]:
     from codeaudit.audit.corpora.specs import corpus
 
     prepared = [FUNCTION_NAME.prepare(raw) for raw in corpus(str(sources)).read(Counter())]
-    return [one for one in prepared if isinstance(one, Sample)]
+    return [sample for sample in prepared if isinstance(sample, Sample)]
 
 
 def _outcomes(
-    found: list[Case], model: LineModel, batch_size: int
+    suite: list[Case], model: LineModel, batch_size: int
 ) -> dict[tuple[str, str, int], tuple[type, object]]:
     setup = AuditSetup(
         model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=batch_size
     )
-    told: dict[tuple[str, str, int], tuple[type, object]] = {}
-    for one in audit(found, setup):
-        for verdict in one.verdicts:
-            key = (one.sample.id, verdict.perturbed.transform, verdict.perturbed.variant)
+    outcomes: dict[tuple[str, str, int], tuple[type, object]] = {}
+    for audited in audit(suite, setup):
+        for verdict in audited.verdicts:
+            key = (audited.sample.id, verdict.perturbed.transform, verdict.perturbed.variant)
             answer = verdict.after.answer if isinstance(verdict.after, Predicted) else None
-            told[key] = (type(verdict), answer)
-    return told
+            outcomes[key] = (type(verdict), answer)
+    return outcomes
 
 
 @pytest.mark.thinned(1)
@@ -193,11 +193,11 @@ def _outcomes(
 def test_verdicts_do_not_depend_on_batch_size_or_on_the_other_samples(network: str, sources: Path) -> None:
     model = LineModel.load(str(write_checkpoint(Path("mine"), network=network)))
     plan = SuitePlan(transforms=("identity", "reorder", "rename", "reorder-breaking"), variants=3, seed=0)
-    found = list(cases(_samples(sources), plan, workers=1))
-    together = _outcomes(found, model, 32)
+    suite = list(cases(_samples(sources), plan, workers=1))
+    together = _outcomes(suite, model, 32)
     assert {kind for kind, _ in together.values()} <= {Held, Violated}
-    assert _outcomes(found, model, 1) == _outcomes(found, model, 5) == together
+    assert _outcomes(suite, model, 1) == _outcomes(suite, model, 5) == together
     alone: dict[tuple[str, str, int], tuple[type, object]] = {}
-    for case in reversed(found):
+    for case in reversed(suite):
         alone |= _outcomes([case], model, 3)
     assert alone == together

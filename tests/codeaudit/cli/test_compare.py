@@ -37,11 +37,11 @@ def test_models_of_several_kinds_in_one_command(sources: Path, capsys: pytest.Ca
         "both",
     ]
     assert main(["compare", *words, *AUDIT]) == 0
-    told = capsys.readouterr()
-    assert "Models beside each other" in told.out
-    assert "py/compared_names:predict" in told.out
-    assert "Effect sizes: violated movable samples" in told.out
-    assert "run folder: both" in told.err
+    printed = capsys.readouterr()
+    assert "Models beside each other" in printed.out
+    assert "py/compared_names:predict" in printed.out
+    assert "Effect sizes: violated movable samples" in printed.out
+    assert "run folder: both" in printed.err
 
 
 @pytest.mark.slow
@@ -50,8 +50,8 @@ def test_a_model_beside_a_run_meets_its_inputs(sources: Path, capsys: pytest.Cap
     assert main(["run", *words, *AUDIT]) == 0
     capsys.readouterr()
     assert main(["compare", "old", "--model", "fake/constant", "--out", "new", "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    violated = found["paired"][0]
+    comparison = json.loads(capsys.readouterr().out)
+    violated = comparison["paired"][0]
     counts = {each["model"]: each["changed"]["count"] for each in violated["standings"]}
     assert counts == {"fake/hash": violated["standings"][0]["changed"]["total"], "fake/constant": 0}
     assert counts["fake/hash"] > 0
@@ -63,10 +63,10 @@ def test_a_page_beside_or_instead_of_the_tables(sources: Path, capsys: pytest.Ca
         assert main(["run", "--model", model, "--corpus", str(sources), "--out", out, *AUDIT]) == 0
     capsys.readouterr()
     assert main(["compare", "old", "new", "--html", "page.html"]) == 0
-    told = capsys.readouterr()
-    assert "Models beside each other" in told.out
+    printed = capsys.readouterr()
+    assert "Models beside each other" in printed.out
     page = Path("page.html").read_text(encoding="utf-8")
-    assert f"page.html: {len(page.encode()):,} bytes" in told.err
+    assert f"page.html: {len(page.encode()):,} bytes" in printed.err
     assert "<dt>command</dt>" in page
     assert main(["compare", "old", "new", "--html", "-"]) == 0
     assert capsys.readouterr().out == page
@@ -85,10 +85,10 @@ def test_a_model_of_the_environment_audits_nothing_beside_runs(
     monkeypatch.setenv("CODEAUDIT_MODEL", "fake/length")
     monkeypatch.setenv("CODEAUDIT_SHARD", "1/2")  # of a job array, for `run`
     assert main(["compare", "hash", "constant"]) == 0
-    told = capsys.readouterr()
-    assert "fake/length" not in told.out
-    assert "run folder" not in told.err
-    assert "no effect" not in told.err
+    printed = capsys.readouterr()
+    assert "fake/length" not in printed.out
+    assert "run folder" not in printed.err
+    assert "no effect" not in printed.err
     assert (
         main(["compare", "hash", "constant", "--transform", "rename", "--max-cost", "1", "--format", "json"])
         == 0
@@ -120,8 +120,8 @@ def test_a_memorised_set_beside_held_out_code(
     capsys.readouterr()
     words = ["compare", "public", "--held-out", "own"]
     assert main([*words, "--html", "page.html"]) == 0
-    told = capsys.readouterr().out
-    assert "on the public set and on held-out code" in told
+    printed = capsys.readouterr().out
+    assert "on the public set and on held-out code" in printed
     page = Path("page.html").read_text(encoding="utf-8")
     assert "what memorised answers would cause" in page
     assert "no proof of contamination" in page
@@ -129,7 +129,7 @@ def test_a_memorised_set_beside_held_out_code(
     (row,) = json.loads(capsys.readouterr().out)["held_out"]
     assert row["public_drop"]["points"] > 0
     assert row["held_out_drop"]["points"] == 0
-    found = codeaudit.compare("public", held_out="own")
-    assert found.held_out[0].public_drop.points == row["public_drop"]["points"]
+    comparison = codeaudit.compare("public", held_out="own")
+    assert comparison.held_out[0].public_drop.points == row["public_drop"]["points"]
     assert main(["compare", "public", "--held-out", "nowhere"]) == 3
     assert main(["compare", "public", "--held-out", "public"]) == 2

@@ -32,9 +32,9 @@ def test_models() -> None:
 def test_transforms_behind_commas() -> None:
     """Families too; none twice."""
     assert "reorder" in completed("run", "--transform", "reo")
-    found = completed("verify", "--transform", "reorder,re")
-    assert "reorder,rename" in found
-    assert "reorder,reorder" not in found
+    completions = completed("verify", "--transform", "reorder,re")
+    assert "reorder,rename" in completions
+    assert "reorder,reorder" not in completions
     assert "all" in completed("transform", "--transform", "")
 
 
@@ -67,11 +67,11 @@ def test_bash_gets_it_without_a_framework() -> None:
         "import sys\nfrom codeaudit.cli.main import main\n"
         "try:\n    main([])\nfinally:\n    print('torch' in sys.modules)\n"
     )
-    found = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, **asked},
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert found.stdout.split() == ["plain,generation", "False"], found.stderr
+    assert done.stdout.split() == ["plain,generation", "False"], done.stderr

@@ -92,7 +92,7 @@ def test_the_answer_is_not_paid_for_twice(
         few = ["--transform", "rename", "--variants", "1", "--no-controls"]
         model = ["--model", "openai/tiny", "--base-url", endpoint.url]
         assert main(["run", *model, "--corpus", "sources", *few, "--out", "out"]) == 0
-    texts = [one.text for one in endpoint.asked]
+    texts = [request.text for request in endpoint.asked]
     (used,) = json.loads(Path("out/manifest.json").read_text("utf-8"))["usage"]
     assert used["requests"] == len(texts)
     # Each sample is asked once, its variant once, and its original again for the noise floor.

@@ -102,7 +102,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.mark.thinned(8)
-@pytest.mark.parametrize(("command", "words"), [(name, one) for name in READ for one in READ[name]])
+@pytest.mark.parametrize(("command", "words"), [(name, words) for name in READ for words in READ[name]])
 def test_a_missing_path_is_one_line_and_exit_code_3(
     command: str,
     words: str,
@@ -164,9 +164,9 @@ def test_a_mistake_is_answered_with_its_remedy(
 OPTIONS_WITH_A_VALUE: Final = [
     (name, option)
     for name in COMMANDS
-    for one in load_target(COMMANDS[name][0]).params
-    if isinstance(one, click.Option) and not one.is_flag
-    for option in one.opts
+    for param in load_target(COMMANDS[name][0]).params
+    if isinstance(param, click.Option) and not param.is_flag
+    for option in param.opts
 ]
 
 
@@ -187,8 +187,8 @@ def test_an_empty_argument_or_an_empty_value_in_a_file_is_a_mistake(
     # With the mark that some editors begin a file with.
     (here / "options.toml").write_text('[gate]\nbaseline = ""\n', "utf-8-sig")
     assert main(["gate", "run", "--config", str(here / "options.toml")]) == 2
-    assert "'baseline' in " in (told := capsys.readouterr().err)
-    assert "is empty; leave it out" in told
+    assert "'baseline' in " in (printed := capsys.readouterr().err)
+    assert "is empty; leave it out" in printed
 
 
 def test_the_help_of_a_command_may_be_asked_for_first(capsys: pytest.CaptureFixture[str]) -> None:
@@ -291,10 +291,10 @@ def test_the_exception_of_a_program_is_told_with_its_line(
 @pytest.mark.parametrize("name", sorted(PARTS))
 def test_a_missing_package_is_told_with_what_installs_it(name: str) -> None:
     part = PARTS[name]
-    told = what_to_install(ModuleNotFoundError("No module named …", name=f"{part.module}.inner"))
-    assert told.startswith(f"this needs {name}, which is not installed")
+    message = what_to_install(ModuleNotFoundError("No module named …", name=f"{part.module}.inner"))
+    assert message.startswith(f"this needs {name}, which is not installed")
     # With its versions where codeaudit is installed, and in quotes then.
-    bare = told.replace('"', "")
+    bare = message.replace('"', "")
     assert f"pip install {f'codeaudit-ml[{part.extra}]' if part.extra else name}" in bare
 
 

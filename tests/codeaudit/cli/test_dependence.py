@@ -48,8 +48,8 @@ def test_a_run_tells_the_relation(runs: Path, dependence: str, name: str, kind: 
     assert set(row.evidence) == {evidence}
     assert 0 < row.pairs.count <= row.pairs.total
     assert "reorder-breaking" in {row.transform for row in model.by_transform}
-    told = (runs / f"{dependence}.txt").read_text(encoding="utf-8")
-    assert told.count(f"{name}: ") == 2, "both tables of rates name the promise"
+    text = (runs / f"{dependence}.txt").read_text(encoding="utf-8")
+    assert text.count(f"{name}: ") == 2, "both tables of rates name the promise"
 
 
 def test_orders_by_names_only_count_in_no_other_rate(runs: Path) -> None:

@@ -47,12 +47,12 @@ def test_what_is_missing_is_told_with_what_it_would_add(
     assert main(["doctor"]) == 0
 
     lines = capsys.readouterr().out.splitlines()
-    told = {line.split()[0]: " ".join(line.split()[1:]) for line in lines if line.startswith("  ")}
-    assert told["torch"] == "2.9.9"
-    assert told["unicorn"].startswith("missing; it would add execution of x86-64 blocks")
-    assert 'pip install "codeaudit-ml[emulator]"' in told["unicorn"]
-    assert told["javac"].startswith("missing; it would add")
-    assert told["llvm-mca"].startswith("missing; it would add")
+    parts = {line.split()[0]: " ".join(line.split()[1:]) for line in lines if line.startswith("  ")}
+    assert parts["torch"] == "2.9.9"
+    assert parts["unicorn"].startswith("missing; it would add execution of x86-64 blocks")
+    assert 'pip install "codeaudit-ml[emulator]"' in parts["unicorn"]
+    assert parts["javac"].startswith("missing; it would add")
+    assert parts["llvm-mca"].startswith("missing; it would add")
 
 
 def test_a_tool_that_does_not_work_counts_as_missing(
@@ -62,8 +62,8 @@ def test_a_tool_that_does_not_work_counts_as_missing(
         (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
-    found = {one.part: one.found for one in findings()}
-    assert found["javac"] == found["llvm-mca"] == found["GPU"] == ""
+    by_part = {finding.part: finding.found for finding in findings()}
+    assert by_part["javac"] == by_part["llvm-mca"] == by_part["GPU"] == ""
 
 
 def test_a_machine_without_a_sandbox_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,16 +71,16 @@ def test_a_machine_without_a_sandbox_is_told(monkeypatch: pytest.MonkeyPatch) ->
         raise CannotAudit("no sandbox here")
 
     monkeypatch.setattr(doctors, "MACHINE", (("sandbox", refuse, "execution", "needs Linux"),))
-    (sandbox,) = (one for one in findings() if one.part == "sandbox")
+    (sandbox,) = (finding for finding in findings() if finding.part == "sandbox")
     assert (sandbox.found, sandbox.remedy) == ("", "needs Linux")
 
 
 def test_json_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--format", "json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["schema"] == 1
-    assert {"group", "part", "found", "adds", "remedy"} == told["parts"][0].keys()
-    assert {"torch", "javac", "sandbox", "GPU"} <= {one["part"] for one in told["parts"]}
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["schema"] == 1
+    assert {"group", "part", "found", "adds", "remedy"} == printed["parts"][0].keys()
+    assert {"torch", "javac", "sandbox", "GPU"} <= {part["part"] for part in printed["parts"]}
 
 
 def test_no_framework_is_imported() -> None:
@@ -135,13 +135,13 @@ def test_doctor_says_how_to_mend_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--format", "json"]) == 0
     first, *others = json.loads(capsys.readouterr().out)["parts"]
     assert (first["group"], first["part"], first["found"]) == ("conflict", NAMESAKE, "1.0")
-    assert all(one["group"] != "conflict" for one in others)
+    assert all(other["group"] != "conflict" for other in others)
 
 
 def test_nothing_is_told_without_it(capsys: pytest.CaptureFixture[str]) -> None:
     if version_of(NAMESAKE):
         pytest.skip("it is installed here")
     assert main(["doctor"]) == 0
-    told = capsys.readouterr()
-    assert "conflict" not in told.out
-    assert told.err == ""
+    printed = capsys.readouterr()
+    assert "conflict" not in printed.out
+    assert printed.err == ""

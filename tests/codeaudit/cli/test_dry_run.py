@@ -30,8 +30,8 @@ def words(sources: Path, *more: str, model: str = "openai/tiny") -> list[str]:
 def planned(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     capsys.readouterr()
     assert main([*words, "--dry-run", "--format", "json"]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
+    plan: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return plan
 
 
 @pytest.fixture
@@ -94,9 +94,9 @@ def test_an_unfinished_run_has_less_left(sources: Path, capsys: pytest.CaptureFi
         (plan,) = planned(asked, capsys)["models"]
         most = plan["requests"] - 2
         assert main([*asked, "--max-requests", str(most)]) == 3
-        found = planned([*asked, "--max-requests", "1"], capsys)
-        assert found["models"][0]["requests"] == 2
-        assert found["exceeded"] == ["--max-requests 1"]
+        left = planned([*asked, "--max-requests", "1"], capsys)
+        assert left["models"][0]["requests"] == 2
+        assert left["exceeded"] == ["--max-requests 1"]
 
 
 @pytest.mark.usefixtures("offline")

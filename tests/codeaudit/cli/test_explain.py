@@ -57,16 +57,16 @@ def rows() -> list[dict[str, object]]:
 
 def test_the_smallest_edit_is_shown_as_a_diff(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "out", *NAMED]) == 0
-    told = capsys.readouterr()
-    assert "1 of 3 moves (no smaller set flips it" in " ".join(told.out.split())
-    assert "-    total = start" in told.out
-    assert " count = 0" in told.out
-    assert "before  get total" in told.out
-    assert "after   other" in told.out
-    assert "name first in assignment" in told.out
-    found = rows()
-    assert {len(row["moves"]) for row in found} == {1}  # type: ignore[arg-type]
-    assert all(row["before"] == ["get", "total"] for row in found)
+    printed = capsys.readouterr()
+    assert "1 of 3 moves (no smaller set flips it" in " ".join(printed.out.split())
+    assert "-    total = start" in printed.out
+    assert " count = 0" in printed.out
+    assert "before  get total" in printed.out
+    assert "after   other" in printed.out
+    assert "name first in assignment" in printed.out
+    explained = rows()
+    assert {len(row["moves"]) for row in explained} == {1}  # type: ignore[arg-type]
+    assert all(row["before"] == ["get", "total"] for row in explained)
 
 
 def test_lines_of_a_diff_stay_whole_where_no_terminal_is(
@@ -88,16 +88,16 @@ def test_where_nothing_was_judged_there_is_nothing_to_explain(capsys: pytest.Cap
 
 def test_json_and_markdown_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "out", *NAMED, "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    explained = json.loads(capsys.readouterr().out)
     # The file has the explanations alone; the verdicts of the run have the repeats.
-    assert {(one.pop("repeats"), one.pop("repeats_changed")) for one in found} == {(1, 0)}
-    said = {row.pop(name) for row in found for name in ("reply_before", "reply_after")}
+    assert {(row.pop("repeats"), row.pop("repeats_changed")) for row in explained} == {(1, 0)}
+    said = {row.pop(name) for row in explained for name in ("reply_before", "reply_after")}
     assert said == {"get total", "other"}, "what the model said, which the file does not repeat"
-    assert found == rows()
+    assert explained == rows()
     assert main(["explain", "out", *NAMED, "--format", "markdown", "--show", "1"]) == 0
     text, err = capsys.readouterr()
     assert text.count("```diff\n") == 1
-    assert f"diffs shown: 1 of {len(found)}; --show {len(found)} for all" in err
+    assert f"diffs shown: 1 of {len(explained)}; --show {len(explained)} for all" in err
     assert "| py/reads\\_total:predict | rename | name first in assignment |" in text
 
 
@@ -106,7 +106,7 @@ def test_the_evidence_of_an_edit_is_told_with_what_it_rests_on(capsys: pytest.Ca
     assert main(["explain", "out", *NAMED, "--evidence", "--format", "json"]) == 0
     for row in json.loads(capsys.readouterr().out):
         assert row["evidence"] == "compiled"
-        assert {one["id"]: one["assumed"] for one in row["rests_on"]} == assumed
+        assert {assumption["id"]: assumption["assumed"] for assumption in row["rests_on"]} == assumed
     for form, head in (("rich", ""), ("markdown", "- ")):
         assert main(["explain", "out", *NAMED, "--evidence", "--format", form]) == 0
         lines = capsys.readouterr().out.splitlines()
@@ -134,9 +134,9 @@ def test_a_model_that_changed_has_no_violation_any_more(
     Path("reads_total.py").write_text("def predict(queries):\n    return ['a'] * len(queries)\n", "utf-8")
     monkeypatch.delitem(sys.modules, "reads_total", raising=False)
     assert main(["explain", "out", *NAMED]) == 0
-    told = capsys.readouterr().err
-    assert "is not as it was in the run" in told
-    assert "no violation any more" in told
+    printed = capsys.readouterr().err
+    assert "is not as it was in the run" in printed
+    assert "no violation any more" in printed
     # One that still is one is shown, and does not replace what belongs to the run's answers.
     text = "def predict(queries):\n    return [f'n{sum(map(ord, one.source)) % 97}' for one in queries]\n"
     Path("reads_total.py").write_text(text, "utf-8")
@@ -170,8 +170,8 @@ def test_where_nothing_changed_the_filters_are_named(capsys: pytest.CaptureFixtu
     assert main(["run", *words, "--workers", "1", "--no-controls"]) == 0
     capsys.readouterr()
     assert main(["explain", "same", "--transform", "rename", "--model", "fake/constant"]) == 0
-    told = "nothing to explain: no answer of fake/constant changed under rename in the run"
-    assert told in capsys.readouterr().err
+    message = "nothing to explain: no answer of fake/constant changed under rename in the run"
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -192,9 +192,9 @@ def test_requests_of_an_endpoint_are_limited_and_told(
         assert "openai/tiny: 1 request; 7 tokens in, 3 out" in err
         assert "--max-requests 1 is reached" in err
         assert main(explain) == 0
-        told = capsys.readouterr()
-        assert "1 of 3 moves" in " ".join(told.out.split())
-        assert f"openai/tiny: {len(endpoint.asked) - asked - 1} requests; " in told.err
+        printed = capsys.readouterr()
+        assert "1 of 3 moves" in " ".join(printed.out.split())
+        assert f"openai/tiny: {len(endpoint.asked) - asked - 1} requests; " in printed.err
 
 
 @pytest.mark.slow
@@ -246,9 +246,9 @@ def test_models_that_come_with_codeaudit_are_asked_and_the_others_are_named(
     request.getfixturevalue("_stranger")
     capsys.readouterr()
     assert main(["explain", "both", "--format", "json"]) == 0
-    told = capsys.readouterr()
-    assert {row["model"] for row in json.loads(told.out)} == {"fake/hash"}
-    assert "for the others add --model py/reads_total:predict" in told.err
+    printed = capsys.readouterr()
+    assert {row["model"] for row in json.loads(printed.out)} == {"fake/hash"}
+    assert "for the others add --model py/reads_total:predict" in printed.err
     assert not Path("imported").exists()
 
 
@@ -315,10 +315,10 @@ def test_the_address_of_a_run_gets_nothing_unless_it_is_typed(
 @pytest.mark.slow
 def test_violations_beyond_the_limit_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "out", *NAMED, "--format", "json", "--limit", "0"]) == 0
-    told = capsys.readouterr()
-    every = len(json.loads(told.out))
+    printed = capsys.readouterr()
+    every = len(json.loads(printed.out))
     assert every > 1
-    assert "are explained" not in told.err
+    assert "are explained" not in printed.err
     assert main(["explain", "out", *NAMED, "--limit", "1", "--transform", "rename"]) == 0
     assert f"codeaudit: 1 of {every} violations are explained; --limit 0 for all" in capsys.readouterr().err
 
@@ -352,16 +352,16 @@ def test_violations_of_steady_samples_come_first(
     capsys.readouterr()
     typed = ["--model", f"py/{name}:predict"]
     assert main(["explain", "forgetful", *typed, "--limit", "1"]) == 0
-    told = capsys.readouterr().out
-    assert f"    {steady} = " in told
-    assert "repeats steady: " in told
+    printed = capsys.readouterr().out
+    assert f"    {steady} = " in printed
+    assert "repeats steady: " in printed
     assert main(["explain", "forgetful", *typed, "--format", "json"]) == 0
     (first, *_) = json.loads(capsys.readouterr().out)
     assert (first["repeats"], first["repeats_changed"]) == (4, 0)
-    found = [one.asked for one in violations(read_run(Path("forgetful")))]
-    assert found == sorted(found)
-    last = found[-1]
-    assert {one.changed for one in found} == {0, last.changed}
+    counts = [violation.asked for violation in violations(read_run(Path("forgetful")))]
+    assert counts == sorted(counts)
+    last = counts[-1]
+    assert {count.changed for count in counts} == {0, last.changed}
     assert steadiness(last) == (
         f"unsteady: {last.changed} of 4 repeats of the unchanged input got another answer, so this change may be "
         "noise"
@@ -384,6 +384,6 @@ def test_a_construct_of_assembly_is_the_instruction(capsys: pytest.CaptureFixtur
     words = ["--task", "throughput", "--corpus", "block.s", "--labels", "none", "--transform", "rename"]
     assert main(["run", "--model", model, *words, "--no-controls", "--out", "blocks"]) == 0
     assert main(["explain", "blocks", "--model", model]) == 0
-    told = capsys.readouterr().out
-    assert "name first in movl" in told
-    assert "call" not in told.partition("What flips")[2].replace("median calls", "").replace("calls", "")
+    printed = capsys.readouterr().out
+    assert "name first in movl" in printed
+    assert "call" not in printed.partition("What flips")[2].replace("median calls", "").replace("calls", "")

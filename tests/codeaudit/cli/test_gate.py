@@ -112,14 +112,14 @@ def test_what_is_read_back_writes_the_same_table(runs: Path, tmp_path: Path) -> 
         again = tmp_path / str(seed) / VERDICTS
         again.parent.mkdir()
         with TableWriter(again, VERDICT_COLUMNS, {}) as table:
-            for one in read_audited(runs / "both", seed=seed):
-                table.write(verdict_rows(seed, one))
+            for audited in read_audited(runs / "both", seed=seed):
+                table.write(verdict_rows(seed, audited))
         assert list(read_rows(again)) == list(read_rows(runs / "both" / VERDICTS, seed=seed))
     cases = {case.sample.id: case for case in read_suite(runs / "both" / SUITE, seed=0)}
-    for one in read_audited(runs / "both", seed=0):
-        outcomes = cases[one.sample.id].outcomes
-        assert [*(verdict.perturbed for verdict in one.verdicts), *one.not_applied] == sorted(
-            outcomes, key=lambda outcome: outcome in one.not_applied
+    for audited in read_audited(runs / "both", seed=0):
+        outcomes = cases[audited.sample.id].outcomes
+        assert [*(verdict.perturbed for verdict in audited.verdicts), *audited.not_applied] == sorted(
+            outcomes, key=lambda outcome: outcome in audited.not_applied
         )
 
 
@@ -483,10 +483,10 @@ def act(folder: Path, **given: str) -> tuple[int, dict[str, str]]:
     """The composite action's steps as a runner executes them, and what it wrote to its outputs."""
     yaml = pytest.importorskip("yaml")
     action = yaml.safe_load((ROOT / ".github/actions/gate/action.yml").read_text(encoding="utf-8"))
-    inputs = {name: one.get("default", "") for name, one in action["inputs"].items()}
+    inputs = {name: entry.get("default", "") for name, entry in action["inputs"].items()}
     assert set(given) <= set(inputs)
     inputs |= given
-    required = [name for name, one in action["inputs"].items() if one.get("required")]
+    required = [name for name, entry in action["inputs"].items() if entry.get("required")]
     assert all(inputs[name] for name in required)
     binary = folder / "bin"
     binary.mkdir()
@@ -501,7 +501,7 @@ def act(folder: Path, **given: str) -> tuple[int, dict[str, str]]:
         if step.get("if") == "inputs.install != 'false'" and inputs["install"] == "false":
             continue
         assert "${{" not in step["run"], "an input would become part of the script"
-        told = {
+        variables = {
             name: inputs[value.removeprefix("${{ inputs.").removesuffix(" }}")]
             for name, value in step.get("env", {}).items()
         }
@@ -510,7 +510,7 @@ def act(folder: Path, **given: str) -> tuple[int, dict[str, str]]:
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
             cwd=folder / "project",
-            env=environment({**runner, **told}),
+            env=environment({**runner, **variables}),
             capture_output=True,
             text=True,
         )

@@ -99,8 +99,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "rename,rename-parameters,rename-merging",
         ]
         for name in ("good", "bad"):
-            told = ["--model", f"py/forgery_models:{name}", "--out", name, "--sign-key", "gate.key"]
-            assert main(["run", *words, *told]) == 0
+            options = ["--model", f"py/forgery_models:{name}", "--out", name, "--sign-key", "gate.key"]
+            assert main(["run", *words, *options]) == 0
         few = ["--limit", "3", "--attack", "random", "--budget", "2", "--out", "attacked"]
         assert main(["run", *words, "--model", "py/forgery_models:good", *few]) == 0
     return place
@@ -261,10 +261,10 @@ def test_a_summary_with_other_counts_is_of_no_run(
 ) -> None:
     summary = json.loads(Path("bad", SUMMARY).read_text("utf-8"))
     for field, inner in numbers.items():
-        told = summary["models"][0]
+        part = summary["models"][0]
         if inner:
-            told, field = told[field], inner
-        told[field] += 1
+            part, field = part[field], inner
+        part[field] += 1
     edit_json(Path("bad", SUMMARY), **summary)
     rebind(Path("bad"))
     assert main(["report", "bad"]) == 3
@@ -278,8 +278,8 @@ def numbers(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, 
     """The exit code of a gate and its result without the name of the baseline."""
     capsys.readouterr()
     code = main(["gate", *words, "--format", "json"])
-    found = json.loads(capsys.readouterr().out)
-    return code, {**found, "baseline": None}
+    printed = json.loads(capsys.readouterr().out)
+    return code, {**printed, "baseline": None}
 
 
 @pytest.mark.slow
@@ -373,7 +373,9 @@ def test_an_edited_or_foreign_file_is_no_baseline(
 
 def unlisted(run: Path) -> None:
     manifest = json.loads((run / MANIFEST).read_text("utf-8"))
-    edit_json(run / MANIFEST, files={name: one for name, one in manifest["files"].items() if name != ATTACKS})
+    edit_json(
+        run / MANIFEST, files={name: digest for name, digest in manifest["files"].items() if name != ATTACKS}
+    )
     rebind(run)
 
 
@@ -479,8 +481,8 @@ def test_what_the_baseline_judged_cannot_be_left_out(
     capsys.readouterr()
     for words, wanted in (([], "unknown"), (waived, None)):
         main(["gate", "now", "--baseline", "good", "--max-unjudged", "100%", *words, "--format", "json"])
-        found = Gate.from_json(capsys.readouterr().out)
-        assert {one.name: one.outcome for one in found.checks}.get(check) == wanted
+        decision = Gate.from_json(capsys.readouterr().out)
+        assert {entry.name: entry.outcome for entry in decision.checks}.get(check) == wanted
 
 
 def believable(run: Path, after: tuple[str, ...] | None) -> None:
@@ -488,17 +490,21 @@ def believable(run: Path, after: tuple[str, ...] | None) -> None:
     everything else follows from that: nothing contradicts it.
     """
     made = []
-    for one in read_audited(run, seed=0):
-        told = []
-        for each in one.verdicts:
+    for audited in read_audited(run, seed=0):
+        judged = []
+        for each in audited.verdicts:
             answer = each.after
             if each.perturbed.kind == "preserving":
-                answer = one.before if after is None else Predicted(answer=after)
-            verdict = judge(each.perturbed, one.before, answer, one.sample, task=FUNCTION_NAME, noise=0.0)
-            told.append((verdict, score_of(FUNCTION_NAME, answer, each.perturbed.sample)))
-        verdicts, scores = zip(*told, strict=True)
-        made.append(replace(one, verdicts=verdicts, after_scores=scores))
-    edit_rows(run / VERDICTS, lambda every: [dict(row) for one in made for row in verdict_rows(0, one)])
+                answer = audited.before if after is None else Predicted(answer=after)
+            verdict = judge(
+                each.perturbed, audited.before, answer, audited.sample, task=FUNCTION_NAME, noise=0.0
+            )
+            judged.append((verdict, score_of(FUNCTION_NAME, answer, each.perturbed.sample)))
+        verdicts, scores = zip(*judged, strict=True)
+        made.append(replace(audited, verdicts=verdicts, after_scores=scores))
+    edit_rows(
+        run / VERDICTS, lambda every: [dict(row) for audited in made for row in verdict_rows(0, audited)]
+    )
     (run / SUMMARY).write_text(recomputed(Run(run)).to_json(), "utf-8")
 
 

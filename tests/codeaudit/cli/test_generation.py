@@ -116,9 +116,9 @@ def test_robust_pass_is_what_was_computed_by_hand(here: Path, capsys: pytest.Cap
     assert "3 of 3 problems" in said.err
     assert "Robust pass@k" in said.out
 
-    found = models()
+    by_model = models()
     for name in asked[:2]:
-        model = found[name]
+        model = by_model[name]
         assert model["score"]["name"] == "pass@1"
         assert model["score"]["original"] == pytest.approx(2 / 3)
         assert model["score"]["attack_worst_sample"] == 0.0
@@ -131,21 +131,23 @@ def test_robust_pass_is_what_was_computed_by_hand(here: Path, capsys: pytest.Cap
         assert (model["pairs"]["count"], model["pairs"]["total"]) == (3, 6)
         (every, *_) = model["robust"]
         assert (every["problems"], every["variants"], every["most_variants"]) == (3, 6, 2)
-    tries = found["py/partly:tries"]
+    tries = by_model["py/partly:tries"]
     assert tries["score"]["original"] == pytest.approx(2 / 3 * 2 / 5)
     assert numbers(tries)["insert-comments"] == pytest.approx([4 / 15, 2 / 5, -1 / 2, 2 / 15])
     assert numbers(tries, 5)["insert-comments"] == pytest.approx([2 / 3, 1, -1 / 2, 1 / 3])
-    assert found["fake/hash"]["score"]["original"] == 0.0
-    assert numbers(found["fake/hash"])[""] == [0.0, 0.0, None, 0.0]
+    assert by_model["fake/hash"]["score"]["original"] == 0.0
+    assert numbers(by_model["fake/hash"])[""] == [0.0, 0.0, None, 0.0]
 
 
 @pytest.mark.slow
 def test_controls_are_seen_where_the_answer_fails_behind_them(here: Path) -> None:
     assert run("--corpus", "own.jsonl", "--model", "py/partly:run", "--model", "fake/constant") == 0
-    found = models()
-    assert found["py/partly:run"]["sensitivity"]["count"] > 0
+    by_model = models()
+    assert by_model["py/partly:run"]["sensitivity"]["count"] > 0
     assert (
-        found["fake/constant"]["sensitivity"]["count"] == 0 < found["fake/constant"]["sensitivity"]["total"]
+        by_model["fake/constant"]["sensitivity"]["count"]
+        == 0
+        < by_model["fake/constant"]["sensitivity"]["total"]
     )
 
 
@@ -184,9 +186,9 @@ def test_violations_are_explained_and_searched_for(here: Path, capsys: pytest.Ca
     (attack,) = model["attacks"]
     assert attack["violated"]["count"] == 3
     assert main(["explain", "out", "--model", "py/partly:run"]) == 0
-    told = capsys.readouterr().out
-    assert "1 of 3 moves" in told
-    after = [line for line in told.splitlines() if line.startswith("after")]
+    printed = capsys.readouterr().out
+    assert "1 of 3 moves" in printed
+    after = [line for line in printed.splitlines() if line.startswith("after")]
     assert any("fails: UnboundLocalError" in line for line in after), "names for two of them"
     assert any("passes \N{RETURN SYMBOL}     middle" in line for line in after), "a comment for the third"
 
@@ -200,9 +202,9 @@ def test_no_search_takes_a_variant_that_cannot_be_solved_for_a_violation(here: P
     assert run("--corpus", "named.jsonl", "--variants", "1", *words, "--model", "py/partly:run") == 3
     (made,) = [row for row in read_rows(Path("out/suite.parquet")) if row["kind"] == "preserving"]
     assert made["reason"] == FAILS_NOW
-    (found,) = read_rows(Path("out/attacks.parquet"))
-    assert found["outcome"] == "violated", "other names of variables are there for it"
-    assert found["perturbed"].startswith("def first(values):")
+    (attack,) = read_rows(Path("out/attacks.parquet"))
+    assert attack["outcome"] == "violated", "other names of variables are there for it"
+    assert attack["perturbed"].startswith("def first(values):")
 
 
 @pytest.mark.slow

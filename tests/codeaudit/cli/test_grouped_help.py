@@ -26,7 +26,7 @@ OWN_WORDS = {
 
 def options_of(name: str) -> dict[str, click.Option]:
     command: click.Command = load_target(COMMANDS[name][0])
-    return {str(one.name): one for one in command.params if isinstance(one, click.Option)}
+    return {str(param.name): param for param in command.params if isinstance(param, click.Option)}
 
 
 @pytest.mark.parametrize("name", ["run", "compare"])
@@ -48,4 +48,4 @@ def test_one_option_has_one_value_name_in_all_commands() -> None:
         for option in options_of(name).values():
             if option.metavar and option.opts[0] not in OWN_WORDS:
                 words.setdefault(option.opts[0], set()).add(option.metavar)
-    assert {name: found for name, found in words.items() if len(found) > 1} == {}
+    assert {name: values for name, values in words.items() if len(values) > 1} == {}

@@ -42,19 +42,19 @@ def test_no_file_is_overwritten(project: Path, capsys: pytest.CaptureFixture[str
     Path(CONFIG).write_text("mine")
     Path(MODEL).symlink_to("nowhere.py")
     assert main(["init"]) == 0
-    told = capsys.readouterr().err
-    assert f"{CONFIG}: exists" in told
-    assert f"{MODEL}: exists" in told
-    assert f"{WORKFLOW}: written" in told
+    printed = capsys.readouterr().err
+    assert f"{CONFIG}: exists" in printed
+    assert f"{MODEL}: exists" in printed
+    assert f"{WORKFLOW}: written" in printed
     assert Path(CONFIG).read_text() == "mine"
     assert not Path("nowhere.py").exists()
 
     before = Path(WORKFLOW).stat().st_mtime_ns
     assert main(["init", "--install", "./other.whl"]) == 0
     assert Path(WORKFLOW).stat().st_mtime_ns == before
-    told = capsys.readouterr().err
-    assert "next:" not in told
-    assert f"{WORKFLOW} does not have your --install" in told
+    printed = capsys.readouterr().err
+    assert "next:" not in printed
+    assert f"{WORKFLOW} does not have your --install" in printed
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,8 @@ def test_what_pip_recorded_is_what_ci_installs(
     found: Any, spec: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record(monkeypatch, tmp_path, found)
-    told = for_others(project)
-    assert told.spec == spec
+    requirement = for_others(project)
+    assert requirement.spec == spec
     assert SECRET not in installs_again()
 
 
@@ -153,9 +153,9 @@ def test_a_checkout_stands_for_its_commit(
     commit = checkout(folder, remote)
     (folder / "more.txt").write_text("changed")
     record(monkeypatch, tmp_path, {"url": folder.as_uri(), "dir_info": {"editable": True}})
-    told = for_others(project)
-    assert told.spec == f"{NAME} @ git+{url}@{commit}"
-    remarks = " ".join(told.remarks)
+    requirement = for_others(project)
+    assert requirement.spec == f"{NAME} @ git+{url}@{commit}"
+    remarks = " ".join(requirement.remarks)
     assert "push it" in remarks
     assert "in no commit" in remarks
     assert ("CI needs a key" in remarks) == ("ssh://" in url)
@@ -176,7 +176,7 @@ def test_a_folder_that_nobody_can_reach_is_a_line_that_fails(
     assert "fails until you write in it what to install" in capsys.readouterr().err
     text = "".join(path.read_text("utf-8") for path in project.rglob("*.yml"))
     assert "python -m pip install\n" not in text
-    (line,) = (one.strip() for one in text.splitlines() if "write here: python" in one)
+    (line,) = (line.strip() for line in text.splitlines() if "write here: python" in line)
     done = subprocess.run(["bash", "-ec", line], capture_output=True, text=True)
     assert (done.returncode, done.stdout[:21]) == (1, "write here: python -m")
 

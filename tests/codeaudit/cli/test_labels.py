@@ -95,8 +95,8 @@ def test_a_column_that_a_data_set_has_for_labels_is_looked_at(
             {**row, label: "maybe"}, {**row, label: 1, "func1": "int a(int b) { int k = b; return k + 1; }"}
         )
         assert main(run) == 0
-        told = "the labels of t.jsonl: 2 samples, of which 1 has another value, such as 'maybe' ("
-        assert told in capsys.readouterr().err
+        message = "the labels of t.jsonl: 2 samples, of which 1 has another value, such as 'maybe' ("
+        assert message in capsys.readouterr().err
 
 
 @pytest.mark.slow

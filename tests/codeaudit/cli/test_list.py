@@ -30,18 +30,18 @@ def test_transforms_stand_under_their_family(capsys: pytest.CaptureFixture[str])
     heads = [line.partition(":")[0] for line in lines if line and not line.startswith(" ")]
     assert heads[0].startswith("identity")
     assert heads[1:] == [family.name for family in families()]
-    told = {line.split()[0]: line for line in lines if line.startswith("  ")}
-    assert told.keys() == ENTRIES.keys() - {"identity"}
-    assert told["reorder"].endswith(" [default]")
-    assert not told["reorder-methods"].endswith(" [default]")
+    by_name = {line.split()[0]: line for line in lines if line.startswith("  ")}
+    assert by_name.keys() == ENTRIES.keys() - {"identity"}
+    assert by_name["reorder"].endswith(" [default]")
+    assert not by_name["reorder-methods"].endswith(" [default]")
 
 
 @pytest.mark.slow
 def test_an_example_of_each_transform_is_a_diff_of_a_real_rewriting(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    told = listed(capsys, "transforms", "--verbose")
-    assert "  reorder-keywords\n" in told
+    printed = listed(capsys, "transforms", "--verbose")
+    assert "  reorder-keywords\n" in printed
     assert (
         """\
       keyword arguments in another order, where the callee is known
@@ -52,18 +52,18 @@ attributes-plain, annotations-hold, runs-through, frames-unread, nobody-between
       -    return sorted(words, key=len, reverse=True)
       +    return sorted(words, reverse=True, key=len)
 """
-        in told
+        in printed
     )
-    assert "      keeps the meaning, changes what callers see" in told
-    assert "      changes the meaning\n" in told
-    assert "@@" not in told
-    assert listed(capsys, "transforms", "--verbose") == told
+    assert "      keeps the meaning, changes what callers see" in printed
+    assert "      changes the meaning\n" in printed
+    assert "@@" not in printed
+    assert listed(capsys, "transforms", "--verbose") == printed
 
 
 def test_json_is_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(listed(capsys, "--format", "json"))
-    assert list(found) == ["models", "tasks", "transforms", "corpora"]
-    by_name = {one["name"]: one for one in found["transforms"]}
+    listing = json.loads(listed(capsys, "--format", "json"))
+    assert list(listing) == ["models", "tasks", "transforms", "corpora"]
+    by_name = {transform["name"]: transform for transform in listing["transforms"]}
     assert by_name["reorder"] == {
         "name": "reorder",
         "summary": ENTRIES["reorder"].summary,
@@ -79,19 +79,21 @@ def test_json_is_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_everything_has_a_heading(capsys: pytest.CaptureFixture[str]) -> None:
-    told = listed(capsys)
+    printed = listed(capsys)
     for kind in ("models", "tasks", "transforms", "corpora"):
-        assert kind in told.splitlines()
+        assert kind in printed.splitlines()
 
 
 def test_tasks_in_words_say_what_is_asked_read_and_scored(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "tasks"]) == 0
     plain = capsys.readouterr().out
     assert main(["list", "tasks", "--verbose"]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for name in TASKS.built_in:
         task = TASKS.get(name)
-        assert f"{name}: {task.question}\n  an answer: {task.accepted}\n  score: {task.score_name}, " in told
-    assert "corpus without --corpus: stdlib" in told
-    assert "spe-bugs-checkpoint" in told
-    assert len(told) > 2 * len(plain)
+        assert (
+            f"{name}: {task.question}\n  an answer: {task.accepted}\n  score: {task.score_name}, " in printed
+        )
+    assert "corpus without --corpus: stdlib" in printed
+    assert "spe-bugs-checkpoint" in printed
+    assert len(printed) > 2 * len(plain)

@@ -74,11 +74,11 @@ def test_rates_over_all_samples_are_of_the_plain_draw_and_those_of_a_transform_o
     for name in ("samples", "score", "violations", "all_samples", "pairs", "noise_floor"):
         assert more[name] == plain[name], name
     assert more["extra"] == transforms("more")["reorder"]["extra"] > 0
-    found, before = transforms("more"), transforms("plain")
-    assert found["reorder"]["violations"]["total"] == WANTED > before["reorder"]["violations"]["total"]
-    assert found["rename"]["violations"] == before["rename"]["violations"]
+    extended, before = transforms("more"), transforms("plain")
+    assert extended["reorder"]["violations"]["total"] == WANTED > before["reorder"]["violations"]["total"]
+    assert extended["rename"]["violations"] == before["rename"]["violations"]
     for name in ("applied", "not_applied", "evidence"):
-        assert found["reorder"][name] == before["reorder"][name]
+        assert extended["reorder"][name] == before["reorder"][name]
     (draw,) = summary("more")["draws"]
     assert json.loads(Path("more/manifest.json").read_text())["draws"] == [draw]
     assert (draw["wanted"], draw["plain"]["samples"]) == (WANTED, LIMIT)
@@ -229,8 +229,8 @@ def test_a_suite_is_drawn_as_a_run_is(capsys: pytest.CaptureFixture[str]) -> Non
     assert "Movable samples, as the suite holds them" in capsys.readouterr().out
     sizes = {
         folder: [
-            (one["transform"], one["movable"], one["extra"])
-            for one in summary(folder)["draws"][0]["by_transform"]
+            (row["transform"], row["movable"], row["extra"])
+            for row in summary(folder)["draws"][0]["by_transform"]
         ]
         for folder in ("out", "frozen")
     }
@@ -248,10 +248,10 @@ def test_a_run_that_leaves_it_to_the_user_says_how_few_were_movable(
 ) -> None:
     words = [*WORDS[:4], "--transform", "reorder,rename", "--variants", "2", "--workers", "1"]
     assert main(["run", *words, "--limit", "20", "--out", "few"]) == 0
-    told = capsys.readouterr().err
+    printed = capsys.readouterr().err
     number = transforms("few")["reorder"]["violations"]["total"]
-    assert f"of 20 samples few were movable: reorder {number}; --movable 100 draws more" in told
-    assert "rename" not in told.partition("few were movable")[2].partition("\n")[0]
+    assert f"of 20 samples few were movable: reorder {number}; --movable 100 draws more" in printed
+    assert "rename" not in printed.partition("few were movable")[2].partition("\n")[0]
     # Samples to which a model gives no answer are movable all the same.
     Path("dead.py").write_text("def predict(queries):\n    raise ValueError\n", encoding="utf-8")
     silent = ["--model", "py/dead:predict", "--transform", "rename", "--corpus", "code.py"]

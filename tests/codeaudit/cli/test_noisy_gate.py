@@ -66,9 +66,9 @@ def test_must_decide_comes_from_the_command_line_a_file_or_the_environment(
     monkeypatch.chdir(runs)
     limit = ("--max-violation-rate", "0", "--allow-insensitive")
     codes = {name: main(["gate", name, *limit, "--must-decide"]) for name in ("restless", "moved")}
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert codes["moved"] == 1
-    assert codes["restless"] == (3 if "not decided" in told else 0)
+    assert codes["restless"] == (3 if "not decided" in printed else 0)
     Path("c.toml").write_text("[gate]\nmust-decide = true\n", "utf-8")
     assert main(["gate", "restless", *limit, "--config", "c.toml"]) == codes["restless"]
     monkeypatch.setenv("CODEAUDIT_MUST_DECIDE", "true")

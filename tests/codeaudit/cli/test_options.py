@@ -31,11 +31,11 @@ def test_a_toml_file_sets_options(sources: Path) -> None:
         'transform = ["rename", "reorder"]\ncontrols = false\n',
         encoding="utf-8",
     )
-    found = options("--config", "audit.toml")
-    assert found["model"] == ["fake/hash", "fake/length"]
-    assert found["batch_size"] == 7
-    assert found["transform"] == "rename,reorder"
-    assert found["controls"] is False
+    chosen = options("--config", "audit.toml")
+    assert chosen["model"] == ["fake/hash", "fake/length"]
+    assert chosen["batch_size"] == 7
+    assert chosen["transform"] == "rename,reorder"
+    assert chosen["controls"] is False
 
 
 def test_a_list_that_is_given_again_adds_to_itself(sources: Path) -> None:
@@ -49,8 +49,8 @@ def test_a_list_that_is_given_again_adds_to_itself(sources: Path) -> None:
         "--transform",
         "reorder",
     )
-    found = options(*words, "--attack", "random", "--attack", "greedy", "--budget", "2")
-    assert (found["transform"], found["attack"]) == ("rename,reorder", "random,greedy")
+    chosen = options(*words, "--attack", "random", "--attack", "greedy", "--budget", "2")
+    assert (chosen["transform"], chosen["attack"]) == ("rename,reorder", "random,greedy")
 
 
 def test_a_single_model_may_stand_alone_and_a_table_may_be_named_run(sources: Path) -> None:
@@ -78,9 +78,9 @@ def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
     monkeypatch.setenv("CODEAUDIT_MODEL", "fake/hash 'fake/length'")
     monkeypatch.setenv("CODEAUDIT_SEED", "2")
     monkeypatch.setenv("CODEAUDIT_VARIANTS", "2")
-    found = options("--variants", "3")
-    assert (found["limit"], found["seed"], found["variants"]) == (1, 2, 3)
-    assert found["model"] == ["fake/hash", "fake/length"]
+    chosen = options("--variants", "3")
+    assert (chosen["limit"], chosen["seed"], chosen["variants"]) == (1, 2, 3)
+    assert chosen["model"] == ["fake/hash", "fake/length"]
 
 
 @pytest.mark.parametrize(

@@ -135,13 +135,13 @@ def test_what_executes_the_code_is_right_and_nothing_else_is(
     asked = ["py/executing:run", program, "py/executing:lazy", "fake/hash", "fake/constant", "fake/length"]
     words = [word for model in asked for word in ("--model", model)]
     assert run("--corpus", "functions.py", "--transform", TRANSFORMS, *words) == 0
-    told = capsys.readouterr().err
-    assert re.search(r": 3 of \d+ functions", told) is not None
-    assert "1 × it needs what is not there, 1 × method" in told
+    printed = capsys.readouterr().err
+    assert re.search(r": 3 of \d+ functions", printed) is not None
+    assert "1 × it needs what is not there, 1 × method" in printed
 
-    found = models()
+    by_model = models()
     for name in asked[:2]:
-        model = found[name]
+        model = by_model[name]
         assert model["score"]["name"] == "accuracy"
         assert model["score"]["original"] == 1.0
         assert model["score"]["attack_worst_sample"] == 1.0
@@ -149,10 +149,10 @@ def test_what_executes_the_code_is_right_and_nothing_else_is(
         assert model["sensitivity"]["rate"] == 1.0
         assert model["sensitivity"]["total"] > 0
         assert set(model["unjudged_reasons"]) <= {"the right answer stays"}
-    assert found["fake/hash"]["score"]["original"] == 0.0
-    assert found["fake/hash"]["pairs"]["rate"] == 1.0
-    assert found["fake/constant"]["sensitivity"]["rate"] == 0.0
-    assert found["py/executing:lazy"]["pairs"]["count"] > 0, "rename-functions changes the call's name"
+    assert by_model["fake/hash"]["score"]["original"] == 0.0
+    assert by_model["fake/hash"]["pairs"]["rate"] == 1.0
+    assert by_model["fake/constant"]["sensitivity"]["rate"] == 0.0
+    assert by_model["py/executing:lazy"]["pairs"]["count"] > 0, "rename-functions changes the call's name"
 
 
 @pytest.mark.slow
@@ -199,8 +199,8 @@ def test_every_row_of_a_suite_holds_a_program_and_what_it_gives(here: Path) -> N
 @pytest.mark.slow
 def test_execution_beside_the_call_agrees(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--corpus", "functions.py", "--model", "py/executing:run", "--execute") == 0
-    told = capsys.readouterr().err
-    assert "agree with their original, 0 do not (left out)" in told
+    printed = capsys.readouterr().err
+    assert "agree with their original, 0 do not (left out)" in printed
     assert models()["py/executing:run"]["score"]["original"] == 1.0
 
 
@@ -249,9 +249,9 @@ def test_labels_name_what_runs_the_language(here: Path, capsys: pytest.CaptureFi
     row = {"code": "function f(a) {\n  let b = a;\n  return b + 1;\n}", "input": "1", "output": "2"}
     Path("rows.jsonl").write_text(json.dumps({**row, "language": "javascript"}) + "\n", encoding="utf-8")
     assert run("--model", "fake/hash", "--corpus", "rows.jsonl") == 0
-    found = installed(TOOLCHAINS["javascript"])
-    assert found is not None
-    assert f"labels: tool sandbox, node {found.version}\n" in capsys.readouterr().err
+    node = installed(TOOLCHAINS["javascript"])
+    assert node is not None
+    assert f"labels: tool sandbox, node {node.version}\n" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -175,9 +175,9 @@ def test_what_cannot_be_made_is_said_in_one_line(
     words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["papers", "run", *words]) == code
-    told = capsys.readouterr().err.strip()
-    assert said in told
-    assert len(told.splitlines()) == 1
+    printed = capsys.readouterr().err.strip()
+    assert said in printed
+    assert len(printed.splitlines()) == 1
 
 
 def test_a_step_that_fails_ends_the_item(
@@ -267,16 +267,16 @@ def test_a_dry_run_of_an_experiment_names_trainings_and_costs(
     experiment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["papers", "run", "spe/table-1", "--dry-run"]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert [line.partition(":")[0] for line in told[:4]] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines[:4]] == [
         "a, seed 0",
         "bcd, seed 0",
         "a, seed 1",
         "bcd, seed 1",
     ]
-    assert "about 3 minutes of two cores" in told[4]
-    assert not set("()[]{}'") & set("".join(told[:4]))
-    assert not {"None", "True", "False"} & set(" ".join(told[:4]).replace(",", "").split())
+    assert "about 3 minutes of two cores" in lines[4]
+    assert not set("()[]{}'") & set("".join(lines[:4]))
+    assert not {"None", "True", "False"} & set(" ".join(lines[:4]).replace(",", "").split())
     assert main(["papers", "run", "spe/table-1", "--preset", "paper", "--dry-run"]) == 0
     assert "h of an H100" in capsys.readouterr().out
     assert not experiment.exists()

@@ -101,7 +101,7 @@ def test_a_key_that_is_put_where_the_comment_says_is_in_the_audit_alone() -> Non
 @pytest.mark.parametrize("kind", PIPELINES)
 def test_the_page_shows_what_init_writes(kind: str, tmp_path: Path) -> None:
     assert main(["init", str(tmp_path), "--ci", kind, "--install", SPEC]) == 0
-    shown = [one.text for one in blocks() if one.page.name == f"{kind}.md" and one.language == "yaml"]
+    shown = [block.text for block in blocks() if block.page.name == f"{kind}.md" and block.language == "yaml"]
     assert shown[0].rstrip() == (tmp_path / PIPELINES[kind][0]).read_text("utf-8").rstrip()
 
 

@@ -85,8 +85,8 @@ def test_a_language_is_audited_like_others(call: Call) -> None:
     rows = summary(call, "--corpus", "a.ini", "--model", "py/own:answers", "--workers", "2", "--out", "r")
     assert rows.keys() == {"identity", "reorder"}
     assert rows["reorder"]["pairs"]["total"] > 30
-    told = call("explain", "r", "--model", "py/own:answers")
-    assert told.returncode == 0, told.stderr
+    done = call("explain", "r", "--model", "py/own:answers")
+    assert done.returncode == 0, done.stderr
     canonical = summary(call, "--corpus", "a.ini", "--model", "canonical/py/own:answers", "--out", "c",
                         "--transform", "order", "--no-controls")  # fmt: skip
     assert canonical["reorder"]["pairs"]["count"] == 0

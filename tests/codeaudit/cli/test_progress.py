@@ -38,7 +38,7 @@ def shown(*words: str, cwd: Path, columns: int) -> list[str]:
     """The lines that a command draws on a terminal, each as often as it is drawn anew."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    kept = {name: one for name, one in environment().items() if name not in ("COLUMNS", "LINES")}
+    kept = {name: value for name, value in environment().items() if name not in ("COLUMNS", "LINES")}
     process = subprocess.Popen(
         [*COMMAND, *words], cwd=cwd, env={**kept, "TERM": "xterm"}, stdout=subprocess.DEVNULL, stderr=theirs
     )
@@ -94,7 +94,7 @@ def test_a_terminal_shows_stage_model_rate_and_time_left(
     assert any(line.startswith("codeaudit: py/slow_models:first: the") for line in lines), "\n".join(lines)
     # The stages in their order, each told when it begins.
     stages = ["codeaudit: corpus sources", "codeaudit: suite:", "model 1 of 2", "model 2 of 2", "run folder"]
-    places = [next(place for place, line in enumerate(lines) if one in line) for one in stages]
+    places = [next(place for place, line in enumerate(lines) if stage in line) for stage in stages]
     assert places == sorted(places)
     for number, name in ((1, "first"), (2, "second")):
         bars = [line for line in lines if re.match(rf"model {number} of 2.*{BAR}", line)]
@@ -108,21 +108,21 @@ def test_each_of_several_models_is_numbered_and_a_single_one_is_not(
     monkeypatch.chdir(tmp_path)
     few = ["--corpus", "sources", "--transform", "rename", "--variants", "1", "--no-controls"]
     assert main(["run", "--model", "fake/hash", "--model", "fake/length", *few]) == 0
-    told = capsys.readouterr().err
-    assert "codeaudit: model 1 of 2, fake/hash: " in told
-    assert "codeaudit: model 2 of 2, fake/length: " in told
+    printed = capsys.readouterr().err
+    assert "codeaudit: model 1 of 2, fake/hash: " in printed
+    assert "codeaudit: model 2 of 2, fake/length: " in printed
     assert main(["run", "--model", "fake/hash", *few, "--attack", "random", "--budget", "1"]) == 0
-    told = capsys.readouterr().err
-    assert "codeaudit: fake/hash: " in told
-    assert "codeaudit: fake/hash, random: " in told
-    assert "model 1 of 1" not in told
+    printed = capsys.readouterr().err
+    assert "codeaudit: fake/hash: " in printed
+    assert "codeaudit: fake/hash, random: " in printed
+    assert "model 1 of 1" not in printed
 
 
 @pytest.mark.slow
 def test_notes_never_go_to_stdout(sources: Path, tmp_path: Path) -> None:
     """Also if stderr is closed."""
     run = [*COMMAND, "run", "--corpus", str(sources), "--model", "fake/hash", "--transform", "rename"]
-    told = subprocess.run(
+    done = subprocess.run(
         ["sh", "-c", '"$@" 2>&-', "sh", *run],
         cwd=tmp_path,
         env=environment(),
@@ -130,9 +130,9 @@ def test_notes_never_go_to_stdout(sources: Path, tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert told.returncode == 0
-    assert "rename: fake/hash changed" in told.stdout
-    assert "codeaudit: " not in told.stdout
+    assert done.returncode == 0
+    assert "rename: fake/hash changed" in done.stdout
+    assert "codeaudit: " not in done.stdout
 
 
 def test_a_line_comes_while_one_unit_lasts(
@@ -141,11 +141,11 @@ def test_a_line_comes_while_one_unit_lasts(
     monkeypatch.setattr(output, "LINE_EVERY", 0.02)
     with output.ProgressMonitor("suite", 3, unit="samples") as monitor:
         monitor.answered(1, recalled=False)
-        told = ""
+        printed = ""
         end = time.monotonic() + 20
-        while told.count("suite: 1 of 3 samples") < 2 and time.monotonic() < end:
+        while printed.count("suite: 1 of 3 samples") < 2 and time.monotonic() < end:
             time.sleep(0.01)
-            told += capsys.readouterr().err
-    assert told.count("suite: 1 of 3 samples") >= 2
+            printed += capsys.readouterr().err
+    assert printed.count("suite: 1 of 3 samples") >= 2
     time.sleep(0.1)
     assert capsys.readouterr().err.splitlines()[-1].startswith("codeaudit: suite: 1 sample in ")

@@ -149,8 +149,8 @@ def test_a_full_disk_is_told_with_how_to_go_on(
 
     monkeypatch.setattr(RunFolder, "write_text", full)
     assert main(["run", "--corpus", "code.py", "--model", "fake/hash", "--out", "full"]) == 3
-    told = "every answer so far is kept; go on with: codeaudit run --config full --out full"
-    assert told in capsys.readouterr().err
+    message = "every answer so far is kept; go on with: codeaudit run --config full --out full"
+    assert message in capsys.readouterr().err
 
 
 def test_links_that_stay_as_they_are_are_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

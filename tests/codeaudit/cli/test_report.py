@@ -29,9 +29,9 @@ def _run(
 def test_every_file_that_is_named_is_written(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--markdown", "a.md", "--latex", "a.tex", "--csv", "numbers", "--junit", "a.xml"]
     assert main(["report", "out", *words]) == 0
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "a.tex: " in told.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "a.tex: " in printed.err
     assert "fake/hash" in Path("a.md").read_text("utf-8")
     assert r"\begin{tabular}" in Path("a.tex").read_text("utf-8")
     assert Path("numbers/models.csv").read_text("utf-8").startswith("model,parameters")
@@ -61,8 +61,8 @@ def test_the_page_holds_every_violation_with_its_graph_and_smallest_edit(
         for line, sources in enumerate(graph["after"]):
             assert all(graph["layers"][source] < graph["layers"][line] for source in sources)
     manifest = json.loads(Path("out/manifest.json").read_text("utf-8"))
-    for told in (manifest["started"], model["fingerprint"][:32], manifest["corpus"]["hash"][:16]):
-        assert told in text
+    for detail in (manifest["started"], model["fingerprint"][:32], manifest["corpus"]["hash"][:16]):
+        assert detail in text
 
 
 def test_without_a_file_the_tables_go_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,15 +56,15 @@ def test_every_place_is_a_file_of_the_repository(
     assert main([*run, "--workers", "1", "--out", "run"]) == 0
     capsys.readouterr()
     assert main(["gate", "run", "--max-violation-rate", "0", "--sarif", "gate.sarif", "--github"]) == 1
-    found = check_sarif(Path("gate.sarif").read_text("utf-8"))
-    places = [one["locations"][0]["physicalLocation"]["artifactLocation"] for one in found["results"]]
-    assert {one["uriBaseId"] for one in places} == {"%SRCROOT%"}
-    named = {urlsplit(one["uri"]) for one in places}
-    assert not any(one.scheme or one.netloc for one in named)
-    assert {unquote(one.path) for one in named} == set(INSIDE.values())
-    assert f"{len(OUTSIDE)} more results are left out" in json.dumps(found["invocations"])
+    log = check_sarif(Path("gate.sarif").read_text("utf-8"))
+    places = [result["locations"][0]["physicalLocation"]["artifactLocation"] for result in log["results"]]
+    assert {place["uriBaseId"] for place in places} == {"%SRCROOT%"}
+    named = {urlsplit(place["uri"]) for place in places}
+    assert not any(url.scheme or url.netloc for url in named)
+    assert {unquote(url.path) for url in named} == set(INSIDE.values())
+    assert f"{len(OUTSIDE)} more results are left out" in json.dumps(log["invocations"])
     # There are ten annotations at most, and those of samples without a file name none.
-    lines = [one for one in capsys.readouterr().out.splitlines() if one.startswith("::error ")]
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("::error ")]
     assert len(lines) == 10
     files = re.findall(r"\bfile=([^,]*),", "\n".join(lines))
-    assert {one.replace("%3A", ":") for one in files} <= set(INSIDE.values())
+    assert {file.replace("%3A", ":") for file in files} <= set(INSIDE.values())

@@ -62,14 +62,14 @@ def test_a_run_writes_its_folder_and_prints_its_table(
 def test_the_fakes_show_both_ends_of_the_scale(sources: Path) -> None:
     words = ["--model", "fake/hash", "--model", "fake/constant", "--corpus", str(sources), "--out", "out"]
     assert run(*words) == 0
-    found = summary()
+    by_model = summary()
     for name, rate in (("fake/hash", 1.0), ("fake/constant", 0.0)):
         for measure in ("pairs", "sensitivity"):
-            measured = found[name][measure]
+            measured = by_model[name][measure]
             assert isinstance(measured, dict)
             assert measured["total"] > 0
             assert measured["rate"] == rate
-        floor = found[name]["noise_floor"]
+        floor = by_model[name]["noise_floor"]
         assert isinstance(floor, dict)
         assert (floor["count"], floor["total"]) == (0, 4)
 
@@ -88,7 +88,7 @@ def test_markdown_on_stdout(sources: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_the_default_folder_is_named_by_time_and_task(sources: Path) -> None:
     assert run("--model", "fake/hash", "--corpus", str(sources)) == 0
-    folder, ignored = sorted(Path("codeaudit-runs").iterdir(), key=lambda one: one.is_file())
+    folder, ignored = sorted(Path("codeaudit-runs").iterdir(), key=lambda path: path.is_file())
     assert ignored.name == ".gitignore"
     assert folder.name.endswith("-function-name")
 
@@ -195,8 +195,8 @@ def test_answers_come_from_the_cache_but_for_the_noise_floor(
     assert f"{asked - 4} from the cache" in again
 
 
-def _asked(told: str) -> int:
-    (line,) = [line for line in told.splitlines() if line.startswith("codeaudit: fake/hash: ")]
+def _asked(printed: str) -> int:
+    (line,) = [line for line in printed.splitlines() if line.startswith("codeaudit: fake/hash: ")]
     return int(line.split()[2])
 
 
@@ -240,16 +240,16 @@ def test_the_wrapper_makes_any_model_of_blocks_invariant(
         "out",
     ]
     assert run(*words, "--corpus", "blocks.s", "--wrap", "canonical") == 0
-    found = summary()["canonical/fake/hash"]
-    violations, sensitivity = found["pairs"], found["sensitivity"]
+    model = summary()["canonical/fake/hash"]
+    violations, sensitivity = model["pairs"], model["sensitivity"]
     assert isinstance(violations, dict)
     assert isinstance(sensitivity, dict)
     assert (violations["count"], violations["total"]) == (0, 160)
     assert sensitivity["count"] == sensitivity["total"] > 100
     capsys.readouterr()
     assert run(*words, "--corpus", str(sources / "words.py")) == 3
-    assert "words.py' (2 × not x86)" in (told := capsys.readouterr().err)
-    assert "no blocks in corpus" in told
+    assert "words.py' (2 × not x86)" in (printed := capsys.readouterr().err)
+    assert "no blocks in corpus" in printed
 
 
 def test_a_callable_and_a_program_run_too(sources: Path) -> None:
@@ -267,8 +267,8 @@ def test_compare_reads_runs_back(sources: Path, capsys: pytest.CaptureFixture[st
         assert run(*words) == 0
     capsys.readouterr()
     assert main(["compare", "hash", "constant", "--format", "json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert {standing["model"] for standing in told["paired"][0]["standings"]} == {
+    comparison = json.loads(capsys.readouterr().out)
+    assert {standing["model"] for standing in comparison["paired"][0]["standings"]} == {
         "fake/hash",
         "fake/constant",
     }
@@ -305,7 +305,7 @@ def test_a_transform_of_modules_counts_its_reason_on_functions(
     words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--no-controls"]
     assert run(*words, "--transform", "reorder-functions,rename") == 0
     (row,) = (
-        one for one in summary()["fake/hash"]["by_transform"] if one["transform"] == "reorder-functions"
+        row for row in summary()["fake/hash"]["by_transform"] if row["transform"] == "reorder-functions"
     )
     assert row["not_applied"] == {"no two definitions side by side": 16}
     assert run(*words, "--transform", "reorder-functions") == 3
@@ -363,8 +363,8 @@ def test_real_functions_from_a_real_table(capsys: pytest.CaptureFixture[str]) ->
 def test_execution_is_evidence(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--execute"]
     assert run(*words) == 0
-    told = capsys.readouterr().err
-    assert "agree with their original, 0 do not (left out)" in told
+    printed = capsys.readouterr().err
+    assert "agree with their original, 0 do not (left out)" in printed
     rows = [row for row in read_rows(Path("out/suite.parquet")) if row["status"] == "perturbed"]
     by_kind = {
         kind: Counter(row["evidence"] for row in rows if row["kind"] == kind)
@@ -399,8 +399,10 @@ def test_bundled_models_that_skip_a_language_are_told_with_those_that_read_it(
     )
     few = ["--corpus", str(sources), "--transform", "identity", "--no-controls"]
     assert run(*few, "--out", "out") == 0
-    told = capsys.readouterr().err
-    assert "the bundled models for Python skip the samples in Java; these read Java: --model spe-java" in told
+    printed = capsys.readouterr().err
+    assert (
+        "the bundled models for Python skip the samples in Java; these read Java: --model spe-java" in printed
+    )
     assert run(*few, "--model", "fake/hash", "--out", "named") == 0
     assert "skip the samples" not in capsys.readouterr().err
 
@@ -427,15 +429,15 @@ def test_a_run_folder_is_named_after_its_task(sources: Path, tmp_path: Path) -> 
 def test_a_start_without_an_answer_leaves_nothing(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dead = ["--model", "openai/x", "--base-url", "http://127.0.0.1:9/v1"]
     assert main(["run", *dead, "--corpus", str(sources), "--workers", "1"]) == 3
-    told = capsys.readouterr().err
-    assert "cannot reach http://127.0.0.1:9/v1" in told
-    assert "every answer so far is kept" not in told
+    printed = capsys.readouterr().err
+    assert "cannot reach http://127.0.0.1:9/v1" in printed
+    assert "every answer so far is kept" not in printed
     assert not Path("codeaudit-runs").exists()
     # A folder of the user stays, and what was in it.
     Path("mine").mkdir()
     Path("mine/notes.txt").touch()
     assert main(["run", *dead, "--corpus", str(sources), "--workers", "1", "--out", "mine"]) == 3
-    assert [one.name for one in Path("mine").iterdir()] == ["notes.txt"]
+    assert [path.name for path in Path("mine").iterdir()] == ["notes.txt"]
 
 
 @pytest.mark.slow

@@ -31,8 +31,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "code.py").write_text("".join(SOURCE.format(name=name) for name in "abcdef"), encoding="utf-8")
     words = ["--corpus", str(place / "code.py"), "--workers", "1", "--transform", "rename"]
     for variants, (name, model) in enumerate({"run": "fake/hash", "other": "fake/length"}.items(), start=3):
-        told = ["--model", model, "--variants", str(variants), "--out", str(place / name)]
-        assert main(["run", *words, *told]) == 0
+        options = ["--model", model, "--variants", str(variants), "--out", str(place / name)]
+        assert main(["run", *words, *options]) == 0
     return place
 
 
@@ -79,10 +79,10 @@ def test_every_reader_names_the_changed_file(
 def test_an_edited_manifest_is_named(field: str, capsys: pytest.CaptureFixture[str]) -> None:
     edit_json(Path("run", MANIFEST), **{field: [] if field == "models" else 7})
     assert main(["gate", "run", "--max-violation-rate", "100%"]) == 3
-    told = capsys.readouterr().err
+    printed = capsys.readouterr().err
     assert (
-        "'run/manifest.json' is not the file that this run wrote" in told
-        or "'run/manifest.json' is damaged" in told
+        "'run/manifest.json' is not the file that this run wrote" in printed
+        or "'run/manifest.json' is damaged" in printed
     )
 
 

@@ -50,15 +50,15 @@ def model_in(out: str = "out") -> Mapping[str, Any]:
 
 def answers(out: str = "out") -> dict[tuple[str, str], list[dict[str, str | None]]]:
     """The graded attempts by sample and transform; `""` for the original."""
-    found = {}
+    by_input = {}
     for row in read_rows(Path(out, "verdicts.parquet")):
-        found[row["sample"], ""] = json.loads(row["before"])
-        found[row["sample"], row["transform"]] = json.loads(row["after"])
-    return found
+        by_input[row["sample"], ""] = json.loads(row["before"])
+        by_input[row["sample"], row["transform"]] = json.loads(row["after"])
+    return by_input
 
 
 def passed(attempts: list[dict[str, str | None]]) -> int:
-    return sum(one["failure"] is None for one in attempts)
+    return sum(attempt["failure"] is None for attempt in attempts)
 
 
 def half(folder: Path) -> Path:
@@ -80,16 +80,16 @@ def half(folder: Path) -> Path:
 def test_a_network_that_solves_half_of_the_time(capsys: pytest.CaptureFixture[str]) -> None:
     network = ("--model", f"hf/{half(Path('half'))}", "-M", "max_new_tokens=12")
     assert run(*network, "-M", "samples=5") == 0
-    told = capsys.readouterr()
-    assert "1 of 5" in told.out
-    assert "5 of 5" in told.out
-    found = answers()
-    assert all(len(one) == 5 for one in found.values())
-    assert {attempt["text"] for one in found.values() for attempt in one} == {
+    printed = capsys.readouterr()
+    assert "1 of 5" in printed.out
+    assert "5 of 5" in printed.out
+    by_input = answers()
+    assert all(len(attempts) == 5 for attempts in by_input.values())
+    assert {attempt["text"] for attempts in by_input.values() for attempt in attempts} == {
         "    return total",
         "    return place",
     }
-    own = [passed(found[sample, ""]) for sample, transform in found if not transform]
+    own = [passed(by_input[sample, ""]) for sample, transform in by_input if not transform]
     assert 0 < sum(own) < 5 * len(NAMES)
     nominal = {
         block["k"]: block["nominal"]["value"] for block in model_in()["robust"] if not block["transform"]
@@ -99,17 +99,17 @@ def test_a_network_that_solves_half_of_the_time(capsys: pytest.CaptureFixture[st
         5: pytest.approx(sum(map(bool, own)) / len(NAMES)),
     }
     assert model_in()["score"]["original"] == pytest.approx(nominal[1])
-    for (sample, transform), texts in found.items():
+    for (sample, transform), texts in by_input.items():
         if transform == "identity":
-            assert texts == found[sample, ""], "equal prompts have equal answers"
+            assert texts == by_input[sample, ""], "equal prompts have equal answers"
         if transform == "insert-comments":
-            assert texts == found[sample, ""], "chance is no difference"
+            assert texts == by_input[sample, ""], "chance is no difference"
         if transform == "rename":
             assert passed(texts) == 0
 
     alone = ("--batch-size", "1", "--cache", "other")
     assert run(*network, "-M", "samples=5", *alone, out="alone") == 0
-    assert answers("alone") == found
+    assert answers("alone") == by_input
     assert run(*network, "-M", "samples=5", "-M", "temperature=0.01", out="cold") == 0
     assert run(*network, out="greedy") == 0
     assert {block["k"] for block in model_in("greedy")["robust"]} == {1}
@@ -133,21 +133,25 @@ def test_an_endpoint_is_asked_for_as_many_and_not_twice(capsys: pytest.CaptureFi
         )
         assert run(*words) == 0
         requests = len(endpoint.asked)
-        found = answers()
-        seeds = [one.body["seed"] for one in endpoint.asked]
+        by_input = answers()
+        seeds = [request.body["seed"] for request in endpoint.asked]
         assert run(*words, out="more") == 0
-        again = [one.body["seed"] for one in endpoint.asked[requests:]]
+        again = [request.body["seed"] for request in endpoint.asked[requests:]]
     assert requests == 5 * (2 + 2) * len(NAMES), "the original twice, and two variants"
     assert len(set(seeds)) == 5
     assert sorted(again) == sorted(len(NAMES) * [*set(seeds)]), "for the noise alone"
-    told = capsys.readouterr()
-    assert f"openai/tiny: {requests} requests; {7 * requests} tokens in" in told.err
-    assert "5 of 5" in told.out
+    printed = capsys.readouterr()
+    assert f"openai/tiny: {requests} requests; {7 * requests} tokens in" in printed.err
+    assert "5 of 5" in printed.out
     blocks = {(block["transform"], block["k"]): block for block in model_in()["robust"]}
-    own = [passed(found[sample, ""]) for sample, transform in found if not transform]
+    own = [passed(by_input[sample, ""]) for sample, transform in by_input if not transform]
     assert blocks["", 1]["nominal"]["value"] == pytest.approx(sum(own) / 5 / len(NAMES))
     assert blocks["", 5]["nominal"]["value"] == pytest.approx(sum(map(bool, own)) / len(NAMES))
-    commented = [passed(found[sample, one]) for sample, one in found if one == "insert-comments"]
+    commented = [
+        passed(by_input[sample, transform])
+        for sample, transform in by_input
+        if transform == "insert-comments"
+    ]
     assert commented == own, "an endpoint that keeps to its seeds gives the same answers"
     assert 0 < sum(commented) < 5 * len(NAMES)
     assert blocks["insert-comments", 1]["robust"]["value"] == pytest.approx(sum(commented) / 5 / len(NAMES))
@@ -205,4 +209,4 @@ def test_one_sampled_answer_is_for_every_task(sources: Path) -> None:
         ]
         few = ["--transform", "rename", "--variants", "1", "--workers", "1", "--out", "out"]
         assert main(["run", "--task", "error-detection", "--corpus", str(sources), *few, *words]) == 0
-    assert {one.body["temperature"] for one in endpoint.asked} == {0.7}
+    assert {request.body["temperature"] for request in endpoint.asked} == {0.7}

@@ -76,9 +76,9 @@ def test_a_sealed_checkpoint_that_is_loaded_says_so(
         words = ("seal", "plain", "--key", "key", "--out", scheme, "--scheme", scheme)
         assert called(*words, cwd=tmp_path).returncode == 0
     catalogue.load(str(tmp_path / "columns"), Settings(device="cpu"), {})
-    told = [record.getMessage() for record in caplog.records if record.name.startswith("codeaudit.")]
-    assert len(told) == 1
-    assert "is sealed: without its key it answers worse; codeaudit unseal" in told[0]
+    messages = [record.getMessage() for record in caplog.records if record.name.startswith("codeaudit.")]
+    assert len(messages) == 1
+    assert "is sealed: without its key it answers worse; codeaudit unseal" in messages[0]
     with pytest.raises(ModelError, match=r"are encrypted; first: codeaudit unseal .*cipher --key KEY"):
         catalogue.load(str(tmp_path / "cipher"), Settings(device="cpu"), {})
 

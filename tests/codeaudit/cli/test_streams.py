@@ -144,9 +144,9 @@ SELECTED = [
 @pytest.mark.parametrize("command", SELECTED)
 def test_a_closed_stream_is_no_error(command: str, program: str, world: Path, tmp_path: Path) -> None:
     """The work is done, the files are written, and the exit code is as with open streams."""
-    found: dict[str, tuple[int, set[str]]] = {}
+    outcomes: dict[str, tuple[int, set[str]]] = {}
     for closed in ("", *(("<&-", ">&-", "2>&-") if command in QUICK else ()), "<&- >&- 2>&-"):
-        folder = tmp_path / str(len(found))
+        folder = tmp_path / str(len(outcomes))
         shutil.copytree(world, folder)
         done = subprocess.run(
             ["sh", "-c", f'"$@" {closed}', "sh", program, command, *WORDS[command]],
@@ -158,12 +158,12 @@ def test_a_closed_stream_is_no_error(command: str, program: str, world: Path, tm
             timeout=120,
         )
         assert "rror" not in done.stderr, done.stderr
-        found[closed] = done.returncode, files(folder)
+        outcomes[closed] = done.returncode, files(folder)
         if closed == "":
             assert done.returncode == 0, done.stderr
         elif closed == "2>&-":
             assert "codeaudit: " not in done.stdout
-    assert all(one == found[""] for one in found.values()), found
+    assert all(outcome == outcomes[""] for outcome in outcomes.values()), outcomes
 
 
 # ── texts of others ──────────────────────────────────────────────────────────────────────────────────────
@@ -174,20 +174,22 @@ NAME = f"n{MARKS}\n\udcff"
 """A name that a file may have: with an end of line, and a byte that is no UTF-8."""
 
 
-def unclean(told: bytes) -> set[str]:
+def unclean(printed: bytes) -> set[str]:
     """The characters of an output that must not be there."""
-    text = told.decode("utf-8").replace("\r\n", "\n")
+    text = printed.decode("utf-8").replace("\r\n", "\n")
     return {
-        one for one in text if unicodedata.category(one) in ("Cc", "Cf", "Zl", "Zp") and one not in "\t\n\f"
+        character
+        for character in text
+        if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") and character not in "\t\n\f"
     }
 
 
 def marked(value: object) -> object:
     """A value of JSON with marks in each text."""
     if isinstance(value, dict):
-        return {name: marked(one) for name, one in value.items()}
+        return {name: marked(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [marked(one) for one in value]
+        return [marked(part) for part in value]
     return f"{value}{MARKS}" if isinstance(value, str) else value
 
 
@@ -265,13 +267,13 @@ def server() -> Iterator[str]:
 def hostile_words(command: str, server: str) -> list[list[str]]:
     """Lines that show texts of others, and lines that end in an error about one."""
     words, name = WORDS[command], os.fsencode(NAME).decode("utf-8", "surrogateescape")
-    found = [words]
+    commands = [words]
     if command not in ("doctor", "list"):
-        found += [[name, *words[1:]], [*words, "--config", name], [f"--{name}"]]
+        commands += [[name, *words[1:]], [*words, "--config", name], [f"--{name}"]]
     match command:
         case "run":
             corpus = ["--corpus", "table.jsonl", *LITTLE]
-            found += [
+            commands += [
                 ["--model", "fake/hash", "--corpus", name, *LITTLE],
                 ["--model", "fake/hash", *corpus, "--format", "markdown"],
                 ["--model", "py/answers:echo", *corpus],
@@ -281,23 +283,23 @@ def hostile_words(command: str, server: str) -> list[list[str]]:
                 ["--model", f"exec/{sys.executable} -c print('{MARKS}')", *corpus],
             ]
         case "transform":
-            found += [[name, "--diff"], ["f.py", "--diff"], [".", "--transform", "rename", "--diff"]]
-            found += [["f.py", "--suite", "s.jsonl", "--diff"], [name, "--diff", "--format", "json"]]
+            commands += [[name, "--diff"], ["f.py", "--diff"], [".", "--transform", "rename", "--diff"]]
+            commands += [["f.py", "--suite", "s.jsonl", "--diff"], [name, "--diff", "--format", "json"]]
         case "report":
-            found += [["run", "--format", one] for one in ("json", "markdown", "csv", "latex", "rich")]
-            found += [["run", "--html", "-"], ["run", "--junit", "-"]]
+            commands += [["run", "--format", kind] for kind in ("json", "markdown", "csv", "latex", "rich")]
+            commands += [["run", "--html", "-"], ["run", "--junit", "-"]]
         case "gate":
-            found += [["run", "--max-violation-rate", "1%", "--github"], ["run", "--baseline", name]]
-            found += [["run", "--max-violation-rate", "100%", "--format", "json"]]
+            commands += [["run", "--max-violation-rate", "1%", "--github"], ["run", "--baseline", name]]
+            commands += [["run", "--max-violation-rate", "100%", "--format", "json"]]
         case "explain":
-            found += [["run", "--format", one] for one in ("json", "markdown")]
+            commands += [["run", "--format", kind] for kind in ("json", "markdown")]
         case "compare":
-            found += [["run", "other", "--format", one] for one in ("json", "markdown")]
+            commands += [["run", "other", "--format", kind] for kind in ("json", "markdown")]
         case "list":
-            found += [[name], ["transforms", "--verbose", name]]
+            commands += [[name], ["transforms", "--verbose", name]]
         case "doctor":
-            found += [[name]]
-    return found
+            commands += [[name]]
+    return commands
 
 
 @pytest.mark.parametrize("command", SELECTED)

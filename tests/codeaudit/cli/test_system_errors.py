@@ -100,7 +100,7 @@ READ_FIRST: dict[str, set[str]] = {
 
 def commands() -> list[tuple[str, click.Parameter]]:
     """Every parameter of every command that takes a text or a path."""
-    found = []
+    pairs = []
     with cli.make_context("codeaudit", ["list"], resilient_parsing=True) as ctx:
         assert isinstance(cli, LazyGroup)
         for name in COMMANDS:
@@ -110,20 +110,20 @@ def commands() -> list[tuple[str, click.Parameter]]:
                 flag = isinstance(each, click.Option) and each.is_flag
                 numeric = isinstance(each.type, click.IntRange | click.FloatRange | click.Choice)
                 if not flag and not numeric and each.name != "help":
-                    found.append((name, each))
-    return found
+                    pairs.append((name, each))
+    return pairs
 
 
 def cases() -> list[tuple[str, click.Parameter, str]]:
     """Every parameter that names a file with every kind; of the others, which refuse or take any text alike, each
     with two kinds, and each kind with many of them.
     """
-    found = []
+    triples = []
     for number, (command, parameter) in enumerate(commands()):
         path = isinstance(parameter.type, click.Path) or parameter.name in READ_FIRST[command]
         kinds = KINDS if path else [KINDS[(2 * number + more) % len(KINDS)] for more in range(2)]
-        found += [(command, parameter, kind) for kind in kinds]
-    return found
+        triples += [(command, parameter, kind) for kind in kinds]
+    return triples
 
 
 @pytest.fixture(scope="module")
@@ -166,13 +166,13 @@ def test_no_name_that_the_system_refuses_ends_in_a_traceback(
             del words[words.index(option) : words.index(option) + 2]
         words += [option, name]
     code = main([command, *words])
-    told = capsys.readouterr().err
-    assert code in (0, 2, 3), told
-    assert "Traceback" not in told
-    assert "unexpected error" not in told
+    printed = capsys.readouterr().err
+    assert code in (0, 2, 3), printed
+    assert "Traceback" not in printed
+    assert "unexpected error" not in printed
     if code:
-        assert told.splitlines()[-1].startswith("codeaudit: ")
-        assert parameter.name not in READ_FIRST[command] or name[:40] in told
+        assert printed.splitlines()[-1].startswith("codeaudit: ")
+        assert parameter.name not in READ_FIRST[command] or name[:40] in printed
 
 
 @pytest.mark.thinned(20)
@@ -185,9 +185,9 @@ def test_every_error_of_the_system_is_one_line(
 
     monkeypatch.setattr("codeaudit.cli.main._invoke", refuses)
     code = main(["list"])
-    told = capsys.readouterr().err
+    printed = capsys.readouterr().err
     if isinstance(OSError(number, ""), BrokenPipeError):  # the reader closed the pipe
-        assert (code, told) == (0, "")
+        assert (code, printed) == (0, "")
     else:
         assert code == 3
-        assert told == f"codeaudit: cannot use 'some/file': {os.strerror(number)}\n"
+        assert printed == f"codeaudit: cannot use 'some/file': {os.strerror(number)}\n"

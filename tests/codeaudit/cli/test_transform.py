@@ -79,18 +79,18 @@ def test_a_copy_of_a_tree(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert stat.S_IMODE((out / "sub" / "words.py").stat().st_mode) == 0o500
     assert (out / "empty").is_dir()
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".out")] == []
-    told = capsys.readouterr()
-    assert "source does not parse" in told.out
-    assert "4 of 5 files changed" in told.err
+    printed = capsys.readouterr()
+    assert "source does not parse" in printed.out
+    assert "4 of 5 files changed" in printed.err
 
 
 def test_line_ends_and_encoding_of_a_changed_file(tree: Path, tmp_path: Path) -> None:
     assert main(["transform", "sources/latin.py", "--out", "out", "--transform", "rename"]) == 0
-    found = (tmp_path / "out" / "latin.py").read_bytes()
-    lines, old = found.split(b"\n"), METHODS.split(b"\n")
-    assert found != METHODS
+    written = (tmp_path / "out" / "latin.py").read_bytes()
+    lines, old = written.split(b"\n"), METHODS.split(b"\n")
+    assert written != METHODS
     assert [line.endswith(b"\r") for line in lines] == [line.endswith(b"\r") for line in old]
-    assert b"# \xfc\r" in found
+    assert b"# \xfc\r" in written
 
 
 def test_a_file_gives_a_file(tree: Path, tmp_path: Path) -> None:
@@ -127,11 +127,11 @@ def test_by_default_nothing_that_callers_see_is_changed(
     tree: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["transform", "sources", "--out", "out", "--format", "json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    names = [row["transform"] for row in told["by_transform"]]
+    report = json.loads(capsys.readouterr().out)
+    names = [row["transform"] for row in report["by_transform"]]
     assert "rename" in names
     assert "rename-parameters" not in names
-    for row in told["by_transform"]:
+    for row in report["by_transform"]:
         assert row["units"] == row["changed"] + sum(row["not_applied"].values())
 
 
@@ -150,20 +150,20 @@ def test_the_counts_name_the_assumptions_on_which_the_edits_rest(
             kept = [id for id in entries if PYTHON.ledger[id].of_text or "compiled" not in row["evidence"]]
             assert row["rests_on"] == dict.fromkeys(kept, row["changed"]) or not row["changed"]
         assert main([*asked, "--out", str(tmp_path / f"{number}-told.py")]) == 0
-        told = " ".join("".join(capsys.readouterr()).split())
-        assert ("the edits rest on: " in told) == any(row["rests_on"] for row in rows)
+        printed = " ".join("".join(capsys.readouterr()).split())
+        assert ("the edits rest on: " in printed) == any(row["rests_on"] for row in rows)
 
 
 def test_a_diff_is_a_patch(tree: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     words = ["transform", "sources/sub", "--transform", "rename"]
     assert main([*words, "--diff"]) == 0
-    told = capfd.readouterr()
-    assert "keeps meaning" in told.err
+    printed = capfd.readouterr()
+    assert "keeps meaning" in printed.err
     assert main([*words, "--out", "out"]) == 0
     shutil.copytree(tree / "sub", tmp_path / "patched")
     (tmp_path / "patched" / "words.py").chmod(0o600)
     subprocess.run(
-        ["git", "apply", "-p1", "-"], cwd=tmp_path / "patched", input=told.out, text=True, check=True,
+        ["git", "apply", "-p1", "-"], cwd=tmp_path / "patched", input=printed.out, text=True, check=True,
     )  # fmt: skip
     assert files(tmp_path / "patched") == files(tmp_path / "out")
 
@@ -238,8 +238,8 @@ def test_a_suite_is_audited_as_it_was_written(
     assert seeds == (5,)
     assert names == ("identity", "rename", "reorder-breaking", "rename-merging")
     cases = list(read_suite(suite, seed=5))
-    variants = [one for case in cases for one in case.outcomes if isinstance(one, Perturbed)]
-    assert {one.variant for one in variants} == {0, 1}
+    variants = [outcome for case in cases for outcome in case.outcomes if isinstance(outcome, Perturbed)]
+    assert {variant.variant for variant in variants} == {0, 1}
     capsys.readouterr()
     run = ["run", "--suite", str(suite), "--model", "fake/hash", "--out", "run", "--format", "json"]
     assert main(run) == 0
@@ -292,12 +292,12 @@ def test_a_suite_with_a_row_twice_is_refused_and_an_edited_row_is_named(
         ],
     }
     capsys.readouterr()
-    for told, cases in broken.items():
+    for message, cases in broken.items():
         for text, place in cases:
             (tmp_path / "b.jsonl").write_text("\n".join(text) + "\n", encoding="utf-8")
             assert main(["run", "--suite", "b.jsonl", "--model", "fake/hash", "--out", "run"]) == 3
             line = capsys.readouterr().err.splitlines()[-1]
-            assert told in line
+            assert message in line
             assert not place or f"row {place} " in line
 
 
@@ -326,22 +326,22 @@ def test_all_undoes_nothing_of_itself(
     for seed in range(6):
         words = ["--seed", str(seed), "--out", f"out{seed}", "--format", "json"]
         assert main(["transform", "m.py", "--transform", "all", *words]) == 0
-        told = capsys.readouterr()
-        rows = {row["transform"]: row for row in json.loads(told.out)["by_transform"]}
+        printed = capsys.readouterr()
+        rows = {row["transform"]: row for row in json.loads(printed.out)["by_transform"]}
         assert all("undone by a later transform" not in row["not_applied"] for row in rows.values())
         assert all(len({*pair} & set(rows)) == 1 for pair in pairs)
         assert len([name for name in rows if name.startswith("rename")]) <= 2  # one may be of functions
-        assert "left out, because each undoes one that was drawn: " in told.err
+        assert "left out, because each undoes one that was drawn: " in printed.err
         seen |= set(rows)
     assert {name for pair in pairs for name in pair} <= seen
     names = ",".join(pairs[1])
     assert main(["transform", "m.py", "--transform", names, "--out", "both", "--format", "json"]) == 0
-    told = capsys.readouterr()
-    assert {row["transform"]: row["changed"] for row in json.loads(told.out)["by_transform"]} == {
+    printed = capsys.readouterr()
+    assert {row["transform"]: row["changed"] for row in json.loads(printed.out)["by_transform"]} == {
         "expand-augmented": 0,
         "contract-augmented": 0,
     }
-    assert "left out" not in told.err
+    assert "left out" not in printed.err
     assert Path("both/m.py").read_text(encoding="utf-8") == source
 
 
@@ -370,17 +370,17 @@ def test_a_note_tells_once_which_line_stops_the_transforms(
     monkeypatch.chdir(tmp_path)
     Path("a.c").write_text("int f(int a)\n{\n    int b = a;\n    return b + __LINE__;\n}\n", encoding="utf-8")
     assert main(["transform", "a.c", "--transform", "all", "--out", "out"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert told.count("positions-unread") == 1
-    found = re.search(
-        r"a\.c:4 shows that the assumption positions-unread .* stopped (\d+) transforms \(", told
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.count("positions-unread") == 1
+    match = re.search(
+        r"a\.c:4 shows that the assumption positions-unread .* stopped (\d+) transforms \(", printed
     )
-    assert found is not None
-    assert int(found[1]) > 30
+    assert match is not None
+    assert int(match[1]) > 30
     assert main(["transform", "a.c", "--transform", "spacing", "--out", "two", "--format", "json"]) == 0
-    (one,) = json.loads(capsys.readouterr().out)["by_transform"]
-    assert [*one["shown_at"].values()] == [["a.c:4"]]
-    assert one["shown_at"].keys() == one["not_applied"].keys()
+    (row,) = json.loads(capsys.readouterr().out)["by_transform"]
+    assert [*row["shown_at"].values()] == [["a.c:4"]]
+    assert row["shown_at"].keys() == row["not_applied"].keys()
 
 
 def test_a_long_table_names_what_changed_nothing_below_it(
@@ -424,9 +424,9 @@ def test_a_transform_that_always_raises_fails_the_command(
                 *more,
             ]
             assert main(words) == expected, more
-            told = capsys.readouterr()
-            assert "KeyError: 'x' (faulty.py:" in told.out + told.err
-            last = told.err.splitlines()[-1]
+            printed = capsys.readouterr()
+            assert "KeyError: 'x' (faulty.py:" in printed.out + printed.err
+            last = printed.err.splitlines()[-1]
             failed = r"codeaudit: transform 'py/faulty:Always' changed nothing: \d+ × transform failed: KeyError: 'x'"
             assert bool(re.match(failed, last)) == bool(expected)
             shutil.rmtree("out", ignore_errors=True)
@@ -450,10 +450,10 @@ def test_a_dash_prints_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[st
         "--out",
         "-",
     ]
-    found = subprocess.run(command, capture_output=True, check=True)
-    assert found.stdout == (tmp_path / "made.py").read_bytes()
-    assert found.stdout != source.read_bytes()
-    assert b"keeps meaning" in found.stderr
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stdout == (tmp_path / "made.py").read_bytes()
+    assert done.stdout != source.read_bytes()
+    assert b"keeps meaning" in done.stderr
     for words in ([str(tmp_path)], [str(source), "--diff"], [str(source), str(source)]):
         assert main(["transform", *words, "--out", "-"]) == 2
         assert "--out - prints one file" in capsys.readouterr().err

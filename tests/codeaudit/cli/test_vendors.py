@@ -126,8 +126,8 @@ def test_a_run_of_several_vendors_is_repeated_explained_and_resumed(
         assert word in refused
     told(["run", "--config", "out", "--out", "again", *typed("out")], capfd)
     assert vendors.asked > before, "the noise is measured again"
-    assert [one["fingerprint"] for one in manifest("again")["models"]] == [
-        one["fingerprint"] for one in manifest("out")["models"]
+    assert [model["fingerprint"] for model in manifest("again")["models"]] == [
+        model["fingerprint"] for model in manifest("out")["models"]
     ]
     asked = told(["explain", "out", "--model", "openai/two"], capfd, 2)
     assert "2:headers.api-key" in asked
@@ -155,7 +155,7 @@ def test_the_command_line_wins_over_the_file_argument_by_argument(
 
     def costs(*more: str) -> list[float]:
         assert main([*plan, *more]) == 0
-        return [one["cost"] for one in json.loads(capfd.readouterr().out)["models"]]
+        return [model["cost"] for model in json.loads(capfd.readouterr().out)["models"]]
 
     one, two = costs()
     assert two == pytest.approx(2 * one)
@@ -197,7 +197,7 @@ def test_one_model_of_two_vendors_is_two_models(
     printed = told([*words, "--out", "out"], capfd)
     assert min(vendors.asked) > 0
     assert "openai/llama (Acme)" in printed
-    named = [one["name"] for one in manifest("out")["models"]]
+    named = [model["name"] for model in manifest("out")["models"]]
     assert named == ["openai/llama (Acme)", "openai/llama (Best Co)"]
     first = len(vendors.one.asked)
     told(["explain", "out", "--model", named[1], *typed("out")], capfd)
@@ -209,7 +209,7 @@ def test_shards_of_several_vendors_are_joined(vendors: Vendors, capfd: pytest.Ca
     for part in ("1/2", "2/2"):
         told(["run", "--config", "vendors.toml", "--out", part[0], "--shard", part], capfd)
     told(["merge", "1", "2", "--out", "merged"], capfd)
-    assert [one["name"] for one in manifest("merged")["models"]] == ["openai/one", "openai/two"]
+    assert [model["name"] for model in manifest("merged")["models"]] == ["openai/one", "openai/two"]
     assert manifest("merged")["options"]["model_argument"] == manifest("1")["options"]["model_argument"]
 
 

@@ -114,15 +114,17 @@ def report(project: Path, scratch: Path, *words: str, code: int, command: str = 
 def test_what_keeps_the_meaning_keeps_the_tests(project: Path, scratch: Path, command: str) -> None:
     if "unittest" in command:
         _as_unittest(project)
-    found = report(project, scratch, "--transform", "reorder,rename", "--seeds", "2", code=0, command=command)
-    assert found["held"] is True
-    assert found["before"]["passed"] == 2
-    assert found["before"]["told_by"] == ("unittest" if "unittest" in command else "pytest")
-    assert [trial["seed"] for trial in found["trials"]] == [0, 1]
-    rows = {row["transform"]: row for row in found["trials"][0]["by_transform"]}
+    verified = report(
+        project, scratch, "--transform", "reorder,rename", "--seeds", "2", code=0, command=command
+    )
+    assert verified["held"] is True
+    assert verified["before"]["passed"] == 2
+    assert verified["before"]["told_by"] == ("unittest" if "unittest" in command else "pytest")
+    assert [trial["seed"] for trial in verified["trials"]] == [0, 1]
+    rows = {row["transform"]: row for row in verified["trials"][0]["by_transform"]}
     assert (rows["rename"]["units"], rows["rename"]["changed"]) == (3, 3)
     # `unused` is changed and not run.
-    assert found["power"] == {"units": 3, "changed": 3, "executed": 2, "caught": 2, "stopped": False}
+    assert verified["power"] == {"units": 3, "changed": 3, "executed": 2, "caught": 2, "stopped": False}
 
 
 @pytest.mark.slow
@@ -133,9 +135,9 @@ def test_tests_that_hang_where_errors_are_raised_have_noticed_them(project: Path
         "        except RuntimeError:\n            time.sleep(0.1)\n",
         encoding="utf-8",
     )
-    found = report(project, scratch, "--transform", "rename", "--timeout", "8", code=0)
-    assert found["power"]["caught"] is None
-    assert found["held"] is True
+    verified = report(project, scratch, "--transform", "rename", "--timeout", "8", code=0)
+    assert verified["power"]["caught"] is None
+    assert verified["held"] is True
 
 
 def _as_unittest(project: Path) -> None:
@@ -158,12 +160,12 @@ def test_what_changes_the_meaning_is_caught_and_its_unit_named(
 ) -> None:
     if "unittest" in command:
         _as_unittest(project)
-    found = report(project, scratch, *BREAKING, code=1, command=command)
-    (trial,) = found["trials"]
+    verified = report(project, scratch, *BREAKING, code=1, command=command)
+    (trial,) = verified["trials"]
     broken = {failure["test"].split("::")[-1].split(" ")[0] for failure in trial["failures"]}
     assert broken == {"test_area", "test_volume"}
     culprits = {
-        (one["name"], one["transform"]) for culprit in trial["culprits"] for one in culprit["rewritten"]
+        (unit["name"], unit["transform"]) for culprit in trial["culprits"] for unit in culprit["rewritten"]
     }
     assert culprits == {("area", "reorder-breaking"), ("Box.volume", "reorder-breaking")}
     assert all(len(culprit["rewritten"]) == 1 for culprit in trial["culprits"])
@@ -215,10 +217,10 @@ def test_tests_that_fail_or_flake_anyway_do_not_count(project: Path, scratch: Pa
         "@pytest.mark.skip\ndef test_skipped():\n    pass\n",
         encoding="utf-8",
     )
-    found = report(project, scratch, "--transform", "rename", code=0)
-    before = found["before"]
+    verified = report(project, scratch, "--transform", "rename", code=0)
+    before = verified["before"]
     assert (before["passed"], before["failed"], before["skipped"], before["unsteady"]) == (3, 1, 1, 1)
-    assert found["trials"][0]["flaky"] == 1
+    assert verified["trials"][0]["flaky"] == 1
     assert counter.stat().st_size >= 5
 
 
@@ -238,10 +240,10 @@ def test_a_test_with_different_results_on_the_unchanged_project_is_no_failure(
         f"    assert counter.stat().st_size not in {failing}\n",
         encoding="utf-8",
     )
-    found = report(project, scratch, "--transform", "rename", code=0)
-    assert found["held"] is True
-    assert found["before"]["unsteady"] == (2 in failing)
-    assert found["trials"][0]["flaky"] == (5 in failing)
+    verified = report(project, scratch, "--transform", "rename", code=0)
+    assert verified["held"] is True
+    assert verified["before"]["unsteady"] == (2 in failing)
+    assert verified["trials"][0]["flaky"] == (5 in failing)
 
 
 @pytest.mark.weekly
@@ -253,8 +255,8 @@ def test_a_failure_that_needs_what_an_earlier_test_left_is_one(project: Path, sc
         "def test_second():\n    assert left['area'] == 4\n",
         encoding="utf-8",
     )
-    found = report(project, scratch, *BREAKING, "--no-narrow", code=1)
-    failures = [failure["test"] for failure in found["trials"][0]["failures"]]
+    verified = report(project, scratch, *BREAKING, "--no-narrow", code=1)
+    failures = [failure["test"] for failure in verified["trials"][0]["failures"]]
     assert failures == ["tests/test_shapes.py::test_second"]
 
 
@@ -278,31 +280,31 @@ def test_a_test_command_that_the_raised_errors_stop_has_noticed_them(
     )
     command = f"{shlex.quote(sys.executable)} run_tests.py"
     words = ("--transform", "rename", "--source", "src")
-    found = report(project, scratch, *words, code=0, command=command)
-    assert found["before"]["told_by"] == runner
-    assert (found["power"]["stopped"], found["power"]["caught"]) == (True, 2)
-    assert found["trials"][0]["failures"] == []
+    verified = report(project, scratch, *words, code=0, command=command)
+    assert verified["before"]["told_by"] == runner
+    assert (verified["power"]["stopped"], verified["power"]["caught"]) == (True, 2)
+    assert verified["trials"][0]["failures"] == []
     # A perturbed run that stops is one finding, with the rewriting that stops it.
     (project / "run_tests.py").write_text(
         f"import inspect, shapes\nassert 'depth' in inspect.getsource(shapes.Box), 'no depth'\n{RUNNERS[runner]}",
         encoding="utf-8",
     )
-    found = report(project, scratch, *words, code=1, command=command)
-    (trial,) = found["trials"]
+    verified = report(project, scratch, *words, code=1, command=command)
+    (trial,) = verified["trials"]
     (failure,) = trial["failures"]
     assert failure["test"] == "the perturbed project does not build or start its tests"
     assert failure["tests"] == 2
     assert "AssertionError: no depth" in failure["text"]
     (culprit,) = trial["culprits"]
-    assert [(one["name"], one["transform"]) for one in culprit["rewritten"]] == [("Box.volume", "rename")]
+    assert [(unit["name"], unit["transform"]) for unit in culprit["rewritten"]] == [("Box.volume", "rename")]
 
 
 @pytest.mark.slow
 def test_files_of_tests_that_cannot_be_imported_are_failing_tests(project: Path, scratch: Path) -> None:
     at_import = TESTS.replace("import shapes\n", "import shapes\n\nAREA = shapes.area(2)\n")
     (project / "tests/test_shapes.py").write_text(at_import, encoding="utf-8")
-    found = report(project, scratch, "--transform", "rename", code=0)
-    assert (found["power"]["stopped"], found["power"]["caught"]) == (False, 2)
+    verified = report(project, scratch, "--transform", "rename", code=0)
+    assert (verified["power"]["stopped"], verified["power"]["caught"]) == (False, 2)
 
 
 @pytest.mark.slow
@@ -329,8 +331,8 @@ def test_a_pytest_that_tests_start_themselves_is_left_alone(project: Path, scrat
         "    assert '1 failed' in done.stdout, done.stdout\n",
         encoding="utf-8",
     )
-    found = report(project, scratch, "--transform", "rename", code=0)
-    assert (found["before"]["passed"], found["before"]["failed"]) == (3, 0)
+    verified = report(project, scratch, "--transform", "rename", code=0)
+    assert (verified["before"]["passed"], verified["before"]["failed"]) == (3, 0)
 
 
 @pytest.mark.slow
@@ -343,9 +345,9 @@ def test_a_command_that_tells_only_its_exit_code(project: Path, scratch: Path) -
         report(project, scratch, "--transform", "rename", code=0, command=command)["before"]["told_by"]
         == "exit code"
     )
-    found = report(project, scratch, *BREAKING, code=1, command=command)
-    (culprit,) = found["trials"][0]["culprits"]
-    assert [one["name"] for one in culprit["rewritten"]] == ["area"]
+    verified = report(project, scratch, *BREAKING, code=1, command=command)
+    (culprit,) = verified["trials"][0]["culprits"]
+    assert [unit["name"] for unit in culprit["rewritten"]] == ["area"]
 
 
 @pytest.mark.weekly
@@ -358,8 +360,8 @@ def test_a_perturbed_project_that_hangs_has_failed(project: Path, scratch: Path)
         "import shapes\ndef test_area():\n    assert shapes.area(2) == 4\n", encoding="utf-8"
     )
     # Whichever pair the control reverses, the assertion or the time limit tells.
-    found = report(project, scratch, *BREAKING, "--timeout", "3", "--no-narrow", code=1)
-    assert len(found["trials"][0]["failures"]) == 1
+    verified = report(project, scratch, *BREAKING, "--timeout", "3", "--no-narrow", code=1)
+    assert len(verified["trials"][0]["failures"]) == 1
 
 
 @pytest.mark.slow

@@ -101,23 +101,23 @@ def report(project: Path, *words: str, code: int) -> Any:
 
 @pytest.mark.slow
 def test_what_keeps_the_meaning_keeps_the_tests(project: Path) -> None:
-    found = report(project, "--transform", "reorder,rename-parameters,reorder-imports", code=0)
-    assert found["before"]["told_by"] == "junit"
-    assert found["before"]["passed"] == 2
-    assert found["power"] == {"units": 3, "changed": 3, "executed": 2, "caught": 2, "stopped": False}
-    rows = {row["transform"]: row["changed"] for row in found["trials"][0]["by_transform"]}
+    verified = report(project, "--transform", "reorder,rename-parameters,reorder-imports", code=0)
+    assert verified["before"]["told_by"] == "junit"
+    assert verified["before"]["passed"] == 2
+    assert verified["power"] == {"units": 3, "changed": 3, "executed": 2, "caught": 2, "stopped": False}
+    rows = {row["transform"]: row["changed"] for row in verified["trials"][0]["by_transform"]}
     assert rows == {"reorder": 1, "rename-parameters": 3}  # the third is none of Java
 
 
 @pytest.mark.slow
 def test_what_changes_it_is_found_with_its_unit(project: Path) -> None:
-    found = report(project, "--transform", "reorder-breaking", "--seed", "1", code=1)
-    (trial,) = found["trials"]
+    verified = report(project, "--transform", "reorder-breaking", "--seed", "1", code=1)
+    (trial,) = verified["trials"]
     failures = {failure["test"]: failure["text"] for failure in trial["failures"]}
     assert "p.ShapesTest::area" in failures
     assert "AssertionError" in failures["p.ShapesTest::area"]
     (culprit,) = trial["culprits"]
-    assert [one["name"] for one in culprit["rewritten"]] == ["Shapes.area"]
+    assert [unit["name"] for unit in culprit["rewritten"]] == ["Shapes.area"]
     assert "side" in culprit["diff"]
 
 
@@ -126,8 +126,8 @@ def test_a_build_that_ends_before_the_tests_is_one_finding(project: Path) -> Non
     (project / "test.sh").write_text(
         COMMAND.replace("mkdir", "grep -q 'int depth' src/main/java/p/Shapes.java\nmkdir"), encoding="utf-8"
     )
-    found = report(project, "--transform", "rename", "--no-narrow", code=1)
-    (failure,) = found["trials"][0]["failures"]
+    verified = report(project, "--transform", "rename", "--no-narrow", code=1)
+    (failure,) = verified["trials"][0]["failures"]
     assert failure["test"] == "the perturbed project does not build or start its tests"
     assert failure["tests"] == 2
 
@@ -172,10 +172,12 @@ def test_a_build_that_breaks_is_one_finding_with_the_compilers_first_error(built
     assert "another" not in failure["text"]
     assert [unit["name"] for unit in failure["units"]] == ["Shapes.volume"]
     (culprit,) = trial["culprits"]
-    assert [(one["name"], one["transform"]) for one in culprit["rewritten"]] == [("Shapes.volume", "rename")]
-    told = codeaudit(*words, command, "--no-narrow", cwd=built.parent).stdout
-    assert told.count("FAILS NOW") == 1
-    assert "seed 0: the perturbed project does not build or start its tests; 0 tests fail" in told
+    assert [(unit["name"], unit["transform"]) for unit in culprit["rewritten"]] == [
+        ("Shapes.volume", "rename")
+    ]
+    printed = codeaudit(*words, command, "--no-narrow", cwd=built.parent).stdout
+    assert printed.count("FAILS NOW") == 1
+    assert "seed 0: the perturbed project does not build or start its tests; 0 tests fail" in printed
 
 
 @pytest.mark.thinned(1)
@@ -288,8 +290,8 @@ def test_a_copy_of_a_tree_of_java(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert after.count(b"\r\n") == after.count(b"\n") == SHAPES.count("\n")
     assert (out / "p" / "Shape.java").read_bytes() == (source / "p" / "Shape.java").read_bytes()
     assert main(["transform", str(source / "p" / "Shapes.java"), "--diff", "--transform", "rename"]) == 0
-    told = capsys.readouterr()
-    assert told.out.startswith("--- a/Shapes.java\n+++ b/Shapes.java\n")
+    printed = capsys.readouterr()
+    assert printed.out.startswith("--- a/Shapes.java\n+++ b/Shapes.java\n")
 
 
 def test_each_language_has_its_own_transforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

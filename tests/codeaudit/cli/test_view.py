@@ -25,15 +25,15 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def opened(here: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    found: list[str] = []
+    addresses: list[str] = []
     monkeypatch.chdir(here)
 
     def remember(address: str) -> bool:
-        found.append(address)
+        addresses.append(address)
         return True
 
     monkeypatch.setattr(webbrowser, "open", remember)
-    return found
+    return addresses
 
 
 def test_the_page_is_opened_and_its_path_is_printed(

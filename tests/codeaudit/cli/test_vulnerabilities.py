@@ -100,13 +100,13 @@ def test_the_sides_of_a_fix_are_scored_as_pairs_and_are_the_control(audited: Sum
 
 
 def test_a_run_says_what_is_known_of_the_labels(audited: Summary, capsys: pytest.CaptureFixture[str]) -> None:
-    (told,) = audited.told_errors
+    (remark,) = audited.told_errors
     known = "The rows have the columns of SVEN. Known of that data set: 94 % of its vulnerable functions"
-    assert told.startswith(known)
+    assert remark.startswith(known)
     assert main(["report", "out", "--html", "out.html"]) == 0
     assert main(["report", "out"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert told in shown
+    assert remark in shown
     assert f"missed flaws that it had found: {COUNT}/{COUNT}" in shown
     page = Path("out.html").read_text(encoding="utf-8")
     for text in ("off the fix", "P-C", "arXiv 2411.17274", "false alarm"):
@@ -119,7 +119,9 @@ def test_the_gate_holds_missed_flaws_to_a_limit(
 ) -> None:
     assert main(["gate", "out", "--max-missed", limit, "--format", "json"]) == code
     checks = json.loads(capsys.readouterr().out)["checks"]
-    (check,) = [one for one in checks if one["name"] == "missed flaws" and one["transform"] == "rename"]
+    (check,) = [
+        check for check in checks if check["name"] == "missed flaws" and check["transform"] == "rename"
+    ]
     assert check["outcome"] == ("failed" if code else "passed")
     assert check["value"] == 1.0
 
@@ -143,8 +145,8 @@ def test_the_control_is_not_named_by_the_user(here: Path, capsys: pytest.Capture
 def test_a_good_run_suggests_the_limit(here: Path) -> None:
     assert run("good", "--model", "py/my_detector:steady", "--transform", "rename") == 0
     assert main(["gate", "good", "--write-limits", "limits.toml"]) == 0
-    told = f"measured: 0 % (0/{COUNT} found flaws missed) under rename"
-    assert f'max-missed = "14%" # {told}' in Path("limits.toml").read_text(encoding="utf-8")
+    comment = f"measured: 0 % (0/{COUNT} found flaws missed) under rename"
+    assert f'max-missed = "14%" # {comment}' in Path("limits.toml").read_text(encoding="utf-8")
 
 
 def test_a_limit_on_missed_flaws_needs_flaws(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

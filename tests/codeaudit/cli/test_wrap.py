@@ -44,9 +44,9 @@ def test_a_wrapped_run_has_two_rows_more(
     base = ("--model", plain, "--corpus", str(sources))
     assert run(*base, "--out", "bare") == 0
     assert run(*base, "--wrap", wrap, "--out", "wrapped") == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert f"{wrap} permuted in" in told
-    assert "in float64 outputs differ by" in told
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"{wrap} permuted in" in printed
+    assert "in float64 outputs differ by" in printed
     before, after = summary("bare"), summary("wrapped")
     assert before["network"] is None
     proof = after["network"]
