@@ -56,9 +56,9 @@ OBJECT: Final = Value(OWN, sure=True)
 class Facts(ScopeFacts):
     """The facts about the variables of one method."""
 
-    def __init__(self, scopes: Scopes, own: OwnClass | None = None) -> None:
+    def __init__(self, scopes: Scopes, owner: OwnClass | None = None) -> None:
         super().__init__(scopes)
-        self._own = own
+        self._own = owner
         self.types: set[str] = set()
         """The names of the types that the method declares."""
         self.values: dict[int, list[Node | None]] = {}
@@ -109,20 +109,20 @@ class Facts(ScopeFacts):
 
     def own(self, node: Node) -> OwnClass | None:
         """What is known of the class to which a part of the method belongs."""
-        known = self._own
-        return known if known is not None and in_own_class(node, self.scopes.unit) else None
+        owner = self._own
+        return owner if owner is not None and in_own_class(node, self.scopes.unit) else None
 
     def field(self, node: Node, name: str, *, here: bool = False) -> Value:
         """The facts about a field that is named at a node: alone, or behind `this` with `here`."""
         if not in_own_class(node, self.scopes.unit):
             return UNKNOWN
-        known = self._own
-        if known is None:
+        owner = self._own
+        if owner is None:
             return Value(uncast=True)  # assumed
         if here:
-            kind, declared = known.fields.get(name), name in known.fields
+            kind, declared = owner.fields.get(name), name in owner.fields
         else:
-            kind, declared = known.field(name), known.declares(name)
+            kind, declared = owner.field(name), owner.declares(name)
         return Value(kind, kind in PRIMITIVES, declared)
 
     def class_name(self, node: Node) -> str | None:
@@ -245,8 +245,8 @@ class Facts(ScopeFacts):
         if number not in self._exact:
             values = self.values.get(number, [None])
             # Two classes, or one value that is not `new`, and the object may be of any subclass.
-            made = {None if value is None else self._new(value) for value in values}
-            name = made.pop() if len(made) == 1 and binding.name not in self.doubtful else None
+            names = {None if value is None else self._new(value) for value in values}
+            name = names.pop() if len(names) == 1 and binding.name not in self.doubtful else None
             self._exact[number] = name if name in CONTENTS else None
         return self._exact[number]
 

@@ -286,17 +286,17 @@ class JavaProgram(CodeProgram):
         return self.facts.scopes.unit.kind != "method_declaration"
 
 
-def summary(source: str, own: OwnClass) -> Effects | None:
+def summary(source: str, owner: OwnClass) -> Effects | None:
     """The effects that a call of a method has; `None` if it may run unknown code.
 
     Args:
         source: the text of the method.
-        own: its class.
+        owner: its class.
 
     Raises:
         SourceError: as `analyse` does.
     """
-    program = _program(source, Facts(resolve(source), own), "strict")
+    program = _program(source, Facts(resolve(source), owner), "strict")
     total = Effects()
     for row in program.rows:
         total |= row.effects
@@ -327,8 +327,8 @@ def analyse(source: str, *, dependence: Dependence = "strict", around: str = "")
     Raises:
         SourceError: the text is not Java, is not one method, or is nested too deeply.
     """
-    own = own_class(source, around, summary) if around and around != source else None
-    return _program(source, Facts(resolve(source), own), dependence)
+    owner = own_class(source, around, summary) if around and around != source else None
+    return _program(source, Facts(resolve(source), owner), dependence)
 
 
 def _program(source: str, facts: Facts, dependence: Dependence) -> JavaProgram:
