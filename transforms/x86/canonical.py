@@ -186,5 +186,5 @@ def _is_free(base: str, options: RegisterChoices) -> bool:
 
 def _ranks(keys: Sequence[Any]) -> list[int]:
     """The rank of each key among the distinct keys, from 0."""
-    known = {key: rank for rank, key in enumerate(sorted(set(keys)))}
-    return [known[key] for key in keys]
+    ranks = {key: rank for rank, key in enumerate(sorted(set(keys)))}
+    return [ranks[key] for key in keys]
