@@ -187,8 +187,8 @@ def _crosses(code: PythonSource, mark: PythonToken, patch: Patch) -> bool:
         return False
     begin = code.source.rfind(b"\n", 0, patch.start) + 1
     line = code.source[begin : patch.end]
-    own = mark.start - code.source.rfind(b"\n", 0, mark.start) - 1
-    return own <= len(line) - len(line.lstrip(b" \t\f"))
+    column = mark.start - code.source.rfind(b"\n", 0, mark.start) - 1
+    return column <= len(line) - len(line.lstrip(b" \t\f"))
 
 
 def control(name: str, find: Finder, nothing: str) -> PythonRule:

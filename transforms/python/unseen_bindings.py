@@ -73,9 +73,9 @@ def bound_in(text: str, walked: Callable[[], TextIndex]) -> Set[str]:
     if not _INSIDES.isdisjoint(nodes.spelled | nodes.patterns):
         return frozenset({ANY_NAME})
     in_text = words is None or "builtins" in words
-    said = nodes.names | nodes.members | nodes.imported | nodes.taken
-    giving = not _GIVING.isdisjoint(said) or ("modules" in nodes.spelled and "sys" in said)
-    if not in_text and not giving and _NAMING.isdisjoint(said):
+    mentioned = nodes.names | nodes.members | nodes.imported | nodes.taken
+    giving = not _GIVING.isdisjoint(mentioned) or ("modules" in nodes.spelled and "sys" in mentioned)
+    if not in_text and not giving and _NAMING.isdisjoint(mentioned):
         return patched_in(nodes)
     reader = _Reader(nodes.aliases(OWN_MODULE))
     if "globals" in nodes.names and nodes.bound["globals"]:
@@ -213,8 +213,8 @@ class _Reader:
             case ast.Import(names=aliases):
                 bare = any(alias.name == "builtins" and alias.asname for alias in aliases)
             case ast.ImportFrom(module=module, names=aliases):
-                wanted = {"builtins"} | (_BINDING if module == "builtins" else set())
-                bare = any(alias.name in wanted for alias in aliases)
+                names = {"builtins"} | (_BINDING if module == "builtins" else set())
+                bare = any(alias.name in names for alias in aliases)
             case _:
                 return
         if bare and id(node) not in self._plain:
@@ -223,8 +223,8 @@ class _Reader:
     def read_at_top(self, node: ast.AST) -> None:
         """Note what a node binds that the module itself evaluates."""
         match node:
-            case ast.Call(func=ast.Name(id="exec") as function, args=[_, given, *_]):
-                if not isinstance(given, ast.Constant):
+            case ast.Call(func=ast.Name(id="exec") as function, args=[_, namespace, *_]):
+                if not isinstance(namespace, ast.Constant):
                     self._plain.add(id(function))
             case ast.Call(func=ast.Name(id="vars") as function, args=[_]):
                 self._plain.add(id(function))

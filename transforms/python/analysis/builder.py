@@ -218,8 +218,8 @@ class PythonProgramBuilder:
         managers = PythonEffects(facts, facts.local)
         facts.doubts = facts.doubts or not all(map(managers.passes_exceptions_on, facts.managers))
         # Every parameter is bound when the body begins.
-        known = facts.parameters - facts.fragile
-        scope = _BlockContext(facts=facts, depth=depth, parent=line, nested=depth > 1, definite=known)
+        bound = facts.parameters - facts.fragile
+        scope = _BlockContext(facts=facts, depth=depth, parent=line, nested=depth > 1, definite=bound)
         # Inside, a variable of this function is neither a builtin nor what the file calls so.
         scope.rebound = facts.rebound | facts.local
         return self._block(node.body, scope, above=_header_end(node), documented=True)[0]
@@ -288,17 +288,17 @@ class PythonProgramBuilder:
         op: ast.cmpop | None = None
         value: object = None
         match test:
-            case ast.Compare(left=ast.Name() as asked, ops=[op], comparators=[ast.Constant(value=value)]):
+            case ast.Compare(left=ast.Name() as tested, ops=[op], comparators=[ast.Constant(value=value)]):
                 pass
-            case ast.Name() as asked:
+            case ast.Name() as tested:
                 pass
             case _:
                 return None
         collector = self._collector(scope)
-        kind = collector.visit(asked)
-        if asked.id not in scope.facts.local or collector.flags:
+        kind = collector.visit(tested)
+        if tested.id not in scope.facts.local or collector.flags:
             return None
-        name = scope.facts.prefix + asked.id
+        name = scope.facts.prefix + tested.id
         match op:
             case ast.Is() | ast.IsNot() if value is None:
                 return Guard(name, "is", None, passes == isinstance(op, ast.Is))

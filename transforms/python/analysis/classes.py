@@ -76,13 +76,13 @@ class TextBindings:
     """What the names of a text stand for; found on first use."""
 
     def __init__(
-        self, source: str, nodes: TextIndex, shown: ShownLooks, attached: Iterable[str] = ()
+        self, source: str, nodes: TextIndex, looks: ShownLooks, attached: Iterable[str] = ()
     ) -> None:
-        """`shown` is what the text shows of its classes. `attached` are names that it binds to classes from
+        """`looks` is what the text shows of its classes. `attached` are names that it binds to classes from
         outside of their bodies, or that stand for anything.
         """
         self._nodes = nodes
-        self._functions = QuietFunctions(source, nodes, shown)
+        self._functions = QuietFunctions(source, nodes, looks)
         self._attached = frozenset(attached)
 
     @cached_property
@@ -204,9 +204,9 @@ class _Classes:
 
     def _hierarchy(self, name: str) -> PlainAttributes | None:
         """What is known of the instances of a class and of all that derive from it."""
-        own = self._ancestors([name])
+        ancestors = self._ancestors([name])
         everything = self._ancestors(reached([name], lambda base: self._derived.get(base, ())))
-        if own is None or everything is None:
+        if ancestors is None or everything is None:
             return None
         if not self._given.isdisjoint(node.name for node in everything):
             return None
@@ -221,7 +221,7 @@ class _Classes:
         # Methods that the text attaches to some class from outside may belong to this one.
         if not self._attached.isdisjoint(READING | STORING):
             return None
-        slots = self._slots(own)
+        slots = self._slots(ancestors)
         if slots is None:
             return None
         builtin = {
@@ -436,8 +436,8 @@ def _plain_uses(nodes: TextIndex) -> Iterator[int]:
     for call in nodes(ast.Call):
         yield id(call.func)
         match call:
-            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, asked]):
-                yield from map(id, asked.elts if isinstance(asked, ast.Tuple) else [asked])
+            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, classes]):
+                yield from map(id, classes.elts if isinstance(classes, ast.Tuple) else [classes])
             case _:
                 pass
     for owner in nodes(ast.ClassDef):

@@ -589,11 +589,11 @@ class ExpressionEffects(ABC):
                 self.stored_reads.add(f".{attribute}")
             self.expect(LOOKS_UP, attribute)
             return
-        shown = self.facts.shown
+        looks = self.facts.shown
         methods = READING | {attribute}
-        if not shown.acting.isdisjoint(methods):
+        if not looks.acting.isdisjoint(methods):
             self.flags |= ANYTHING
-        elif not of_receiver or not shown.raising.isdisjoint(methods):
+        elif not of_receiver or not looks.raising.isdisjoint(methods):
             self.flags |= LOOKS
         # Only a store to this very place changes a plain attribute. A public one may be a property, whose
         # getter looks at any state.
@@ -611,12 +611,12 @@ class ExpressionEffects(ABC):
         """
         if self._is_known(attribute):
             return True
-        shown = self.facts.shown
-        return is_private(attribute) and attribute not in shown.computed and not shown.stores
+        looks = self.facts.shown
+        return is_private(attribute) and attribute not in looks.computed and not looks.stores
 
     def _is_known(self, attribute: str) -> bool:
         plain = self.facts.plain
-        return bool(plain) and all(known.holds(attribute) for known in plain)
+        return bool(plain) and all(attributes.holds(attribute) for attributes in plain)
 
     def is_receiver(self, node: ast.expr) -> bool:
         """Whether an expression is the `self` or `cls` of the function."""

@@ -133,9 +133,9 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
 
     `rebound` are the names of builtins that mean something else around the function.
     """
-    own = nodes_inside(function)
+    nodes = nodes_inside(function)
     names = _Names(function.args)
-    names.gather(own)
+    names.gather(nodes)
     names.doubt_mangled()
     rebound_inside, unbound_inside = _changed_inside(names.nested)
     values = {name: bound for name, bound in names.values.items() if name not in names.outer}
@@ -172,7 +172,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
         facts.receiver = first[0].arg
         facts.stored_attributes = frozenset(
             node.attr
-            for node in own
+            for node in nodes
             if isinstance(node, ast.Attribute)
             and isinstance(node.ctx, ast.Store)
             and isinstance(node.value, ast.Name)
@@ -507,14 +507,14 @@ def settle_ownership(function: FunctionNode, facts: VariableFacts) -> frozenset[
     }
     if not owned:
         return frozenset()
-    own = nodes_inside(function)
+    nodes = nodes_inside(function)
     # A lambda that sees an owned container is used up by its call, but what it does with it counts.
-    lambdas = [node for node in own if isinstance(node, ast.Lambda)]
+    lambdas = [node for node in nodes if isinstance(node, ast.Lambda)]
     if lambdas:
-        own = (*own, *own_nodes([node.body for node in lambdas]))
+        nodes = (*nodes, *own_nodes([node.body for node in lambdas]))
     unlike = facts.unlike.union(*(parameter_names(node.args) for node in lambdas))
-    harmless = {id(use) for node in own for use in _harmless_uses(node, facts, unlike)}
-    for node in own:
+    harmless = {id(use) for node in nodes for use in _harmless_uses(node, facts, unlike)}
+    for node in nodes:
         if isinstance(node, ast.Name) and node.id in owned and id(node) not in harmless:
             owned.discard(node.id)
     return frozenset(owned)

@@ -38,9 +38,9 @@ _RECEIVERS: Final = frozenset({"self", "cls"})
 class QuietFunctions:
     """The functions of a text that only look; each is read when a call of it is met first."""
 
-    def __init__(self, source: str, nodes: TextIndex, shown: ShownLooks) -> None:
-        """`nodes` are those of `source`; `shown` is what it shows of its classes, without bindings."""
-        self._shown = shown
+    def __init__(self, source: str, nodes: TextIndex, looks: ShownLooks) -> None:
+        """`nodes` are those of `source`; `looks` is what it shows of its classes, without bindings."""
+        self._shown = looks
         self._source = source
         self._nodes = nodes
         self._callees: dict[str, frozenset[str]] = {}
@@ -104,8 +104,8 @@ class QuietFunctions:
         return self._callees[name]
 
     def _read(self, node: ast.FunctionDef, bindings: Bindings) -> QuietFunction | None:
-        shown = replace(self._shown, bindings=bindings)
-        builder = PythonProgramBuilder(self._source, dependence="strict", rebound=shown.rebound, shown=shown)
+        looks = replace(self._shown, bindings=bindings)
+        builder = PythonProgramBuilder(self._source, dependence="strict", rebound=looks.rebound, shown=looks)
         flags = body_flags(builder, node)
         if flags & (ACTS | STORES | BARRIER):
             return None

@@ -80,7 +80,7 @@ def words_of(file: str) -> Set[str] | None:
     """
     if "\\N" in file and _NAMED_LETTER.search(file):
         return None
-    if any(sign in file and made.search(file) for sign, made in _MADE):
+    if any(sign in file and pattern.search(file) for sign, pattern in _MADE):
         return None
     plain = normalised(file)
     words = _words(plain)
@@ -246,7 +246,7 @@ class TextIndex:
         fields = [field for text in self.texts if "{" in text for field in _FIELD.findall(text)]
         names.update(name for field in fields for name in _ATTRIBUTE.findall(field))
         # `hasattr(sys, "_getframe")` gets nothing.
-        asked = {
+        attributes = {
             call.args[1].value
             for call in self(ast.Call)
             if isinstance(call.func, ast.Name)
@@ -254,13 +254,13 @@ class TextIndex:
             and len(call.args) == 2
             and isinstance(call.args[1], ast.Constant)
         }
-        if asked:
+        if attributes:
             others = [
                 node.value
                 for node in self(ast.Constant)
-                if isinstance(node.value, str) and node.value in asked
+                if isinstance(node.value, str) and node.value in attributes
             ]
-            names -= {text for text in asked if isinstance(text, str) and others.count(text) == 1}
+            names -= {text for text in attributes if isinstance(text, str) and others.count(text) == 1}
         return names
 
     @cached_property
@@ -328,8 +328,8 @@ class TextIndex:
     def _find_aliases(self, module: str) -> Set[str]:
         names = {module}
         # Most texts name no module by a text, and this one not at all.
-        known = {module.partition(".")[0], *OF_MODULES}
-        if all(known.isdisjoint(said) for said in (self.names, self.attributes, self.imported)):
+        modules = {module.partition(".")[0], *OF_MODULES}
+        if all(modules.isdisjoint(words) for words in (self.names, self.attributes, self.imported)):
             return names
         for alias in self(ast.alias):
             if alias.asname and alias.name == module:
@@ -388,10 +388,10 @@ class TextIndex:
         """Whether a function around a name, or a comprehension, may bind it."""
         for node in (*self.functions, *self(ast.Lambda)):
             if _holds(node, name):
-                own = set(parameter_names(node.args))
+                bound = set(parameter_names(node.args))
                 if not isinstance(node, ast.Lambda):
-                    own |= bound_names(node.body) - _declared(node)
-                if name.id in own:
+                    bound |= bound_names(node.body) - _declared(node)
+                if name.id in bound:
                     return True
         return False
 
@@ -412,8 +412,8 @@ def told(node: ast.expr) -> str | None:
             second = told(right) if first is not None else None
             return first + second if first is not None and second is not None else None
         case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod(), right=right):
-            given = right.elts if isinstance(right, ast.Tuple) else [right]
-            values = [told(argument) for argument in given]
+            arguments = right.elts if isinstance(right, ast.Tuple) else [right]
+            values = [told(argument) for argument in arguments]
             if text.count("%") != text.count("%s") or None in values or len(values) != text.count("%s"):
                 return None
             return text % tuple(values)

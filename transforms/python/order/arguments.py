@@ -122,7 +122,7 @@ COMMUTATIVE: Final = frozenset(
 @spelled_once
 def find_keywords(code: PythonSource) -> Iterator[Site | Refused]:
     """Calls with at least two keywords."""
-    known = _Callees(code)
+    callees = _Callees(code)
     for node in code.nodes():
         if not isinstance(node, ast.Call) or len(node.keywords) < 2:
             continue
@@ -130,7 +130,7 @@ def find_keywords(code: PythonSource) -> Iterator[Site | Refused]:
         # `f(a=1, *b)` processes `*b` first, though it stands behind the keyword.
         late = any(isinstance(value, ast.Starred) and code.start(value) > first for value in node.args)
         # A `**` has the name None, which is no keyword of a known callee.
-        if late or not {word.arg for word in node.keywords} <= known.keywords(node):
+        if late or not {word.arg for word in node.keywords} <= callees.keywords(node):
             yield Refused(UNKNOWN)
         elif not commute(code, [word.value for word in node.keywords]):
             yield Refused(EFFECTS)
@@ -240,13 +240,13 @@ class _Callees:
         """The keywords among which the callee sees no order; empty if the callee is unknown."""
         func = call.func
         if isinstance(func, ast.Attribute):
-            own = METHODS.get((self._code.kind(func.value) or "", func.attr))
-            return own if own is not None else self._imported_keywords(func)
+            listed = METHODS.get((self._code.kind(func.value) or "", func.attr))
+            return listed if listed is not None else self._imported_keywords(func)
         if not isinstance(func, ast.Name):
             return frozenset()
         if func.id not in self._binders:
-            known = KEYWORDS.get(func.id, frozenset()) if func.id in BUILTINS else frozenset()
-            return known if known and self._kept(func.id) else frozenset()
+            keywords = KEYWORDS.get(func.id, frozenset()) if func.id in BUILTINS else frozenset()
+            return keywords if keywords and self._kept(func.id) else frozenset()
         # A name that is bound twice may mean another function at the call. In a class, `__f` is `_C__f`.
         if self._binders[func.id] != 1 or mangled(func.id):
             return frozenset()
@@ -279,9 +279,9 @@ class _Callees:
         name = self._dotted(func)
         if name is None or name.partition(".")[0] not in SILENT | REGISTERING:
             return frozenset()
-        known = FUNCTIONS.get(name, frozenset())
+        keywords = FUNCTIONS.get(name, frozenset())
         root = next(part.id for part in ast.walk(func) if isinstance(part, ast.Name))
-        return known if known and self._kept(root, *name.split(".")) else frozenset()
+        return keywords if keywords and self._kept(root, *name.split(".")) else frozenset()
 
     def _parameters(self, call: ast.Call, node: FunctionNode | ast.ClassDef) -> frozenset[str]:
         """The parameters of a function of the text that a call may give by name; empty if another function
@@ -297,8 +297,8 @@ class _Callees:
             # A base may define `__new__`, a metaclass `__call__`: they see the keywords in their order.
             if node.bases or node.keywords or getattr(node, "type_params", []):
                 return frozenset()
-            made = [part for part in node.body if isinstance(part, FunctionNode)]
-            first = [part for part in made if part.name == "__init__" and not part.decorator_list]
+            methods = [part for part in node.body if isinstance(part, FunctionNode)]
+            first = [part for part in methods if part.name == "__init__" and not part.decorator_list]
             names = binders(ast.Module(body=node.body, type_ignores=[]))
             if len(first) != 1 or "__new__" in names or names["__init__"] != 1:
                 return frozenset()
@@ -309,9 +309,9 @@ class _Callees:
             return frozenset()
         positional = [*args.posonlyargs, *args.args]
         # A parameter that is already filled cannot be given by name.
-        taken = bound + len(call.args)
+        filled = bound + len(call.args)
         by_name = {arg.arg for arg in [*args.args, *args.kwonlyargs] if not mangled(arg.arg)}
-        return frozenset(by_name - {arg.arg for arg in positional[:taken]})
+        return frozenset(by_name - {arg.arg for arg in positional[:filled]})
 
     def _seen(self, holder: ast.AST | None, node: ast.AST) -> bool:
         """Whether a name bound directly in the scope `holder` is the one that `node` sees."""

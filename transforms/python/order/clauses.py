@@ -77,10 +77,10 @@ def _families(node: ast.expr | None, bound: Mapping[str, int]) -> frozenset[int]
         # A bare `except` catches everything; a name that the text binds may be any class.
         if not isinstance(name, ast.Name) or name.id in bound or "*" in bound:
             return None
-        own = [number for number, family in enumerate(DISJOINT) if name.id in family]
-        if not own:
+        numbers = [number for number, family in enumerate(DISJOINT) if name.id in family]
+        if not numbers:
             return None
-        groups.update(own)
+        groups.update(numbers)
     return frozenset(groups)
 
 
