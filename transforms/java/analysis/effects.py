@@ -140,7 +140,7 @@ class JavaEffectCollector(EffectCollector):
     def _fact(self, node: Node, binding: Binding) -> Value:
         """The known facts about the variable that an identifier means."""
         if binding.view in LOCAL_VIEWS:
-            return self.facts.known(binding)
+            return self.facts.value_of(binding)
         if binding.view == "outer" and binding.name not in self.facts.doubtful:
             return self.facts.field(node, binding.name)
         return UNKNOWN
@@ -381,7 +381,7 @@ class JavaEffectCollector(EffectCollector):
                 if size.kind != "decimal_integer_literal":
                     self.flags |= RAISES  # it may be negative
         value = node.child("value")
-        kind = self.facts.made(node)
+        kind = self.facts.evident_type(node)
         if value is not None:
             self.array(value, kind)
         return Value(kind, sure=True)
@@ -462,7 +462,7 @@ class JavaEffectCollector(EffectCollector):
             return UNKNOWN
         receiver = self.visit(target)
         values = self._arguments(node)
-        value = self._known(target, receiver, name, values)
+        value = self._known_method(target, receiver, name, values)
         if value is not None:
             return value
         if name == "getClass" and not values:
@@ -473,7 +473,7 @@ class JavaEffectCollector(EffectCollector):
 
     def _own_call(self, node: Node, name: str, values: list[Value], *, here: bool) -> Value:
         """Collect a call of a method of the class itself, whose body the text around may show."""
-        owner = self.facts.own(node)
+        owner = self.facts.owner(node)
         arguments = (argument.unparenthesized for argument in node.part("arguments").children)
         # Of `f(x = 1)`, `f(i++)` and `f(a ? 1 : 'b')` the facts hold for the value, not for the static type.
         kinds = [
@@ -505,7 +505,7 @@ class JavaEffectCollector(EffectCollector):
         self.flags |= ANYTHING
         return UNKNOWN
 
-    def _known(self, target: Node, receiver: Value, name: str, values: list[Value]) -> Value | None:
+    def _known_method(self, target: Node, receiver: Value, name: str, values: list[Value]) -> Value | None:
         """Collect a known method of a string or of a container; `None` for any other call."""
         if receiver.type != "String":
             return self._contents(target, receiver, name, values)
@@ -623,7 +623,7 @@ class JavaEffectCollector(EffectCollector):
         if kind in BUILDERS and len(values) == 1 and values[0].type == "String":
             self.flags |= 0 if values[0].sure else RAISES
             return Value(kind, sure=True)
-        owner = facts.own(node) if kind is not None else None
+        owner = facts.owner(node) if kind is not None else None
         flags = owner.makes(kind or "", [value.type for value in values]) if owner is not None else None
         self.flags |= ANYTHING if flags is None else flags
         return Value(kind, sure=True)

@@ -89,7 +89,7 @@ class JavaProgramBuilder(ProgramBuilder):
         if binding is None or binding.view not in LOCAL_VIEWS or binding.name in self.facts.doubtful:
             return None
         name = self.facts.place(binding)
-        kind = self.facts.known(binding).type
+        kind = self.facts.value_of(binding).type
         if value is None:
             return Guard(name, "truth", None, passes) if kind == "boolean" else None
         if value.kind == "null_literal":
