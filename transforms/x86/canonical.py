@@ -64,7 +64,7 @@ def canonical_names(used: Sequence[str], options: RegisterChoices) -> Mapping[st
     names: dict[str, str] = {}
     for base in used:
         for target in sorted(options.targets.get(base, {base}), key=_PLACES.__getitem__):
-            moved = None if target in settled else _given(base, target, owners, options, settled)
+            moved = None if target in settled else _owners_after(base, target, owners, options, settled)
             if moved is not None:
                 owners, names[base] = moved, target
                 settled.add(target)
@@ -72,7 +72,7 @@ def canonical_names(used: Sequence[str], options: RegisterChoices) -> Mapping[st
     return names
 
 
-def _given(
+def _owners_after(
     base: str, target: str, owners: Mapping[str, str], options: RegisterChoices, settled: set[str]
 ) -> dict[str, str] | None:
     """The owner of each name after `base` gets `target` and all other bases get a legal name; `None` if
