@@ -110,10 +110,10 @@ class PythonRule(SiteRule):
         if marks and self.proof != "tree":
             sites = (_within_sections(code, marks, site) for site in sites)
         if self.kind == "preserving":
-            if lines := code.shown.lines:
+            if lines := code.sees.lines:
                 sites = (_on_its_lines(code, site, lines) for site in sites)
             # An equal tree holds the same objects.
-            if code.shown.lives and self.proof != "tree":
+            if code.sees.lives and self.proof != "tree":
                 sites = (site if isinstance(site, Refused) else Refused(LIVES_SEEN) for site in sites)
         return sites
 

@@ -180,7 +180,7 @@ def always_leaves(body: Sequence[ast.stmt]) -> bool:
 
 def reflects(code: PythonSource) -> bool:
     """Whether anyone may look at the names of the text's own variables."""
-    return code.shown.variables or looks_at_variables(code.tree) or has_text_evaluated(code.tree)
+    return code.sees.variables or looks_at_variables(code.tree) or has_text_evaluated(code.tree)
 
 
 def binds(code: PythonSource, name: str) -> bool:

@@ -27,7 +27,7 @@ from codeaudit.transforms.python.analysis.index import (
     TextIndex,
     index_in,
     index_of,
-    told,
+    text_of,
     words_of,
 )
 from codeaudit.transforms.python.parsing import last_name, normalised
@@ -480,11 +480,11 @@ def _shown_by(file: str) -> Sees:
     return _mentioned(index, FILE) | _unresolved(index)
 
 
-def shown_together(*texts: str, asked: Sees = ANY) -> Sees:
+def shown_together(*texts: str, mask: Sees = ANY) -> Sees:
     """What several texts show of what is asked for."""
     sees = Sees.NOTHING
     for text in texts:
-        sees |= shown_by(text, asked) if text else sees
+        sees |= shown_by(text, mask) if text else sees
     return sees
 
 
@@ -503,7 +503,7 @@ def _mentioned(index: TextIndex, rows: _Spelled) -> Sees:
                 sees |= what
     for name in (index.names | words) & rows.builtins.keys():
         sees |= rows.builtins[name]
-    for name in index.given & rows.bound.keys() if rows.bound else ():
+    for name in index.bound_anyhow & rows.bound.keys() if rows.bound else ():
         sees |= rows.bound[name]
     for name in index.fields & rows.fields.keys() if _LOGGING & index.words else ():
         sees |= rows.fields[name]
@@ -657,7 +657,7 @@ def _takes_unseen(index: TextIndex, module: str, looking: Set[str], called: Set[
     for call in index(ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
-                if (told(key) or "__") not in looking and not (told(key) or "__").startswith("__"):
+                if (text_of(key) or "__") not in looking and not (text_of(key) or "__").startswith("__"):
                     plain.add(id(owner))
             case ast.Call(func=ast.Name(id=asking), args=[owner, *_]) if asking in _ASKING:
                 plain.add(id(owner))
@@ -676,7 +676,7 @@ def _takes_unseen(index: TextIndex, module: str, looking: Set[str], called: Set[
     used = [arg for call in index(ast.Call) for arg in call.args] + [
         node.slice for node in index(ast.Subscript)
     ]
-    return any(told(value) == module for value in used)
+    return any(text_of(value) == module for value in used)
 
 
 _ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"})
@@ -734,7 +734,7 @@ def patched_in(index: TextIndex) -> Set[str]:
         # `monkeypatch.setattr(module, name, told)`
         places = {"patch": 0, "object": named, "setattr": 1, "delattr": 1}
         place = places.get(last_name(call.func) or "")
-        if place is not None and len(call.args) > place and told(call.args[place]) is None:
+        if place is not None and len(call.args) > place and text_of(call.args[place]) is None:
             names.add(ANY_NAME)
     return names
 
@@ -783,15 +783,15 @@ def removed_names(nodes: TextIndex) -> Iterator[str]:
                 case ast.Name(id=name, ctx=ast.Del()) if id(statement) in top or name in shared:
                     yield name
                 case ast.Subscript(value=owner, slice=key, ctx=ast.Del()) if _holds_names(owner):
-                    yield told(key) or ANY_NAME
+                    yield text_of(key) or ANY_NAME
     if _REMOVING.isdisjoint(nodes.names | nodes.members | nodes.imported):
         return
     for call in nodes(ast.Call):
         match call.func:
             case ast.Attribute(value=owner, attr=way) if way in _REMOVING_KEYS and _holds_names(owner):
-                yield (told(call.args[0]) if call.args else None) or ANY_NAME
+                yield (text_of(call.args[0]) if call.args else None) or ANY_NAME
             case func if last_name(func) in ("delattr", "__delattr__"):
-                yield next(filter(None, map(told, call.args[-2:])), ANY_NAME)
+                yield next(filter(None, map(text_of, call.args[-2:])), ANY_NAME)
     # `drop = delattr` hides the calls.
     if any(node.id == "delattr" and id(node) not in nodes.called for node in nodes(ast.Name)):
         yield ANY_NAME
@@ -812,12 +812,12 @@ _BY_NAME: Final = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 def finds_by_name(tree: ast.Module) -> bool:
     """Whether a module may find its functions and classes by their names."""
     index = index_in(tree)
-    if _mentioned(index, _DEFINITIONS) or "*" in index.taken:
+    if _mentioned(index, _DEFINITIONS) or "*" in index.imported_names:
         return True
     told_apart = {
         id(call.func)
         for call in index(ast.Call)
-        if last_name(call.func) in _BY_NAME and len(call.args) > 1 and told(call.args[1]) is not None
+        if last_name(call.func) in _BY_NAME and len(call.args) > 1 and text_of(call.args[1]) is not None
     }
     return any(node.id in _BY_NAME and id(node) not in told_apart for node in index(ast.Name))
 
@@ -832,7 +832,7 @@ def namespaces_in(index: TextIndex, ways: Set[str]) -> Iterator[ast.Name | ast.A
     `None` stands for one in a text, a pattern or an import: `getattr(x, "__dict__")`,
     `"{0.__dict__}".format(x)`, `case object(__dict__=d)`.
     """
-    if not ways.isdisjoint(index.spelled | index.patterns | index.taken):
+    if not ways.isdisjoint(index.spelled | index.patterns | index.imported_names):
         yield None
     if ways.isdisjoint(index.names | index.attributes):
         return
@@ -1089,7 +1089,7 @@ def _passed_by_keyword(file: str, function: str) -> Sequence[str] | None:
     except SourceError:
         return None
     calls = every = index(ast.Call)
-    if not (function.startswith("__") or function in index.taken or function in index.spelled):
+    if not (function.startswith("__") or function in index.imported_names or function in index.spelled):
         mentions = {id(node) for node in index(ast.Name) if node.id == function}
         mentions |= {id(node) for node in index(ast.Attribute) if node.attr == function}
         direct = [call for call in calls if id(call.func) in mentions]

@@ -17,7 +17,7 @@ from typing import Final
 
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.functions import QuietFunctions
-from codeaudit.transforms.python.analysis.index import TextIndex, told
+from codeaudit.transforms.python.analysis.index import TextIndex, text_of
 from codeaudit.transforms.python.analysis.knowledge import EXCEPTIONS, MODULE_NAMES
 from codeaudit.transforms.python.analysis.looks import (
     READING,
@@ -133,7 +133,7 @@ class _Classes:
             node for node in nodes(ast.Name) if node.id in self._classes and node.ctx.__class__ is ast.Load
         ]
         allowed = set(_plain_uses(nodes)) if used else set[int]()
-        self._given = {node.id for node in used if id(node) not in allowed}
+        self._passed = {node.id for node in used if id(node) not in allowed}
         for node in nodes.functions:
             self._methods.setdefault(node.name, []).append((node, None))
         classes = nodes(ast.ClassDef)
@@ -208,7 +208,7 @@ class _Classes:
         everything = self._ancestors(reached([name], lambda base: self._derived.get(base, ())))
         if ancestors is None or everything is None:
             return None
-        if not self._given.isdisjoint(node.name for node in everything):
+        if not self._passed.isdisjoint(node.name for node in everything):
             return None
         bound = set[str]()
         for node in (*everything, *self._wild):
@@ -386,7 +386,7 @@ def _stored_elsewhere(nodes: TextIndex) -> Iterator[str]:
         match call:
             case ast.Call(func=func, args=[owner, key, *_]) if called_name(func) in _SETTERS:
                 if not _is_self(owner):
-                    yield told(key) or "__getattribute__"
+                    yield text_of(key) or "__getattribute__"
             case _:
                 pass
 

@@ -209,7 +209,7 @@ class PythonEffects(ExpressionEffects):
             root = root.value
         # A name that is not of the standard library means the module only if it is imported.
         known = isinstance(root, ast.Name) and (
-            root.id in WELL_KNOWN or root.id in self.facts.shown.bindings.imports
+            root.id in WELL_KNOWN or root.id in self.facts.looks.bindings.imports
         )
         return known and name in NEVER_SWALLOWING
 
@@ -378,7 +378,7 @@ class PythonEffects(ExpressionEffects):
         # `isinstance(x, "int")` raises. `hasattr` and `getattr` pass on what a property raises.
         match node:
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, class_]) if self._is_builtin_type(class_):
-                looks = self.facts.shown
+                looks = self.facts.looks
                 if kinds[0] in PLAIN:
                     pass
                 elif not looks.acting.isdisjoint(CLASS_OF):
@@ -750,7 +750,7 @@ def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
                 changed = True
     facts.types = {name: kind for name, kind in types.items() if kind is not None and kind != UNSETTLED}
     # The caller holds what it gave to a parameter, and another name holds what it stands for.
-    facts.made = frozenset(
+    facts.unshared = frozenset(
         name
         for name, bound in facts.values.items()
         if name not in facts.types and not all(map(_is_kept, bound[name in facts.parameters :]))

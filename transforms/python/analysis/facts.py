@@ -57,7 +57,7 @@ class VariableFacts:
     """The builtin type of each local that always has the same one."""
     owned: frozenset[str] = frozenset()
     """Locals that only ever hold a container made in this function that no other code can reach."""
-    made: frozenset[str] = frozenset()
+    unshared: frozenset[str] = frozenset()
     """Variables that may hold an object of unknown type that nobody else holds."""
     plain_keys: frozenset[str] = frozenset()
     """Owned dicts and sets whose keys are all of plain types."""
@@ -81,7 +81,7 @@ class VariableFacts:
     """Builtin names that mean something else, because the text around the function binds them."""
     hiding: frozenset[str] = frozenset()
     """Variables of comprehensions: in some part of the function they hide what else is called so."""
-    shown: ShownLooks = field(default=NOTHING_SHOWN)
+    looks: ShownLooks = field(default=NOTHING_SHOWN)
     """What the text around shows of its classes."""
     prefix: str = ""
     """Put before names in effects, so that equal names of different functions stay different."""
@@ -540,7 +540,7 @@ def _makes_container(value: ast.expr | None, facts: VariableFacts) -> bool:
             # A function of the text may be called `list`.
             return name not in facts.unlike
         case ast.Call(func=ast.Name(id=name)) if name not in facts.unlike:
-            quiet = facts.shown.bindings.called(name)
+            quiet = facts.looks.bindings.called(name)
             return quiet is not None and quiet.gives in CONTAINERS
         case _:
             return False

@@ -191,7 +191,7 @@ def analyse_tree(
             looks = replace(looks | file, bindings=file.bindings)
             rebound |= file.rebound
         builder = PythonProgramBuilder(
-            source, dependence=dependence, rebound=rebound, shown=looks, package=package
+            source, dependence=dependence, rebound=rebound, looks=looks, package=package
         )
         root = builder.alone(tree.body[0]) if alone else builder.module(tree)  # type: ignore[arg-type]
     except (RecursionError, MemoryError) as error:

@@ -37,7 +37,7 @@ from codeaudit.transforms.python.analysis.classes import (
 )
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.functions import body_flags
-from codeaudit.transforms.python.analysis.index import TextIndex, index_in, index_of, told
+from codeaudit.transforms.python.analysis.index import TextIndex, index_in, index_of, text_of
 from codeaudit.transforms.python.analysis.looks import (
     CALLED,
     CLASS_OF,
@@ -171,7 +171,7 @@ def _looks(source: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> Sh
 @lru_cache(maxsize=1024)
 def looks_around(text: str) -> ShownLooks:
     """What the text of a file shows; little if it does not parse. No tree is kept with the answer."""
-    stored = fact(text, "looks", lambda: _told_looks(_file_looks(text)))
+    stored = fact(text, "looks", lambda: _stored_looks(_file_looks(text)))
     values: dict[str, Any] = {
         name: frozenset(value) if isinstance(value, list) else value for name, value in stored.items()
     }
@@ -179,7 +179,7 @@ def looks_around(text: str) -> ShownLooks:
     return ShownLooks(**values, bindings=bindings)
 
 
-def _told_looks(looks: ShownLooks) -> dict[str, Plain]:
+def _stored_looks(looks: ShownLooks) -> dict[str, Plain]:
     """All that is shown; of the bindings, whether there are any."""
     stored = {entry.name: getattr(looks, entry.name) for entry in fields(looks)}
     stored["bindings"] = not isinstance(looks.bindings, NoBindings)
@@ -256,7 +256,7 @@ class _Text:
         self._properties: set[str] = set(_PROPERTIES)
         """Names of functions that make properties."""
         self._functions: dict[str, list[FunctionNode]] = {}
-        self._found: dict[str, _Definition] = {}
+        self._definitions: dict[str, _Definition] = {}
         self._computed: set[str] = set()
         self._attached: set[str] = set()
         """Names that get a value from outside of the bodies of their classes."""
@@ -273,8 +273,8 @@ class _Text:
         self._classes.update(node.name for node in classes)
         self._find_properties(classes)
         self._find_other_names(nodes)
-        self._given = _given(nodes) if classes else frozenset[str]()
-        self._generated = _read_by_others(classes, self._given)
+        self._passed = _passed_names(nodes) if classes else frozenset[str]()
+        self._generated = _read_by_others(classes, self._passed)
         derived = (bound_names(node.body) for node in classes if node.bases)
         self._run_by_looks = RUN_BY_LOOKS & frozenset[str]().union(*derived)
         self._imported: dict[str, set[str]] = {}
@@ -304,7 +304,7 @@ class _Text:
             or not bases - self._classes <= PLAIN_BASES
             # `from pydantic import dataclasses`, `from tools import Protocol`
             or any(map(self._is_from_elsewhere, (*bases_of(node), *node.decorator_list)))
-            or node.name in self._given
+            or node.name in self._passed
             or any(word.arg != "metaclass" or last_name(word.value) != "ABCMeta" for word in node.keywords)
         )
 
@@ -349,7 +349,7 @@ class _Text:
     # ── definitions ──────────────────────────────────────────────────────────────────────────────────
 
     def _define(self, name: str) -> _Definition:
-        return self._found.setdefault(name, _Definition())
+        return self._definitions.setdefault(name, _Definition())
 
     def _function(self, node: FunctionNode) -> None:
         foreign = [decorator for decorator in node.decorator_list if not self._is_plain(decorator)]
@@ -478,7 +478,9 @@ class _Text:
     def _follow(self, nodes: TextIndex) -> None:
         """What a name stands for runs, too: `shared = Base.length`, then `size = shared` in another class."""
         followed = [
-            definition for definition in self._found.values() if definition.runs and not definition.unknown
+            definition
+            for definition in self._definitions.values()
+            if definition.runs and not definition.unknown
         ]
         if not followed:
             return
@@ -526,7 +528,7 @@ class _Text:
                 case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if last_name(
                     owner
                 ) in self._classes and not isinstance(value, PLAIN_VALUES):
-                    attribute = told(key)
+                    attribute = text_of(key)
                     if attribute is None:
                         self._anything()
                     else:
@@ -551,7 +553,7 @@ class _Text:
             if word.arg in METHODS and id(word.value) not in self._handled:
                 self._unknown(word.arg)
         self._unseen_stores(nodes)
-        names = nodes.names | nodes.taken | nodes.members
+        names = nodes.names | nodes.imported_names | nodes.members
         self._listed = any(True for _ in namespaces_in(nodes, _NAMESPACES)) or not STATES.isdisjoint(
             nodes.words
         )
@@ -585,7 +587,7 @@ class _Text:
                     func=ast.Attribute(value=ast.Name(id="type"), attr="__setattr__"), args=[_, key, value]
                 ):
                     if not isinstance(value, PLAIN_VALUES):
-                        names.add(told(key) or ANY_NAME)
+                        names.add(text_of(key) or ANY_NAME)
                 case _:
                     pass
         if ANY_NAME in names:
@@ -622,8 +624,8 @@ class _Text:
     def looks(self) -> ShownLooks:
         """A least fixed point, because a body may look at other objects of the text."""
         attributes = READING | CLASS_OF | self._computed
-        stores = not STORING.isdisjoint(self._found) or ANY_ATTRIBUTE in self._found
-        flags = dict.fromkeys(self._found, 0)
+        stores = not STORING.isdisjoint(self._definitions) or ANY_ATTRIBUTE in self._definitions
+        flags = dict.fromkeys(self._definitions, 0)
         settled: dict[int, int] = {}
         before: ShownLooks | None = None
         while True:
@@ -639,14 +641,14 @@ class _Text:
                 stores=stores,
             )
             builder = PythonProgramBuilder(
-                self._source, dependence="strict", rebound=self._rebound, shown=looks
+                self._source, dependence="strict", rebound=self._rebound, looks=looks
             )
             # What can act and raise can do no more.
             same = looks == before
             seen = {number: flag for number, flag in settled.items() if same or flag == ACTS | RAISES}
             again = {
                 name: self._flags(definition, flags, builder, seen)
-                for name, definition in self._found.items()
+                for name, definition in self._definitions.items()
             }
             if again == flags:
                 looks = replace(looks, rebound=self._own_rebound, listed=self._listed)
@@ -778,7 +780,7 @@ def _fills_itself(node: ast.ClassDef, names: Set[str]) -> bool:
     )
 
 
-def _given(nodes: TextIndex) -> frozenset[str]:
+def _passed_names(nodes: TextIndex) -> frozenset[str]:
     """The names that a text hands to functions which may change a class: `P = dataclass(P)`."""
     calls = (call for call in nodes(ast.Call) if last_name(call.func) not in _ASKING_CLASSES)
     return frozenset(value.id for call in calls for value in call.args if isinstance(value, ast.Name))

@@ -282,13 +282,13 @@ class PythonRename(RenameVariables):
         # `super()` would mean the class that `slots` replaces.
         names = RenameVariables.names(self, source)
         # The file is only read for a function that has something to rename.
-        if not isinstance(names, Refused) and (sees := _shown(source, self.around)).variables:
+        if not isinstance(names, Refused) and (sees := _sees(source, self.around)).variables:
             return Refused(SOURCE_READ if sees.lines is LinesRead.TEXT else REFLECTION)
         return self._unnamed(source, names) if isinstance(names, VariableNames) and self.parameters else names
 
     def _unnamed(self, source: str, names: VariableNames) -> VariableNames | Refused:
         """The names without those of parameters that a call in the file passes by keyword."""
-        if shown_together(source, self.around, asked=Sees.PARAMETERS) & Sees.PARAMETERS:
+        if shown_together(source, self.around, mask=Sees.PARAMETERS) & Sees.PARAMETERS:
             return Refused(REFLECTION)
         keywords = passed_by_keyword(self.around or source, variables(source).scopes.function.name)
         bindings = {
@@ -311,8 +311,8 @@ class PythonRename(RenameVariables):
         return variables(source)
 
 
-def _shown(source: str, around: str) -> Sees:
-    return shown_together(source, around, asked=Sees.LOCALS | Sees.SOURCE)
+def _sees(source: str, around: str) -> Sees:
+    return shown_together(source, around, mask=Sees.LOCALS | Sees.SOURCE)
 
 
 RENAME: Final = PythonRename()

@@ -150,7 +150,7 @@ def find_keyword_only(code: PythonSource) -> Iterator[Site | Refused]:
             continue
         if node.decorator_list:
             yield Refused(DECORATED)  # a decorator may read the signature
-        elif reflects(code) or code.shown & Sees.PARAMETERS:
+        elif reflects(code) or code.sees & Sees.PARAMETERS:
             yield Refused(REFLECTION)
         else:
             pairs = list(zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True))[:MOST]
@@ -246,7 +246,7 @@ class _Callees:
             return frozenset()
         if func.id not in self._binders:
             keywords = KEYWORDS.get(func.id, frozenset()) if func.id in BUILTINS else frozenset()
-            return keywords if keywords and self._kept(func.id) else frozenset()
+            return keywords if keywords and self._keep_meaning(func.id) else frozenset()
         # A name that is bound twice may mean another function at the call. In a class, `__f` is `_C__f`.
         if self._binders[func.id] != 1 or mangled(func.id):
             return frozenset()
@@ -259,7 +259,7 @@ class _Callees:
         """The names to which the text may bind something else than its statements show; `*` for any name."""
         return frozenset(replaced_names(index_in(self._code.tree)))
 
-    def _kept(self, *names: str) -> bool:
+    def _keep_meaning(self, *names: str) -> bool:
         """Whether names, and attributes of modules and classes, stand only for what statements show."""
         return "*" not in self._binders and self._replaced.isdisjoint(("*", *names))
 
@@ -268,7 +268,7 @@ class _Callees:
         match func:
             case ast.Name(id=name) if self._binders.get(name) == 1 and name in self._imported:
                 path, holder = self._imported[name]
-                return path if self._seen(holder, func) else None
+                return path if self._reaches(holder, func) else None
             case ast.Attribute(value=value, attr=attr):
                 above = self._dotted(value)
                 return f"{above}.{attr}" if above else None
@@ -281,16 +281,16 @@ class _Callees:
             return frozenset()
         keywords = FUNCTIONS.get(name, frozenset())
         root = next(part.id for part in ast.walk(func) if isinstance(part, ast.Name))
-        return keywords if keywords and self._kept(root, *name.split(".")) else frozenset()
+        return keywords if keywords and self._keep_meaning(root, *name.split(".")) else frozenset()
 
     def _parameters(self, call: ast.Call, node: FunctionNode | ast.ClassDef) -> frozenset[str]:
         """The parameters of a function of the text that a call may give by name; empty if another function
         may be called.
         """
-        if not self._seen(self._code.parent(node), call) or node.decorator_list:
+        if not self._reaches(self._code.parent(node), call) or node.decorator_list:
             return frozenset()
         # `C.__init__ = other` gives `C` another signature.
-        if not self._kept(node.name, "__init__", "__new__"):
+        if not self._keep_meaning(node.name, "__init__", "__new__"):
             return frozenset()
         bound = 0
         if isinstance(node, ast.ClassDef):
@@ -313,7 +313,7 @@ class _Callees:
         by_name = {arg.arg for arg in [*args.args, *args.kwonlyargs] if not mangled(arg.arg)}
         return frozenset(by_name - {arg.arg for arg in positional[:filled]})
 
-    def _seen(self, holder: ast.AST | None, node: ast.AST) -> bool:
+    def _reaches(self, holder: ast.AST | None, node: ast.AST) -> bool:
         """Whether a name bound directly in the scope `holder` is the one that `node` sees."""
         # `if` and `try` at the top of a module bind names of the module.
         if isinstance(holder, ast.If | ast.Try | ast.With) and self._code.parent(holder) is self._code.tree:

@@ -236,11 +236,11 @@ def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:
         if not all(code.alone(part) for body in bodies for part in (body[0], body[-1])):
             yield Refused(LAYOUT)
         elif [ast.dump(part) for part in node.body] != [ast.dump(part) for part in other]:
-            parts = [_whole(code, body) for body in bodies]
+            parts = [_body_span(code, body) for body in bodies]
             yield Site(((permuted(parts, (1, 0)),),), "two bodies exchanged", code.line(node))
 
 
-def _whole(code: PythonSource, body: Sequence[ast.stmt]) -> Span:
+def _body_span(code: PythonSource, body: Sequence[ast.stmt]) -> Span:
     return Span(code.lines(body[0], body[-1]).start, line_end(code, code.end(body[-1])))
 
 

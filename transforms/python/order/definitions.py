@@ -349,7 +349,7 @@ def reads_module(code: PythonSource) -> bool:
 
 def _reads_namespace(code: PythonSource, module: _ModuleNames, *, classes: bool) -> bool:
     """Whether a text reads the names of a module (or, with `classes`, of a class) in their order."""
-    if code.shown & (Sees.MODULE | Sees.CLASS | Sees.LOCALS | Sees.SOURCE | Sees.BEGINNINGS):
+    if code.sees & (Sees.MODULE | Sees.CLASS | Sees.LOCALS | Sees.SOURCE | Sees.BEGINNINGS):
         return True
     index = index_in(code.tree)
     for mention in namespaces_in(index, _LISTING):

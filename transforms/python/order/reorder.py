@@ -91,7 +91,7 @@ _BEYOND_LINES: Final = re.compile(rb"\\(?:\n|\Z)|[\r\f\0]")
 """A continued line, a lone carriage return, a form feed, which resets an indentation."""
 
 
-def _seen(sees: Sees, *, looking: bool) -> str:
+def _why_fixed(sees: Sees, *, looking: bool) -> str:
     """Why no statement of a function may move: somebody may list its variables in their order."""
     if sees.lines is LinesRead.TEXT:
         return SOURCE_READ
@@ -108,11 +108,11 @@ class PythonOrdering(StatementOrdering):
         blocks = [_bounded(source, block) for block in program.blocks]
         movable = any(map(is_movable, blocks))
         reason = TWO_SPELLINGS if movable and spells_twice(program.source) else ""
-        sees = shown_together(program.source, around, asked=_ASKED) if movable else Sees.NOTHING
+        sees = shown_together(program.source, around, mask=_ASKED) if movable else Sees.NOTHING
         if not reason:
-            reason = _seen(sees, looking=program.looking)
+            reason = _why_fixed(sees, looking=program.looking)
         if sees & _BETWEEN:
-            own = shown_together(program.source, asked=_ASKED)
+            own = shown_together(program.source, mask=_ASKED)
             blocks = [_in_between(program, block, sees, own) for block in blocks]
             if not (reason or any(map(is_movable, blocks))):
                 reason = LOOKED_BETWEEN
@@ -245,7 +245,7 @@ class _Drops:
         facts = place.facts
         # Of `if x is None: x = []`, nobody sees what `x` was.
         plain = facts.types.keys() & {name for name, kind in facts.types.items() if kind in PLAIN}
-        plain = plain | facts.annotated_plain | _found_none(node)
+        plain = plain | facts.annotated_plain | _bound_where_none(node)
         return any(
             self._bound_above(name, line, facts.parameters)
             for line in statement.lines
@@ -285,7 +285,7 @@ class _Drops:
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 
 
-def _found_none(node: ast.AST) -> frozenset[str]:
+def _bound_where_none(node: ast.AST) -> frozenset[str]:
     """The variable that a statement binds where it is `None`."""
     match node:
         case ast.If(
