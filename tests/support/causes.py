@@ -252,7 +252,7 @@ CAUSES: Final = (
     Cause("11 % always gives an exact text", _foreign_texts, ("concat-to-f-string", "contract-augmented", "swap-operands", "reorder")),
     Cause("11 format always gives an exact text", _foreign_formats, ("concat-to-f-string", "contract-augmented", "swap-operands", "reorder")),
     Cause("11 nobody looks at local variables", lambda: {
-        (builder, "looks_at_variables"): lambda *_: False, (reorder, "_seen"): lambda *_, **__: ""}),
+        (builder, "looks_at_variables"): lambda *_: False, (reorder, "_why_fixed"): lambda *_, **__: ""}),
     Cause("11 a nested function unbinds nothing", _unbinding_nothing),
     Cause("11 every int fits a float", lambda: {(expressions, "_fits_float"): lambda node: isinstance(node, ast.Constant)}),
     Cause("11 nobody looks at the docstrings of inner functions", lambda: {

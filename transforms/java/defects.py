@@ -68,24 +68,24 @@ def _mistaken(code: JavaSource, node: Node) -> Site | None:
     """A variable that is read, and others of its type that certainly have a value there."""
     if not code.is_value(node) or is_target(node) or not code.varies(node):
         return None
-    own, kind = code.binding(node), code.type(node)
-    if own is None or kind is None:
+    binding, kind = code.binding(node), code.type(node)
+    if binding is None or kind is None:
         return None
-    depth = next(use.depth for use in own.occurrences if use.start == node.start)
+    depth = next(use.depth for use in binding.occurrences if use.start == node.start)
     names = sorted(
         other.name
         for other in code.scopes.bindings
         # In another lambda or class, only a variable that never changes may be used (JLS 8.1.3, 15.27.2).
         if other.owner == depth
-        and other.name != own.name
+        and other.name != binding.name
         and code.types.declared(other) == kind
         and _has_value(other, node)
-        and not _are_equal(code, own, other)
+        and not _are_equal(code, binding, other)
     )
     if not names:
         return None
     options = tuple((replace(node, name),) for name in names[:_MOST_NAMES])
-    return Site(options, f"not {own.name}", code.line(node))
+    return Site(options, f"not {binding.name}", code.line(node))
 
 
 def _has_value(binding: Binding, place: Node) -> bool:
@@ -126,18 +126,18 @@ def _value(code: JavaSource, binding: Binding) -> str | None:
 @each("method_invocation")
 def _uncalled(code: JavaSource, node: Node) -> Site | None:
     """`x.f()` or `M.f(x)` as `x`, if the call has the type of `x`."""
-    kept, arguments = node.child("object"), node.part("arguments").children
+    value, arguments = node.child("object"), node.part("arguments").children
     if len(arguments) == 1:
-        kept = arguments[0]  # only of some static methods it has the type of the call
+        value = arguments[0]  # only of some static methods it has the type of the call
     elif arguments:
         return None
-    if kept is None or code.type(kept) is None or code.type(kept) != code.type(node):
+    if value is None or code.type(value) is None or code.type(value) != code.type(node):
         return None
     if node.parent is None or node.parent.kind == "expression_statement":
         return None  # `x;` is no statement
-    if code.comments_outside(node, kept):
+    if code.comments_outside(node, value):
         return None
-    return code.site(node, "call left out", replace(node, span(kept)))
+    return code.site(node, "call left out", replace(node, span(value)))
 
 
 def _negated(code: JavaSource) -> Iterator[Site]:
@@ -161,14 +161,14 @@ def _shifted(code: JavaSource, node: Node) -> Site | None:
     """An integer between -1000 and 1000, one higher or lower; from 0 only higher."""
     digits = code.text(node).rstrip("lL")
     value, suffix = int(digits.replace("_", "")), code.text(node)[len(digits) :]
-    whole, parent = node, node.parent
+    number, parent = node, node.parent
     # `-5` is one number.
     if parent is not None and parent.kind == "unary_expression" and parent.operator == "-":
-        whole, value = parent, -value
-    if abs(value) >= 1000 or _is_checked(code, whole):
+        number, value = parent, -value
+    if abs(value) >= 1000 or _is_checked(code, number):
         return None
     changes = [value + 1, value - 1] if value else [1]
-    options = tuple((replace(whole, f"{change}{suffix}"),) for change in changes)
+    options = tuple((replace(number, f"{change}{suffix}"),) for change in changes)
     return Site(options, "number one off", code.line(node))
 
 
@@ -176,10 +176,10 @@ def _is_checked(code: JavaSource, node: Node) -> bool:
     """Whether javac may compute an expression that this one belongs to, and use its value: it has to fit a
     narrow type (JLS 5.2), is a constant's value (JLS 4.12.4), or decides what is reachable (JLS 14.22).
     """
-    whole, parent = node, node.parent
+    expression, parent = node, node.parent
     while parent is not None and parent.kind in _OPERATIONS:
-        whole, parent = parent, parent.parent
-    if parent is None or code.varies(whole):
+        expression, parent = parent, parent.parent
+    if parent is None or code.varies(expression):
         return False
     match parent.kind:
         case "variable_declarator":

@@ -38,11 +38,11 @@ class DecodedJava(DecodedFile):
         """
         try:
             reading = read_file(text)
-            known = read_file(self.text) if reading.unread else reading
+            original = read_file(self.text) if reading.unread else reading
         except SourceError:
             return False
-        kept = {known.source[start:end] for start, end in known.unread}
-        return all(reading.source[start:end] in kept for start, end in reading.unread)
+        unread = {original.source[start:end] for start, end in original.unread}
+        return all(reading.source[start:end] in unread for start, end in reading.unread)
 
 
 @lru_cache(maxsize=4)
@@ -148,7 +148,7 @@ def _unescaped_like(reading: ParsedText, text: str) -> ParsedText | None:
         plain = read_file("".join([*pieces, text[done:]]))
     except SourceError:
         return None
-    members, known = callables(plain), callables(reading)
+    members, written = callables(plain), callables(reading)
     shifted = [new for new, _ in ends]
 
     def place(at: int) -> int:
@@ -156,7 +156,7 @@ def _unescaped_like(reading: ParsedText, text: str) -> ParsedText | None:
         return at + (ends[number][1] - ends[number][0] if number >= 0 else 0)
 
     same = [(place(node.start), place(node.end)) for node in members]
-    return plain if same == [(node.start, node.end) for node in known] else None
+    return plain if same == [(node.start, node.end) for node in written] else None
 
 
 def _is_one(text: str, wrapper: str) -> bool:

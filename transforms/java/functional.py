@@ -110,29 +110,29 @@ def _table() -> dict[str, _Interface]:
     for line in _INTERFACES.strip().split("\n"):
         words, _, throws = line.partition(" throws ")
         head, result, name, *parameters = words.split()
-        known, _, arguments = head.rstrip(">").partition("<")
+        simple, _, arguments = head.rstrip(">").partition("<")
         signature = _Signature(name, result, tuple(parameters), throws)
-        interfaces[known] = _Interface(tuple(arguments.split(",")) if arguments else (), signature)
+        interfaces[simple] = _Interface(tuple(arguments.split(",")) if arguments else (), signature)
     return interfaces
 
 
 def _signature(code: JavaSource, node: Node) -> _Signature | None:
     """The method of an interface that a type is, with the arguments of the type put in."""
-    name, given = node, []
+    name, types = node, []
     if node.kind == "generic_type":
         name, arguments = node.children
-        given = [code.text(argument) for argument in arguments.children]
+        types = [code.text(argument) for argument in arguments.children]
         # `Comparator<? super T>` has no one type for its parameters.
         if any(inner.kind in ("wildcard", "marker_annotation", "annotation") for inner in node.walk()):
             return None
     package, _, simple = _squeezed(code.text(name)).rpartition(".")
-    known = _table().get(simple)
-    if known is None or package not in _PACKAGES or len(given) != len(known.arguments):
+    interface = _table().get(simple)
+    if interface is None or package not in _PACKAGES or len(types) != len(interface.arguments):
         return None
-    put = dict(zip(known.arguments, given, strict=True))
-    own = known.signature
-    parameters = tuple(put.get(parameter, parameter) for parameter in own.parameters)
-    return _Signature(own.name, put.get(own.result, own.result), parameters, own.throws)
+    put = dict(zip(interface.arguments, types, strict=True))
+    method = interface.signature
+    parameters = tuple(put.get(parameter, parameter) for parameter in method.parameters)
+    return _Signature(method.name, put.get(method.result, method.result), parameters, method.throws)
 
 
 def _squeezed(text: str) -> str:

@@ -89,11 +89,11 @@ class JavacReader:
         Raises:
             RuntimeError: the process ended.
         """
-        texts = [_whole(reading) for reading in readings]
-        answers = self._asked([text for text, _ in texts])
+        texts = [_as_file(reading) for reading in readings]
+        answers = self._answers([text for text, _ in texts])
         return [_parts(answer, text, shift) for answer, (text, shift) in zip(answers, texts, strict=True)]
 
-    def _asked(self, texts: Sequence[str]) -> list[str]:
+    def _answers(self, texts: Sequence[str]) -> list[str]:
         if self._process is None:
             command = [str(self.kit.java), *_FRUGAL, str(PROGRAM)]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -111,7 +111,7 @@ class JavacReader:
         return answers
 
 
-def _whole(reading: ParsedText) -> tuple[str, int]:
+def _as_file(reading: ParsedText) -> tuple[str, int]:
     """The text as a file, and how many bytes stand before it."""
     text = reading.source.decode()
     if reading.whole:

@@ -119,14 +119,14 @@ def _without_unread(text: str) -> ParsedText | None:
         source = text.encode()
     except UnicodeEncodeError:
         return None
-    seen = bytearray(_bridged(source))
+    readable = bytearray(_bridged(source))
     emptied = set()
-    for start, end in bodies(bytes(seen)):
-        body = bytes(seen[start:end])
+    for start, end in bodies(bytes(readable)):
+        body = bytes(readable[start:end])
         if all(READER.parse_wrapped(head + body + b"}") is None for head in (b"void m() {", b"m() {")):
-            seen[start:end] = blanked(body)
+            readable[start:end] = blanked(body)
             emptied.add(start)
-    reading = _read(text, source, bytes(seen)) if emptied else None
+    reading = _read(text, source, bytes(readable)) if emptied else None
     if reading is None:
         return None
     units = callables(reading)
@@ -145,14 +145,14 @@ def _bridged(source: bytes) -> bytes:
     return _SPELT.sub(lambda match: match[0].translate(_ONE_WORD) if match[1] else match[0], words)
 
 
-def _read(text: str, source: bytes, seen: bytes) -> ParsedText | None:
-    """Parse a source. The parser gets `seen` in its place, which has the same length."""
+def _read(text: str, source: bytes, readable: bytes) -> ParsedText | None:
+    """Parse a source. The parser gets `readable` in its place, which has the same length."""
     # `import a.B;` may also stand in a comment of a method, so the text is tried as members, too.
     if _may_be_file(text):
-        reading = _file(source, seen)
+        reading = _file(source, readable)
         if reading and all(node.kind in _OF_FILE for node in reading.root.children):
             return reading
-    return _members(source, seen) or _file(source, seen)
+    return _members(source, readable) or _file(source, readable)
 
 
 def _may_be_file(text: str) -> bool:
@@ -219,18 +219,18 @@ def only_callable(reading: ParsedText) -> Node:
     return members[0]
 
 
-def _file(source: bytes, seen: bytes) -> ParsedText | None:
-    tree = READER.parse(seen)
-    return None if tree.root_node.has_error else _reading(source, seen, tree, 0)
+def _file(source: bytes, readable: bytes) -> ParsedText | None:
+    tree = READER.parse(readable)
+    return None if tree.root_node.has_error else _reading(source, readable, tree, 0)
 
 
-def _members(source: bytes, seen: bytes) -> ParsedText | None:
+def _members(source: bytes, readable: bytes) -> ParsedText | None:
     """The text parsed as members of a class; `None` if it is something else."""
-    tree = READER.parse_wrapped(seen)
-    return None if tree is None else _reading(source, seen, tree, len(READER.grammar.wrapper[0]))
+    tree = READER.parse_wrapped(readable)
+    return None if tree is None else _reading(source, readable, tree, len(READER.grammar.wrapper[0]))
 
 
-def _reading(source: bytes, seen: bytes, tree: "Tree", shift: int) -> ParsedText:
+def _reading(source: bytes, readable: bytes, tree: "Tree", shift: int) -> ParsedText:
     walked = READER.walk(tree, shift, leaves=True)
     root, leaves = walked.root, walked.leaves
     if shift:
@@ -241,7 +241,7 @@ def _reading(source: bytes, seen: bytes, tree: "Tree", shift: int) -> ParsedText
         root=root,
         shape=tuple(walked.shape),
         comments=tuple(walked.comments),
-        disputed=disputed(seen, leaves, walked.checked),
+        disputed=disputed(readable, leaves, walked.checked),
     )
 
 

@@ -84,8 +84,10 @@ class JavaSource(CodeText):
         if "\0" in source:  # patches mark hard line breaks with it
             return "zero character in the text"
         # `class String {}` in the method: then no rule knows what `String` means.
-        own = self.unit.first("type_parameters")
-        declared = self._inner_types | (self._declared_types(own) if own is not None else frozenset())
+        parameters = self.unit.first("type_parameters")
+        declared = self._inner_types | (
+            self._declared_types(parameters) if parameters is not None else frozenset()
+        )
         return REBOUND if declared & KNOWN_TYPES else None
 
     @property
@@ -117,8 +119,8 @@ class JavaSource(CodeText):
     @cached_property
     def _inner_types(self) -> frozenset[str]:
         """The names of the types that parts of the method declare: local classes, and type parameters."""
-        own = self.unit.first("type_parameters")
-        parts = [child for child in self.unit.children if child is not own]
+        parameters = self.unit.first("type_parameters")
+        parts = [child for child in self.unit.children if child is not parameters]
         return frozenset().union(*map(self._declared_types, parts))
 
     def _declared_types(self, node: Node) -> frozenset[str]:
@@ -266,7 +268,7 @@ class JavaSource(CodeText):
         types, (left, right) = self.types, node.children
         if is_movable_past(types, left, right) or is_movable_past(types, right, left):
             return True
-        return any(all(known(types, side) for side in node.children) for known in (is_pure, is_reference))
+        return any(all(test(types, side) for side in node.children) for test in (is_pure, is_reference))
 
     def is_value(self, node: Node) -> bool:
         """Whether an identifier or number may be an operand: no name of a declaration, a member or a

@@ -80,16 +80,16 @@ _OPERANDS: Final = {
 """The field of the operand of a primary expression, by its kind."""
 
 
-def disputed(seen: bytes, leaves: Sequence["Extent"], nodes: Iterable["Node"]) -> tuple["Extent", ...]:
+def disputed(readable: bytes, leaves: Sequence["Extent"], nodes: Iterable["Node"]) -> tuple["Extent", ...]:
     """The places of a text where this reader disagrees with the parser.
 
     Args:
-        seen: the text that the parser got.
+        readable: the text that the parser got.
         leaves: the parser's tokens in the order of the text; a literal of text is one token.
         nodes: all nodes of the parser's tree whose kind is in `CHECKED`.
     """
     extents = [(node.start, node.end) for node in nodes if _is_misread(node)]
-    tokens = _tokens(seen)
+    tokens = _tokens(readable)
     if tokens != leaves:
         extents += sorted(set(tokens) ^ set(leaves))
     return tuple(extents)
@@ -142,8 +142,8 @@ def _is_misread(node: "Node") -> bool:
     parts = node.children
     match node.kind:
         case "binary_expression" if len(parts) == 2:
-            own = OPERATORS[node.operator]
-            return not _binds(parts[0], own) or _level(parts[1]) <= own
+            level = OPERATORS[node.operator]
+            return not _binds(parts[0], level) or _level(parts[1]) <= level
         case "unary_expression":
             return _level(parts[0]) < UNARY
         case "update_expression":

@@ -34,39 +34,39 @@ def canonicalise(source: str) -> str:
     Raises:
         SourceError: the source does not parse or is not one function.
     """
-    known = variables(source)
+    facts = variables(source)
     program = analyse(source)
-    chosen = first_orders(program.blocks, _colours(known, program))
+    chosen = first_orders(program.blocks, _colours(facts, program))
     if chosen:
-        known = variables(reordered(program.source.encode(), program.blocks, chosen))
-    return _with_canonical_names(known)
+        facts = variables(reordered(program.source.encode(), program.blocks, chosen))
+    return _with_canonical_names(facts)
 
 
-def _movable(known: PythonVariables) -> Mapping[int, PythonBinding]:
+def _movable(facts: PythonVariables) -> Mapping[int, PythonBinding]:
     """The variables that the renaming transforms may rename, by number."""
     # With parameters if they may change; a function whose parameters must stay may still have locals.
     for parameters in (True, False):
-        bindings = known.movable(parameters=parameters)
+        bindings = facts.movable(parameters=parameters)
         if not isinstance(bindings, Refused):
             return bindings
     return {}
 
 
-def _with_canonical_names(known: PythonVariables) -> str:
-    movable = _movable(known)
-    kept = {binding.name for binding in known.bindings if binding.number not in movable}
+def _with_canonical_names(facts: PythonVariables) -> str:
+    movable = _movable(facts)
+    kept = {binding.name for binding in facts.bindings if binding.number not in movable}
     # A global called `v0` would be hidden by a variable of that name.
-    kept |= {binding.name for binding in known.scopes.bindings if binding.scope == OUTER}
+    kept |= {binding.name for binding in facts.scopes.bindings if binding.scope == OUTER}
     prefix = "v"
     while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in kept):
         prefix += "v"
-    return known.rewritten({number: f"{prefix}{place}" for place, number in enumerate(sorted(movable))})
+    return facts.rewritten({number: f"{prefix}{place}" for place, number in enumerate(sorted(movable))})
 
 
-def _colours(known: PythonVariables, program: PythonProgram) -> Sequence[str]:
+def _colours(facts: PythonVariables, program: PythonProgram) -> Sequence[str]:
     """A colour for every line that no legal order and no renaming changes."""
-    movable = _movable(known)
-    starts = _line_offsets(program, known.scopes)
+    movable = _movable(facts)
+    starts = _line_offsets(program, facts.scopes)
     # Every occurrence of a variable, in the order of the text: (offset, number of the variable).
     occurrences = sorted(
         (occurrence.start, number)
@@ -76,7 +76,7 @@ def _colours(known: PythonVariables, program: PythonProgram) -> Sequence[str]:
     named: dict[int, list[int]] = defaultdict(list)
     for start, number in occurrences:
         named[bisect_right(starts, start) - 1].append(number)
-    lines = analyse(known.rewritten(dict.fromkeys(movable, NAMELESS))).lines
+    lines = analyse(facts.rewritten(dict.fromkeys(movable, NAMELESS))).lines
     if len(lines) != len(program.lines):
         raise SourceError("not readable: the shape of the function is not its own")
     looks = [(line.text, line.depth) for line in lines]

@@ -46,10 +46,10 @@ def bounds(source: bytes, end: int, start: int) -> bool:
     comment of words that is indented deeper than the second belongs to the block above.
     """
     line = source[start : source.find(b"\n", start)]
-    own = len(line) - len(line.lstrip(b" \t\f"))
+    indent = len(line) - len(line.lstrip(b" \t\f"))
     for text in source[end:start].splitlines():
         bare = text.lstrip(b" \t\f")
-        if bare.startswith(b"#") and (len(text) - len(bare) <= own or marks_section(bare.decode())):
+        if bare.startswith(b"#") and (len(text) - len(bare) <= indent or marks_section(bare.decode())):
             return True
     return False
 

@@ -45,11 +45,11 @@ def editable_nodes(code: PythonSource) -> tuple[ast.AST, ...]:
 
 def _editable(code: PythonSource) -> Iterator[ast.AST]:
     stack: list[ast.AST] = [code.tree]
-    held = _wrapper_line(code)
+    wrapper = _wrapper_line(code)
     while stack:
         node = stack.pop()
-        if node is held:
-            stack.extend(reversed(held.body))
+        if node is wrapper:
+            stack.extend(reversed(wrapper.body))
             continue
         yield node
         if isinstance(node, ast.JoinedStr) or type(node).__name__ in ("TypeAlias", "TemplateStr"):
@@ -60,8 +60,8 @@ def _editable(code: PythonSource) -> Iterator[ast.AST]:
 def _wrapper_line(code: PythonSource) -> ast.If | None:
     """The `if 1:` that stands for the text around an indented function; `None` if there is none."""
     match code.tree.body:
-        case [ast.If(test=ast.Constant(value=1)) as held] if code.source.startswith(b"if 1:"):
-            return held
+        case [ast.If(test=ast.Constant(value=1)) as wrapper] if code.source.startswith(b"if 1:"):
+            return wrapper
         case _:
             return None
 

@@ -84,11 +84,11 @@ def _mistaken(code: PythonSource, node: ast.Name) -> Site | None:
     if not isinstance(node.ctx, ast.Load):
         return None
     above = code.parent(node)
-    known = code.bound(node) - _OWNERS
+    names = code.bound(node) - _OWNERS
     # A called name is a function, which no variable replaces without a crash.
-    if node.id not in known or (isinstance(above, ast.Call) and above.func is node):
+    if node.id not in names or (isinstance(above, ast.Call) and above.func is node):
         return None
-    options = tuple((patch_node(code, node, name),) for name in sorted(known - {node.id})[:_MOST_NAMES])
+    options = tuple((patch_node(code, node, name),) for name in sorted(names - {node.id})[:_MOST_NAMES])
     return Site(options, f"not {node.id}", node.lineno) if options else None
 
 
@@ -101,13 +101,13 @@ def _uncalled(code: PythonSource, node: ast.Call) -> Site | None:
     match node:
         case ast.Call(func=ast.Name(), args=[ast.Starred() | ast.GeneratorExp()]):
             return None
-        case ast.Call(func=ast.Name(), args=[kept], keywords=[]):
+        case ast.Call(func=ast.Name(), args=[value], keywords=[]):
             pass
-        case ast.Call(func=ast.Attribute(value=kept), args=[], keywords=[]):
+        case ast.Call(func=ast.Attribute(value=value), args=[], keywords=[]):
             pass
         case _:
             return None
-    change = patch_node(code, node, *parenthesized(code, kept, ATOM))
+    change = patch_node(code, node, *parenthesized(code, value, ATOM))
     return Site(((change,),), "call left out", node.lineno)
 
 

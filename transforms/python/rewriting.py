@@ -110,10 +110,10 @@ class PythonRule(SiteRule):
         if marks and self.proof != "tree":
             sites = (_within_sections(code, marks, site) for site in sites)
         if self.kind == "preserving":
-            if lines := code.shown.lines:
+            if lines := code.sees.lines:
                 sites = (_on_its_lines(code, site, lines) for site in sites)
             # An equal tree holds the same objects.
-            if code.shown.lives and self.proof != "tree":
+            if code.sees.lives and self.proof != "tree":
                 sites = (site if isinstance(site, Refused) else Refused(LIVES_SEEN) for site in sites)
         return sites
 
@@ -187,8 +187,8 @@ def _crosses(code: PythonSource, mark: PythonToken, patch: Patch) -> bool:
         return False
     begin = code.source.rfind(b"\n", 0, patch.start) + 1
     line = code.source[begin : patch.end]
-    own = mark.start - code.source.rfind(b"\n", 0, mark.start) - 1
-    return own <= len(line) - len(line.lstrip(b" \t\f"))
+    column = mark.start - code.source.rfind(b"\n", 0, mark.start) - 1
+    return column <= len(line) - len(line.lstrip(b" \t\f"))
 
 
 def control(name: str, find: Finder, nothing: str) -> PythonRule:

@@ -68,7 +68,7 @@ class PythonSource:
         return analyse_tree(self.text, self.tree, around=self.around)
 
     @cached_property
-    def shown(self) -> Sees:
+    def sees(self) -> Sees:
         """What the text and its file show of the functions in it."""
         return shown_together(self.text, self.around)
 

@@ -180,7 +180,7 @@ def always_leaves(body: Sequence[ast.stmt]) -> bool:
 
 def reflects(code: PythonSource) -> bool:
     """Whether anyone may look at the names of the text's own variables."""
-    return code.shown.variables or looks_at_variables(code.tree) or has_text_evaluated(code.tree)
+    return code.sees.variables or looks_at_variables(code.tree) or has_text_evaluated(code.tree)
 
 
 def binds(code: PythonSource, name: str) -> bool:
@@ -197,10 +197,10 @@ def bound_in(tree: ast.AST, name: str) -> bool:
                     return True
             case _:
                 # `import *` may bind any name. Type parameters belong to a generic definition: `def f[T]()`.
-                own = {*bound_by(node)}
+                bound = {*bound_by(node)}
                 if type(node).__name__ in _TYPE_PARAMETERS:
-                    own.add(getattr(node, "name", ""))
-                if name in own or "*" in own:
+                    bound.add(getattr(node, "name", ""))
+                if name in bound or "*" in bound:
                     return True
     return False
 
@@ -235,7 +235,7 @@ def rearranged(
     `predecessors` holds one bit mask per region: bit i of mask j is set if region j must stand behind region
     i. No region moves past a comment that marks a section, nor a statement past any comment that stays.
     """
-    own = [code.slice(part) for part in parts]
+    texts = [code.slice(part) for part in parts]
     ends = [number for number in range(1, len(parts)) if _bounded(code, parts[number - 1], parts[number])]
     runs = list(pairwise([0, *ends, len(parts)]))
     within = [mask | (1 << start) - 1 for start, end in runs for mask in predecessors[start:end]]
@@ -246,7 +246,7 @@ def rearranged(
             if list(order[start:end]) != list(range(start, end))
         )
         for order in legal_orders(within)
-        if [own[number] for number in order] != own  # equal regions may change places unseen
+        if [texts[number] for number in order] != texts  # equal regions may change places unseen
     )
     if not options:
         return None

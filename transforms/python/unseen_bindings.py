@@ -16,7 +16,7 @@ from codeaudit.transforms.python.analysis.index import (
     OWN_MODULE,
     TextIndex,
     names_module,
-    told,
+    text_of,
     words_of,
 )
 from codeaudit.transforms.python.parsing import last_name, parameter_names
@@ -73,9 +73,9 @@ def bound_in(text: str, walked: Callable[[], TextIndex]) -> Set[str]:
     if not _INSIDES.isdisjoint(nodes.spelled | nodes.patterns):
         return frozenset({ANY_NAME})
     in_text = words is None or "builtins" in words
-    said = nodes.names | nodes.members | nodes.imported | nodes.taken
-    giving = not _GIVING.isdisjoint(said) or ("modules" in nodes.spelled and "sys" in said)
-    if not in_text and not giving and _NAMING.isdisjoint(said):
+    mentioned = nodes.names | nodes.members | nodes.imported | nodes.imported_names
+    giving = not _GIVING.isdisjoint(mentioned) or ("modules" in nodes.spelled and "sys" in mentioned)
+    if not in_text and not giving and _NAMING.isdisjoint(mentioned):
         return patched_in(nodes)
     reader = _Reader(nodes.aliases(OWN_MODULE))
     if "globals" in nodes.names and nodes.bound["globals"]:
@@ -92,12 +92,12 @@ def bound_in(text: str, walked: Callable[[], TextIndex]) -> Set[str]:
     for literal in nodes.texts if in_text else ():
         # `patch("builtins.open")` of `unittest.mock`
         names = _NAMED.findall(literal) if "builtins" in literal else []
-        reader.found.update(ANY_NAME if not name or name in _BINDING else name for name in names)
+        reader.names.update(ANY_NAME if not name or name in _BINDING else name for name in names)
     if giving:
-        reader.found.update(_stored(nodes))
+        reader.names.update(_stored(nodes))
     if "exec" in nodes.names and any(map(_binds_outside, nodes(ast.Call))):
-        reader.found.add(ANY_NAME)
-    return reader.found | patched_in(nodes)
+        reader.names.add(ANY_NAME)
+    return reader.names | patched_in(nodes)
 
 
 def _relevant(nodes: TextIndex, modules: Set[str], *, in_text: bool) -> Iterator[ast.AST]:
@@ -124,7 +124,7 @@ class _Reader:
     """Notes what nodes bind."""
 
     def __init__(self, modules: Set[str]) -> None:
-        self.found: set[str] = set()
+        self.names: set[str] = set()
         self.modules = modules | {"builtins", "__builtins__"}
         """Names of the module of the text itself, and of that of the builtins."""
         self.own: set[int] = set()
@@ -142,12 +142,12 @@ class _Reader:
                 if not isinstance(node.ctx, ast.Load):
                     self._store(key)
                 elif isinstance(key, ast.Constant) and key.value in ("__builtins__", "builtins"):
-                    self.found.add(ANY_NAME)
+                    self.names.add(ANY_NAME)
             # Any module that is named may be the one of the text.
             case ast.Attribute(value=ast.Subscript() | ast.Call() as owner, attr=attr, ctx=ast.Store()) if (
                 names_module(owner) is not None
             ):
-                self.found.add(attr)
+                self.names.add(attr)
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, _]) if names_module(owner):
                 self._is_plain(owner)
                 self._store(key)
@@ -161,7 +161,7 @@ class _Reader:
                 if attr not in _BINDING:
                     self._is_plain(value)
                 if not isinstance(node.ctx, ast.Load):
-                    self.found.add(attr)
+                    self.names.add(attr)
             case ast.Compare(comparators=sides):
                 for side in (node.left, *sides):
                     self._is_plain(side)
@@ -213,18 +213,18 @@ class _Reader:
             case ast.Import(names=aliases):
                 bare = any(alias.name == "builtins" and alias.asname for alias in aliases)
             case ast.ImportFrom(module=module, names=aliases):
-                wanted = {"builtins"} | (_BINDING if module == "builtins" else set())
-                bare = any(alias.name in wanted for alias in aliases)
+                names = {"builtins"} | (_BINDING if module == "builtins" else set())
+                bare = any(alias.name in names for alias in aliases)
             case _:
                 return
         if bare and id(node) not in self._plain:
-            self.found.add(ANY_NAME)
+            self.names.add(ANY_NAME)
 
     def read_at_top(self, node: ast.AST) -> None:
         """Note what a node binds that the module itself evaluates."""
         match node:
-            case ast.Call(func=ast.Name(id="exec") as function, args=[_, given, *_]):
-                if not isinstance(given, ast.Constant):
+            case ast.Call(func=ast.Name(id="exec") as function, args=[_, namespace, *_]):
+                if not isinstance(namespace, ast.Constant):
                     self._plain.add(id(function))
             case ast.Call(func=ast.Name(id="vars") as function, args=[_]):
                 self._plain.add(id(function))
@@ -238,7 +238,7 @@ class _Reader:
                 if name in _AT_TOP and attr in _LOOKING:
                     self._is_plain(owner)
             case ast.Name(id=name, ctx=ast.Load()) if name in _AT_TOP and id(node) not in self._plain:
-                self.found.add(ANY_NAME)
+                self.names.add(ANY_NAME)
             case _:
                 pass
 
@@ -267,7 +267,7 @@ class _Reader:
             self._plain.add(id(node.func))
 
     def _store(self, key: ast.expr) -> None:
-        self.found.add(told(key) or ANY_NAME)
+        self.names.add(text_of(key) or ANY_NAME)
 
 
 def _stored(nodes: TextIndex) -> Iterator[str]:
@@ -278,7 +278,7 @@ def _stored(nodes: TextIndex) -> Iterator[str]:
     for call in nodes(ast.Call):
         match call.args:
             case [owner, key, *_] if last_name(call.func) in _SETTERS and last_name(owner) != "self":
-                yield told(key) or ANY_NAME
+                yield text_of(key) or ANY_NAME
             case _:
                 pass
 
@@ -287,7 +287,7 @@ def _binds_outside(call: ast.Call) -> bool:
     """Whether a call runs a text in which `global` may bind a name of the module: `exec("global len")`."""
     match call:
         case ast.Call(func=ast.Name(id="exec"), args=[text], keywords=[]):
-            written = told(text)
+            written = text_of(text)
             return written is None or "global" in written
         case _:
             return False

@@ -64,7 +64,7 @@ def canonical_names(used: Sequence[str], options: RegisterChoices) -> Mapping[st
     names: dict[str, str] = {}
     for base in used:
         for target in sorted(options.targets.get(base, {base}), key=_PLACES.__getitem__):
-            moved = None if target in settled else _given(base, target, owners, options, settled)
+            moved = None if target in settled else _owners_after(base, target, owners, options, settled)
             if moved is not None:
                 owners, names[base] = moved, target
                 settled.add(target)
@@ -72,7 +72,7 @@ def canonical_names(used: Sequence[str], options: RegisterChoices) -> Mapping[st
     return names
 
 
-def _given(
+def _owners_after(
     base: str, target: str, owners: Mapping[str, str], options: RegisterChoices, settled: set[str]
 ) -> dict[str, str] | None:
     """The owner of each name after `base` gets `target` and all other bases get a legal name; `None` if
@@ -186,5 +186,5 @@ def _is_free(base: str, options: RegisterChoices) -> bool:
 
 def _ranks(keys: Sequence[Any]) -> list[int]:
     """The rank of each key among the distinct keys, from 0."""
-    known = {key: rank for rank, key in enumerate(sorted(set(keys)))}
-    return [known[key] for key in keys]
+    ranks = {key: rank for rank, key in enumerate(sorted(set(keys)))}
+    return [ranks[key] for key in keys]

@@ -243,24 +243,24 @@ def _places(printer: iced.Formatter, specimen: iced.Instruction) -> tuple[int, .
 
 def _specimen(code: int, slots: tuple[Slot, ...], *, memory: bool) -> iced.Instruction:
     """An arbitrary instruction of an encoding, complete enough to be printed."""
-    made = iced.Instruction()
-    made.code = untyped(code)
-    made.code_size = iced.CodeSize.CODE64
+    instruction = iced.Instruction()
+    instruction.code = untyped(code)
+    instruction.code_size = iced.CodeSize.CODE64
     for number, slot in enumerate(slots):
         if slot.bits:
-            made.set_op_kind(number, untyped(immediate_kind(slots, number)))
+            instruction.set_op_kind(number, untyped(immediate_kind(slots, number)))
         elif slot.fixed:
-            made.set_op_kind(number, iced.OpKind.REGISTER)
-            made.set_op_register(number, untyped(slot.fixed))
+            instruction.set_op_kind(number, iced.OpKind.REGISTER)
+            instruction.set_op_register(number, untyped(slot.fixed))
         elif slot.family and not (memory and slot.memory):
-            made.set_op_kind(number, iced.OpKind.REGISTER)
+            instruction.set_op_kind(number, iced.OpKind.REGISTER)
             # Distinct registers: some encodings print less where two are equal.
-            made.set_op_register(number, untyped(sorted(family(slot.family))[1 + number]))
+            instruction.set_op_register(number, untyped(sorted(family(slot.family))[1 + number]))
         else:
-            made.set_op_kind(number, untyped(slot.kind))
+            instruction.set_op_kind(number, untyped(slot.kind))
             if slot.memory:
-                made.memory_base = iced.Register.RBX
-    return made
+                instruction.memory_base = iced.Register.RBX
+    return instruction
 
 
 def immediate_kind(slots: tuple[Slot, ...], number: int) -> int:
@@ -309,12 +309,14 @@ _ALIASES: Final[Mapping[Syntax, Mapping[str, Sequence[str]]]] = {
 def transfers() -> frozenset[str]:
     """The mnemonics of both syntaxes, without prefixes, that may pass control elsewhere."""
     words = set[str]()
-    made = iced.Instruction()
-    made.code_size = iced.CodeSize.CODE64
+    instruction = iced.Instruction()
+    instruction.code_size = iced.CodeSize.CODE64
     for code in (value for value in vars(iced.Code).values() if isinstance(value, int)):
-        made.code = untyped(code)
-        if made.flow_control != iced.FlowControl.NEXT:
-            words |= {str(_mnemonic(printer, made)) for printer in (*_printers("att"), *_printers("intel"))}
+        instruction.code = untyped(code)
+        if instruction.flow_control != iced.FlowControl.NEXT:
+            words |= {
+                str(_mnemonic(printer, instruction)) for printer in (*_printers("att"), *_printers("intel"))
+            }
     return frozenset(words | {word for word, name in _COMMON.items() if name in words})
 
 

@@ -44,8 +44,8 @@ def encode(text: str, syntax: Syntax) -> tuple[iced.Instruction, bytes]:
     cheapest: dict[object, tuple[tuple[bool, int, int], iced.Instruction, bytes]] = {}
     for rank, candidate in enumerate(fitting(statement, syntax)):
         for operands in arrangements(statement.operands, candidate, syntax):
-            made = built(candidate, operands, statement.prefixes)
-            if made is None or (read := _confirmed(made)) is None:
+            draft = built(candidate, operands, statement.prefixes)
+            if draft is None or (read := _confirmed(draft)) is None:
                 continue
             # Another arrangement of these operands would be an instruction as well: the printer decides.
             if _is_doubtful(candidate) and not _printed_alike(read[0], candidate, statement, syntax):
@@ -103,21 +103,21 @@ def _is_unusual(instruction: iced.Instruction) -> bool:
     return instruction.encoding == iced.EncodingKind.EVEX or instruction.stack_pointer_increment % 8 != 0
 
 
-def _confirmed(made: iced.Instruction) -> tuple[iced.Instruction, bytes] | None:
+def _confirmed(draft: iced.Instruction) -> tuple[iced.Instruction, bytes] | None:
     """The instruction as decoded from its own bytes, with the bytes; `None` if they decode to another one."""
-    code = encoded(made)
-    if code is not None and made.is_ip_rel_memory_operand:
+    code = encoded(draft)
+    if code is not None and draft.is_ip_rel_memory_operand:
         # The displacement counts from the end of the instruction, whose length is known only now.
-        limit = _LIMIT if made.memory_base == iced.Register.RIP else 1 << 32
-        made.memory_displacement = (made.memory_displacement + len(code)) % limit
-        code = encoded(made)
+        limit = _LIMIT if draft.memory_base == iced.Register.RIP else 1 << 32
+        draft.memory_displacement = (draft.memory_displacement + len(code)) % limit
+        code = encoded(draft)
     if code is None:
         return None
     read = iced.Decoder(BITS, code).decode()
     # The built instruction has no place and no length yet, and `shape` of a relative address needs both.
-    made.len, made.ip = read.len, 0
+    draft.len, draft.ip = read.len, 0
     # An operand that the encoder dropped (a segment, a mask) is missing in what is decoded.
-    same = read.len == len(code) and read.code == made.code and shape(read) == shape(made)
+    same = read.len == len(code) and read.code == draft.code and shape(read) == shape(draft)
     return (read, code) if same else None
 
 
@@ -128,8 +128,8 @@ def _printed_alike(
     (iced's `fld st, dword ptr [rax]` is `fld dword ptr [rax]` elsewhere).
     """
     stated, printed = (
-        [_plain(operand) for operand in each.operands]
-        for each in (statement, split(formatter(syntax).format(instruction), syntax))
+        [_plain(operand) for operand in line.operands]
+        for line in (statement, split(formatter(syntax).format(instruction), syntax))
     )
     named = [operand for place, operand in zip(candidate.places, printed, strict=False) if place >= 0]
     return stated == printed or (bool(named) and stated == named)
@@ -230,40 +230,40 @@ def built(
     candidate: Candidate, operands: list[Operand | None], prefixes: tuple[str, ...]
 ) -> iced.Instruction | None:
     """An instruction of this encoding with these operands; `None` if they do not fit it."""
-    made = iced.Instruction()
-    made.code = untyped(candidate.code)
+    draft = iced.Instruction()
+    draft.code = untyped(candidate.code)
     slots = candidate.slots
     try:
         for number, slot in enumerate(slots):
             operand = operands[number]
             if slot.bits:
-                _put_immediate(made, candidate, number, operand)
+                _put_immediate(draft, candidate, number, operand)
             elif slot.fixed:
-                _put_fixed(made, slot, number, operand)
+                _put_fixed(draft, slot, number, operand)
             elif isinstance(operand, RegisterOperand) and slot.family:
-                _put_register(made, slot, number, operand)
+                _put_register(draft, slot, number, operand)
             elif isinstance(operand, MemoryOperand) and slot.memory:
-                _put_address(made, number, operand)
+                _put_address(draft, number, operand)
             elif slot.kind in _STRING_PLACES:
-                _put_string(made, slot, number, operand)
+                _put_string(draft, slot, number, operand)
             else:
                 return None
         for operand in operands[len(slots) :]:
             if isinstance(operand, RoundingOperand):
                 if operand.mode == "sae":
-                    made.suppress_all_exceptions = True
+                    draft.suppress_all_exceptions = True
                 else:
-                    made.rounding_control = getattr(iced.RoundingControl, _ROUNDINGS[operand.mode])
+                    draft.rounding_control = getattr(iced.RoundingControl, _ROUNDINGS[operand.mode])
         for prefix in prefixes:
             _require(prefix in _PREFIX_FLAGS)
-            setattr(made, _PREFIX_FLAGS[prefix], True)
+            setattr(draft, _PREFIX_FLAGS[prefix], True)
     except _DoesNotFitError:
         return None
-    return made
+    return draft
 
 
 def _put_immediate(
-    made: iced.Instruction, candidate: Candidate, number: int, operand: Operand | None
+    draft: iced.Instruction, candidate: Candidate, number: int, operand: Operand | None
 ) -> None:
     slot = candidate.slots[number]
     last = number == len(candidate.slots) - 1
@@ -277,8 +277,8 @@ def _put_immediate(
         _require(value == 1 or not _is_one(candidate, number))
     else:
         raise _DoesNotFitError
-    made.set_op_kind(number, untyped(immediate_kind(candidate.slots, number)))
-    made.set_immediate_i64(number, value)
+    draft.set_op_kind(number, untyped(immediate_kind(candidate.slots, number)))
+    draft.set_immediate_i64(number, value)
 
 
 def _is_one(candidate: Candidate, number: int) -> bool:
@@ -298,31 +298,31 @@ def _stored(value: int, slot: Slot) -> int:
     return value - _LIMIT if value >= _LIMIT >> 1 else value
 
 
-def _put_fixed(made: iced.Instruction, slot: Slot, number: int, operand: Operand | None) -> None:
+def _put_fixed(draft: iced.Instruction, slot: Slot, number: int, operand: Operand | None) -> None:
     if operand is not None:  # the text may leave the register out
         named = isinstance(operand, RegisterOperand) and not operand.mask and _number(operand.register)
         _require(named == slot.fixed)
-    made.set_op_kind(number, iced.OpKind.REGISTER)
-    made.set_op_register(number, untyped(slot.fixed))
+    draft.set_op_kind(number, iced.OpKind.REGISTER)
+    draft.set_op_register(number, untyped(slot.fixed))
 
 
-def _put_register(made: iced.Instruction, slot: Slot, number: int, operand: RegisterOperand) -> None:
+def _put_register(draft: iced.Instruction, slot: Slot, number: int, operand: RegisterOperand) -> None:
     register = _number(operand.register)
     _require(register in family(slot.family))
-    made.set_op_kind(number, iced.OpKind.REGISTER)
-    made.set_op_register(number, untyped(register))
-    _put_mask(made, operand)
+    draft.set_op_kind(number, iced.OpKind.REGISTER)
+    draft.set_op_register(number, untyped(register))
+    _put_mask(draft, operand)
 
 
-def _put_mask(made: iced.Instruction, operand: RegisterOperand | MemoryOperand) -> None:
+def _put_mask(draft: iced.Instruction, operand: RegisterOperand | MemoryOperand) -> None:
     if operand.mask:
-        made.op_mask = untyped(_number(operand.mask))
+        draft.op_mask = untyped(_number(operand.mask))
     if operand.zeroing:
-        made.zeroing_masking = True
+        draft.zeroing_masking = True
 
 
-def _put_address(made: iced.Instruction, number: int, operand: MemoryOperand) -> None:
-    made.set_op_kind(number, iced.OpKind.MEMORY)
+def _put_address(draft: iced.Instruction, number: int, operand: MemoryOperand) -> None:
+    draft.set_op_kind(number, iced.OpKind.MEMORY)
     base = _number(operand.base) if operand.base else 0
     index = _number(operand.index) if operand.index else 0
     _require(operand.scale in (1, 2, 4, 8))
@@ -331,47 +331,47 @@ def _put_address(made: iced.Instruction, number: int, operand: MemoryOperand) ->
     # address of 32 bits wraps around, so there the upper half may also be written without a sign.
     if base or index:
         _require(-(1 << 31) <= operand.displacement < 1 << (32 if narrow else 31))
-    made.memory_base = untyped(base)
-    made.memory_index = untyped(index)
-    made.memory_index_scale = operand.scale
-    moffs = iced.OpCodeInfo(made.code).op_kind(number) == iced.OpCodeOperandKind.MEM_OFFS
+    draft.memory_base = untyped(base)
+    draft.memory_index = untyped(index)
+    draft.memory_index_scale = operand.scale
+    moffs = iced.OpCodeInfo(draft.code).op_kind(number) == iced.OpCodeOperandKind.MEM_OFFS
     _require(not moffs or not (base or index))
     if base in (iced.Register.RIP, iced.Register.EIP):
-        made.memory_displ_size = 8 if base == iced.Register.RIP else 4
-        made.memory_displacement = operand.displacement % _LIMIT
+        draft.memory_displ_size = 8 if base == iced.Register.RIP else 4
+        draft.memory_displacement = operand.displacement % _LIMIT
     elif not base or moffs:  # an absolute address, or an index without a base, has a full displacement
-        made.memory_displ_size = 4 if narrow else 8
-        made.memory_displacement = operand.displacement % _LIMIT
+        draft.memory_displ_size = 4 if narrow else 8
+        draft.memory_displacement = operand.displacement % _LIMIT
     else:
-        made.memory_displ_size = 1 if operand.displacement else 0  # the encoder takes 1 or 4 bytes as needed
-        made.memory_displacement = operand.displacement % (1 << 32 if narrow else _LIMIT)
+        draft.memory_displ_size = 1 if operand.displacement else 0  # the encoder takes 1 or 4 bytes as needed
+        draft.memory_displacement = operand.displacement % (1 << 32 if narrow else _LIMIT)
     if operand.segment:
-        made.segment_prefix = untyped(_number(operand.segment))
+        draft.segment_prefix = untyped(_number(operand.segment))
     if operand.broadcast:
-        made.is_broadcast = True
-    _put_mask(made, operand)
-    _require_size(made, operand)
+        draft.is_broadcast = True
+    _put_mask(draft, operand)
+    _require_size(draft, operand)
 
 
-def _require_size(made: iced.Instruction, operand: MemoryOperand) -> None:
+def _require_size(draft: iced.Instruction, operand: MemoryOperand) -> None:
     # Of an operand of unknown size iced gives 0, and any size of the text fits.
-    if operand.size is not None and made.memory_size:
-        _require(iced.MemorySizeExt.size(made.memory_size) in (0, operand.size))
+    if operand.size is not None and draft.memory_size:
+        _require(iced.MemorySizeExt.size(draft.memory_size) in (0, operand.size))
 
 
-def _put_string(made: iced.Instruction, slot: Slot, number: int, operand: Operand | None) -> None:
+def _put_string(draft: iced.Instruction, slot: Slot, number: int, operand: Operand | None) -> None:
     segment, base = _STRING_PLACES[slot.kind]
     if isinstance(operand, MemoryOperand):
         plain = (operand.base, operand.index, operand.displacement) == (base, "", 0)
         # The target of a string instruction is always in `es`; only the source may have another segment.
         _require(plain and (not segment or operand.segment in ("", segment)))
         if operand.segment and not segment:
-            made.segment_prefix = untyped(_number(operand.segment))
+            draft.segment_prefix = untyped(_number(operand.segment))
     else:
         _require(operand is None)
-    made.set_op_kind(number, untyped(slot.kind))
+    draft.set_op_kind(number, untyped(slot.kind))
     if isinstance(operand, MemoryOperand):
-        _require_size(made, operand)
+        _require_size(draft, operand)
 
 
 def _number(name: str) -> int:

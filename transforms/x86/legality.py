@@ -65,11 +65,11 @@ class RegisterChoices:
 
     def allows(self, renaming: Mapping[str, str]) -> bool:
         """Whether a renaming of some bases is legal while all other bases stay."""
-        whole = {base: renaming.get(base, base) for base in self.targets}
+        full = {base: renaming.get(base, base) for base in self.targets}
         return (
-            renaming.keys() <= whole.keys()
-            and len(set(whole.values())) == len(whole)
-            and all(target in self.targets[base] for base, target in whole.items())
+            renaming.keys() <= full.keys()
+            and len(set(full.values())) == len(full)
+            and all(target in self.targets[base] for base, target in full.items())
         )
 
     def draw(self, rng: Random) -> Mapping[str, str]:
@@ -90,8 +90,8 @@ class RegisterChoices:
         ordered = sorted(self.targets, key=lambda base: len(self.targets[base]))
         sets = [self.targets[base] for base in ordered]
         return tuple(
-            (base, len(own) - _certain(own, sets[:place]))
-            for place, (base, own) in enumerate(zip(ordered, sets, strict=True))
+            (base, len(targets) - _certain(targets, sets[:place]))
+            for place, (base, targets) in enumerate(zip(ordered, sets, strict=True))
         )
 
     def _attempt(self, rng: Random) -> dict[str, str] | None:

@@ -79,8 +79,8 @@ class Operation:
     @cached_property
     def registers(self) -> tuple[Register, ...]:
         """The renamable registers in its operands, in the order of their places in the shape."""
-        known = registers()
-        return tuple(known[name] for name in mentioned(self.instruction))
+        by_name = registers()
+        return tuple(by_name[name] for name in mentioned(self.instruction))
 
     @cached_property
     def implicit(self) -> frozenset[str]:
@@ -101,11 +101,11 @@ class Operation:
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
         """The renamable registers in the text, in the order of the text."""
-        known = registers()
+        by_name = registers()
         return tuple(
-            Token(match.start(), match.end(), known[name])
+            Token(match.start(), match.end(), by_name[name])
             for match in _TOKEN.finditer(self.text)
-            if (name := match[1].lower()) in known
+            if (name := match[1].lower()) in by_name
         )
 
     def spelled(self, names: Iterable[str]) -> str:

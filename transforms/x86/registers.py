@@ -113,8 +113,8 @@ def register_names() -> Mapping[int, str]:
     """The name of each register in AT&T text, by iced's number."""
     printer = iced.Formatter(iced.FormatterSyntax.GAS)
     printer.gas_naked_registers = True
-    known = [value for value in vars(iced.Register).values() if isinstance(value, int) and value]
-    return {number: printer.format_register(untyped(number)) for number in known}
+    codes = [value for value in vars(iced.Register).values() if isinstance(value, int) and value]
+    return {number: printer.format_register(untyped(number)) for number in codes}
 
 
 def untyped(value: int) -> Any:
@@ -130,8 +130,8 @@ def view_of(number: int) -> str:
     if not number:
         return ""
     name = register_names()[number]
-    known: Register | None = registers().get(name)
-    return name if known is None else known.view
+    register: Register | None = registers().get(name)
+    return name if register is None else register.view
 
 
 @cache
@@ -143,6 +143,6 @@ def base_of(number: int) -> str:
 
 def construct(line: str) -> tuple[str, frozenset[str]]:
     """The mnemonic of a line and its registers, each by its full name: `rax` for `%al`."""
-    known = registers()
-    named = frozenset(known[name].base for name in re.findall(r"%(\w+)", line) if name in known)
+    by_name = registers()
+    named = frozenset(by_name[name].base for name in re.findall(r"%(\w+)", line) if name in by_name)
     return next(iter(line.partition("#")[0].split()), "other"), named

@@ -311,16 +311,16 @@ class RegisterWidths(BaseTransform):
 def broken(block: BasicBlock, site: int) -> Iterator[str]:
     """The ways to change views in one instruction, each as the names of its registers joined by commas."""
     operation = block.operations[site]
-    own = [token.register for token in operation.tokens]
-    for group in _groups(own):
-        for width in _WIDTHS.get(own[group[0]].kind, ()):
+    current = [token.register for token in operation.tokens]
+    for group in _groups(current):
+        for width in _WIDTHS.get(current[group[0]].kind, ()):
             wanted = [
                 replace(register, width=width, high=False) if number in group else register
-                for number, register in enumerate(own)
+                for number, register in enumerate(current)
             ]
             registers = [part(register.base, register) for register in wanted]
             names = [register.name for register in registers if register is not None]
-            if len(names) == len(own) and registers != own and _is_another(operation, names):
+            if len(names) == len(current) and registers != current and _is_another(operation, names):
                 yield ",".join(names)
 
 

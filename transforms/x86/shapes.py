@@ -85,8 +85,8 @@ def mentioned(instruction: iced.Instruction) -> tuple[str, ...]:
             numbers += (instruction.memory_base, instruction.memory_index)
     numbers.append(instruction.op_mask)
     names = register_names()
-    known = registers()
-    return tuple(name for number in numbers if number and (name := names[number]) in known)
+    by_name = registers()
+    return tuple(name for number in numbers if number and (name := names[number]) in by_name)
 
 
 def _address(instruction: iced.Instruction) -> Shape:

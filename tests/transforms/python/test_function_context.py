@@ -251,7 +251,7 @@ def test_nodes_that_are_not_read_bind_nothing_unseen(name: str) -> None:
     for node in rest:
         if not reader.read(node):
             reader.read_bare(node)
-        assert not reader.found | reader._plain, ast.dump(node)
+        assert not reader.names | reader._plain, ast.dump(node)
     assert not name or len(read) < len(rest)
 
 

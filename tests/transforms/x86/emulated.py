@@ -245,7 +245,7 @@ class Emulator:
 
     def compare(self, pairs: Iterable[BlockPair]) -> list[ExecutionVerdict]:
         """The verdict on each pair of blocks, as `NativeProcessor.compare` gives it."""
-        asked = [native._asked(pair, STATES) for pair in pairs]
+        asked = [native._input(pair, STATES) for pair in pairs]
         texts = self._process.submit(_compared, self._model, asked).result()
         return [native._verdict("seen", text) for text in texts]
 

@@ -140,7 +140,7 @@ class JavaEffectCollector(EffectCollector):
     def _fact(self, node: Node, binding: Binding) -> Value:
         """The known facts about the variable that an identifier means."""
         if binding.view in LOCAL_VIEWS:
-            return self.facts.known(binding)
+            return self.facts.value_of(binding)
         if binding.view == "outer" and binding.name not in self.facts.doubtful:
             return self.facts.field(node, binding.name)
         return UNKNOWN
@@ -317,11 +317,11 @@ class JavaEffectCollector(EffectCollector):
         facts = self.facts
         place = StatePlace("field", name)
         self.flags |= STORES if store else LOOKS_UP
-        known = UNKNOWN
+        field = UNKNOWN
         if target.kind in ("this", "super") or _is_outer_this(target):
             self._name_of(target)
             if target.kind == "this":
-                known = facts.field(target, name, here=True)
+                field = facts.field(target, name, here=True)
         else:
             owner = facts.class_name(target)
             if owner is not None:
@@ -343,7 +343,7 @@ class JavaEffectCollector(EffectCollector):
             self.writes.add(place)
         else:
             self.reads.add(place)
-        return known
+        return field
 
     def _name_of(self, target: Node) -> None:
         """Collect a name before a dot that is not a variable of the method: a class, a package or a field."""
@@ -381,7 +381,7 @@ class JavaEffectCollector(EffectCollector):
                 if size.kind != "decimal_integer_literal":
                     self.flags |= RAISES  # it may be negative
         value = node.child("value")
-        kind = self.facts.made(node)
+        kind = self.facts.evident_type(node)
         if value is not None:
             self.array(value, kind)
         return Value(kind, sure=True)
@@ -406,11 +406,11 @@ class JavaEffectCollector(EffectCollector):
         operator = node.operator
         if operator == "=":
             value = self.visit(right)
-            kept = self.store(target)
-            self.stored(kept, value)
+            holder = self.store(target)
+            self.stored(holder, value)
             # `int n = box = null` raises, also where the type of the box is unknown.
-            own = None if value.type == "null" else value.type
-            return Value(kept.type or own, value.sure)
+            kind = None if value.type == "null" else value.type
+            return Value(holder.type or kind, value.sure)
         # `a[i] += f()` reads a[i] first, then calls f, then stores (JLS 15.26.2).
         before = self.visit(target)
         after = self.operate(operator[:-1], before, self.visit(right), right)
@@ -462,9 +462,9 @@ class JavaEffectCollector(EffectCollector):
             return UNKNOWN
         receiver = self.visit(target)
         values = self._arguments(node)
-        known = self._known(target, receiver, name, values)
-        if known is not None:
-            return known
+        value = self._known_method(target, receiver, name, values)
+        if value is not None:
+            return value
         if name == "getClass" and not values:
             self.flags |= 0 if receiver.sure else RAISES
             return Value("Class", sure=True)
@@ -473,14 +473,14 @@ class JavaEffectCollector(EffectCollector):
 
     def _own_call(self, node: Node, name: str, values: list[Value], *, here: bool) -> Value:
         """Collect a call of a method of the class itself, whose body the text around may show."""
-        known = self.facts.own(node)
+        owner = self.facts.owner(node)
         arguments = (argument.unparenthesized for argument in node.part("arguments").children)
         # Of `f(x = 1)`, `f(i++)` and `f(a ? 1 : 'b')` the facts hold for the value, not for the static type.
         kinds = [
             value.type if argument.kind in _TYPED or argument.kind.endswith("literal") else None
             for argument, value in zip(arguments, values, strict=True)
         ]
-        methods = known.called(name, kinds, here=here) if known else ()
+        methods = owner.called(name, kinds, here=here) if owner else ()
         if not methods:
             self.flags |= ANYTHING
             return UNKNOWN
@@ -505,7 +505,7 @@ class JavaEffectCollector(EffectCollector):
         self.flags |= ANYTHING
         return UNKNOWN
 
-    def _known(self, target: Node, receiver: Value, name: str, values: list[Value]) -> Value | None:
+    def _known_method(self, target: Node, receiver: Value, name: str, values: list[Value]) -> Value | None:
         """Collect a known method of a string or of a container; `None` for any other call."""
         if receiver.type != "String":
             return self._contents(target, receiver, name, values)
@@ -623,8 +623,8 @@ class JavaEffectCollector(EffectCollector):
         if kind in BUILDERS and len(values) == 1 and values[0].type == "String":
             self.flags |= 0 if values[0].sure else RAISES
             return Value(kind, sure=True)
-        own = facts.own(node) if kind is not None else None
-        flags = own.makes(kind or "", [value.type for value in values]) if own is not None else None
+        owner = facts.owner(node) if kind is not None else None
+        flags = owner.makes(kind or "", [value.type for value in values]) if owner is not None else None
         self.flags |= ANYTHING if flags is None else flags
         return Value(kind, sure=True)
 

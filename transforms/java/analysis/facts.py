@@ -56,9 +56,9 @@ OBJECT: Final = Value(OWN, sure=True)
 class Facts(ScopeFacts):
     """The facts about the variables of one method."""
 
-    def __init__(self, scopes: Scopes, own: OwnClass | None = None) -> None:
+    def __init__(self, scopes: Scopes, owner: OwnClass | None = None) -> None:
         super().__init__(scopes)
-        self._own = own
+        self._owner = owner
         self.types: set[str] = set()
         """The names of the types that the method declares."""
         self.values: dict[int, list[Node | None]] = {}
@@ -107,22 +107,22 @@ class Facts(ScopeFacts):
         if binding is not None:
             self.values.setdefault(binding.number, []).append(value)
 
-    def own(self, node: Node) -> OwnClass | None:
+    def owner(self, node: Node) -> OwnClass | None:
         """What is known of the class to which a part of the method belongs."""
-        known = self._own
-        return known if known is not None and in_own_class(node, self.scopes.unit) else None
+        owner = self._owner
+        return owner if owner is not None and in_own_class(node, self.scopes.unit) else None
 
     def field(self, node: Node, name: str, *, here: bool = False) -> Value:
         """The facts about a field that is named at a node: alone, or behind `this` with `here`."""
         if not in_own_class(node, self.scopes.unit):
             return UNKNOWN
-        known = self._own
-        if known is None:
+        owner = self._owner
+        if owner is None:
             return Value(uncast=True)  # assumed
         if here:
-            kind, declared = known.fields.get(name), name in known.fields
+            kind, declared = owner.fields.get(name), name in owner.fields
         else:
-            kind, declared = known.field(name), known.declares(name)
+            kind, declared = owner.field(name), owner.declares(name)
         return Value(kind, kind in PRIMITIVES, declared)
 
     def class_name(self, node: Node) -> str | None:
@@ -154,7 +154,7 @@ class Facts(ScopeFacts):
             return None
         return name + OWN * (name in self.types) + "[]" * extra
 
-    def known(self, binding: Binding) -> Value:
+    def value_of(self, binding: Binding) -> Value:
         """The declared type of a variable, and whether it never holds null."""
         number = binding.number
         value = self._known.get(number)
@@ -179,7 +179,7 @@ class Facts(ScopeFacts):
             written = node.parent.child("type")
             value = node.child("value")
             if written is not None and value is not None and self.text(written) == "var":
-                return self.made(value)
+                return self.evident_type(value)
             return self.type_of(written, node.child("dimensions"))
         if node.kind == "instanceof_expression":
             return self.type_of(node.child("right"))
@@ -190,7 +190,7 @@ class Facts(ScopeFacts):
             return self.type_of(node.child("type"), node.child("dimensions"))
         return None
 
-    def made(self, node: Node) -> str | None:
+    def evident_type(self, node: Node) -> str | None:
         """The type of an expression that is a `new`, a literal or a string; `None` for all others."""
         match node.kind:
             case "object_creation_expression" if node.first("class_body") is None:
@@ -235,7 +235,7 @@ class Facts(ScopeFacts):
                 )
             case "identifier":
                 binding = self.binding(node)
-                return binding is not None and binding.view in LOCAL_VIEWS and self.known(binding).sure
+                return binding is not None and binding.view in LOCAL_VIEWS and self.value_of(binding).sure
             case kind:
                 return kind in _NEVER_NULL
 
@@ -245,8 +245,8 @@ class Facts(ScopeFacts):
         if number not in self._exact:
             values = self.values.get(number, [None])
             # Two classes, or one value that is not `new`, and the object may be of any subclass.
-            made = {None if value is None else self._new(value) for value in values}
-            name = made.pop() if len(made) == 1 and binding.name not in self.doubtful else None
+            names = {None if value is None else self._new(value) for value in values}
+            name = names.pop() if len(names) == 1 and binding.name not in self.doubtful else None
             self._exact[number] = name if name in CONTENTS else None
         return self._exact[number]
 
@@ -256,7 +256,7 @@ class Facts(ScopeFacts):
         """
         if node.kind != "object_creation_expression" or len(node.part("arguments").children) > 1:
             return None
-        return self.made(node)
+        return self.evident_type(node)
 
     def owned(self, binding: Binding) -> bool:
         """Whether nothing but the method's own calls can reach the container that a variable holds."""
@@ -304,8 +304,8 @@ class Facts(ScopeFacts):
         key = call.part("arguments").children[0]
         binding = self.binding(key) if key.kind == "identifier" else None
         if binding is not None and binding.view in LOCAL_VIEWS:
-            return self.known(binding).type in PLAIN
-        return self.made(key) in PLAIN
+            return self.value_of(binding).type in PLAIN
+        return self.evident_type(key) in PLAIN
 
     def _keeps(self, node: Node, kind: str) -> bool:
         """Whether a use of a container does not hand it to other code."""

@@ -89,7 +89,7 @@ class JavaProgramBuilder(ProgramBuilder):
         if binding is None or binding.view not in LOCAL_VIEWS or binding.name in self.facts.doubtful:
             return None
         name = self.facts.place(binding)
-        kind = self.facts.known(binding).type
+        kind = self.facts.value_of(binding).type
         if value is None:
             return Guard(name, "truth", None, passes) if kind == "boolean" else None
         if value.kind == "null_literal":
@@ -286,17 +286,17 @@ class JavaProgram(CodeProgram):
         return self.facts.scopes.unit.kind != "method_declaration"
 
 
-def summary(source: str, own: OwnClass) -> Effects | None:
+def summary(source: str, owner: OwnClass) -> Effects | None:
     """The effects that a call of a method has; `None` if it may run unknown code.
 
     Args:
         source: the text of the method.
-        own: its class.
+        owner: its class.
 
     Raises:
         SourceError: as `analyse` does.
     """
-    program = _program(source, Facts(resolve(source), own), "strict")
+    program = _program(source, Facts(resolve(source), owner), "strict")
     total = Effects()
     for row in program.rows:
         total |= row.effects
@@ -327,8 +327,8 @@ def analyse(source: str, *, dependence: Dependence = "strict", around: str = "")
     Raises:
         SourceError: the text is not Java, is not one method, or is nested too deeply.
     """
-    own = own_class(source, around, summary) if around and around != source else None
-    return _program(source, Facts(resolve(source), own), dependence)
+    owner = own_class(source, around, summary) if around and around != source else None
+    return _program(source, Facts(resolve(source), owner), dependence)
 
 
 def _program(source: str, facts: Facts, dependence: Dependence) -> JavaProgram:

@@ -288,15 +288,15 @@ class _JavaScopeWalk(ScopeWalk):
         frame = ScopeFrame(node.end)
         # A supertype in the text shows its fields; a known one of the JDK has none; others may have any.
         for kind in above:
-            known, shown = self.declared_class(self.simple(kind))
+            known, body = self.declared_class(self.simple(kind))
             frame.opaque = frame.opaque or not known
-            if shown:
+            if body:
                 # Private fields are not inherited (JLS 8.2).
                 frame.names.update(
-                    (name, binding) for name, binding in shown.names.items() if not _private(binding)
+                    (name, binding) for name, binding in body.names.items() if not _private(binding)
                 )
-                frame.types.update(dict.fromkeys(shown.types))
-                frame.opaque = frame.opaque or shown.opaque
+                frame.types.update(dict.fromkeys(body.types))
+                frame.opaque = frame.opaque or body.opaque
         if name:
             self.frames[-1].types[name] = frame
         frame.types.update(dict.fromkeys(self.member_types(node)))

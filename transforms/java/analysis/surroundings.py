@@ -116,15 +116,15 @@ class OwnClass:
         self._constructors = None if "finalize" in self._methods else file.constructors(node, self.closed)
 
     def _method(self, file: "_FileReader", node: Node) -> OwnMethod:
-        own = _type_parameters(file, node)
+        variables = _type_parameters(file, node)
         parameters = [
             child for child in node.part("parameters").children if child.kind != "receiver_parameter"
         ]
         kinds = [
-            file.type_of(parameter.child("type"), parameter.child("dimensions"), own)
+            file.type_of(parameter.child("type"), parameter.child("dimensions"), variables)
             for parameter in parameters
         ]
-        names = [_written(file, parameter, own | self.variables) for parameter in parameters]
+        names = [_written(file, parameter, variables | self.variables) for parameter in parameters]
         modifiers = node.first("modifiers")
         words = {word for word, _, _ in modifiers.tokens} if modifiers else set()
         runs = (
@@ -141,25 +141,25 @@ class OwnClass:
             tuple(kinds),
             tuple(names),
             # The caller decides what a type parameter means: `<T> T f()` may give an Integer.
-            file.type_of(node.child("type"), node.child("dimensions"), own),
+            file.type_of(node.child("type"), node.child("dimensions"), variables),
             runs,
             any(parameter.kind == "spread_parameter" for parameter in parameters),
         )
 
     def field(self, name: str) -> str | None:
         """The type of the field that a name alone means; `None` if it is unknown."""
-        known = self._declaring(name)
-        return None if known is None else known.fields[name]
+        owner = self._declaring(name)
+        return None if owner is None else owner.fields[name]
 
     def declares(self, name: str) -> bool:
         """Whether the text declares the field that a name alone means, in the class or in one around it."""
         return self._declaring(name) is not None
 
     def _declaring(self, name: str) -> "OwnClass | None":
-        known: OwnClass | None = self
-        while known is not None and name not in known.fields:
-            known = known._around
-        return known
+        owner: OwnClass | None = self
+        while owner is not None and name not in owner.fields:
+            owner = owner._around
+        return owner
 
     def named_in(self, method: OwnMethod) -> Iterator[OwnMethod]:
         """The methods of the class whose name stands in a method as that of a called one."""
@@ -176,23 +176,23 @@ class OwnClass:
             kinds: the types of the arguments; `None` for an unknown one.
             here: the method is one of this class, not of a class around.
         """
-        known: OwnClass | None = self
-        while known is not None and name not in known._methods:
-            known = known._around if known._inner and not here and name not in _OF_OBJECTS else None
-        if known is None or name in _OF_OBJECTS:
+        owner: OwnClass | None = self
+        while owner is not None and name not in owner._methods:
+            owner = owner._around if owner._inner and not here and name not in _OF_OBJECTS else None
+        if owner is None or name in _OF_OBJECTS:
             return ()
-        same = known._methods[name]
+        same = owner._methods[name]
         if any(method.varies for method in same):
             return ()
         fitting = [method for method in same if len(method.parameters) == len(kinds)]
         exact = [method for method in fitting if None not in kinds and method.written == tuple(kinds)]
         if len(exact) == 1:
             fitting = exact
-        elif not known.closed:
+        elif not owner.closed:
             return ()
         pairs = []
         for method in fitting:
-            effects = known._called.effects(method, known)
+            effects = owner._called.effects(method, owner)
             if effects is None:
                 return ()
             pairs.append((method, effects))
@@ -210,9 +210,9 @@ class OwnClass:
         # A null that is unboxed raises, and a value of an unknown type may be cast.
         unboxes = any(
             kind is None or (primitive and kind not in PRIMITIVES)
-            for taken in self._constructors
-            if len(taken) == len(kinds)
-            for primitive, kind in zip(taken, kinds, strict=True)
+            for parameters in self._constructors
+            if len(parameters) == len(kinds)
+            for primitive, kind in zip(parameters, kinds, strict=True)
         )
         return RAISES if unboxes else 0
 
@@ -225,27 +225,27 @@ class _CalledMethods:
         self._effects: dict[int, Effects | None] = {}
         self._open: set[int] = set()
 
-    def effects(self, method: OwnMethod, known: OwnClass) -> Effects | None:
+    def effects(self, method: OwnMethod, owner: OwnClass) -> Effects | None:
         """What a call of a method does beside giving its result; `None` if it may do anything."""
         # What it calls comes first, so that a long chain of methods does not nest as deep as it is long.
         pending, seen = [method], set()
         while pending and not self._open:
             current = pending[-1]
             if current.start in seen or not current.runs:
-                self._own_effects(pending.pop(), known)
+                self._own_effects(pending.pop(), owner)
                 continue
             seen.add(current.start)
-            pending += [other for other in known.named_in(current) if other.start not in seen]
-        return self._own_effects(method, known)
+            pending += [other for other in owner.named_in(current) if other.start not in seen]
+        return self._own_effects(method, owner)
 
-    def _own_effects(self, method: OwnMethod, known: OwnClass) -> Effects | None:
+    def _own_effects(self, method: OwnMethod, owner: OwnClass) -> Effects | None:
         place = method.start
         if not method.runs or place in self._open:
             return None  # a method that calls itself does more than its text shows
         if place not in self._effects:
             self._open.add(place)
             try:
-                self._effects[place] = self._summarise(method.text, known)
+                self._effects[place] = self._summarise(method.text, owner)
             except (SourceError, RecursionError):
                 self._effects[place] = None
             finally:
@@ -325,7 +325,7 @@ class _FileReader:
         if self.reading.is_disputed(node):
             return None
         constructors = []
-        own: dict[str, bool] = {}
+        fields: dict[str, bool] = {}
         for member in _members(node):
             modifiers = member.first("modifiers")
             static = modifiers is not None and modifiers.has("static")
@@ -336,27 +336,27 @@ class _FileReader:
                     value = declarator.child("value")
                     if value is not None and value.kind not in _LITERALS:
                         return None
-                    own[self.text(declarator.part("name"))] = _is_primitive(member, declarator)
+                    fields[self.text(declarator.part("name"))] = _is_primitive(member, declarator)
             elif member.kind == "constructor_declaration":
                 constructors.append(member)
         if node.kind == "record_declaration":
             if constructors:
                 return None
             constructors = [node]
-        elif not all(self._only_stores(constructor, own) for constructor in constructors):
+        elif not all(self._only_stores(constructor, fields) for constructor in constructors):
             return None
-        taken = [constructor.part("parameters").children for constructor in constructors]
-        if any(parameter.kind != "formal_parameter" for many in taken for parameter in many):
+        parameters = [constructor.part("parameters").children for constructor in constructors]
+        if any(parameter.kind != "formal_parameter" for many in parameters for parameter in many):
             return None
-        return [tuple(map(_is_primitive, many)) for many in taken]
+        return [tuple(map(_is_primitive, many)) for many in parameters]
 
-    def _only_stores(self, constructor: Node, own: Mapping[str, bool]) -> bool:
+    def _only_stores(self, constructor: Node, fields: Mapping[str, bool]) -> bool:
         """Whether a constructor only stores parameters and literals in fields of its object.
 
-        `own` are these fields, with whether each is primitive.
+        `fields` are these fields, with whether each is primitive.
         """
         text = self.text
-        taken = {
+        parameters = {
             text(parameter.part("name")): _is_primitive(parameter)
             for parameter in constructor.part("parameters").children
             if parameter.kind == "formal_parameter"
@@ -369,12 +369,14 @@ class _FileReader:
                 return False
             target, right = text(stored.part("left")), stored.part("right")
             # A parameter hides the field of its name.
-            name = target.removeprefix("this.") if target not in taken else None
-            if name is None or name not in own:
+            name = target.removeprefix("this.") if target not in parameters else None
+            if name is None or name not in fields:
                 return False
             # A box that is stored as a number is unboxed.
             fits = right.kind in _LITERALS or (
-                right.kind == "identifier" and text(right) in taken and (taken[text(right)] or not own[name])
+                right.kind == "identifier"
+                and text(right) in parameters
+                and (parameters[text(right)] or not fields[name])
             )
             if not fits:
                 return False

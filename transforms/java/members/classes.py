@@ -142,12 +142,12 @@ class MemberRewriting(SiteRule):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        known = classes(source)
-        if known.obstacle is not None:
-            yield Refused(known.obstacle)
+        facts = classes(source)
+        if facts.obstacle is not None:
+            yield Refused(facts.obstacle)
             return
-        for site in self.find(known):
-            is_disputed = isinstance(site, Site) and known.is_disputed(site)
+        for site in self.find(facts):
+            is_disputed = isinstance(site, Site) and facts.is_disputed(site)
             yield Refused(DISPUTED) if is_disputed else site
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:

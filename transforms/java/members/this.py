@@ -46,52 +46,52 @@ _FIXED: Final = ANNOTATIONS | {
 """Places in which a name is not as good as a member of `this`."""
 
 
-def _insert(known: Classes) -> Iterator[Site | Refused]:
+def _insert(classes: Classes) -> Iterator[Site | Refused]:
     """`x` and `f()` as `this.x` and `this.f()`."""
-    for node in known.nodes:
+    for node in classes.nodes:
         if node.kind == "identifier":
-            binding = known.scopes.at.get(node.start)
+            binding = classes.scopes.at.get(node.start)
             if binding is None or binding.start == node.start:
                 continue  # no variable, or its declaration
-            if binding.view == "outer" and node.parent is not None and not known.reading.whole:
+            if binding.view == "outer" and node.parent is not None and not classes.reading.whole:
                 yield Refused(UNDECLARED)
             elif binding.view == "field":
-                yield _qualified(known, node, _why_not_field(known, binding, node))
+                yield _qualified(classes, node, _why_not_field(classes, binding, node))
         elif node.kind == "method_invocation" and node.child("object") is None:
-            yield _qualified(known, node, _why_not_method(known, node))
+            yield _qualified(classes, node, _why_not_method(classes, node))
 
 
-def _qualified(known: Classes, node: Node, reason: str | None) -> Site | Refused:
+def _qualified(classes: Classes, node: Node, reason: str | None) -> Site | Refused:
     """The site that puts `this.` before a name, or the refusal with this reason."""
     if reason is not None:
         return Refused(reason)
-    return Site(((Patch(node.start, node.start, ("this.",)),),), "this. before a member", known.line(node))
+    return Site(((Patch(node.start, node.start, ("this.",)),),), "this. before a member", classes.line(node))
 
 
-def _why_not_field(known: Classes, binding: Binding, node: Node) -> str | None:
+def _why_not_field(classes: Classes, binding: Binding, node: Node) -> str | None:
     """Why a field gets no `this.`; `None` if it may."""
     body = home(node)
     if binding.node is None or body is None or home(binding.node) is not body:
         return OUTSIDE  # of a class around it, where `this` is another object
-    if body is known.reading.root:
+    if body is classes.reading.root:
         return UNDECLARED
     if _static(binding.node):
         return STATIC
-    if _may_be_constant(known, binding.node):
+    if _may_be_constant(classes, binding.node):
         return CONSTANT
     return None if _has_object(node, body) else NO_OBJECT
 
 
-def _why_not_method(known: Classes, node: Node) -> str | None:
+def _why_not_method(classes: Classes, node: Node) -> str | None:
     """Why a call of a method gets no `this.`; `None` if it may."""
     body = home(node)
-    own = known.methods.get(body.start, {}).get(known.text(node.part("name"))) if body else None
-    if body is None or body is known.reading.root:
+    methods = classes.methods.get(body.start, {}).get(classes.text(node.part("name"))) if body else None
+    if body is None or body is classes.reading.root:
         return UNDECLARED
-    if not own:
+    if not methods:
         return OUTSIDE  # inherited, or of a class around it
     # Overloads share the name; which one is called depends on types that the text may not show.
-    if any(is_static(method) for method in own):
+    if any(is_static(method) for method in methods):
         return STATIC
     return None if _has_object(node, body) else NO_OBJECT
 
@@ -103,12 +103,12 @@ def _static(declared: Node) -> bool:
     return declared.kind == "enum_constant"  # else a component of a record
 
 
-def _may_be_constant(known: Classes, declared: Node) -> bool:
+def _may_be_constant(classes: Classes, declared: Node) -> bool:
     """Whether a field is `final` with a value, and of a type that has constants."""
     declaration = declared.parent
     if declared.kind != "variable_declarator" or declared.child("value") is None or declaration is None:
         return False
-    kind = plainly_written(known.reading, declaration.part("type"))
+    kind = plainly_written(classes.reading, declaration.part("type"))
     return is_final(declaration) and (kind is None or kind in PRIMITIVE | {STRING})
 
 
@@ -125,45 +125,45 @@ def _has_object(node: Node, body: Node) -> bool:
 # ── the other way ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _remove(known: Classes) -> Iterator[Site | Refused]:
+def _remove(classes: Classes) -> Iterator[Site | Refused]:
     """`this.x` and `this.f()` as `x` and `f()`."""
-    for node in known.nodes:
+    for node in classes.nodes:
         first = node.child("object")
         if first is None or first.kind != "this" or node.kind not in ("field_access", "method_invocation"):
             continue
         name = node.part("field" if node.kind == "field_access" else "name")
-        reason = _why_not_simple(known, node, name)
+        reason = _why_not_simple(classes, node, name)
         if reason is not None:
             yield Refused(reason)
         else:
-            yield Site(((Patch(node.start, name.start, ()),),), "no this.", known.line(node))
+            yield Site(((Patch(node.start, name.start, ()),),), "no this.", classes.line(node))
 
 
-def _why_not_simple(known: Classes, node: Node, name: Node) -> str | None:
+def _why_not_simple(classes: Classes, node: Node, name: Node) -> str | None:
     """Why a member keeps its `this.`; `None` if the name alone means the same."""
-    if known.commented(node.start, name.start):
+    if classes.commented(node.start, name.start):
         return COMMENT
-    if known.text(name) in CONTEXTUAL or name.kind != "identifier":
+    if classes.text(name) in CONTEXTUAL or name.kind != "identifier":
         return SPECIAL  # `this.yield()` needs its object
     if node.kind == "method_invocation":
         return SPECIAL if node.child("type_arguments") else None  # `this.<String>f()`
     body = home(node)
     if body is None or not _has_object(node, body):
         return NO_OBJECT
-    meant = known.simple.get(name.start)
+    meant = classes.simple.get(name.start)
     if meant is None or meant.view in LOCAL_VIEWS:
         return HIDDEN  # `this.x = x;` in a method with a parameter x
     member = member_of(node)
     inside = member.kind == "method_declaration"
     written = _is_target(node)
     around = home(meant.node) if meant.view == "field" and meant.node is not None else None
-    if meant.node is None or around is None or body is known.reading.root or around.start != body.start:
+    if meant.node is None or around is None or body is classes.reading.root or around.start != body.start:
         # The text does not declare the field. What it assigns to is no constant, so nothing is folded.
-        assigned = _assigned(known, body, known.text(name))
+        assigned = _assigned(classes, body, classes.text(name))
         return None if assigned and (inside or written) else UNKNOWN
     if _static(meant.node):
         return STATIC
-    if _may_be_constant(known, meant.node):
+    if _may_be_constant(classes, meant.node):
         return CONSTANT
     if inside or written:
         return None
@@ -179,7 +179,7 @@ def _is_target(node: Node) -> bool:
     return is_assignment and above is not None and above.operator == "=" and node.field == "left"
 
 
-def _assigned(known: Classes, body: Node, name: str) -> bool:
+def _assigned(classes: Classes, body: Node, name: str) -> bool:
     """Whether a class assigns to a field of this name of its own objects, so that it is no constant."""
     for node in body.walk():
         if node.kind in ("assignment_expression", "update_expression"):
@@ -187,7 +187,7 @@ def _assigned(known: Classes, body: Node, name: str) -> bool:
             if (
                 target.kind == "field_access"
                 and target.part("object").kind == "this"
-                and known.text(target.part("field")) == name
+                and classes.text(target.part("field")) == name
                 and home(target) is body
             ):
                 return True
@@ -204,32 +204,32 @@ def _blank_final(declared: Node) -> bool:
 # ── the control ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _drop(known: Classes) -> Iterator[Site | Refused]:
+def _drop(classes: Classes) -> Iterator[Site | Refused]:
     """`this.x = x` as `x = x`, where both are of one type and the variable may be assigned to."""
-    for node in known.nodes:
+    for node in classes.nodes:
         if node.kind != "field_access" or node.part("object").kind != "this" or not _is_target(node):
             continue
         name = node.part("field")
-        if known.commented(node.start, name.start):
+        if classes.commented(node.start, name.start):
             yield Refused(COMMENT)
             continue
-        meant = known.simple.get(name.start)
+        meant = classes.simple.get(name.start)
         if meant is None or meant.view not in ("parameter", "local") or meant.doubt or meant.captured:
             yield Refused("no variable hides the field")
             continue
         body = home(node)
         fields = [
-            field for field in known.scopes.bindings
+            field for field in classes.scopes.bindings
             if field.view == "field" and field.name == meant.name and field.node and home(field.node) is body
         ]  # fmt: skip
-        kind = _kind(known, fields[0]) if fields else None
-        if kind is None or kind != _kind(known, meant) or _static(fields[0].node or node):
+        kind = _kind(classes, fields[0]) if fields else None
+        if kind is None or kind != _kind(classes, meant) or _static(fields[0].node or node):
             yield Refused("not of one type that can be assigned to")
         else:
-            yield Site(((Patch(node.start, name.start, ()),),), "no this.", known.line(node))
+            yield Site(((Patch(node.start, name.start, ()),),), "no this.", classes.line(node))
 
 
-def _kind(known: Classes, binding: Binding) -> str | None:
+def _kind(classes: Classes, binding: Binding) -> str | None:
     """The type of a variable as its declaration writes it; `None` if it is final or not all of its type."""
     node = binding.node
     declaration = node.parent if node is not None and node.kind == "variable_declarator" else node
@@ -240,7 +240,7 @@ def _kind(known: Classes, binding: Binding) -> str | None:
     around = declaration.parent.parent if declaration.parent is not None else None
     if around is not None and around.kind == "record_declaration":
         return None  # fields of records are final
-    return known.text(declaration.part("type"))
+    return classes.text(declaration.part("type"))
 
 
 INSERT_THIS: Final = MemberRewriting(name="insert-this", find=_insert, nothing="no member by its name")

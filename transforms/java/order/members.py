@@ -38,37 +38,37 @@ _LITERALS: Final = frozenset(
 )  # fmt: skip
 
 
-def _methods(known: Classes) -> Iterator[Site | Refused]:
+def _methods(classes: Classes) -> Iterator[Site | Refused]:
     """Sites of methods, constructors and nested types, in runs of at most `MOST`."""
-    for body in _bodies(known):
+    for body in _bodies(classes):
         run: list[Node] = []
         for node in [*body.children, None]:  # the end closes the last run
             if node is not None and node.kind in _MOVED:
                 run.append(node)
             # Runs of at most MOST members: the options of a site are listed, and n! grows fast.
             if node is None or len(run) == MOST or (node.kind not in _MOVED and _selects_by_enum(node)):
-                yield from _rearranged(known, body, run, "members")
+                yield from _rearranged(classes, body, run, "members")
                 run = []
 
 
-def _constants(known: Classes) -> Iterator[Site | Refused]:
+def _constants(classes: Classes) -> Iterator[Site | Refused]:
     """Sites of constants that stand side by side."""
-    for body in _bodies(known):
+    for body in _bodies(classes):
         run: list[Node] = []
         for node in [*body.children, None]:  # the end closes the last run
-            if node is not None and _is_constant(known, node) and len(run) < MOST:
+            if node is not None and _is_constant(classes, node) and len(run) < MOST:
                 run.append(node)
                 continue
-            yield from _rearranged(known, body, run, "constants")
+            yield from _rearranged(classes, body, run, "constants")
             run = []
 
 
-def _bodies(known: Classes) -> Iterator[Node]:
+def _bodies(classes: Classes) -> Iterator[Node]:
     """The bodies of the classes that the text contains completely."""
-    return (node for node in known.nodes if node.kind in _BODIES and node is not known.reading.root)
+    return (node for node in classes.nodes if node.kind in _BODIES and node is not classes.reading.root)
 
 
-def _is_constant(known: Classes, node: Node) -> bool:
+def _is_constant(classes: Classes, node: Node) -> bool:
     """Whether a member declares one constant whose value is a literal."""
     if node.kind not in ("field_declaration", "constant_declaration"):
         return False
@@ -82,25 +82,25 @@ def _is_constant(known: Classes, node: Node) -> bool:
     value = variables[0].child("value")
     while value is not None and value.kind == "unary_expression" and value.operator in "+-":
         value = value.children[0]
-    kind = known.text(node.part("type"))
+    kind = classes.text(node.part("type"))
     return value is not None and value.kind in _LITERALS and kind in PRIMITIVE | {STRING}
 
 
-def _rearranged(known: Classes, body: Node, nodes: Sequence[Node], noun: str) -> Iterator[Site | Refused]:
+def _rearranged(classes: Classes, body: Node, nodes: Sequence[Node], noun: str) -> Iterator[Site | Refused]:
     """The site whose options are all other orders of these members."""
     if len(nodes) < 2:
         return
-    parts = [_unit(known, body, node) for node in nodes]
+    parts = [_unit(classes, body, node) for node in nodes]
     if any(part is None for part in parts):
         yield Refused(SHARED_LINE)
         return
     spans = [part for part in parts if part is not None]
-    texts = [known.source[part.start : part.end] for part in spans]
+    texts = [classes.source[part.start : part.end] for part in spans]
     if len(set(texts)) < len(texts) or any(one.end > two.start for one, two in pairwise(spans)):
         yield Refused(ALIKE)  # an exchange of equal texts changes nothing
         return
     options = tuple((permuted(spans, order),) for order in legal_orders(_predecessors(nodes)))
-    yield Site(options, f"{len(spans)} {noun}", known.line(nodes[0]))
+    yield Site(options, f"{len(spans)} {noun}", classes.line(nodes[0]))
 
 
 def _predecessors(nodes: Sequence[Node]) -> tuple[int, ...]:
@@ -119,17 +119,17 @@ def _selects_by_enum(node: Node) -> bool:
     return any(inner.kind == "switch_label" and names_constant(inner) for inner in node.walk())
 
 
-def _unit(known: Classes, body: Node, node: Node) -> Span | None:
+def _unit(classes: Classes, body: Node, node: Node) -> Span | None:
     """The bytes of a member with the comments above it and behind it on its line.
 
     `None` if other members share its lines.
     """
-    source = known.source
+    source = classes.source
     place = next(number for number, member in enumerate(body.children) if member is node)
     behind = body.children[place - 1].end if place else body.start + 1
     ahead = body.children[place + 1].start if place + 1 < len(body.children) else body.end - 1
     start, end = node.start, node.end
-    for _, first, last in reversed(known.reading.comments):
+    for _, first, last in reversed(classes.reading.comments):
         if behind <= first < start and b"\n" in source[behind:first]:
             start = first
         if (

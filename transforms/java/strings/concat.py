@@ -86,11 +86,11 @@ def _declared(reading: ParsedText) -> dict[str, bool]:
         for named in (node, *node.all("declarator")):
             if (name := named.child("name")) is None:
                 continue
-            known, plain = reading.text(name), named.child("dimensions") is None
+            spelling, plain = reading.text(name), named.child("dimensions") is None
             is_text = kind.kind == "type_identifier" and reading.text(kind) in texts
-            kinds[known] = kinds.get(known, False) or (is_text and plain)
+            kinds[spelling] = kinds.get(spelling, False) or (is_text and plain)
             if of_text or (is_text and not plain):
-                kinds[f"{known}[]"] = True
+                kinds[f"{spelling}[]"] = True
     return kinds
 
 

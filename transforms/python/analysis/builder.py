@@ -155,10 +155,10 @@ class PythonProgramBuilder:
         *,
         dependence: Dependence,
         rebound: frozenset[str],
-        shown: ShownLooks,
+        looks: ShownLooks,
         package: PackageSummary = NO_PACKAGE,
     ) -> None:
-        """`rebound` are names of builtins that the text declares global; `shown` is what the text around
+        """`rebound` are names of builtins that the text declares global; `looks` is what the text around
         shows of its classes; `package` is for the relation `confirmed`.
         """
         self.rows: list[DraftLine] = []
@@ -171,7 +171,7 @@ class PythonProgramBuilder:
         self._text, self._starts = _lines_of(source)
         self._dependence = dependence
         self._rebound = rebound
-        self._shown = shown
+        self._looks = looks
         self._package = package
 
     # ── entry points ─────────────────────────────────────────────────────────────────────────────────
@@ -188,7 +188,7 @@ class PythonProgramBuilder:
         """Walk a text of several statements, which keep their order; returns their block."""
         rebound = self._rebound | bound_names(tree.body) & BUILTINS
         scope = _BlockContext(
-            facts=VariableFacts(rebound=rebound, shown=self._shown),
+            facts=VariableFacts(rebound=rebound, looks=self._looks),
             depth=0,
             parent=-1,
             pinned=True,
@@ -201,9 +201,9 @@ class PythonProgramBuilder:
     ) -> StatementBlock:
         facts = gather_facts(node, rebound)
         facts.prefix = f"{line}." if line else ""
-        facts.shown = self._shown
+        facts.looks = self._looks
         # An object of such a class may be given in the place of a builtin value.
-        if self._shown.methods:
+        if self._looks.methods:
             facts.annotated = facts.annotated_plain = frozenset()
         # Any code that runs may then see every variable, as a closure would. Most functions hold no
         # suspect word.
@@ -213,13 +213,13 @@ class PythonProgramBuilder:
         facts.captured |= named_in_texts(node, facts.local)
         # A method of a local class is in the bindings, too, as one of an unknown class.
         if facts.receiver == "self":
-            facts.plain = self._shown.bindings.of_receiver(node)
+            facts.plain = self._looks.bindings.of_receiver(node)
         settle_types(node, facts)
         managers = PythonEffects(facts, facts.local)
         facts.doubts = facts.doubts or not all(map(managers.passes_exceptions_on, facts.managers))
         # Every parameter is bound when the body begins.
-        known = facts.parameters - facts.fragile
-        scope = _BlockContext(facts=facts, depth=depth, parent=line, nested=depth > 1, definite=known)
+        bound = facts.parameters - facts.fragile
+        scope = _BlockContext(facts=facts, depth=depth, parent=line, nested=depth > 1, definite=bound)
         # Inside, a variable of this function is neither a builtin nor what the file calls so.
         scope.rebound = facts.rebound | facts.local
         return self._block(node.body, scope, above=_header_end(node), documented=True)[0]
@@ -288,17 +288,17 @@ class PythonProgramBuilder:
         op: ast.cmpop | None = None
         value: object = None
         match test:
-            case ast.Compare(left=ast.Name() as asked, ops=[op], comparators=[ast.Constant(value=value)]):
+            case ast.Compare(left=ast.Name() as tested, ops=[op], comparators=[ast.Constant(value=value)]):
                 pass
-            case ast.Name() as asked:
+            case ast.Name() as tested:
                 pass
             case _:
                 return None
         collector = self._collector(scope)
-        kind = collector.visit(asked)
-        if asked.id not in scope.facts.local or collector.flags:
+        kind = collector.visit(tested)
+        if tested.id not in scope.facts.local or collector.flags:
             return None
-        name = scope.facts.prefix + asked.id
+        name = scope.facts.prefix + tested.id
         match op:
             case ast.Is() | ast.IsNot() if value is None:
                 return Guard(name, "is", None, passes == isinstance(op, ast.Is))
@@ -468,7 +468,7 @@ class PythonProgramBuilder:
         scope.bind(frozenset({node.name}))
         # The names of a class body are no variables of the function around it.
         rebound = scope.rebound | bound_names(node.body) & BUILTINS
-        facts = VariableFacts(rebound=rebound, shown=self._shown)
+        facts = VariableFacts(rebound=rebound, looks=self._looks)
         place = _BlockContext(facts, depth=scope.depth + 1, parent=line, pinned=True, rebound=scope.rebound)
         return (line, self._block(node.body, place, above=_header_end(node), documented=True)[0]), effect
 

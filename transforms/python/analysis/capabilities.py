@@ -27,7 +27,7 @@ from codeaudit.transforms.python.analysis.index import (
     TextIndex,
     index_in,
     index_of,
-    told,
+    text_of,
     words_of,
 )
 from codeaudit.transforms.python.parsing import last_name, normalised
@@ -173,18 +173,18 @@ def _first_line(file: str, what: Sees) -> int:
         nodes = index_of(file)
     except SourceError:
         return 0
-    said = [(node.lineno, {node.id}) for node in nodes(ast.Name)]
-    said += [
+    lines = [(node.lineno, {node.id}) for node in nodes(ast.Name)]
+    lines += [
         (node.lineno, {node.attr, f"{last_name(node.value)}.{node.attr}"}) for node in nodes(ast.Attribute)
     ]
-    said += [(node.lineno, {node.name}) for node in nodes(ast.FunctionDef)]
-    said += [(node.lineno, set(alias.name.split("."))) for node in nodes(ast.Import) for alias in node.names]
-    said += [
+    lines += [(node.lineno, {node.name}) for node in nodes(ast.FunctionDef)]
+    lines += [(node.lineno, set(alias.name.split("."))) for node in nodes(ast.Import) for alias in node.names]
+    lines += [
         (node.lineno, {*(node.module or "").split("."), alias.name, f"{node.module}.{alias.name}"})
         for node in nodes(ast.ImportFrom)
         for alias in node.names
     ]
-    return min((line for line, names in said if not words.isdisjoint(names)), default=0)
+    return min((line for line, names in lines if not words.isdisjoint(names)), default=0)
 
 
 class Reach(Enum):
@@ -420,34 +420,34 @@ _INSPECT: Final = re.compile(r"[\"']inspect[\"']|\binspect\s+(?:as\b|import\s*\*
 
 
 @lru_cache(maxsize=16)
-def _hints(asked: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
+def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
     """What stands in every text that shows some of what is asked for: one of the words, or both of a pair."""
     tables = (FILE.words, FILE.builtins, FILE.fields, FILE.parts, FILE.bound, FILE.texts)
-    words = {word for table in tables for word, sees in table.items() if sees & asked} - {"lineno", *STATES}
+    words = {word for table in tables for word, sees in table.items() if sees & mask} - {"lineno", *STATES}
     pairs: list[tuple[Set[str], Set[str]]] = [
-        ({name for name, sees in names.items() if sees & asked}, {module})
+        ({name for name, sees in names.items() if sees & mask}, {module})
         for module, names in FILE.paths.items()
     ]
-    if asked & Sees.SOURCE:
+    if mask & Sees.SOURCE:
         words |= _DESCRIBED
         pairs.append(({"stack", "trace"}, {"inspect"}))
-    if asked & (Sees.LOCALS | Sees.RUNNING):
+    if mask & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED
         pairs += [(HERE.paths["inspect"].keys(), {"inspect"}), ({"lineno"}, _WARNED | _LOGGING)]
-    return words, [*pairs, (_OWN_FILE - {"argv"}, _READING)] if asked & Sees.SOURCE else pairs
+    return words, [*pairs, (_OWN_FILE - {"argv"}, _READING)] if mask & Sees.SOURCE else pairs
 
 
-def _may_show(file: str, asked: Sees) -> bool:
+def _may_show(file: str, mask: Sees) -> bool:
     """Whether a text may show some of what is asked for. Its tree is not read."""
-    words, (hints, pairs) = words_of(file), _hints(asked)
+    words, (hints, pairs) = words_of(file), _hints(mask)
     if words is None or not words.isdisjoint(hints):
         return True
     if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in pairs):
         return True
     plain = normalised(file)
-    if asked & Sees.SOURCE and "argv" in words and not words.isdisjoint(_READING) and _SCRIPT.search(plain):
+    if mask & Sees.SOURCE and "argv" in words and not words.isdisjoint(_READING) and _SCRIPT.search(plain):
         return True
-    if not asked & Sees.LOCALS:
+    if not mask & Sees.LOCALS:
         return False
     return bool(
         # Pieces of texts may make this word, too.
@@ -462,12 +462,12 @@ ANY: Final = ~Sees.NOTHING
 
 
 @lru_cache(maxsize=4096)
-def shown_by(file: str, asked: Sees = ANY) -> Sees:
+def shown_by(file: str, mask: Sees = ANY) -> Sees:
     """What the text of a file shows of its functions; everything, if it cannot be read.
 
-    What is not `asked` for may be left out.
+    What is not in `mask` may be left out.
     """
-    value = fact(file, f"shown {asked.value}", lambda: _shown_by(file).value if _may_show(file, asked) else 0)
+    value = fact(file, f"shown {mask.value}", lambda: _shown_by(file).value if _may_show(file, mask) else 0)
     return Sees(value)
 
 
@@ -480,36 +480,36 @@ def _shown_by(file: str) -> Sees:
     return _mentioned(index, FILE) | _unresolved(index)
 
 
-def shown_together(*texts: str, asked: Sees = ANY) -> Sees:
+def shown_together(*texts: str, mask: Sees = ANY) -> Sees:
     """What several texts show of what is asked for."""
     sees = Sees.NOTHING
     for text in texts:
-        sees |= shown_by(text, asked) if text else sees
+        sees |= shown_by(text, mask) if text else sees
     return sees
 
 
 def _mentioned(index: TextIndex, rows: _Spelled) -> Sees:
     """What the ways of these rows show that are mentioned."""
     sees = Sees.NOTHING
-    said = index.parts | index.imported | index.fields - rows.fields.keys()
+    words = index.parts | index.imported | index.fields - rows.fields.keys()
     # `from inspect import *`
-    if "*" in said:
-        said = said | index.names
-    for word in said & rows.words.keys():
+    if "*" in words:
+        words = words | index.names
+    for word in words & rows.words.keys():
         sees |= rows.words[word]
     for module, names in rows.paths.items():
         for name, what in names.items():
             if what & ~sees and index.asks(module, frozenset({name})):
                 sees |= what
-    for name in (index.names | said) & rows.builtins.keys():
+    for name in (index.names | words) & rows.builtins.keys():
         sees |= rows.builtins[name]
-    for name in index.given & rows.bound.keys() if rows.bound else ():
+    for name in index.bound_anyhow & rows.bound.keys() if rows.bound else ():
         sees |= rows.bound[name]
     for name in index.fields & rows.fields.keys() if _LOGGING & index.words else ():
         sees |= rows.fields[name]
     for part in index.spelled & rows.parts.keys():
         sees |= rows.parts[part]
-    if (makers := rows.texts.keys() & (index.names | said)) and _takes_apart(index, makers):
+    if (makers := rows.texts.keys() & (index.names | words)) and _takes_apart(index, makers):
         sees |= reduce(or_, (rows.texts[name] for name in makers))
     return sees
 
@@ -657,7 +657,7 @@ def _takes_unseen(index: TextIndex, module: str, looking: Set[str], called: Set[
     for call in index(ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
-                if (told(key) or "__") not in looking and not (told(key) or "__").startswith("__"):
+                if (text_of(key) or "__") not in looking and not (text_of(key) or "__").startswith("__"):
                     plain.add(id(owner))
             case ast.Call(func=ast.Name(id=asking), args=[owner, *_]) if asking in _ASKING:
                 plain.add(id(owner))
@@ -676,7 +676,7 @@ def _takes_unseen(index: TextIndex, module: str, looking: Set[str], called: Set[
     used = [arg for call in index(ast.Call) for arg in call.args] + [
         node.slice for node in index(ast.Subscript)
     ]
-    return any(told(value) == module for value in used)
+    return any(text_of(value) == module for value in used)
 
 
 _ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"})
@@ -686,10 +686,10 @@ _ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"
 def _reads_own_file(call: ast.Call) -> bool:
     """Whether a call opens the file in which it stands: `open(__file__)`, `Path(__file__).read_text()`."""
     match call:
-        case ast.Call(func=ast.Attribute(value=ast.Call(args=[given]), attr=reading)) if reading in _READING:
-            return _is_own_file(given)
-        case ast.Call(func=func, args=[ast.List(elts=[given, *_]) | ast.Tuple(elts=[given, *_]) | given, *_]):
-            return last_name(func) in _READING and _is_own_file(given)
+        case ast.Call(func=ast.Attribute(value=ast.Call(args=[place]), attr=reading)) if reading in _READING:
+            return _is_own_file(place)
+        case ast.Call(func=func, args=[ast.List(elts=[place, *_]) | ast.Tuple(elts=[place, *_]) | place, *_]):
+            return last_name(func) in _READING and _is_own_file(place)
         case _:
             return False
 
@@ -722,9 +722,9 @@ def patched_in(index: TextIndex) -> Set[str]:
 
     `ANY_NAME` is among them if it computes such a name.
     """
-    said = index.names | index.attributes | index.imported
+    words = index.names | index.attributes | index.imported
     # To read all texts takes longer, and most texts name nothing.
-    if PATCHING.isdisjoint(said) and (_BY_TEXT.isdisjoint(said) or PATCHING.isdisjoint(index.spelled)):
+    if PATCHING.isdisjoint(words) and (_BY_TEXT.isdisjoint(words) or PATCHING.isdisjoint(index.spelled)):
         return frozenset()
     names = set(_WORD.findall(" ".join(index.texts)))
     for call in index(ast.Call):
@@ -734,7 +734,7 @@ def patched_in(index: TextIndex) -> Set[str]:
         # `monkeypatch.setattr(module, name, told)`
         places = {"patch": 0, "object": named, "setattr": 1, "delattr": 1}
         place = places.get(last_name(call.func) or "")
-        if place is not None and len(call.args) > place and told(call.args[place]) is None:
+        if place is not None and len(call.args) > place and text_of(call.args[place]) is None:
             names.add(ANY_NAME)
     return names
 
@@ -782,16 +782,16 @@ def removed_names(nodes: TextIndex) -> Iterator[str]:
                     yield name
                 case ast.Name(id=name, ctx=ast.Del()) if id(statement) in top or name in shared:
                     yield name
-                case ast.Subscript(value=held, slice=key, ctx=ast.Del()) if _holds_names(held):
-                    yield told(key) or ANY_NAME
+                case ast.Subscript(value=owner, slice=key, ctx=ast.Del()) if _holds_names(owner):
+                    yield text_of(key) or ANY_NAME
     if _REMOVING.isdisjoint(nodes.names | nodes.members | nodes.imported):
         return
     for call in nodes(ast.Call):
         match call.func:
-            case ast.Attribute(value=held, attr=way) if way in _REMOVING_KEYS and _holds_names(held):
-                yield (told(call.args[0]) if call.args else None) or ANY_NAME
+            case ast.Attribute(value=owner, attr=way) if way in _REMOVING_KEYS and _holds_names(owner):
+                yield (text_of(call.args[0]) if call.args else None) or ANY_NAME
             case func if last_name(func) in ("delattr", "__delattr__"):
-                yield next(filter(None, map(told, call.args[-2:])), ANY_NAME)
+                yield next(filter(None, map(text_of, call.args[-2:])), ANY_NAME)
     # `drop = delattr` hides the calls.
     if any(node.id == "delattr" and id(node) not in nodes.called for node in nodes(ast.Name)):
         yield ANY_NAME
@@ -812,12 +812,12 @@ _BY_NAME: Final = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 def finds_by_name(tree: ast.Module) -> bool:
     """Whether a module may find its functions and classes by their names."""
     index = index_in(tree)
-    if _mentioned(index, _DEFINITIONS) or "*" in index.taken:
+    if _mentioned(index, _DEFINITIONS) or "*" in index.imported_names:
         return True
     told_apart = {
         id(call.func)
         for call in index(ast.Call)
-        if last_name(call.func) in _BY_NAME and len(call.args) > 1 and told(call.args[1]) is not None
+        if last_name(call.func) in _BY_NAME and len(call.args) > 1 and text_of(call.args[1]) is not None
     }
     return any(node.id in _BY_NAME and id(node) not in told_apart for node in index(ast.Name))
 
@@ -826,15 +826,15 @@ _OF_ONE_KEY: Final = frozenset({"get", "pop", "setdefault", "__getitem__", "__se
 """Methods of a dict that are about one key."""
 
 
-def namespaces_in(index: TextIndex, wanted: Set[str]) -> Iterator[ast.Name | ast.Attribute | None]:
+def namespaces_in(index: TextIndex, ways: Set[str]) -> Iterator[ast.Name | ast.Attribute | None]:
     """The mentions of these ways to get a namespace that may list it: `vars(x)`, but not `vars(x)["size"]`.
 
     `None` stands for one in a text, a pattern or an import: `getattr(x, "__dict__")`,
     `"{0.__dict__}".format(x)`, `case object(__dict__=d)`.
     """
-    if not wanted.isdisjoint(index.spelled | index.patterns | index.taken):
+    if not ways.isdisjoint(index.spelled | index.patterns | index.imported_names):
         yield None
-    if wanted.isdisjoint(index.names | index.attributes):
+    if ways.isdisjoint(index.names | index.attributes):
         return
     of_one = {id(node.value) for node in index(ast.Subscript)}
     of_one |= {id(node.value) for node in index(ast.Attribute) if node.attr in _OF_ONE_KEY}
@@ -846,9 +846,9 @@ def namespaces_in(index: TextIndex, wanted: Set[str]) -> Iterator[ast.Name | ast
     for mention in mentions:
         name = last_name(mention)
         # `self.__dict__ = shared`
-        if name in wanted and (name == "__dict__" or mention.ctx.__class__ is ast.Load):
-            given = mention if name == "__dict__" else calls.get(id(mention))
-            if given is None or id(given) not in of_one:
+        if name in ways and (name == "__dict__" or mention.ctx.__class__ is ast.Load):
+            namespace = mention if name == "__dict__" else calls.get(id(mention))
+            if namespace is None or id(namespace) not in of_one:
                 yield mention
 
 
@@ -879,10 +879,12 @@ def _given_away(
             if isinstance(node, ast.Call) and last_name(node.func) in known:
                 continue
             # A variable that gets the object is a holder.
-            held = isinstance(node, ast.Assign) and all(isinstance(each, ast.Name) for each in node.targets)
-            given = [part for name in fields for part in _listed(getattr(node, name))]
-            for branch in chain.from_iterable(map(_branches, given)):
-                if (is_one(branch) and not held) or (isinstance(branch, ast.Name) and branch.id in holders):
+            named = isinstance(node, ast.Assign) and all(
+                isinstance(target, ast.Name) for target in node.targets
+            )
+            parts = [part for name in fields for part in _listed(getattr(node, name))]
+            for branch in chain.from_iterable(map(_branches, parts)):
+                if (is_one(branch) and not named) or (isinstance(branch, ast.Name) and branch.id in holders):
                     return True
     return False
 
@@ -961,8 +963,8 @@ def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
     index = index_in(tree)
     names = index.names
     modules = [module for module in HERE.paths if outer is None or module in index.words]
-    wanted = _LOOKING.union(*(HERE.paths[module] for module in modules))
-    if not (wanted.isdisjoint(index.attributes) and (wanted | _SPEAKING).isdisjoint(index.spelled)):
+    ways = _LOOKING.union(*(HERE.paths[module] for module in modules))
+    if not (ways.isdisjoint(index.attributes) and (ways | _SPEAKING).isdisjoint(index.spelled)):
         return True
     bare = _bare_names(index)
     if outer is not None:
@@ -1033,9 +1035,9 @@ def _evaluate(tree: ast.AST) -> frozenset[bool]:
     answers = set[bool]()
     for node in mentioned(ast.Call):
         name = last_name(node.func)
-        given = (*node.args, *(word.value for word in node.keywords))
-        written = any(map(_is_written, given))
-        if (name in EVALUATING and given) or (name in NAMING and written):
+        arguments = (*node.args, *(word.value for word in node.keywords))
+        written = any(map(_is_written, arguments))
+        if (name in EVALUATING and arguments) or (name in NAMING and written):
             answers.add(written)
     return frozenset(answers)
 
@@ -1087,11 +1089,11 @@ def _passed_by_keyword(file: str, function: str) -> Sequence[str] | None:
     except SourceError:
         return None
     calls = every = index(ast.Call)
-    if not (function.startswith("__") or function in index.taken or function in index.spelled):
+    if not (function.startswith("__") or function in index.imported_names or function in index.spelled):
         mentions = {id(node) for node in index(ast.Name) if node.id == function}
         mentions |= {id(node) for node in index(ast.Attribute) if node.attr == function}
-        own = [call for call in calls if id(call.func) in mentions]
-        calls = own if len(own) == len(mentions) else calls
+        direct = [call for call in calls if id(call.func) in mentions]
+        calls = direct if len(direct) == len(mentions) else calls
     words = {word.arg for call in calls for word in call.keywords}
     # Texts that run, and the examples of docstrings.
     written = (node.value for node in index(ast.Constant) if isinstance(node.value, str))

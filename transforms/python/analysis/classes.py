@@ -17,7 +17,7 @@ from typing import Final
 
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.functions import QuietFunctions
-from codeaudit.transforms.python.analysis.index import TextIndex, told
+from codeaudit.transforms.python.analysis.index import TextIndex, text_of
 from codeaudit.transforms.python.analysis.knowledge import EXCEPTIONS, MODULE_NAMES
 from codeaudit.transforms.python.analysis.looks import (
     READING,
@@ -76,13 +76,13 @@ class TextBindings:
     """What the names of a text stand for; found on first use."""
 
     def __init__(
-        self, source: str, nodes: TextIndex, shown: ShownLooks, attached: Iterable[str] = ()
+        self, source: str, nodes: TextIndex, looks: ShownLooks, attached: Iterable[str] = ()
     ) -> None:
-        """`shown` is what the text shows of its classes. `attached` are names that it binds to classes from
+        """`looks` is what the text shows of its classes. `attached` are names that it binds to classes from
         outside of their bodies, or that stand for anything.
         """
         self._nodes = nodes
-        self._functions = QuietFunctions(source, nodes, shown)
+        self._functions = QuietFunctions(source, nodes, looks)
         self._attached = frozenset(attached)
 
     @cached_property
@@ -133,7 +133,7 @@ class _Classes:
             node for node in nodes(ast.Name) if node.id in self._classes and node.ctx.__class__ is ast.Load
         ]
         allowed = set(_plain_uses(nodes)) if used else set[int]()
-        self._given = {node.id for node in used if id(node) not in allowed}
+        self._passed = {node.id for node in used if id(node) not in allowed}
         for node in nodes.functions:
             self._methods.setdefault(node.name, []).append((node, None))
         classes = nodes(ast.ClassDef)
@@ -204,11 +204,11 @@ class _Classes:
 
     def _hierarchy(self, name: str) -> PlainAttributes | None:
         """What is known of the instances of a class and of all that derive from it."""
-        own = self._ancestors([name])
+        ancestors = self._ancestors([name])
         everything = self._ancestors(reached([name], lambda base: self._derived.get(base, ())))
-        if own is None or everything is None:
+        if ancestors is None or everything is None:
             return None
-        if not self._given.isdisjoint(node.name for node in everything):
+        if not self._passed.isdisjoint(node.name for node in everything):
             return None
         bound = set[str]()
         for node in (*everything, *self._wild):
@@ -221,7 +221,7 @@ class _Classes:
         # Methods that the text attaches to some class from outside may belong to this one.
         if not self._attached.isdisjoint(READING | STORING):
             return None
-        slots = self._slots(own)
+        slots = self._slots(ancestors)
         if slots is None:
             return None
         builtin = {
@@ -386,7 +386,7 @@ def _stored_elsewhere(nodes: TextIndex) -> Iterator[str]:
         match call:
             case ast.Call(func=func, args=[owner, key, *_]) if called_name(func) in _SETTERS:
                 if not _is_self(owner):
-                    yield told(key) or "__getattribute__"
+                    yield text_of(key) or "__getattribute__"
             case _:
                 pass
 
@@ -436,8 +436,8 @@ def _plain_uses(nodes: TextIndex) -> Iterator[int]:
     for call in nodes(ast.Call):
         yield id(call.func)
         match call:
-            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, asked]):
-                yield from map(id, asked.elts if isinstance(asked, ast.Tuple) else [asked])
+            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, classes]):
+                yield from map(id, classes.elts if isinstance(classes, ast.Tuple) else [classes])
             case _:
                 pass
     for owner in nodes(ast.ClassDef):

@@ -209,7 +209,7 @@ class PythonEffects(ExpressionEffects):
             root = root.value
         # A name that is not of the standard library means the module only if it is imported.
         known = isinstance(root, ast.Name) and (
-            root.id in WELL_KNOWN or root.id in self.facts.shown.bindings.imports
+            root.id in WELL_KNOWN or root.id in self.facts.looks.bindings.imports
         )
         return known and name in NEVER_SWALLOWING
 
@@ -351,16 +351,16 @@ class PythonEffects(ExpressionEffects):
         plain = not starred and all(kind in PLAIN for kind in kinds)
         if any(keyword.arg not in EXCEPTION_KEYWORDS.get(name, ()) for keyword in node.keywords):
             self.flags |= LOOKS
-        made = getattr(builtins, name)
-        if issubclass(made, UnicodeDecodeError | UnicodeEncodeError | UnicodeTranslateError):
+        exception = getattr(builtins, name)
+        if issubclass(exception, UnicodeDecodeError | UnicodeEncodeError | UnicodeTranslateError):
             self.flags |= RAISES if plain else ANYTHING
-        elif issubclass(made, OSError) and (starred or len(kinds) > 1):
+        elif issubclass(exception, OSError) and (starred or len(kinds) > 1):
             self.flags |= RAISES
             if not plain:
                 self.look()  # the class depends on the error number
             if starred:
                 self.flags |= ANYTHING
-            elif made in (OSError, BlockingIOError) and len(kinds) > 2:
+            elif exception in (OSError, BlockingIOError) and len(kinds) > 2:
                 self.convert(node.args[2], kinds[2])  # the number of characters written
         elif name in _UNPACKING_EXCEPTIONS and (starred or len(kinds) == 2):
             # The second argument is copied: the exceptions of a group, the place of a SyntaxError.
@@ -377,14 +377,14 @@ class PythonEffects(ExpressionEffects):
         # `isinstance(x, Sized)` runs `__instancecheck__`, which may look at any state, and
         # `isinstance(x, "int")` raises. `hasattr` and `getattr` pass on what a property raises.
         match node:
-            case ast.Call(func=ast.Name(id="isinstance"), args=[_, asked]) if self._is_builtin_type(asked):
-                shown = self.facts.shown
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, class_]) if self._is_builtin_type(class_):
+                looks = self.facts.looks
                 if kinds[0] in PLAIN:
                     pass
-                elif not shown.acting.isdisjoint(CLASS_OF):
+                elif not looks.acting.isdisjoint(CLASS_OF):
                     self.flags |= ANYTHING
                 else:
-                    self.flags |= OBSERVES if shown.raising.isdisjoint(CLASS_OF) else LOOKS
+                    self.flags |= OBSERVES if looks.raising.isdisjoint(CLASS_OF) else LOOKS
             # A protocol that is checked at run time reads the attributes that it names.
             case ast.Call(func=ast.Name(id="isinstance")):
                 self.look_anyhow()
@@ -750,7 +750,7 @@ def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
                 changed = True
     facts.types = {name: kind for name, kind in types.items() if kind is not None and kind != UNSETTLED}
     # The caller holds what it gave to a parameter, and another name holds what it stands for.
-    facts.made = frozenset(
+    facts.unshared = frozenset(
         name
         for name, bound in facts.values.items()
         if name not in facts.types and not all(map(_is_kept, bound[name in facts.parameters :]))

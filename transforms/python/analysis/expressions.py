@@ -121,7 +121,7 @@ class ExpressionEffects(ABC):
                 self.expect(LOOKS_UP, name)
             if name in facts.rebound:
                 return None
-            return ATTRIBUTES.get(facts.shown.bindings.imports.get(name, ""))
+            return ATTRIBUTES.get(facts.looks.bindings.imports.get(name, ""))
         self.reads.add(name)
         # A closure may rebind a captured variable whenever other code runs.
         if name in facts.captured:
@@ -148,7 +148,7 @@ class ExpressionEffects(ABC):
         if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
             for part, item in zip(target.elts, value.elts, strict=False):
                 self.release(part, item)
-        elif isinstance(target, ast.Name) and target.id in self.definite & self.facts.made:
+        elif isinstance(target, ast.Name) and target.id in self.definite & self.facts.unshared:
             self.flags |= ANYTHING if value is None or is_constant(value) else 0
 
     def expect(self, look: int = OBSERVES, name: str = "") -> None:
@@ -158,7 +158,7 @@ class ExpressionEffects(ABC):
             look: the flags of the look-up.
             name: that of a global or an attribute, which the file may delete.
         """
-        doubts = self.facts.doubts or self.facts.shown.removes(name)
+        doubts = self.facts.doubts or self.facts.looks.removes(name)
         self.flags |= look | (RAISES if doubts else EXPECTS)
 
     def look(self) -> None:
@@ -167,11 +167,11 @@ class ExpressionEffects(ABC):
         One method may run another: `x < y` may be that of a foreign base class, which iterates over `x`. It
         may also read a property of `x`; `shown` counts that among the methods.
         """
-        self.flags |= ANYTHING if self.facts.shown.methods else LOOKS
+        self.flags |= ANYTHING if self.facts.looks.methods else LOOKS
 
     def look_anyhow(self) -> None:
         """A foreign object is looked at, and any of its attributes may be read."""
-        self.flags |= ANYTHING if self.facts.shown.methods or self.facts.shown.acting else LOOKS
+        self.flags |= ANYTHING if self.facts.looks.methods or self.facts.looks.acting else LOOKS
 
     def store(self, place: str) -> None:
         """A place that other code may see is changed, and nothing else happens."""
@@ -186,7 +186,7 @@ class ExpressionEffects(ABC):
         """The function that a call of this expression runs, if the file shows that it only looks."""
         if not isinstance(func, ast.Name) or self.is_local(func.id):
             return None
-        return self.facts.shown.bindings.called(func.id)
+        return self.facts.looks.bindings.called(func.id)
 
     def is_owned(self, node: ast.expr) -> bool:
         """Whether an expression is a variable whose container no other code can reach."""
@@ -589,11 +589,11 @@ class ExpressionEffects(ABC):
                 self.stored_reads.add(f".{attribute}")
             self.expect(LOOKS_UP, attribute)
             return
-        shown = self.facts.shown
+        looks = self.facts.looks
         methods = READING | {attribute}
-        if not shown.acting.isdisjoint(methods):
+        if not looks.acting.isdisjoint(methods):
             self.flags |= ANYTHING
-        elif not of_receiver or not shown.raising.isdisjoint(methods):
+        elif not of_receiver or not looks.raising.isdisjoint(methods):
             self.flags |= LOOKS
         # Only a store to this very place changes a plain attribute. A public one may be a property, whose
         # getter looks at any state.
@@ -611,12 +611,12 @@ class ExpressionEffects(ABC):
         """
         if self._is_known(attribute):
             return True
-        shown = self.facts.shown
-        return is_private(attribute) and attribute not in shown.computed and not shown.stores
+        looks = self.facts.looks
+        return is_private(attribute) and attribute not in looks.computed and not looks.stores
 
     def _is_known(self, attribute: str) -> bool:
         plain = self.facts.plain
-        return bool(plain) and all(known.holds(attribute) for known in plain)
+        return bool(plain) and all(attributes.holds(attribute) for attributes in plain)
 
     def is_receiver(self, node: ast.expr) -> bool:
         """Whether an expression is the `self` or `cls` of the function."""
@@ -640,7 +640,7 @@ class ExpressionEffects(ABC):
             node = node.value
         if not isinstance(node, ast.Name) or self.is_local(node.id):
             return ""
-        return ".".join([self.facts.shown.bindings.imports.get(node.id, node.id), *reversed(parts)])
+        return ".".join([self.facts.looks.bindings.imports.get(node.id, node.id), *reversed(parts)])
 
     def _namedexpr(self, node: ast.NamedExpr) -> str | None:
         kind = self.visit(node.value)
@@ -668,7 +668,7 @@ class ExpressionEffects(ABC):
         if self.is_receiver(target.value) and self.is_plain(target.attr):
             self.store(f".{target.attr}")
             # `vars(self)` shows which of two attributes came first.
-            if self.facts.shown.listed:
+            if self.facts.looks.listed:
                 self.store(_NAMESPACE)
         else:
             self.flags |= ANYTHING

@@ -57,7 +57,7 @@ class VariableFacts:
     """The builtin type of each local that always has the same one."""
     owned: frozenset[str] = frozenset()
     """Locals that only ever hold a container made in this function that no other code can reach."""
-    made: frozenset[str] = frozenset()
+    unshared: frozenset[str] = frozenset()
     """Variables that may hold an object of unknown type that nobody else holds."""
     plain_keys: frozenset[str] = frozenset()
     """Owned dicts and sets whose keys are all of plain types."""
@@ -81,7 +81,7 @@ class VariableFacts:
     """Builtin names that mean something else, because the text around the function binds them."""
     hiding: frozenset[str] = frozenset()
     """Variables of comprehensions: in some part of the function they hide what else is called so."""
-    shown: ShownLooks = field(default=NOTHING_SHOWN)
+    looks: ShownLooks = field(default=NOTHING_SHOWN)
     """What the text around shows of its classes."""
     prefix: str = ""
     """Put before names in effects, so that equal names of different functions stay different."""
@@ -133,9 +133,9 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
 
     `rebound` are the names of builtins that mean something else around the function.
     """
-    own = nodes_inside(function)
+    nodes = nodes_inside(function)
     names = _Names(function.args)
-    names.gather(own)
+    names.gather(nodes)
     names.doubt_mangled()
     rebound_inside, unbound_inside = _changed_inside(names.nested)
     values = {name: bound for name, bound in names.values.items() if name not in names.outer}
@@ -172,7 +172,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
         facts.receiver = first[0].arg
         facts.stored_attributes = frozenset(
             node.attr
-            for node in own
+            for node in nodes
             if isinstance(node, ast.Attribute)
             and isinstance(node.ctx, ast.Store)
             and isinstance(node.value, ast.Name)
@@ -507,14 +507,14 @@ def settle_ownership(function: FunctionNode, facts: VariableFacts) -> frozenset[
     }
     if not owned:
         return frozenset()
-    own = nodes_inside(function)
+    nodes = nodes_inside(function)
     # A lambda that sees an owned container is used up by its call, but what it does with it counts.
-    lambdas = [node for node in own if isinstance(node, ast.Lambda)]
+    lambdas = [node for node in nodes if isinstance(node, ast.Lambda)]
     if lambdas:
-        own = (*own, *own_nodes([node.body for node in lambdas]))
+        nodes = (*nodes, *own_nodes([node.body for node in lambdas]))
     unlike = facts.unlike.union(*(parameter_names(node.args) for node in lambdas))
-    harmless = {id(use) for node in own for use in _harmless_uses(node, facts, unlike)}
-    for node in own:
+    harmless = {id(use) for node in nodes for use in _harmless_uses(node, facts, unlike)}
+    for node in nodes:
         if isinstance(node, ast.Name) and node.id in owned and id(node) not in harmless:
             owned.discard(node.id)
     return frozenset(owned)
@@ -540,7 +540,7 @@ def _makes_container(value: ast.expr | None, facts: VariableFacts) -> bool:
             # A function of the text may be called `list`.
             return name not in facts.unlike
         case ast.Call(func=ast.Name(id=name)) if name not in facts.unlike:
-            quiet = facts.shown.bindings.called(name)
+            quiet = facts.looks.bindings.called(name)
             return quiet is not None and quiet.gives in CONTAINERS
         case _:
             return False

@@ -38,13 +38,13 @@ _RECEIVERS: Final = frozenset({"self", "cls"})
 class QuietFunctions:
     """The functions of a text that only look; each is read when a call of it is met first."""
 
-    def __init__(self, source: str, nodes: TextIndex, shown: ShownLooks) -> None:
-        """`nodes` are those of `source`; `shown` is what it shows of its classes, without bindings."""
-        self._shown = shown
+    def __init__(self, source: str, nodes: TextIndex, looks: ShownLooks) -> None:
+        """`nodes` are those of `source`; `looks` is what it shows of its classes, without bindings."""
+        self._looks = looks
         self._source = source
         self._nodes = nodes
         self._callees: dict[str, frozenset[str]] = {}
-        self._found: dict[str, QuietFunction | None] = {}
+        self._functions: dict[str, QuietFunction | None] = {}
         self._busy = False
 
     def called(self, name: str, bindings: Bindings) -> QuietFunction | None:
@@ -53,13 +53,13 @@ class QuietFunctions:
         The `bindings` of the text are no attribute, because they have this object: a cycle would keep the
         tree of the file until the next search for garbage.
         """
-        if name in self._candidates and name not in self._found and not self._busy:
+        if name in self._candidates and name not in self._functions and not self._busy:
             self._busy = True
             try:
                 self._settle(name, bindings)
             finally:
                 self._busy = False
-        return self._found.get(name)
+        return self._functions.get(name)
 
     @cached_property
     def _candidates(self) -> dict[str, ast.FunctionDef]:
@@ -85,15 +85,15 @@ class QuietFunctions:
         pending = [name]
         while pending:
             current = pending[-1]
-            missing = [callee for callee in self._calls(current) if callee not in self._found]
-            if current in self._found:
+            missing = [callee for callee in self._calls(current) if callee not in self._functions]
+            if current in self._functions:
                 pending.pop()
             elif current in reached(self._calls(current), self._calls):
-                self._found[current] = None
+                self._functions[current] = None
             elif missing:
                 pending += missing
             else:
-                self._found[current] = self._read(self._candidates[current], bindings)
+                self._functions[current] = self._read(self._candidates[current], bindings)
 
     def _calls(self, name: str) -> frozenset[str]:
         """The functions of the text that a function calls, also in what is defined inside it."""
@@ -104,8 +104,8 @@ class QuietFunctions:
         return self._callees[name]
 
     def _read(self, node: ast.FunctionDef, bindings: Bindings) -> QuietFunction | None:
-        shown = replace(self._shown, bindings=bindings)
-        builder = PythonProgramBuilder(self._source, dependence="strict", rebound=shown.rebound, shown=shown)
+        looks = replace(self._looks, bindings=bindings)
+        builder = PythonProgramBuilder(self._source, dependence="strict", rebound=looks.rebound, looks=looks)
         flags = body_flags(builder, node)
         if flags & (ACTS | STORES | BARRIER):
             return None

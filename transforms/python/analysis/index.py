@@ -80,7 +80,7 @@ def words_of(file: str) -> Set[str] | None:
     """
     if "\\N" in file and _NAMED_LETTER.search(file):
         return None
-    if any(sign in file and made.search(file) for sign, made in _MADE):
+    if any(sign in file and pattern.search(file) for sign, pattern in _MADE):
         return None
     plain = normalised(file)
     words = _words(plain)
@@ -141,16 +141,16 @@ class TextIndex:
         self.tree: Final = tree if isinstance(tree, ast.Module) else ast.Module([tree], [])  # type: ignore[list-item]
         self.holders: Final[set[int]] = set()
         """The functions with a function, class or lambda inside, by the `id` of their nodes."""
-        self._found: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
+        self._nodes: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
         self._calls: dict[int, tuple[int, int]] = {}
         self._aliases: dict[str, Set[str]] = {}
         for node in self.tree.body:
-            before = len(self._found[ast.Call])
+            before = len(self._nodes[ast.Call])
             self._walk(node)
-            self._calls[id(node)] = before, len(self._found[ast.Call])
+            self._calls[id(node)] = before, len(self._nodes[ast.Call])
 
     def _walk(self, top: ast.AST) -> None:
-        nodes, functions = self._found, list[ast.AST]()
+        nodes, functions = self._nodes, list[ast.AST]()
         pending: list[ast.AST] = [top]
         pop, push, leaves, text = pending.pop, pending.append, _LEAVES, str
         while pending:
@@ -184,7 +184,7 @@ class TextIndex:
 
     def __call__(self, kind: type[_N]) -> Sequence[_N]:
         """The nodes of this very kind."""
-        return self._found.get(kind, ())  # type: ignore[return-value]
+        return self._nodes.get(kind, ())  # type: ignore[return-value]
 
     @property
     def functions(self) -> Sequence[FunctionNode]:
@@ -194,13 +194,13 @@ class TextIndex:
     def calls_in(self, node: ast.stmt) -> Iterable[ast.Call]:
         """The calls inside a statement of the top level."""
         start, end = self._calls[id(node)]
-        return self._found[ast.Call][start:end]  # type: ignore[return-value]
+        return self._nodes[ast.Call][start:end]  # type: ignore[return-value]
 
     @cached_property
     def bound(self) -> Counter[str]:
         """How often the text binds each name, in any scope."""
         counts = Counter([node.id for node in self(ast.Name) if node.ctx.__class__ is not ast.Load])
-        for kind, nodes in self._found.items():
+        for kind, nodes in self._nodes.items():
             if kind in BINDING and kind is not ast.Name:
                 counts.update(name for node in nodes for name in bound_by(node))
             # `T` in `def f[T](x): …`
@@ -231,7 +231,7 @@ class TextIndex:
             for call in self(ast.Call)
             if isinstance(call.func, ast.Attribute) and call.func.attr in _MAKING
         ]
-        texts.update(text for node in joined if (text := told(node)) is not None)
+        texts.update(text for node in joined if (text := text_of(node)) is not None)
         return texts
 
     @cached_property
@@ -246,7 +246,7 @@ class TextIndex:
         fields = [field for text in self.texts if "{" in text for field in _FIELD.findall(text)]
         names.update(name for field in fields for name in _ATTRIBUTE.findall(field))
         # `hasattr(sys, "_getframe")` gets nothing.
-        asked = {
+        attributes = {
             call.args[1].value
             for call in self(ast.Call)
             if isinstance(call.func, ast.Name)
@@ -254,13 +254,13 @@ class TextIndex:
             and len(call.args) == 2
             and isinstance(call.args[1], ast.Constant)
         }
-        if asked:
+        if attributes:
             others = [
                 node.value
                 for node in self(ast.Constant)
-                if isinstance(node.value, str) and node.value in asked
+                if isinstance(node.value, str) and node.value in attributes
             ]
-            names -= {text for text in asked if isinstance(text, str) and others.count(text) == 1}
+            names -= {text for text in attributes if isinstance(text, str) and others.count(text) == 1}
         return names
 
     @cached_property
@@ -273,7 +273,7 @@ class TextIndex:
         """Attributes that are read in code, imported names, attributes of patterns."""
         names = {node.attr for node in self(ast.Attribute) if node.ctx.__class__ is ast.Load}
         names.update(keyword.arg for keyword in self(ast.keyword) if keyword.arg is not None)
-        return names | self.taken | self.patterns
+        return names | self.imported_names | self.patterns
 
     @cached_property
     def patterns(self) -> Set[str]:
@@ -281,12 +281,12 @@ class TextIndex:
         return {name for pattern in self(ast.MatchClass) for name in pattern.kwd_attrs}
 
     @cached_property
-    def taken(self) -> Set[str]:
+    def imported_names(self) -> Set[str]:
         """Names that are imported from modules."""
         return {alias.name for node in self(ast.ImportFrom) for alias in node.names}
 
     @cached_property
-    def given(self) -> Set[str]:
+    def bound_anyhow(self) -> Set[str]:
         """Names that are bound in any way: by a definition, a store, a keyword, a text for `setattr`."""
         stored = {node.attr for node in self(ast.Attribute) if node.ctx.__class__ is not ast.Load}
         words = {keyword.arg for keyword in self(ast.keyword) if keyword.arg is not None}
@@ -328,8 +328,8 @@ class TextIndex:
     def _find_aliases(self, module: str) -> Set[str]:
         names = {module}
         # Most texts name no module by a text, and this one not at all.
-        known = {module.partition(".")[0], *OF_MODULES}
-        if all(known.isdisjoint(said) for said in (self.names, self.attributes, self.imported)):
+        modules = {module.partition(".")[0], *OF_MODULES}
+        if all(modules.isdisjoint(words) for words in (self.names, self.attributes, self.imported)):
             return names
         for alias in self(ast.alias):
             if alias.asname and alias.name == module:
@@ -342,7 +342,7 @@ class TextIndex:
     def asks(self, module: str, names: Set[str]) -> bool:
         """Whether the text asks a module for one of these names: `inspect.stack`, `from inspect import *`."""
         mentioned = not names.isdisjoint(self.parts)
-        for node in self(ast.ImportFrom) if mentioned or "*" in self.taken else ():
+        for node in self(ast.ImportFrom) if mentioned or "*" in self.imported_names else ():
             if node.module == module and any(
                 alias.name == "*" or alias.name in names for alias in node.names
             ):
@@ -354,7 +354,7 @@ class TextIndex:
         owners += [
             call.args[0]
             for call in self(ast.Call)
-            if len(call.args) > 1 and last_name(call.func) in _GETTING and told(call.args[1]) in names
+            if len(call.args) > 1 and last_name(call.func) in _GETTING and text_of(call.args[1]) in names
         ]
         if any(last_name(owner) in aliases or names_module(owner) == module for owner in owners):
             return True
@@ -388,10 +388,10 @@ class TextIndex:
         """Whether a function around a name, or a comprehension, may bind it."""
         for node in (*self.functions, *self(ast.Lambda)):
             if _holds(node, name):
-                own = set(parameter_names(node.args))
+                bound = set(parameter_names(node.args))
                 if not isinstance(node, ast.Lambda):
-                    own |= bound_names(node.body) - _declared(node)
-                if name.id in own:
+                    bound |= bound_names(node.body) - _declared(node)
+                if name.id in bound:
                     return True
         return False
 
@@ -402,32 +402,32 @@ _MAKING: Final = frozenset({"join", "format", "decode"})
 _GETTING: Final = frozenset({"getattr", "__getattribute__", "setattr", "__setattr__", "delattr"})
 
 
-def told(node: ast.expr) -> str | None:
+def text_of(node: ast.expr) -> str | None:
     """The text that an expression of constants makes; `None` if it makes none, or that cannot be told."""
     match node:
         case ast.Constant(value=str(text)):
             return text
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            first = told(left)
-            second = told(right) if first is not None else None
+            first = text_of(left)
+            second = text_of(right) if first is not None else None
             return first + second if first is not None and second is not None else None
         case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod(), right=right):
-            given = right.elts if isinstance(right, ast.Tuple) else [right]
-            values = [told(argument) for argument in given]
+            arguments = right.elts if isinstance(right, ast.Tuple) else [right]
+            values = [text_of(argument) for argument in arguments]
             if text.count("%") != text.count("%s") or None in values or len(values) != text.count("%s"):
                 return None
             return text % tuple(values)
         case ast.JoinedStr(values=parts):
-            pieces = [told(part.value if isinstance(part, ast.FormattedValue) else part) for part in parts]
+            pieces = [text_of(part.value if isinstance(part, ast.FormattedValue) else part) for part in parts]
             return None if None in pieces else "".join(piece for piece in pieces if piece is not None)
         case ast.Call(
             func=ast.Attribute(value=ast.Constant(value=str(glue)), attr="join"),
             args=[ast.List(elts=items) | ast.Tuple(elts=items)],
         ):
-            values = [told(element) for element in items]
+            values = [text_of(element) for element in items]
             return None if None in values else glue.join(value for value in values if value is not None)
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=items):
-            values = [told(argument) for argument in items]
+            values = [text_of(argument) for argument in items]
             if node.keywords or None in values or text.replace("{}", "").count("{"):
                 return None
             return text.format(*values) if text.count("{}") <= len(values) else None
@@ -450,7 +450,7 @@ def names_module(node: ast.expr) -> str | None:
         ) if last_name(holder) in OF_MODULES:
             if last_name(key) in ("__name__", "__module__"):
                 return OWN_MODULE
-            return told(key)
+            return text_of(key)
         case _:
             return None
 

@@ -181,17 +181,17 @@ def analyse_tree(
         rebound = WELL_KNOWN.intersection(chain.from_iterable(declared))
     alone = len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode)
     try:
-        own = shown = shown_looks(source, tree)
+        own = looks = shown_looks(source, tree)
         if not alone:
-            rebound |= shown.rebound
+            rebound |= looks.rebound
         if around or supposed is not None:
             # The function itself may be all that is known.
             file = supposed or (own if around == source else looks_around(around))
             # Above a method stands a wrapper line, and not its class.
-            shown = replace(shown | file, bindings=file.bindings)
+            looks = replace(looks | file, bindings=file.bindings)
             rebound |= file.rebound
         builder = PythonProgramBuilder(
-            source, dependence=dependence, rebound=rebound, shown=shown, package=package
+            source, dependence=dependence, rebound=rebound, looks=looks, package=package
         )
         root = builder.alone(tree.body[0]) if alone else builder.module(tree)  # type: ignore[arg-type]
     except (RecursionError, MemoryError) as error:

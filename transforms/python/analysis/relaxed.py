@@ -113,20 +113,20 @@ def _defined(node: FunctionNode, without: int) -> tuple[bool, set[str]]:
     """
     parameters = list(parameter_names(node.args))
     bound = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and _stores(part)}
-    own = (bound - set(parameters)) | set(parameters[:without])
+    local = (bound - set(parameters)) | set(parameters[:without])
     acts, calls = False, set[str]()
     for part in ast.walk(node):
         match part:
             case ast.Global() | ast.Nonlocal():
                 acts = True
             case ast.Attribute() | ast.Subscript() if _stores(part):
-                acts |= _root(part) not in own
+                acts |= _root(part) not in local
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=receiver))):
-                acts |= _root(receiver) not in own
+                acts |= _root(receiver) not in local
             case ast.Expr(value=ast.Call(func=ast.Name())):
                 acts = True
             case ast.Call(func=ast.Attribute(value=receiver, attr=name)):
-                if _root(receiver) not in own:
+                if _root(receiver) not in local:
                     acts |= name in _MUTATORS | _ADVANCE
                     calls.add(name)
             case ast.Call(func=ast.Name(id=name)):
@@ -271,7 +271,7 @@ class _Collector:
             self.writes.add(OUTSIDE)
 
     def _call(self, node: ast.Call, *, statement: bool) -> None:
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         match node.func:
             case ast.Attribute(value=receiver, attr=name):
                 if name in _MUTATORS and name not in self._package.acting:
@@ -279,23 +279,23 @@ class _Collector:
                     return
                 self.flags |= OBSERVES
                 self.reads.add(OUTSIDE)
-                known = name in self._package.acting
-                if statement or known or name in _MUTATORS | _ADVANCE:
+                acting = name in self._package.acting
+                if statement or acting or name in _MUTATORS | _ADVANCE:
                     self._act_on(receiver)
-                if statement or known:
-                    self._act_on_all(given)
+                if statement or acting:
+                    self._act_on_all(arguments)
             case ast.Name(id=name) if name in BUILTINS and name not in self._facts.local:
                 if name in _OUTPUT:
                     self.writes.add(OUTSIDE)
                 if name in _ON_ARGUMENTS:
-                    self._act_on_all(given[:1])
+                    self._act_on_all(arguments[:1])
                 self.flags |= OBSERVES
             case ast.Name(id=name):
                 self.flags |= OBSERVES
                 self.reads.add(OUTSIDE)
                 if statement or name in self._package.acting:
                     self.writes.add(OUTSIDE)
-                    self._act_on_all(given)
+                    self._act_on_all(arguments)
                 if name in self._facts.local:
                     # It may be a function that is defined here, which sees and rebinds captured variables.
                     self.reads |= self._facts.captured
@@ -305,10 +305,10 @@ class _Collector:
                 self.reads.add(OUTSIDE)
                 if statement:
                     self._act_on(node.func)
-                    self._act_on_all(given)
+                    self._act_on_all(arguments)
 
-    def _act_on_all(self, given: Iterable[ast.expr]) -> None:
-        for argument in given:
+    def _act_on_all(self, arguments: Iterable[ast.expr]) -> None:
+        for argument in arguments:
             node = argument.value if isinstance(argument, ast.Starred) else argument
             root = _root(node)
             # Plain values cannot be changed; what is no variable's object is new or outside.

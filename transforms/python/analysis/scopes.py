@@ -251,9 +251,9 @@ class _ScopeWalk:
 
     def bind(self, name: str, view: View, scope: int) -> None:
         bound = self.tables[scope].bound
-        known = bound.get(name)
+        earlier = bound.get(name)
         # A parameter that is also assigned stays a parameter: the strictest view decides.
-        if known is None or _RANK[view] < _RANK[known]:
+        if earlier is None or _RANK[view] < _RANK[earlier]:
             bound[name] = view
 
     def start(self, node: ast.expr | ast.stmt | ast.arg | ast.alias | ast.pattern) -> int:

@@ -37,7 +37,7 @@ from codeaudit.transforms.python.analysis.classes import (
 )
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.functions import body_flags
-from codeaudit.transforms.python.analysis.index import TextIndex, index_in, index_of, told
+from codeaudit.transforms.python.analysis.index import TextIndex, index_in, index_of, text_of
 from codeaudit.transforms.python.analysis.looks import (
     CALLED,
     CLASS_OF,
@@ -134,12 +134,12 @@ def _singles(
     match target:
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             items: Sequence[ast.expr | None] = value.elts if isinstance(value, ast.Tuple | ast.List) else ()
-            known = len(items) == len(targets) and not any(
+            paired = len(items) == len(targets) and not any(
                 isinstance(element, ast.Starred) for element in (*targets, *items)
             )
             # The items of a text are texts.
-            each = items if known else [value if isinstance(value, ast.Constant) else None] * len(targets)
-            for nested, part in zip(targets, each, strict=True):
+            parts = items if paired else [value if isinstance(value, ast.Constant) else None] * len(targets)
+            for nested, part in zip(targets, parts, strict=True):
                 yield from _singles(nested, part)
         case ast.Starred(value=inner):
             yield from _singles(inner, None)
@@ -171,7 +171,7 @@ def _looks(source: str, tree: ast.Module, walked: Callable[[], TextIndex]) -> Sh
 @lru_cache(maxsize=1024)
 def looks_around(text: str) -> ShownLooks:
     """What the text of a file shows; little if it does not parse. No tree is kept with the answer."""
-    stored = fact(text, "looks", lambda: _told_looks(_file_looks(text)))
+    stored = fact(text, "looks", lambda: _stored_looks(_file_looks(text)))
     values: dict[str, Any] = {
         name: frozenset(value) if isinstance(value, list) else value for name, value in stored.items()
     }
@@ -179,7 +179,7 @@ def looks_around(text: str) -> ShownLooks:
     return ShownLooks(**values, bindings=bindings)
 
 
-def _told_looks(looks: ShownLooks) -> dict[str, Plain]:
+def _stored_looks(looks: ShownLooks) -> dict[str, Plain]:
     """All that is shown; of the bindings, whether there are any."""
     stored = {entry.name: getattr(looks, entry.name) for entry in fields(looks)}
     stored["bindings"] = not isinstance(looks.bindings, NoBindings)
@@ -256,7 +256,7 @@ class _Text:
         self._properties: set[str] = set(_PROPERTIES)
         """Names of functions that make properties."""
         self._functions: dict[str, list[FunctionNode]] = {}
-        self._found: dict[str, _Definition] = {}
+        self._definitions: dict[str, _Definition] = {}
         self._computed: set[str] = set()
         self._attached: set[str] = set()
         """Names that get a value from outside of the bodies of their classes."""
@@ -273,8 +273,8 @@ class _Text:
         self._classes.update(node.name for node in classes)
         self._find_properties(classes)
         self._find_other_names(nodes)
-        self._given = _given(nodes) if classes else frozenset[str]()
-        self._generated = _read_by_others(classes, self._given)
+        self._passed = _passed_names(nodes) if classes else frozenset[str]()
+        self._generated = _read_by_others(classes, self._passed)
         derived = (bound_names(node.body) for node in classes if node.bases)
         self._run_by_looks = RUN_BY_LOOKS & frozenset[str]().union(*derived)
         self._imported: dict[str, set[str]] = {}
@@ -304,7 +304,7 @@ class _Text:
             or not bases - self._classes <= PLAIN_BASES
             # `from pydantic import dataclasses`, `from tools import Protocol`
             or any(map(self._is_from_elsewhere, (*bases_of(node), *node.decorator_list)))
-            or node.name in self._given
+            or node.name in self._passed
             or any(word.arg != "metaclass" or last_name(word.value) != "ABCMeta" for word in node.keywords)
         )
 
@@ -313,15 +313,15 @@ class _Text:
         if isinstance(node, ast.Call):
             node = node.func
         name = last_name(node) or ""
-        known = HOMES.get(name)
-        if known is None or name in self._classes:
+        home = HOMES.get(name)
+        if home is None or name in self._classes:
             return False
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value
         origins = self._imported.get(last_name(node) or "", ())
-        homes = {f"{known}.{name}", f"typing_extensions.{name}"}
+        homes = {f"{home}.{name}", f"typing_extensions.{name}"}
         return any(".".join([full, *reversed(parts)]) not in homes for full in origins)
 
     def _find_properties(self, classes: Sequence[ast.ClassDef]) -> None:
@@ -342,14 +342,14 @@ class _Text:
             for target in node.targets
             if isinstance(target, ast.Name)
         ]
-        for known in (self._classes, self._properties):
-            while more := {name for name, value in pairs if value in known} - known:
-                known |= more
+        for names in (self._classes, self._properties):
+            while more := {name for name, value in pairs if value in names} - names:
+                names |= more
 
     # ── definitions ──────────────────────────────────────────────────────────────────────────────────
 
     def _define(self, name: str) -> _Definition:
-        return self._found.setdefault(name, _Definition())
+        return self._definitions.setdefault(name, _Definition())
 
     def _function(self, node: FunctionNode) -> None:
         foreign = [decorator for decorator in node.decorator_list if not self._is_plain(decorator)]
@@ -478,7 +478,9 @@ class _Text:
     def _follow(self, nodes: TextIndex) -> None:
         """What a name stands for runs, too: `shared = Base.length`, then `size = shared` in another class."""
         followed = [
-            definition for definition in self._found.values() if definition.runs and not definition.unknown
+            definition
+            for definition in self._definitions.values()
+            if definition.runs and not definition.unknown
         ]
         if not followed:
             return
@@ -526,7 +528,7 @@ class _Text:
                 case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if last_name(
                     owner
                 ) in self._classes and not isinstance(value, PLAIN_VALUES):
-                    attribute = told(key)
+                    attribute = text_of(key)
                     if attribute is None:
                         self._anything()
                     else:
@@ -551,7 +553,7 @@ class _Text:
             if word.arg in METHODS and id(word.value) not in self._handled:
                 self._unknown(word.arg)
         self._unseen_stores(nodes)
-        names = nodes.names | nodes.taken | nodes.members
+        names = nodes.names | nodes.imported_names | nodes.members
         self._listed = any(True for _ in namespaces_in(nodes, _NAMESPACES)) or not STATES.isdisjoint(
             nodes.words
         )
@@ -573,10 +575,10 @@ class _Text:
         setters = "setattr" in nodes.names and any(
             node.id == "setattr" and id(node) not in nodes.called for node in nodes(ast.Name)
         )
-        given = {
+        aliases = {
             alias.asname for node in nodes(ast.ImportFrom) for alias in node.names if alias.name == "setattr"
         }
-        if setters or given:
+        if setters or aliases:
             self._anything()
         names = set(patched_in(self._nodes))
         for call in nodes(ast.Call) if "__setattr__" in nodes.members else ():
@@ -585,7 +587,7 @@ class _Text:
                     func=ast.Attribute(value=ast.Name(id="type"), attr="__setattr__"), args=[_, key, value]
                 ):
                     if not isinstance(value, PLAIN_VALUES):
-                        names.add(told(key) or ANY_NAME)
+                        names.add(text_of(key) or ANY_NAME)
                 case _:
                     pass
         if ANY_NAME in names:
@@ -622,8 +624,8 @@ class _Text:
     def looks(self) -> ShownLooks:
         """A least fixed point, because a body may look at other objects of the text."""
         attributes = READING | CLASS_OF | self._computed
-        stores = not STORING.isdisjoint(self._found) or ANY_ATTRIBUTE in self._found
-        flags = dict.fromkeys(self._found, 0)
+        stores = not STORING.isdisjoint(self._definitions) or ANY_ATTRIBUTE in self._definitions
+        flags = dict.fromkeys(self._definitions, 0)
         settled: dict[int, int] = {}
         before: ShownLooks | None = None
         while True:
@@ -631,7 +633,7 @@ class _Text:
             raising = frozenset(name for name, flag in flags.items() if flag & RAISES)
             methods = any(_is_method(name) or name in RUN_BY_LOOKS for name in acting - READING - STORING)
             methods |= not (acting & self._generated).isdisjoint(attributes)
-            shown = ShownLooks(
+            looks = ShownLooks(
                 methods,
                 frozenset(acting & attributes),
                 raising & attributes,
@@ -639,28 +641,28 @@ class _Text:
                 stores=stores,
             )
             builder = PythonProgramBuilder(
-                self._source, dependence="strict", rebound=self._rebound, shown=shown
+                self._source, dependence="strict", rebound=self._rebound, looks=looks
             )
             # What can act and raise can do no more.
-            same = shown == before
+            same = looks == before
             seen = {number: flag for number, flag in settled.items() if same or flag == ACTS | RAISES}
             again = {
                 name: self._flags(definition, flags, builder, seen)
-                for name, definition in self._found.items()
+                for name, definition in self._definitions.items()
             }
             if again == flags:
-                shown = replace(shown, rebound=self._own_rebound, listed=self._listed)
+                looks = replace(looks, rebound=self._own_rebound, listed=self._listed)
                 body = self._nodes.tree.body
                 # A function alone says nothing of the names around it.
                 if len(body) == 1 and isinstance(body[0], FunctionNode):
-                    return shown
-                return replace(shown, bindings=TextBindings(self._source, self._nodes, shown, self._attached))
-            flags, settled, before = again, seen, shown
+                    return looks
+                return replace(looks, bindings=TextBindings(self._source, self._nodes, looks, self._attached))
+            flags, settled, before = again, seen, looks
 
     def _flags(
         self,
         definition: _Definition,
-        known: Mapping[str, int],
+        by_name: Mapping[str, int],
         builder: PythonProgramBuilder,
         seen: dict[int, int],
     ) -> int:
@@ -670,7 +672,7 @@ class _Text:
         flags = 0
         called = list(definition.bodies)
         for name in definition.runs:
-            flags |= known.get(name, 0)
+            flags |= by_name.get(name, 0)
             called += self._functions.get(name, ())
         for node in called:
             if flags == ACTS | RAISES:
@@ -723,22 +725,22 @@ def _values(nodes: TextIndex, functions: Mapping[str, Sequence[FunctionNode]]) -
                 by_name.setdefault(name, []).append(choice.subject)
     passed: dict[str, list[ast.expr]] = {}
     for call in nodes(ast.Call):
-        given = [argument for argument in call.args if argument.__class__ is not ast.Constant]
-        given += [word.value for word in call.keywords if word.value.__class__ is not ast.Constant]
+        values = [argument for argument in call.args if argument.__class__ is not ast.Constant]
+        values += [word.value for word in call.keywords if word.value.__class__ is not ast.Constant]
         # `kinds.append(Base.length)` puts something into `kinds`.
         if isinstance(call.func, ast.Attribute):
-            for value in given:
+            for value in values:
                 bind(call.func.value, value)
-        if given and (called := last_name(call.func)) in functions:
-            passed.setdefault(called or "", []).extend(given)
+        if values and (called := last_name(call.func)) in functions:
+            passed.setdefault(called or "", []).extend(values)
     for function in nodes.functions:
         defaults = (
             node for node in (*function.args.defaults, *function.args.kw_defaults) if node is not None
         )
-        given = [default for default in defaults if default.__class__ is not ast.Constant]
-        given += passed.get(function.name, ())
-        for name in parameter_names(function.args) if given else ():
-            by_name.setdefault(name, []).extend(given)
+        values = [default for default in defaults if default.__class__ is not ast.Constant]
+        values += passed.get(function.name, ())
+        for name in parameter_names(function.args) if values else ():
+            by_name.setdefault(name, []).extend(values)
     return by_name
 
 
@@ -778,31 +780,31 @@ def _fills_itself(node: ast.ClassDef, names: Set[str]) -> bool:
     )
 
 
-def _given(nodes: TextIndex) -> frozenset[str]:
+def _passed_names(nodes: TextIndex) -> frozenset[str]:
     """The names that a text hands to functions which may change a class: `P = dataclass(P)`."""
     calls = (call for call in nodes(ast.Call) if last_name(call.func) not in _ASKING_CLASSES)
     return frozenset(value.id for call in calls for value in call.args if isinstance(value, ast.Name))
 
 
-def _read_by_others(classes: Sequence[ast.ClassDef], given: frozenset[str]) -> frozenset[str]:
+def _read_by_others(classes: Sequence[ast.ClassDef], passed: frozenset[str]) -> frozenset[str]:
     """The attributes of classes that also have methods from elsewhere, which may read these attributes.
 
     A decorator may make them (`@dataclass`), or a function that gets the class; and a base of another file or
     of the library has its own (`UserDict`).
     """
-    own = {node.name: node for node in classes}
+    by_name = {node.name: node for node in classes}
     names: set[str] = set()
     for node in classes:
         bases = [last_name(base) for base in bases_of(node)]
         decorators = [called_name(decorator) for decorator in node.decorator_list]
-        plain = own.keys() | PLAIN_BASES >= {*bases} and {*decorators} <= PLAIN_DECORATORS
-        if plain and not node.keywords and node.name not in given:
+        plain = by_name.keys() | PLAIN_BASES >= {*bases} and {*decorators} <= PLAIN_DECORATORS
+        if plain and not node.keywords and node.name not in passed:
             continue
         above = reached(
             [node.name, *filter(None, bases)],
-            lambda name: filter(None, map(last_name, own[name].bases)) if name in own else (),
+            lambda name: filter(None, map(last_name, by_name[name].bases)) if name in by_name else (),
         )
-        names = names.union(*(bound_names(own[name].body) for name in above & own.keys()))
+        names = names.union(*(bound_names(by_name[name].body) for name in above & by_name.keys()))
     return frozenset(names)
 
 
@@ -823,8 +825,8 @@ def _is_missing(node: ast.Raise) -> bool:
 def _function(node: ast.Lambda) -> ast.FunctionDef:
     """The function that a lambda is."""
     result = ast.copy_location(ast.Return(value=node.body), node.body)
-    made = ast.FunctionDef(name="_", args=node.args, body=[result], decorator_list=[])
-    return ast.copy_location(made, node)
+    function = ast.FunctionDef(name="_", args=node.args, body=[result], decorator_list=[])
+    return ast.copy_location(function, node)
 
 
 def _bound_here(node: ast.stmt) -> Iterator[str]:

@@ -74,7 +74,7 @@ def find_any_items(code: PythonSource) -> Iterator[Site | Refused]:
             case ast.Dict(keys=keys, values=values) if len(keys) > 1:
                 known = [key for key in keys if key is not None]
                 pairs = [[key, value] for key, value in zip(known, values, strict=False)]
-                whole = len(known) == len(keys)
+                complete = len(known) == len(keys)
             case (
                 ast.Set(elts=items)
                 | ast.Compare(
@@ -91,10 +91,10 @@ def find_any_items(code: PythonSource) -> Iterator[Site | Refused]:
                 | ast.ExceptHandler(type=ast.Tuple(elts=items))
             ) if len(items) > 1:
                 pairs = [[item] for item in items]
-                whole = not any(isinstance(item, ast.Starred) for item in items)
+                complete = not any(isinstance(item, ast.Starred) for item in items)
             case _:
                 continue
-        if not whole:
+        if not complete:
             yield Refused(SPREAD)
         elif isinstance(node, ast.Dict) and not _differ([pair[0] for pair in pairs]):
             yield Refused(KEYS)
@@ -153,8 +153,8 @@ def _relaxed(code: PythonSource, values: Sequence[Sequence[ast.expr]]) -> tuple[
 
 def _lists_keywords(code: PythonSource, callee: str | None) -> bool:
     """Whether a function of this name may list its keywords; if the file has none of this name, any of it."""
-    own = {name: listed for text in (code.around, code.text) for name, listed in _functions(text).items()}
-    return own.get(callee or "", any(own.values()))
+    by_name = {name: listed for text in (code.around, code.text) for name, listed in _functions(text).items()}
+    return by_name.get(callee or "", any(by_name.values()))
 
 
 def _is_defined(code: PythonSource, operator: ast.AST) -> bool:

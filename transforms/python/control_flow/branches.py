@@ -242,10 +242,10 @@ def _add_else(code: PythonSource, node: ast.If) -> Site | Refused | None:
     # Behind `if c: f()` the rest runs in either case; in an `else` it would not run after `f()`.
     if not all(always_leaves(branch.body) for branch in branches):
         return Refused(NOT_LEFT)
-    held = block_of(code, node)
-    if held is None or held[1] + 1 == len(held[0]):
+    place = block_of(code, node)
+    if place is None or place[1] + 1 == len(place[0]):
         return Refused(NOTHING_BEHIND)
-    block, number = held
+    block, number = place
     # Every earlier `if` of the block may be nested too, and each makes the rest one level deeper.
     if reason := _not_deeper(code, node, more=sum(isinstance(inner, ast.If) for inner in block[:number])):
         return Refused(reason)

@@ -289,10 +289,10 @@ def _turns(iterated: ast.expr) -> int | None:
             return len(text)
         case ast.Call(func=ast.Name(id="range"), args=[_, *_] as arguments, keywords=[]):
             bounds = [number(argument) for argument in arguments]
-            whole = [bound for bound in bounds if isinstance(bound, int)]
-            if len(whole) != len(bounds) or len(whole) > 3 or 0 in whole[2:]:
+            numbers = [bound for bound in bounds if isinstance(bound, int)]
+            if len(numbers) != len(bounds) or len(numbers) > 3 or 0 in numbers[2:]:
                 return None
-            return len(range(*whole))
+            return len(range(*numbers))
         case _:
             return None
 

@@ -118,12 +118,12 @@ def _is_constant(statement: ast.stmt) -> bool:
 def _gap(code: PythonSource, statement: ast.stmt, comments: frozenset[int]) -> InsertionGap:
     """The gap before a statement and the comment lines directly above it that have the same indentation."""
     indentation = code.indentation(statement)
-    own = indentation.encode()
+    indent = indentation.encode()
     begin = line_start(code, code.start(statement))
     while begin:
         above = line_start(code, line_before(code, begin))
-        start = above + len(own)
-        if start not in comments or code.source[above:start] != own or continued(code, above):
+        start = above + len(indent)
+        if start not in comments or code.source[above:start] != indent or continued(code, above):
             break
         begin = above
     return InsertionGap(statement, begin, indentation)
@@ -179,10 +179,10 @@ def _nothing(code: PythonSource, gap: InsertionGap, _: str, rng: Random) -> tupl
 
 
 def _computed(code: PythonSource, gap: InsertionGap, name: str, rng: Random) -> tuple[str, ...] | None:
-    facts, known = code.facts(gap.before), variables(code, gap)
-    if facts is None or not known:
+    facts, names = code.facts(gap.before), variables(code, gap)
+    if facts is None or not names:
         return None
-    variable = rng.choice(known)
+    variable = rng.choice(names)
     # Of a value of unknown type only its identity can be asked without running foreign code.
     forms = _FORMS.get(facts.types.get(variable) or "", ("{} is None", "{} is not None"))
     return (f"{name} = {rng.choice(forms).format(variable)}",)

@@ -117,8 +117,8 @@ def _membership(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
         return Refused(HASH)
     # `{}` is a dict.
     kinds = ["()", "[]"] + (["{}"] if hashed and display.elts else [])
-    own = chr(code.source[code.start(display)])
-    options = [_bracketed(code, display, brackets) for brackets in kinds if brackets[0] != own]
+    opening = chr(code.source[code.start(display)])
+    options = [_bracketed(code, display, brackets) for brackets in kinds if brackets[0] != opening]
     return Site(tuple(options), "display of another kind", display.lineno)
 
 

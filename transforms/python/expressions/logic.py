@@ -208,8 +208,8 @@ def _obstacle(code: PythonSource, node: ast.Compare) -> str | None:
         # With a NaN, both `a < b` and `a >= b` are false.
         if "float" in kinds and not isinstance(op, ast.Eq | ast.NotEq):
             return NAN
-    own = operator_between(code, left, right)
-    return COMMENT if has_comment(code, own.start, own.end) else None
+    span = operator_between(code, left, right)
+    return COMMENT if has_comment(code, span.start, span.end) else None
 
 
 def _opposite(code: PythonSource, node: ast.Compare) -> Patch:

@@ -311,7 +311,7 @@ def interferences(function: FunctionNode) -> set[tuple[str, str]]:
     """
     analysis = _Liveness()
     analysis.block(function.body, _NONE, _Targets())
-    return analysis.found
+    return analysis.pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +330,7 @@ class _Liveness:
     its code.
     """
 
-    found: set[tuple[str, str]] = field(default_factory=set)
+    pairs: set[tuple[str, str]] = field(default_factory=set)
 
     def block(self, statements: Sequence[ast.stmt], needed: Names, targets: _Targets) -> Names:
         """The names needed before the statements, given those needed after them."""
@@ -408,7 +408,7 @@ class _Liveness:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
         copied = {value.id} if isinstance(value, ast.Name) else set()
-        self.found.update((name, other) for name in names for other in needed - names - copied)
+        self.pairs.update((name, other) for name in names for other in needed - names - copied)
         return (needed - names) | reads(target)
 
 

@@ -201,11 +201,11 @@ def movable(scopes: PythonScopes, *, parameters: bool) -> Mapping[int, PythonBin
     obstacles = {"parameter": NO_PARAMETER, "other": NO_LOCAL}
     met: set[str] = set()
     for binding in scopes.bindings:
-        wanted = binding.view == "parameter"
-        if binding.view not in MOVABLE_VIEWS or (wanted and not parameters):
+        is_parameter = binding.view == "parameter"
+        if binding.view not in MOVABLE_VIEWS or (is_parameter and not parameters):
             continue
         obstacle = guard.obstacle(binding)
-        sort = "parameter" if wanted else "other"
+        sort = "parameter" if is_parameter else "other"
         if obstacle is None:
             bindings[binding.number] = binding
             met.add(sort)
@@ -282,24 +282,24 @@ class PythonRename(RenameVariables):
         # `super()` would mean the class that `slots` replaces.
         names = RenameVariables.names(self, source)
         # The file is only read for a function that has something to rename.
-        if not isinstance(names, Refused) and (shown := _shown(source, self.around)).variables:
-            return Refused(SOURCE_READ if shown.lines is LinesRead.TEXT else REFLECTION)
+        if not isinstance(names, Refused) and (sees := _sees(source, self.around)).variables:
+            return Refused(SOURCE_READ if sees.lines is LinesRead.TEXT else REFLECTION)
         return self._unnamed(source, names) if isinstance(names, VariableNames) and self.parameters else names
 
     def _unnamed(self, source: str, names: VariableNames) -> VariableNames | Refused:
         """The names without those of parameters that a call in the file passes by keyword."""
-        if shown_together(source, self.around, asked=Sees.PARAMETERS) & Sees.PARAMETERS:
+        if shown_together(source, self.around, mask=Sees.PARAMETERS) & Sees.PARAMETERS:
             return Refused(REFLECTION)
-        given = passed_by_keyword(self.around or source, variables(source).scopes.function.name)
-        left = {
+        keywords = passed_by_keyword(self.around or source, variables(source).scopes.function.name)
+        bindings = {
             number: binding
             for number, binding in names.movable.items()
-            if binding.view != "parameter" or (given is not None and binding.name not in given)
+            if binding.view != "parameter" or (keywords is not None and binding.name not in keywords)
         }
-        if all(binding.view != "parameter" for binding in left.values()):
+        if all(binding.view != "parameter" for binding in bindings.values()):
             return Refused(BY_KEYWORD)
         return replace(
-            names, movable=left, current={number: binding.name for number, binding in left.items()}
+            names, movable=bindings, current={number: binding.name for number, binding in bindings.items()}
         )
 
     def variables(self, source: str) -> PythonVariables:
@@ -311,8 +311,8 @@ class PythonRename(RenameVariables):
         return variables(source)
 
 
-def _shown(source: str, around: str) -> Sees:
-    return shown_together(source, around, asked=Sees.LOCALS | Sees.SOURCE)
+def _sees(source: str, around: str) -> Sees:
+    return shown_together(source, around, mask=Sees.LOCALS | Sees.SOURCE)
 
 
 RENAME: Final = PythonRename()

@@ -180,7 +180,7 @@ class Survey:
 def fits(arguments: ast.arguments, call: ast.Call) -> bool:
     """Whether the arguments of a call certainly fit a signature, so that no TypeError names the function."""
     # The number of `*args` is not in the text.
-    if any(isinstance(given, ast.Starred) for given in call.args):
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
         return False
     positional = [*arguments.posonlyargs, *arguments.args]
     if len(call.args) > len(positional) and arguments.vararg is None:
@@ -237,13 +237,13 @@ def _shows_itself(function: ast.FunctionDef, rebound: frozenset[str]) -> bool:
     harmless: set[int] = set()
     for node in nodes:
         match node:
-            case ast.Call(func=ast.Name(id=name), args=[*given], keywords=words) if name not in rebound:
-                if name in _DRAINS and len(given) == 1 and {word.arg for word in words} <= _KEYWORDS:
-                    harmless |= {id(item) for item in given if isinstance(item, ast.GeneratorExp)}
+            case ast.Call(func=ast.Name(id=name), args=[*arguments], keywords=words) if name not in rebound:
+                if name in _DRAINS and len(arguments) == 1 and {word.arg for word in words} <= _KEYWORDS:
+                    harmless |= {id(item) for item in arguments if isinstance(item, ast.GeneratorExp)}
                 if name in _KEYED:
                     harmless |= {id(word.value) for word in words if word.arg == "key" and _unary(word.value)}
-            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="join"), args=[given]):
-                harmless |= {id(item) for item in (given,) if isinstance(item, ast.GeneratorExp)}
+            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="join"), args=[argument]):
+                harmless |= {id(item) for item in (argument,) if isinstance(item, ast.GeneratorExp)}
     return any(isinstance(node, _SCOPES) and id(node) not in harmless for node in nodes)
 
 

@@ -47,9 +47,9 @@ def _bare(code: PythonSource) -> Iterator[Site]:
             continue
         if isinstance(node, ast.Starred | ast.Slice | ast.GeneratorExp) or _stands_alone(code, node):
             continue
-        own = code.span(node)
-        if code.full(node) == own and not _is_closed_tuple(code, node):
-            yield edit("parentheses", code.line(node), Patch(own.start, own.end, ("(", own, ")")))
+        span = code.span(node)
+        if code.full(node) == span and not _is_closed_tuple(code, node):
+            yield edit("parentheses", code.line(node), Patch(span.start, span.end, ("(", span, ")")))
 
 
 def _parenthesised(code: PythonSource) -> Iterator[Site | Refused]:
@@ -86,10 +86,10 @@ def _fills_clause(code: PythonSource, node: ast.expr) -> bool:
     """Whether an expression is all that a statement returns, assigns or tests."""
     match code.parent(node):
         case (
-            ast.Return(value=whole) | ast.Assign(value=whole) | ast.AugAssign(value=whole)
-            | ast.AnnAssign(value=whole) | ast.If(test=whole) | ast.While(test=whole)
+            ast.Return(value=value) | ast.Assign(value=value) | ast.AugAssign(value=value)
+            | ast.AnnAssign(value=value) | ast.If(test=value) | ast.While(test=value)
         ):  # fmt: skip
-            return whole is node
+            return value is node
         case _:
             return False
 

@@ -127,12 +127,12 @@ def _moves(code: PythonSource) -> Iterator[Site | Refused]:
                 yield Refused(NO_EFFECT)
             else:
                 if len(node.body) > 1:
-                    seen = _acts(node.body[-1], node) and not any(map(_leaves, node.body[:-1]))
-                    yield _moved(code, node, node.body[-1], node) if seen else Refused(NO_EFFECT)
+                    acts = _acts(node.body[-1], node) and not any(map(_leaves, node.body[:-1]))
+                    yield _moved(code, node, node.body[-1], node) if acts else Refused(NO_EFFECT)
                 if number + 1 < len(block):
                     behind = block[number + 1]
-                    seen = _acts(behind, node) and not _returns_nothing(behind)
-                    yield _moved(code, node, behind, node.body[0]) if seen else Refused(NO_EFFECT)
+                    acts = _acts(behind, node) and not _returns_nothing(behind)
+                    yield _moved(code, node, behind, node.body[0]) if acts else Refused(NO_EFFECT)
 
 
 def _moved(code: PythonSource, around: ast.If | ast.For, node: ast.stmt, beside: ast.stmt) -> Site | Refused:

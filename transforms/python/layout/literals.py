@@ -156,8 +156,8 @@ def _goes_on(first: Literal, second: Literal) -> bool:
     if not first.body or not second.body:
         return False
     try:
-        whole = ast.literal_eval(f"{first.prefix}{first.quote}{first.body}{second.body}{first.quote}")
-        return bool(whole == ast.literal_eval(str(first)) + ast.literal_eval(str(second)))
+        joined = ast.literal_eval(f"{first.prefix}{first.quote}{first.body}{second.body}{first.quote}")
+        return bool(joined == ast.literal_eval(str(first)) + ast.literal_eval(str(second)))
     except (SyntaxError, ValueError):
         return False
 
@@ -212,10 +212,10 @@ def _float_forms(value: float) -> list[str]:
         return []
     _, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     assert isinstance(exponent, int)  # a float literal is finite here
-    shown = "".join(map(str, digits))
-    scientific = exponent + len(shown) - 1
-    mantissa = shown[0] + (f".{shown[1:]}" if len(shown) > 1 else "")
-    forms = [repr(value), f"{mantissa}e{scientific}", f"{shown}e{exponent}"]
+    text = "".join(map(str, digits))
+    scientific = exponent + len(text) - 1
+    mantissa = text[0] + (f".{text[1:]}" if len(text) > 1 else "")
+    forms = [repr(value), f"{mantissa}e{scientific}", f"{text}e{exponent}"]
     if 0 < value < 1:
         forms.append(repr(value).removeprefix("0"))
     return [form for form in forms if "." in form or "e" in form]

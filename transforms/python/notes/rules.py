@@ -73,7 +73,9 @@ def _words(text: str) -> Set[str]:
     except SourceError:
         return frozenset()
     # `add_argument(help="…")` is no call of `help`.
-    return index.names | index.members | index.taken | index.imported | index.patterns | index.spelled
+    return (
+        index.names | index.members | index.imported_names | index.imported | index.patterns | index.spelled
+    )
 
 
 def _removal(code: PythonSource, node: ast.stmt, *, leave_pass: bool) -> Patch:

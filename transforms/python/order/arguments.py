@@ -122,7 +122,7 @@ COMMUTATIVE: Final = frozenset(
 @spelled_once
 def find_keywords(code: PythonSource) -> Iterator[Site | Refused]:
     """Calls with at least two keywords."""
-    known = _Callees(code)
+    callees = _Callees(code)
     for node in code.nodes():
         if not isinstance(node, ast.Call) or len(node.keywords) < 2:
             continue
@@ -130,7 +130,7 @@ def find_keywords(code: PythonSource) -> Iterator[Site | Refused]:
         # `f(a=1, *b)` processes `*b` first, though it stands behind the keyword.
         late = any(isinstance(value, ast.Starred) and code.start(value) > first for value in node.args)
         # A `**` has the name None, which is no keyword of a known callee.
-        if late or not {word.arg for word in node.keywords} <= known.keywords(node):
+        if late or not {word.arg for word in node.keywords} <= callees.keywords(node):
             yield Refused(UNKNOWN)
         elif not commute(code, [word.value for word in node.keywords]):
             yield Refused(EFFECTS)
@@ -150,7 +150,7 @@ def find_keyword_only(code: PythonSource) -> Iterator[Site | Refused]:
             continue
         if node.decorator_list:
             yield Refused(DECORATED)  # a decorator may read the signature
-        elif reflects(code) or code.shown & Sees.PARAMETERS:
+        elif reflects(code) or code.sees & Sees.PARAMETERS:
             yield Refused(REFLECTION)
         else:
             pairs = list(zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True))[:MOST]
@@ -240,13 +240,13 @@ class _Callees:
         """The keywords among which the callee sees no order; empty if the callee is unknown."""
         func = call.func
         if isinstance(func, ast.Attribute):
-            own = METHODS.get((self._code.kind(func.value) or "", func.attr))
-            return own if own is not None else self._imported_keywords(func)
+            listed = METHODS.get((self._code.kind(func.value) or "", func.attr))
+            return listed if listed is not None else self._imported_keywords(func)
         if not isinstance(func, ast.Name):
             return frozenset()
         if func.id not in self._binders:
-            known = KEYWORDS.get(func.id, frozenset()) if func.id in BUILTINS else frozenset()
-            return known if known and self._kept(func.id) else frozenset()
+            keywords = KEYWORDS.get(func.id, frozenset()) if func.id in BUILTINS else frozenset()
+            return keywords if keywords and self._keep_meaning(func.id) else frozenset()
         # A name that is bound twice may mean another function at the call. In a class, `__f` is `_C__f`.
         if self._binders[func.id] != 1 or mangled(func.id):
             return frozenset()
@@ -259,7 +259,7 @@ class _Callees:
         """The names to which the text may bind something else than its statements show; `*` for any name."""
         return frozenset(replaced_names(index_in(self._code.tree)))
 
-    def _kept(self, *names: str) -> bool:
+    def _keep_meaning(self, *names: str) -> bool:
         """Whether names, and attributes of modules and classes, stand only for what statements show."""
         return "*" not in self._binders and self._replaced.isdisjoint(("*", *names))
 
@@ -268,7 +268,7 @@ class _Callees:
         match func:
             case ast.Name(id=name) if self._binders.get(name) == 1 and name in self._imported:
                 path, holder = self._imported[name]
-                return path if self._seen(holder, func) else None
+                return path if self._reaches(holder, func) else None
             case ast.Attribute(value=value, attr=attr):
                 above = self._dotted(value)
                 return f"{above}.{attr}" if above else None
@@ -279,26 +279,26 @@ class _Callees:
         name = self._dotted(func)
         if name is None or name.partition(".")[0] not in SILENT | REGISTERING:
             return frozenset()
-        known = FUNCTIONS.get(name, frozenset())
+        keywords = FUNCTIONS.get(name, frozenset())
         root = next(part.id for part in ast.walk(func) if isinstance(part, ast.Name))
-        return known if known and self._kept(root, *name.split(".")) else frozenset()
+        return keywords if keywords and self._keep_meaning(root, *name.split(".")) else frozenset()
 
     def _parameters(self, call: ast.Call, node: FunctionNode | ast.ClassDef) -> frozenset[str]:
         """The parameters of a function of the text that a call may give by name; empty if another function
         may be called.
         """
-        if not self._seen(self._code.parent(node), call) or node.decorator_list:
+        if not self._reaches(self._code.parent(node), call) or node.decorator_list:
             return frozenset()
         # `C.__init__ = other` gives `C` another signature.
-        if not self._kept(node.name, "__init__", "__new__"):
+        if not self._keep_meaning(node.name, "__init__", "__new__"):
             return frozenset()
         bound = 0
         if isinstance(node, ast.ClassDef):
             # A base may define `__new__`, a metaclass `__call__`: they see the keywords in their order.
             if node.bases or node.keywords or getattr(node, "type_params", []):
                 return frozenset()
-            made = [part for part in node.body if isinstance(part, FunctionNode)]
-            first = [part for part in made if part.name == "__init__" and not part.decorator_list]
+            methods = [part for part in node.body if isinstance(part, FunctionNode)]
+            first = [part for part in methods if part.name == "__init__" and not part.decorator_list]
             names = binders(ast.Module(body=node.body, type_ignores=[]))
             if len(first) != 1 or "__new__" in names or names["__init__"] != 1:
                 return frozenset()
@@ -309,11 +309,11 @@ class _Callees:
             return frozenset()
         positional = [*args.posonlyargs, *args.args]
         # A parameter that is already filled cannot be given by name.
-        taken = bound + len(call.args)
+        filled = bound + len(call.args)
         by_name = {arg.arg for arg in [*args.args, *args.kwonlyargs] if not mangled(arg.arg)}
-        return frozenset(by_name - {arg.arg for arg in positional[:taken]})
+        return frozenset(by_name - {arg.arg for arg in positional[:filled]})
 
-    def _seen(self, holder: ast.AST | None, node: ast.AST) -> bool:
+    def _reaches(self, holder: ast.AST | None, node: ast.AST) -> bool:
         """Whether a name bound directly in the scope `holder` is the one that `node` sees."""
         # `if` and `try` at the top of a module bind names of the module.
         if isinstance(holder, ast.If | ast.Try | ast.With) and self._code.parent(holder) is self._code.tree:

@@ -129,8 +129,8 @@ def _targets(code: PythonSource, node: ast.Assign, rows: Sequence[Sequence[ast.e
     if any(isinstance(target, ast.Starred) for row in rows for target in row):
         return None  # `*a, b = c, d` gives each target another number of values
     # Guarded: a handler, or a variable that lives on, shows which targets were bound before one failed.
-    given = rows[1] if len(rows) > 1 else [node.value] * len(rows[0])
-    stores = [code.storing(target, value) for target, value in zip(rows[0], given, strict=True)]
+    values = rows[1] if len(rows) > 1 else [node.value] * len(rows[0])
+    stores = [code.storing(target, value) for target, value in zip(rows[0], values, strict=True)]
     bound = conflicts(stores, guarded=True)
     evaluated = [conflicts([code.effects(value) for value in row], guarded=True) for row in rows[1:]]
     before = [reduce(or_, masks) for masks in zip(bound, *evaluated, strict=True)]

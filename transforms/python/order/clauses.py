@@ -77,10 +77,10 @@ def _families(node: ast.expr | None, bound: Mapping[str, int]) -> frozenset[int]
         # A bare `except` catches everything; a name that the text binds may be any class.
         if not isinstance(name, ast.Name) or name.id in bound or "*" in bound:
             return None
-        own = [number for number, family in enumerate(DISJOINT) if name.id in family]
-        if not own:
+        numbers = [number for number, family in enumerate(DISJOINT) if name.id in family]
+        if not numbers:
             return None
-        groups.update(own)
+        groups.update(numbers)
     return frozenset(groups)
 
 
@@ -236,11 +236,11 @@ def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:
         if not all(code.alone(part) for body in bodies for part in (body[0], body[-1])):
             yield Refused(LAYOUT)
         elif [ast.dump(part) for part in node.body] != [ast.dump(part) for part in other]:
-            parts = [_whole(code, body) for body in bodies]
+            parts = [_body_span(code, body) for body in bodies]
             yield Site(((permuted(parts, (1, 0)),),), "two bodies exchanged", code.line(node))
 
 
-def _whole(code: PythonSource, body: Sequence[ast.stmt]) -> Span:
+def _body_span(code: PythonSource, body: Sequence[ast.stmt]) -> Span:
     return Span(code.lines(body[0], body[-1]).start, line_end(code, code.end(body[-1])))
 
 

@@ -156,16 +156,16 @@ def _runs(
     """The sites of one body. `above` is a line behind which all its comments stand; `refused` applies to
     every run.
     """
-    taken = FunctionNode if noun == METHODS else Definition
+    kind = FunctionNode if noun == METHODS else Definition
 
     def wanted(node: ast.stmt) -> bool:
-        return isinstance(node, taken) and module.code.alone(node)
+        return isinstance(node, kind) and module.code.alone(node)
 
     for start, end, line in runs(body, wanted, above):
-        run = [node for node in body[start:end] if isinstance(node, taken)]
+        run = [node for node in body[start:end] if isinstance(node, kind)]
         certain = module.bound_above(body)
         for node in body[:start]:
-            certain |= {node.name} if isinstance(node, taken) and wanted(node) else module.surely_bound(node)
+            certain |= {node.name} if isinstance(node, kind) and wanted(node) else module.surely_bound(node)
         yield from _run(module, run, noun, frozenset(certain), line, refused)
 
 
@@ -245,10 +245,10 @@ class _DefinitionEffects:
                     part.decorator_list[0] if isinstance(part, FunctionNode) and part.decorator_list else None
                 )
                 accessor = isinstance(first, ast.Attribute) and first.attr in _ACCESSORS
-                own = (
+                getter = (
                     isinstance(first, ast.Name) and first.id == "property" and self.module.builtin("property")
                 )
-                by_name[name] = (own or accessor) and by_name.get(name, own)
+                by_name[name] = (getter or accessor) and by_name.get(name, getter)
         return {name for name, only in by_name.items() if only}
 
     def _class(self, node: ast.ClassDef) -> bool:
@@ -349,7 +349,7 @@ def reads_module(code: PythonSource) -> bool:
 
 def _reads_namespace(code: PythonSource, module: _ModuleNames, *, classes: bool) -> bool:
     """Whether a text reads the names of a module (or, with `classes`, of a class) in their order."""
-    if code.shown & (Sees.MODULE | Sees.CLASS | Sees.LOCALS | Sees.SOURCE | Sees.BEGINNINGS):
+    if code.sees & (Sees.MODULE | Sees.CLASS | Sees.LOCALS | Sees.SOURCE | Sees.BEGINNINGS):
         return True
     index = index_in(code.tree)
     for mention in namespaces_in(index, _LISTING):

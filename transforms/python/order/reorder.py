@@ -91,13 +91,13 @@ _BEYOND_LINES: Final = re.compile(rb"\\(?:\n|\Z)|[\r\f\0]")
 """A continued line, a lone carriage return, a form feed, which resets an indentation."""
 
 
-def _seen(shown: Sees, *, looking: bool) -> str:
+def _why_fixed(sees: Sees, *, looking: bool) -> str:
     """Why no statement of a function may move: somebody may list its variables in their order."""
-    if shown.lines is LinesRead.TEXT:
+    if sees.lines is LinesRead.TEXT:
         return SOURCE_READ
-    if looking or shown.variables:
+    if looking or sees.variables:
         return NAMES_SEEN
-    return LIVES_SEEN if shown.lives else ""
+    return LIVES_SEEN if sees.lives else ""
 
 
 class PythonOrdering(StatementOrdering):
@@ -108,15 +108,15 @@ class PythonOrdering(StatementOrdering):
         blocks = [_bounded(source, block) for block in program.blocks]
         movable = any(map(is_movable, blocks))
         reason = TWO_SPELLINGS if movable and spells_twice(program.source) else ""
-        shown = shown_together(program.source, around, asked=_ASKED) if movable else Sees.NOTHING
+        sees = shown_together(program.source, around, mask=_ASKED) if movable else Sees.NOTHING
         if not reason:
-            reason = _seen(shown, looking=program.looking)
-        if shown & _BETWEEN:
-            own = shown_together(program.source, asked=_ASKED)
-            blocks = [_in_between(program, block, shown, own) for block in blocks]
+            reason = _why_fixed(sees, looking=program.looking)
+        if sees & _BETWEEN:
+            own = shown_together(program.source, mask=_ASKED)
+            blocks = [_in_between(program, block, sees, own) for block in blocks]
             if not (reason or any(map(is_movable, blocks))):
                 reason = LOOKED_BETWEEN
-        if lines := shown.lines:
+        if lines := sees.lines:
             blocks = [_on_its_lines(program, block, lines) for block in blocks]
             if not (reason or any(map(is_movable, blocks))):
                 reason = SOURCE_READ if lines == LinesRead.TEXT else POSITIONS_READ
@@ -177,11 +177,11 @@ def _on_its_lines(program: PythonProgram, block: StatementBlock, lines: LinesRea
     for number, mask in enumerate(block.predecessors):
         statement = block.statements[number]
         node = program.nodes[statement.lines.start][0] if statement.lines else None
-        shown = lines >= LinesRead.ALL or (node is not None and _holds_code(node))
+        fixed = lines >= LinesRead.ALL or (node is not None and _holds_code(node))
         if lines == LinesRead.RUNNING:
-            shown = shown or bool(block.effects[number].flags & _SHOWN)
-        masks.append(mask | ((1 << number) - 1 if shown else above))
-        if shown:
+            fixed = fixed or bool(block.effects[number].flags & _SHOWN)
+        masks.append(mask | ((1 << number) - 1 if fixed else above))
+        if fixed:
             above = (2 << number) - 1
     return block._replace(predecessors=tuple(masks)) if above else block
 
@@ -194,27 +194,27 @@ _ASKED: Final = (
 _SHARED: Final = ACTS | STORES | OBSERVES | LOOKS_UP
 
 
-def _in_between(program: PythonProgram, block: StatementBlock, shown: Sees, own: Sees) -> StatementBlock:
+def _in_between(program: PythonProgram, block: StatementBlock, sees: Sees, own: Sees) -> StatementBlock:
     """The block, in which those statements keep their order between which somebody may look.
 
-    `shown` is what the whole file shows, `own` what the function itself does.
+    `sees` is what the whole file shows, `own` what the function itself does.
     """
     if block.fixed:
         return block
-    drops = _Drops(program) if shown & Sees.DROPS else None
+    drops = _Drops(program) if sees & Sees.DROPS else None
     effects: list[Effects] = []
     for number, effect in enumerate(block.effects):
         lines, flags = block.statements[number].lines, effect.flags
         parts = below(program.nodes[lines.start][0]) if lines else []
         acts = (
-            (shown & Sees.MOMENTS and flags & _SHARED)
-            or (shown & Sees.STOPS and flags & STORES)
+            (sees & Sees.MOMENTS and flags & _SHARED)
+            or (sees & Sees.STOPS and flags & STORES)
             # Its handler may see any variable.
             or (own & (Sees.DEPTH | Sees.STOPS) and parts)
-            or (shown & Sees.IMPORTS and _holds(parts, ast.Import, ast.ImportFrom))
+            or (sees & Sees.IMPORTS and _holds(parts, ast.Import, ast.ImportFrom))
             or (drops is not None and drops.at(block.statements[number], flags))
         )
-        ends = shown & (Sees.DEPTH | Sees.STOPS) and _holds(parts, ast.Call)
+        ends = sees & (Sees.DEPTH | Sees.STOPS) and _holds(parts, ast.Call)
         effects.append(effect._replace(flags=flags | (ACTS if acts else 0) | (OBSERVES if ends else 0)))
     masks = zip(block.predecessors, conflicts(effects), strict=True)
     return block._replace(predecessors=tuple(mask | more for mask, more in masks))
@@ -244,12 +244,12 @@ class _Drops:
             return True
         facts = place.facts
         # Of `if x is None: x = []`, nobody sees what `x` was.
-        known = facts.types.keys() & {name for name, kind in facts.types.items() if kind in PLAIN}
-        known = known | facts.annotated_plain | _found_none(node)
+        plain = facts.types.keys() & {name for name, kind in facts.types.items() if kind in PLAIN}
+        plain = plain | facts.annotated_plain | _bound_where_none(node)
         return any(
             self._bound_above(name, line, facts.parameters)
             for line in statement.lines
-            for name in self._program.effects[line].writes - known
+            for name in self._program.effects[line].writes - plain
         )
 
     def _bound_above(self, name: str, line: int, parameters: Set[str]) -> bool:
@@ -285,7 +285,7 @@ class _Drops:
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 
 
-def _found_none(node: ast.AST) -> frozenset[str]:
+def _bound_where_none(node: ast.AST) -> frozenset[str]:
     """The variable that a statement binds where it is `None`."""
     match node:
         case ast.If(

@@ -41,11 +41,11 @@ def _places(code: PythonSource, edits: Edits) -> Iterator[Site | Refused]:
         if len(inside) != 1 or inside[0].type != tokenize.STRING:
             yield Refused(IN_PARTS)
             continue
-        whole = code.source[start:end].decode()
+        literal = code.source[start:end].decode()
         # The quotes, and a letter before them, are no words: each stands beside what is none.
-        quotes = 3 if whole.endswith(('"""', "'''")) else 1
-        opening = len(whole) - len(whole.lstrip("rRuU")) + quotes
-        words = whole[opening : len(whole) - quotes]
+        quotes = 3 if literal.endswith(('"""', "'''")) else 1
+        opening = len(literal) - len(literal.lstrip("rRuU")) + quotes
+        words = literal[opening : len(literal) - quotes]
         for options in filter(None, edits(words, names)):
             yield place(words, options, start + opening, code.line(text))
 

@@ -268,8 +268,8 @@ def _parts(node: ast.JoinedStr) -> tuple[list[str], list[tuple[str, str]]]:
     parts: list[str | tuple[str, str]] = []
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
-            shown = part.format_spec.values if isinstance(part.format_spec, ast.JoinedStr) else []
-            spec = "".join(str(part.value) for part in shown if isinstance(part, ast.Constant))
+            inner = part.format_spec.values if isinstance(part.format_spec, ast.JoinedStr) else []
+            spec = "".join(str(part.value) for part in inner if isinstance(part, ast.Constant))
             parts.append((spec, chr(part.conversion) if part.conversion > 0 else ""))
         elif isinstance(part, ast.Constant):
             parts.append(str(part.value))
@@ -324,8 +324,8 @@ def _summands(code: PythonSource, node: ast.JoinedStr, formatted: Formatted) -> 
         if field is not None:
             name = _CALLS[field.conversion]
             if code.kind(field.node.value) == "str" and name == "str":
-                shown = code.slice(field.value)
-                operands.append(shown if isinstance(field.node.value, _OPERANDS) else f"({shown})")
+                operand = code.slice(field.value)
+                operands.append(operand if isinstance(field.node.value, _OPERANDS) else f"({operand})")
             else:
                 operands.append(f"{name}({field.written(code)})")
         if text:

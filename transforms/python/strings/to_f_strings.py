@@ -158,8 +158,8 @@ def _percent_slot(code: PythonSource, value: ast.expr, match: re.Match[str]) -> 
             return Refused(CONVERSION)
         if not width and precision is None:
             # `format` shows these types as `str` does; of another one it calls `__format__`.
-            shown = letter == "s" and kind in ("str", "int", "float", "bool", "none")
-            return _Slot(value, "" if shown else f"!{letter}")
+            alike = letter == "s" and kind in ("str", "int", "float", "bool", "none")
+            return _Slot(value, "" if alike else f"!{letter}")
         # `%5.s` cuts everything off, and `format` wants digits behind the point.
         if precision == "":
             return Refused(CONVERSION)
@@ -197,18 +197,20 @@ def _format_calls(code: PythonSource, node: ast.Call) -> Site | Refused | None:
     # In `"\x7b}"` the source does not show the brace. Each brace is one character more when it is doubled.
     if text.count("{") + text.count("}") != len(_braced(literal, literal.body)) - len(literal.body):
         return Refused(BY_ESCAPE)
-    given = {str(number): value for number, value in enumerate(node.args)}
+    arguments = {str(number): value for number, value in enumerate(node.args)}
     for keyword in node.keywords:
         if keyword.arg is None:
             return Refused(SPREAD)
-        given[keyword.arg] = keyword.value
+        arguments[keyword.arg] = keyword.value
     if any(isinstance(value, ast.Starred) for value in node.args):
         return Refused(SPREAD)
-    parts = _format_parts(code, literal, given)
+    parts = _format_parts(code, literal, arguments)
     return parts if isinstance(parts, Refused) else _f_string(code, node, literal, parts, "format")
 
 
-def _format_parts(code: PythonSource, literal: Literal, given: dict[str, ast.expr]) -> list[_Part] | Refused:
+def _format_parts(
+    code: PythonSource, literal: Literal, arguments: dict[str, ast.expr]
+) -> list[_Part] | Refused:
     """The texts and fields of a template of `format`, given its arguments by name or position."""
     parts: list[_Part] = []
     used: list[str] = []
@@ -220,23 +222,23 @@ def _format_parts(code: PythonSource, literal: Literal, given: dict[str, ast.exp
         if match[1] is None:
             parts.append(match[0])
             continue
-        own = _FIELD.fullmatch(match[1])
-        if own is None:
+        field = _FIELD.fullmatch(match[1])
+        if field is None:
             return Refused(NESTED)
-        name = own[1]
+        name = field[1]
         if not name:
             name, automatic = str(automatic), automatic + 1
         # `{0.b}` and `{0[b]}` look inside the value.
-        if name not in given:
+        if name not in arguments:
             return Refused(COUNT if name.isidentifier() or name.isdigit() else LOOKS_INSIDE)
         used.append(name)
-        parts.append(_Slot(given[name], f"!{own[2]}" if own[2] else "", own[3]))
+        parts.append(_Slot(arguments[name], f"!{field[2]}" if field[2] else "", field[3]))
     # `"{} {0}"` raises: numbers are given for all fields or for none.
     if automatic and automatic != sum(name.isdigit() for name in used):
         return Refused(COUNT)
     # A call evaluates every argument once, in order; an f-string evaluates each field.
-    if used != list(given) and not all(
-        isinstance(value, ast.Name | ast.Constant) and code.harmless(value) for value in given.values()
+    if used != list(arguments) and not all(
+        isinstance(value, ast.Name | ast.Constant) and code.harmless(value) for value in arguments.values()
     ):
         return Refused(REUSED)
     return parts
@@ -272,12 +274,14 @@ def _sums(code: PythonSource) -> Iterator[Site | Refused]:
         if first is None or None in read.values():
             yield Refused(SEVERAL)
         # Escapes mean nothing in a raw string, so the texts cannot share one literal.
-        elif any(own and (own.prefix, own.quote) != (first.prefix, first.quote) for own in read.values()):
+        elif any(part and (part.prefix, part.quote) != (first.prefix, first.quote) for part in read.values()):
             yield Refused(DIFFERENT)
         else:
             done.update(spine)
             pairs = [(operand, read.get(id(operand))) for operand in operands]
-            parts = [_braced(own, own.body) if own is not None else _Slot(operand) for operand, own in pairs]
+            parts = [
+                _braced(part, part.body) if part is not None else _Slot(operand) for operand, part in pairs
+            ]
             yield _f_string(code, node, first, parts, "sum")
 
 

@@ -172,7 +172,7 @@ class Emulator:
             engine.emu_start(CODE, CODE + len(code), count=MOST)
         except self._unicorn.UcError as failure:
             error = int(failure.errno)
-        left = MachineState(
+        after = MachineState(
             {base: engine.reg_read(number) for base, number in self._general},
             {base: engine.reg_read(number) for base, number in self._vector},
             engine.reg_read(self._flags) & FLAGS,
@@ -189,7 +189,7 @@ class Emulator:
             for page in self._mapped:
                 engine.mem_unmap(page, PAGE)
             self._mapped = {}
-        return _Run(left, changed, error)
+        return _Run(after, changed, error)
 
 
 def _content(seed: bytes, page: int) -> bytes:

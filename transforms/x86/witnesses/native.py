@@ -255,7 +255,7 @@ class NativeProcessor:
             reasons = [distrust(pair.before) or distrust(pair.after) for pair in batch]
             fit = [pair for pair, reason in zip(batch, reasons, strict=True) if not reason]
             groups = groupby(fit, key=lambda pair: pair.before.source if alone else "")
-            answers = iter(self.ask([[_asked(pair, states) for pair in group] for _, group in groups]))
+            answers = iter(self.ask([[_input(pair, states) for pair in group] for _, group in groups]))
             for reason in reasons:
                 yield NotTrusted(reason) if reason else _verdict(*next(answers))
 
@@ -321,7 +321,7 @@ def _info() -> iced.InstructionInfoFactory:
     return iced.InstructionInfoFactory()
 
 
-def _asked(pair: BlockPair, states: int) -> Mapping[str, Any]:
+def _input(pair: BlockPair, states: int) -> Mapping[str, Any]:
     forth = {}
     for kind, bases in BASES.items():
         moved = extended(pair.renaming, bases)

@@ -245,8 +245,8 @@ class Processor:
         memory[ARENA] = ctypes.string_at(ARENA, ARENA_SIZE)
         # An address that is not canonical is another fault through `rbp` and `rsp`, which imply `ss`.
         number = signal.SIGSEGV if number == signal.SIGBUS else number
-        left = FullState.unpacked(ctypes.string_at(AFTER, STATE_SIZE))
-        return Outcome(left, memory, number, place - CODE if number else 0, address if number else 0)
+        after = FullState.unpacked(ctypes.string_at(AFTER, STATE_SIZE))
+        return Outcome(after, memory, number, place - CODE if number else 0, address if number else 0)
 
     def _add(self, page: int) -> bool:
         if len(self._pages) >= MOST_PAGES or not 0 < page < 1 << 47 or not self._map(page, PAGE):

@@ -58,20 +58,20 @@ def prepare(job: dict[str, Any]) -> None:
 def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
     """Answer once for each pair, with JSON: `runs` that were compared, `what` differed, the last `fault`."""
     processor = Processor(bytes.fromhex(job["springboard"]), **job["labels"])
-    for asked in job["inputs"][start:]:
-        answer(json.dumps(compared(processor, asked)))
+    for pair in job["inputs"][start:]:
+        answer(json.dumps(compared(processor, pair)))
 
 
-def compared(processor: Processor, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+def compared(processor: Processor, pair: Mapping[str, Any]) -> Mapping[str, Any]:
     """Both blocks from random states."""
-    rng = Random(asked["seed"])
-    codes = [bytes.fromhex(code) for code in asked["codes"]]
-    forth, runs, fault = asked["forth"], 0, ""
-    for number in range(asked["states"]):
+    rng = Random(pair["seed"])
+    codes = [bytes.fromhex(code) for code in pair["codes"]]
+    forth, runs, fault = pair["forth"], 0, ""
+    for number in range(pair["states"]):
         state = random_state(
             rng,
-            pointers=asked["pointers"],
-            small=asked["small"],
+            pointers=pair["pointers"],
+            small=pair["small"],
             # MMX registers have numbers of their own only if the stack begins at register 0.
             top=forth["mmx"] == list(range(8)),
             aligned=number % 2 == 0,
@@ -83,9 +83,9 @@ def compared(processor: Processor, asked: Mapping[str, Any]) -> Mapping[str, Any
             ends.append(processor.run(begin, image))
         processor.forget()
         one, other = ends
-        if one.signal and other.signal and not asked["same_fault"]:
+        if one.signal and other.signal and not pair["same_fault"]:
             fault = signal.Signals(one.signal).name
-        elif what := difference(one, other, forth, image, asked["starts"]):
+        elif what := difference(one, other, forth, image, pair["starts"]):
             return {"runs": runs, "what": what, "fault": ""}
         elif one.signal:
             fault = signal.Signals(one.signal).name

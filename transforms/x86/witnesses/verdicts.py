@@ -60,10 +60,10 @@ def unfit(operation: Operation) -> str:
 def extended(renaming: Mapping[str, str], bases: Iterable[str]) -> Mapping[str, str]:
     """The renaming of some of the `bases` of one class, extended to a permutation of all of them."""
     bases = tuple(bases)
-    own = {base: renaming[base] for base in bases if base in renaming}
-    targets = set(own.values())
+    names = {base: renaming[base] for base in bases if base in renaming}
+    targets = set(names.values())
     # A register whose name another one takes gets a name that has become free: the block does not use it,
     # but it must keep its value.
-    losers = [base for base in bases if base not in own and base in targets]
-    free = [base for base in bases if base in own and base not in targets]
-    return {base: base for base in bases} | dict(zip(losers, free, strict=True)) | own
+    losers = [base for base in bases if base not in names and base in targets]
+    free = [base for base in bases if base in names and base not in targets]
+    return {base: base for base in bases} | dict(zip(losers, free, strict=True)) | names

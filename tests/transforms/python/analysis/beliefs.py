@@ -201,7 +201,7 @@ def believed_of(statement: str, shown: ShownLooks = NOTHING_SHOWN) -> Belief:
     bound = "".join(f"    {NAMES[name].bound}\n" for name in named(statement) if NAMES[name].bound)
     nested = statement.replace("\n", "\n    ")
     source = f"{HEAD}{bound}    {nested}\n"
-    builder = PythonProgramBuilder(source, dependence="strict", rebound=frozenset(), shown=shown)
+    builder = PythonProgramBuilder(source, dependence="strict", rebound=frozenset(), looks=shown)
     function = parse(source).body[0]
     assert isinstance(function, ast.FunctionDef)
     builder.alone(function)

@@ -15,7 +15,7 @@ from codeaudit.transforms.python.parsing import parse
 def facts(body: str) -> VariableFacts:
     """The facts of a function with these lines."""
     source = f"def f(q, n: int = 1):\n{indent(body, '    ')}\n"
-    builder = PythonProgramBuilder(source, dependence="strict", rebound=frozenset(), shown=NOTHING_SHOWN)
+    builder = PythonProgramBuilder(source, dependence="strict", rebound=frozenset(), looks=NOTHING_SHOWN)
     function = parse(source).body[0]
     assert isinstance(function, ast.FunctionDef)
     builder.alone(function)
@@ -139,4 +139,4 @@ MADE: Final = {
 
 @pytest.mark.parametrize(("body", "names"), MADE.items(), ids=MADE)
 def test_what_the_function_may_have_made(body: str, names: str) -> None:
-    assert facts(body).made == set(names.split())
+    assert facts(body).unshared == set(names.split())
