@@ -123,8 +123,8 @@ class Judge:
         pairs = dict.fromkeys(pair for audited in every for pair in _pairs(audited) if pair not in self._said)
         both = [_query(*order) for pair in pairs for order in (pair, pair[::-1])]
         answers = first_answers(both, self.setup) if both else {}
-        left = max(TWICE - self.record.pairs, 0)
-        again = [_again(*pair) for pair in list(pairs)[:left]]
+        count = max(TWICE - self.record.pairs, 0)
+        again = [_again(*pair) for pair in list(pairs)[:count]]
         repeated = first_answers(again, self.setup, again=True) if again else {}
         for pair in pairs:
             first, second = (_word(answers[_query(*order)]) for order in (pair, pair[::-1]))

@@ -65,12 +65,12 @@ class MovableChooser:
     @property
     def counts(self) -> Mapping[str, int]:
         """The number of movable samples, by transform."""
-        return {name: len(known.sizes) for name, known in self._found.items()}
+        return {name: len(tally.sizes) for name, tally in self._found.items()}
 
     @property
     def short(self) -> tuple[str, ...]:
         """The transforms that still lack movable samples."""
-        return tuple(name for name, known in self._found.items() if len(known.sizes) < self.wanted)
+        return tuple(name for name, tally in self._found.items() if len(tally.sizes) < self.wanted)
 
     def count(self, case: Case) -> None:
         """Count a case of the plain draw."""
@@ -79,11 +79,11 @@ class MovableChooser:
 
     def chosen(self, case: Case) -> Case | None:
         """A candidate with the outcomes that it is drawn for; `None` if it is not drawn."""
-        kept = self._moved(case, self.short)
-        for name in kept:
+        names = self._moved(case, self.short)
+        for name in names:
             self._found[name].extra += 1
         self.monitor.answered(1, recalled=False)
-        outcomes = tuple(outcome for outcome in case.outcomes if outcome.transform in kept)
+        outcomes = tuple(outcome for outcome in case.outcomes if outcome.transform in names)
         return replace(case, outcomes=outcomes, extra=True) if outcomes else None
 
     def frozen(self, case: Case) -> None:
@@ -98,7 +98,7 @@ class MovableChooser:
 
     def result(self, seed: int) -> MovableDraw | None:
         """The record of the draw of this trial; `None` for a suite that holds its plain draw alone."""
-        if not self.wanted and not any(known.extra for known in self._found.values()):
+        if not self.wanted and not any(tally.extra for tally in self._found.values()):
             return None
         return MovableDraw(
             seed=seed,
@@ -106,9 +106,9 @@ class MovableChooser:
             plain=_medians(self._plain),
             by_transform=tuple(
                 MovableSize(
-                    transform=name, movable=_medians(known.sizes), extra=known.extra, tried=known.tried
+                    transform=name, movable=_medians(tally.sizes), extra=tally.extra, tried=tally.tried
                 )
-                for name, known in self._found.items()
+                for name, tally in self._found.items()
             ),
         )
 

@@ -169,8 +169,8 @@ _LONGEST_SENTENCE: Final = 300
 
 def without_thoughts(text: str) -> str:
     """A reply without its thoughts; empty if it was cut off in them."""
-    *thoughts, said = THOUGHT_ENDS.split(text)
-    return "" if not thoughts and _THOUGHT.match(text) else said
+    *thoughts, rest = THOUGHT_ENDS.split(text)
+    return "" if not thoughts and _THOUGHT.match(text) else rest
 
 
 _ANSWER_LINE: Final = re.compile(r"[\s>#*_`-]*(?:(?:final|my|the)\s+)?answer(?:\s+is)?\s*[*_`]*\s*:", re.I)
@@ -352,9 +352,9 @@ def _of_value(value: object, candidate: AnswerShape, *, depth: int) -> Iterator[
                     yield from _of_value(inner, candidate, depth=depth - 1)
         case list() | tuple() if depth:
             if candidate.parts is not None and value and all(isinstance(part, str) for part in value):
-                whole = candidate.parts([str(part) for part in value])
-                if whole is not None:
-                    yield whole
+                answer = candidate.parts([str(part) for part in value])
+                if answer is not None:
+                    yield answer
                     return
             for inner in value:
                 yield from _of_value(inner, candidate, depth=depth - 1)
@@ -454,8 +454,8 @@ def _sentence(text: str, candidate: AnswerShape, place: _Place) -> Iterator[Answ
             continue
         if candidate.is_name:
             yield from _named(sentence, candidate)
-        if said := _states(candidate).fullmatch(sentence):
-            inner, ticks = _peeled(said["said"].strip().removesuffix("."))
+        if match := _states(candidate).fullmatch(sentence):
+            inner, ticks = _peeled(match["said"].strip().removesuffix("."))
             yield from _one(candidate.of_quoted(inner) if ticks else candidate.of_boxed(inner))
 
 
@@ -648,16 +648,16 @@ line is taken off before (`list item`, `labelled line`), and so are fences, head
 def read(text: str, candidate: AnswerShape) -> Reading | None:
     """The one answer that a reply states; `None` if it states none, or several that differ."""
     candidates = list(_candidates(without_thoughts(text), candidate))
-    said = [entry for entry in candidates if entry.rank in ("opening", "marked")]
+    leaders = [entry for entry in candidates if entry.rank in ("opening", "marked")]
     against = {"shown", "rival"}
     # What only a sentence says, another sentence can take back.
-    if all(entry.form == CLOSED_SENTENCE for entry in said):
+    if all(entry.form == CLOSED_SENTENCE for entry in leaders):
         against.add("told")
-    rivals = [entry for entry in candidates if entry.rank in against] if said else []
-    said = said or [entry for entry in candidates if entry.rank in ("shown", "weak")]
-    if len({candidate.key(entry.answer) for entry in (*said, *rivals)}) != 1 or not said:
+    rivals = [entry for entry in candidates if entry.rank in against] if leaders else []
+    leaders = leaders or [entry for entry in candidates if entry.rank in ("shown", "weak")]
+    if len({candidate.key(entry.answer) for entry in (*leaders, *rivals)}) != 1 or not leaders:
         return None
-    return Reading(said[0].answer, said[0].form)
+    return Reading(leaders[0].answer, leaders[0].form)
 
 
 @dataclass(slots=True)
@@ -716,9 +716,9 @@ def _candidates(text: str, candidate: AnswerShape) -> Iterator[_Found]:
     only = len(blocks) == 1 and sum(bool(line.strip()) for line in blocks[0].lines) == 1
     for number, block in enumerate(blocks):
         place = _Place(number == 0, not state.begun, state.introduced, block.fenced)
-        whole = list(_of_block(block, candidate, place, state.label))
-        if whole:
-            yield from whole
+        candidates = list(_of_block(block, candidate, place, state.label))
+        if candidates:
+            yield from candidates
             state.begun, state.label, state.introduced = True, None, False
             continue
         for line in _joined(block.lines, candidate):
@@ -921,14 +921,14 @@ class Closed:
         }
         alone = [text for text in self._said if text not in spellings or text in words]
         parts = [text for text in sorted(alone, key=len, reverse=True) if not _BARE_VALUE.fullmatch(text)]
-        each = [
+        patterns = [
             f"(?i:{re.escape(part)})" if self._folded.get(part.casefold()) == part else re.escape(part)
             for part in parts
         ]
-        self._in_prose = re.compile(rf"(?<![\w-])(?:{'|'.join(each)})(?![\w-])" if each else r"(?!)")
+        self._in_prose = re.compile(rf"(?<![\w-])(?:{'|'.join(patterns)})(?![\w-])" if patterns else r"(?!)")
         numbers = [re.escape(text) for text in alone if _BARE_VALUE.fullmatch(text)]
         self._opening = re.compile(
-            rf"{_QUOTES}(?P<said>{'|'.join([*each, *numbers]) or '(?!)'}){_QUOTES}"
+            rf"{_QUOTES}(?P<said>{'|'.join([*patterns, *numbers]) or '(?!)'}){_QUOTES}"
             rf"(?P<rest>[.,;:!]{_QUOTES}(?:\s.*)?|\s+[-(\u2013\u2014].*|\uff08.*)?",
             re.DOTALL,
         )
@@ -938,14 +938,14 @@ class Closed:
         plain = " ".join(text.split())
         for form in (plain, plain.strip(_WRAPPING)):
             for way in (form, as_label(form) or ""):
-                known = way if way in self._said else self._folded.get(way.casefold())
-                if known is not None:
-                    return self._said[known]
+                key = way if way in self._said else self._folded.get(way.casefold())
+                if key is not None:
+                    return self._said[key]
         return None
 
-    def meaning(self, said: object) -> object:
+    def meaning(self, answer: object) -> object:
         """The label that a label or a word means to the driver."""
-        return self._words.get(str(said), said)
+        return self._words.get(str(answer), answer)
 
     def named(self, text: str) -> list[str]:
         """The labels and words in a text, in order."""
@@ -954,19 +954,19 @@ class Closed:
 
     def alone(self, line: str) -> str | None:
         """A label with nothing beside it, or in front of a reason that does not name another one."""
-        if (whole := self.said(line)) is not None:
-            return whole
+        if (label := self.said(line)) is not None:
+            return label
         match = self._opening.fullmatch(line.strip()) if len(line) <= _LONGEST_LINE else None
-        said = None if match is None else self.said(match["said"])
-        if match is None or said is None:
+        first = None if match is None else self.said(match["said"])
+        if match is None or first is None:
             return None
         rest = match["rest"] or ""
         # "1. The loop" begins a list.
         if match["said"].strip("-.").isdigit() and not re.fullmatch(r"\s+\(.*", rest, re.DOTALL):
             return None
         others = [self.said(word) for word in re.findall(r"true|false|yes|no", rest, re.I)]
-        known = [other for other in others if other is not None]
-        return said if self._agree([said, *known, *self.named(rest), *self._in_brackets(rest)]) else None
+        labels = [other for other in others if other is not None]
+        return first if self._agree([first, *labels, *self.named(rest), *self._in_brackets(rest)]) else None
 
     def sentence(self, line: str) -> str | None:
         """A line that names one label and no other, and does not deny it or doubt it."""
@@ -988,8 +988,8 @@ class Closed:
         label = self.said(inner[1]) if inner else None
         return [] if label is None else [label]
 
-    def _agree(self, said: Sequence[str]) -> bool:
-        return len({self.meaning(label) for label in said}) == 1
+    def _agree(self, labels: Sequence[str]) -> bool:
+        return len({self.meaning(label) for label in labels}) == 1
 
 
 @cache
@@ -1002,19 +1002,19 @@ def closed(
     keys: tuple[str, ...] = CLASS_LABELS,
 ) -> AnswerShape:
     """The shape of an answer that is one of these labels. `keys` stand in front of one (`Label: …`)."""
-    known = Closed(labels, spellings=dict(spellings), words=dict(words), any_case=any_case)
+    label_set = Closed(labels, spellings=dict(spellings), words=dict(words), any_case=any_case)
 
     def with_words(more: tuple[tuple[str, str], ...]) -> AnswerShape:
         return closed(labels, spellings=spellings, words=more, any_case=any_case, keys=keys)
 
     return AnswerShape(
-        alone=known.alone,
-        boxed=known.alone,
-        sentence=known.sentence,
-        mentions=known.named,
+        alone=label_set.alone,
+        boxed=label_set.alone,
+        sentence=label_set.sentence,
+        mentions=label_set.named,
         labels=keys,
         is_word=True,
-        key=known.meaning,
+        key=label_set.meaning,
         mapped=with_words,
     )
 
@@ -1022,11 +1022,11 @@ def closed(
 @cache
 def _with_words(shape: AnswerShape, words: tuple[tuple[str, str], ...]) -> AnswerShape:
     """A shape that is no closed set, with the words of `--label-map` as they stand."""
-    known = Closed((), spellings={}, words=dict(words), any_case=False)
+    label_set = Closed((), spellings={}, words=dict(words), any_case=False)
 
     def either(read: ReplyReader) -> ReplyReader:
         def first(text: str) -> Answer | None:
-            label = known.said(text)
+            label = label_set.said(text)
             return read(text) if label is None else label
 
         return first

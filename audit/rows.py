@@ -203,8 +203,8 @@ def attack_row(attacked: Attacked) -> TableRow:
     }
     verdict = attacked.violated
     if verdict is None:
-        held = "certified" if attacked.certified else "held"
-        return {**row, "outcome": held if attacked.queries else "not_attacked"}
+        outcome = "certified" if attacked.certified else "held"
+        return {**row, "outcome": outcome if attacked.queries else "not_attacked"}
     return {
         **row,
         "outcome": "violated",
@@ -382,8 +382,8 @@ def read_by_sample(folder: TableFolder, models: Sequence[str], *, seed: int) -> 
         for name, rows in readers.items():
             if audited := _audited(folder, name, case, rows):
                 yield audited
-    known = {row["model"] for row in read_rows(path, seed=seed, columns=("model", "seed"))}
-    if known - readers.keys() or any(next(rows, None) is not None for rows in readers.values()):
+    in_table = {row["model"] for row in read_rows(path, seed=seed, columns=("model", "seed"))}
+    if in_table - readers.keys() or any(next(rows, None) is not None for rows in readers.values()):
         raise _mismatch(folder)
 
 
@@ -511,8 +511,8 @@ def _verdict(perturbed: Perturbed, row: TableRow) -> Verdict:
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=row["reason"])
     if not (isinstance(before, Predicted) and isinstance(after, Predicted)):
         raise ValueError(f"outcome {row['outcome']!r} without both answers")
-    made = Violated if row["outcome"] == "violated" else Held
-    return made(
+    kind = Violated if row["outcome"] == "violated" else Held
+    return kind(
         perturbed=perturbed, before=before, after=after, deviation=row["deviation"], shift=row.get("shift")
     )
 
