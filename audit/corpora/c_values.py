@@ -208,13 +208,13 @@ class _Reader:
 
     def _string(self, match: "re.Match[str] | None") -> str:
         """Strings that follow each other are one."""
-        whole = b""
+        content = b""
         while match is not None:
-            whole += _bytes(match["text"])
+            content += _bytes(match["text"])
             self.at = match.end()
             after = _BLANK.match(self.text, self.at)
             match = _STRING.match(self.text, after.end() if after else self.at)
-        return _quoted(whole, '"')
+        return _quoted(content, '"')
 
     def _number(self, is_negative: bool) -> str:
         sign = "-" if is_negative else ""

@@ -167,26 +167,26 @@ def find(
     function = called(sample)
     if isinstance(function, str):
         return function
-    if (own := parted(sample.source)) is not None:
-        return Calls(own[0], (own[1],), given=True)
+    if (parts := parted(sample.source)) is not None:
+        return Calls(parts[0], (parts[1],), given=True)
     if sample.calls:
         return _given(sample, function.name, longest)
-    made = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
-    return _chosen(sample, [f"{function.name}({arguments})" for arguments in dict.fromkeys(made)], longest)
+    texts = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
+    return _chosen(sample, [f"{function.name}({arguments})" for arguments in dict.fromkeys(texts)], longest)
 
 
 def _found(
     sample: Sample, finder: CallFinder, longest: int, drawn: Callable[[Sample], list[str] | str]
 ) -> Calls | str:
-    if (own := finder.parted(sample.source)) is not None:
-        return Calls(own[0], (own[1],), given=True, end=finder.end)
+    if (parts := finder.parted(sample.source)) is not None:
+        return Calls(parts[0], (parts[1],), given=True, end=finder.end)
     name = finder.function_of(sample) or ""
     if sample.calls:
         read = ((finder.whole_call(call), result) for call, result in sample.calls)
-        given = {
+        results = {
             f"{name}({call[1]})": result for call, result in read if call is not None and call[0] == name
         }
-        return _of_table(sample, given, longest, finder.end)
+        return _of_table(sample, results, longest, finder.end)
     texts = [*finder.tested(sample, frozenset({name, CANDIDATE}))] if sample.tests else drawn(sample)
     if isinstance(texts, str):
         return texts
@@ -285,8 +285,8 @@ def _missing(source: str) -> bool:
         table = pending.pop()
         for symbol in table.get_symbols():
             if table is top or symbol.is_global():
-                kept = symbol.is_assigned() or symbol.is_imported()
-                (bound if kept else read).add(symbol.get_name())
+                is_bound = symbol.is_assigned() or symbol.is_imported()
+                (bound if is_bound else read).add(symbol.get_name())
         pending += table.get_children()
     return not read <= bound | _BUILTINS
 
@@ -347,7 +347,7 @@ def parted(source: str) -> tuple[str, str] | None:
         case [ast.Expr(value=ast.Call(func=ast.Name(id=name)), col_offset=0) as last]:
             text, _, call = source.rstrip("\n").rpartition("\n")
             here = last.lineno == last.end_lineno == text.count("\n") + 2
-            known = any(isinstance(node, ast.FunctionDef) and node.name == name for node in body)
-            return (text.rstrip("\n"), call) if here and known else None
+            is_defined = any(isinstance(node, ast.FunctionDef) and node.name == name for node in body)
+            return (text.rstrip("\n"), call) if here and is_defined else None
         case _:
             return None

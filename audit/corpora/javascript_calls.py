@@ -53,8 +53,8 @@ def function_of(sample: Sample) -> str | None:
     """
     names = functions(sample.source)
     if sample.calls and parted(sample.source) is None:
-        own = (callee(call) for call, _ in sample.calls)
-        return next((name for name in own if name in names), None)
+        callees = (callee(call) for call, _ in sample.calls)
+        return next((name for name in callees if name in names), None)
     return str(sample.label) if sample.label in names else names[-1] if names else None
 
 

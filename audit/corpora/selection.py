@@ -273,10 +273,10 @@ class _Draw:
         if sample.id in self._kept:
             # The same text in two places keeps the label if one has none, and then the origin that sorts
             # first, whatever the order of reading.
-            kept = self._kept[sample.id]
-            self._kept[sample.id] = min(kept, sample, key=lambda raw: (not _labels_of(raw), _place(raw)))
+            earlier = self._kept[sample.id]
+            self._kept[sample.id] = min(earlier, sample, key=lambda raw: (not _labels_of(raw), _place(raw)))
             self.repeats[sample.id] += 1
-            self._labels[sample.id] = self._labels.get(sample.id, _labels_of(kept)) | _labels_of(sample)
+            self._labels[sample.id] = self._labels.get(sample.id, _labels_of(earlier)) | _labels_of(sample)
             return
         # `heapq` keeps the smallest on top; with negative ranks that is the worst one kept, the next to go.
         entry = (-_rank(self.seed, sample), sample.id)
@@ -419,8 +419,8 @@ def units(languages: Collection[str]) -> str:
 def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collection[str]) -> str:
     """The error for a corpus without an example, with the remedy if its language is the reason."""
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(3))
-    while (whole := getattr(corpus, "whole", None)) is not None:  # without those that look at what is read
-        corpus = whole
+    while (inner := getattr(corpus, "whole", None)) is not None:  # without those that look at what is read
+        corpus = inner
     message = f"no {unit} in corpus {corpus.spec!r}" + (f" ({why})" if why else "")
     foreign = [
         reason.removesuffix(NO_ENGINE).removeprefix("row in ").removeprefix(LOOKS)
@@ -433,19 +433,19 @@ def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collec
         return f"{message}: the file is empty"
     if isinstance(corpus, Table) and next(iter(corpus.rows(Counter())), None) is None:
         return f"{message}: the table has no rows"
-    known = ", ".join(sorted(LANGUAGES))
+    names = ", ".join(sorted(LANGUAGES))
     if strange := [name for name in (*languages, *foreign) if name not in LANGUAGES]:
-        message += f"; {', '.join(map(repr, strange))} is no language that codeaudit knows: {known}"
+        message += f"; {', '.join(map(repr, strange))} is no language that codeaudit knows: {names}"
     elif looks := [reason.removeprefix(LOOKS) for reason in reasons if reason.startswith(LOOKS)]:
         near = [language for language in every_language() if language.title in looks[0].split(" or ")]
         message += "".join(
             f"; if it is {language.title}, write --columns language={language.name}" for language in near
         )
     elif reasons.keys() & UNREAD and isinstance(corpus, Table | HubTable) and not _says_language(corpus):
-        taken = " and ".join(sorted(languages)) or DEFAULT
+        read_as = " and ".join(sorted(languages)) or DEFAULT
         message += (
-            f"; it names no language, so its texts were read as {taken}; --columns language=NAME names a "
-            f"column or the language: {known}"
+            f"; it names no language, so its texts were read as {read_as}; --columns language=NAME names a "
+            f"column or the language: {names}"
         )
     return message
 
