@@ -50,8 +50,8 @@ class Classification(ExactMatch):
     def normalise(self, answer: object) -> str | None:
         """One of the labels; `None` for everything else. Before it is fitted, every text is a label."""
         label = as_label(answer)
-        known = self.answers.labels if isinstance(self.answers, OneLabel) else ()
-        return label if not known or label in known else None
+        labels = self.answers.labels if isinstance(self.answers, OneLabel) else ()
+        return label if not labels or label in labels else None
 
 
 @cache

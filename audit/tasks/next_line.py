@@ -107,7 +107,7 @@ class NextLine(ExactMatch):
         pairs = [(str(answer), str(sample.label)) for answer, sample in answers if sample.label is not None]
         if not pairs:
             return {}
-        near = sum(edit_similarity(said, right) for said, right in pairs) / len(pairs)
+        near = sum(edit_similarity(text, right) for text, right in pairs) / len(pairs)
         return {"edit similarity": near, "BLEU-4": bleu(pairs)}
 
 
