@@ -100,21 +100,21 @@ class _CulpritSearch:
 
     def fails(self, part: Iterable[Rewrite]) -> bool:
         """Whether the test fails with only these rewrites. Also false when the budget is used up."""
-        wanted = frozenset(part)
-        if wanted in self._known:
-            return self._known[wanted]
-        if self.runs >= RUNS or not wanted:
+        rewrites = frozenset(part)
+        if rewrites in self._known:
+            return self._known[rewrites]
+        if self.runs >= RUNS or not rewrites:
             return False  # not kept in `_known`: nothing was learned
         self.runs += 1
-        self._known[wanted] = failed = self._run(wanted)
+        self._known[rewrites] = failed = self._run(rewrites)
         return failed
 
     def culprit(self, every: Sequence[Rewrite]) -> Culprit:
         """The smallest failing subset found of rewrites that make the test fail."""
 
         def of(units: Iterable[SourceUnit]) -> list[Rewrite]:
-            wanted = set(units)
-            return [rewrite for rewrite in every if rewrite[0] in wanted]
+            chosen = set(units)
+            return [rewrite for rewrite in every if rewrite[0] in chosen]
 
         # First whole units: a unit of ten transforms leaves or stays with one run.
         units = list(dict.fromkeys(unit for unit, _ in every))
@@ -129,9 +129,9 @@ class _CulpritSearch:
             runs=self.runs,
         )
 
-    def _run(self, wanted: frozenset[Rewrite]) -> bool:
+    def _run(self, rewrites: frozenset[Rewrite]) -> bool:
         choices: dict[str, frozenset[Choice]] = {}
-        for unit, name in wanted:
+        for unit, name in rewrites:
             choices[unit.path] = choices.get(unit.path, frozenset()) | {(unit.name, name)}
         self._files = changed_files(self.copy.perturbed(self.seed, choices), {})
         if self.test == STOPPED:
