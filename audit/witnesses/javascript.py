@@ -122,8 +122,8 @@ class NodeSandbox:
                 return
             groups = [list(ones) for _, ones in groupby(variants, lambda variant: variant.sample.source)]
             units = [self._unit(group) for group in groups]
-            asked = [unit for unit in units if unit is not None]
-            answers = self._all_told(programs, asked)
+            jobs = [unit for unit in units if unit is not None]
+            answers = self._all_told(programs, jobs)
             for group, unit in zip(groups, units, strict=True):
                 if unit is None:
                     yield from (Undecided(NOT_ALONE) for _ in group)
@@ -228,8 +228,8 @@ def _findings(runs: list[list[str | None]] | None, count: int) -> Iterator[Witne
     elif not any((first[place] or "").startswith(("returned", "kept", "gave")) for place in usable):
         reason = NO_INPUT
     else:
-        for seen in variants:
-            pairs = [(first[place], seen[place]) for place in usable]
+        for variant in variants:
+            pairs = [(first[place], variant[place]) for place in usable]
             if any(one != other for one, other in pairs if other is not None):
                 yield BehavesDifferently("executed", DIFFERS)
             else:
