@@ -213,7 +213,7 @@ def check_rows(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Count
             if row["status"] != "perturbed":
                 continue
             if key in variants:
-                raise RunError(f"{str(suite)!r} has a variant twice: {_told(key)}")
+                raise RunError(f"{str(suite)!r} has a variant twice: {_key_text(key)}")
             variants[key] = *(row[name] for name in FIXED), is_extra(row)
         for row in read_rows(verdicts, columns=("model", *VARIANT, *FIXED, "draw", "outcome", "reason")):
             key = tuple(row[name] for name in VARIANT)
@@ -222,9 +222,9 @@ def check_rows(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Count
                     f"{str(verdicts)!r} has verdicts on {row['model']!r}, a model that is not of this run"
                 )
             if variants.get(key) != (*(row[name] for name in FIXED), is_extra(row)):
-                raise RunError(f"{str(verdicts)!r} has a verdict on no variant of {SUITE}: {_told(key)}")
+                raise RunError(f"{str(verdicts)!r} has a verdict on no variant of {SUITE}: {_key_text(key)}")
             if (row["model"], *key) in seen:
-                raise RunError(f"{str(verdicts)!r} has a verdict twice: {_told(key)}")
+                raise RunError(f"{str(verdicts)!r} has a verdict twice: {_key_text(key)}")
             seen.add((row["model"], *key))
             group = RowCounts(row["kind"], row["transform"], _outcome(row), is_extra(row))
             counts[row["model"]][group] += 1
@@ -360,7 +360,7 @@ def _outcome(row: Mapping[str, Any]) -> str:
     return NOT_REPEATED if row["reason"] == NOT_REPEATED else str(row["outcome"])
 
 
-def _told(key: Iterable[object]) -> str:
+def _key_text(key: Iterable[object]) -> str:
     return ", ".join(f"{name} {value}" for name, value in zip(VARIANT, key, strict=True))
 
 

@@ -270,7 +270,7 @@ def filled(
         CODE: _fenced(query.source, tag),
         SOURCE: query.source,
         LANGUAGE: name,
-        EXAMPLES: _shown(query.language, examples or {}),
+        EXAMPLES: _examples_text(query.language, examples or {}),
         UNIT: words.unit,
         STYLE: words.style,
     }
@@ -287,7 +287,7 @@ def filled(
     return _PLACES.sub(lambda place: values.get(place.group(), place.group()), template)
 
 
-def _shown(language: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> str:
+def _examples_text(language: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> str:
     """The examples in a language, each with its answer behind it."""
     key = next((name for name in (language, DEFAULT, *examples) if name in examples), "")
     record = find_language(key)

@@ -404,7 +404,7 @@ def first_answers(
             while rolling.open:
                 rolling.wait()
         return answers | rolling.answers
-    return answers | _asked(batches(rest, setup.batch_size), setup)
+    return answers | _ask(batches(rest, setup.batch_size), setup)
 
 
 def _interleaved(
@@ -423,7 +423,7 @@ def _interleaved(
             for batch in rebatches(group, setup.batch_size, padded=False)
         ],
     )
-    return answers | _asked(plan, setup)
+    return answers | _ask(plan, setup)
 
 
 def ask_again(repeated: Iterable[Repeat], setup: AuditSetup) -> dict[Query, Prediction] | None:
@@ -442,8 +442,8 @@ def ask_again(repeated: Iterable[Repeat], setup: AuditSetup) -> dict[Query, Pred
     lost: dict[Query, Prediction] = {}
     groups = _groups(repeated, setup.batch_size)
     while several := list(islice(groups, _window(setup) // (GROUP * _other_size(setup.batch_size)) or 1)):
-        answers = _asked_in_groups(several, setup)
-        lost |= {query: answer for query, answer in answers.items() if not _kept(answer)}
+        answers = _ask_in_groups(several, setup)
+        lost |= {query: answer for query, answer in answers.items() if not _is_kept(answer)}
     return lost
 
 
@@ -460,13 +460,13 @@ def _groups(repeated: Iterable[Repeat], size: int) -> Iterator[list[Repeat]]:
     yield from map(list, opened.values())
 
 
-def _asked_in_groups(groups: Sequence[Sequence[Repeat]], setup: AuditSetup) -> dict[Query, Prediction]:
+def _ask_in_groups(groups: Sequence[Sequence[Repeat]], setup: AuditSetup) -> dict[Query, Prediction]:
     wanted = list(dict.fromkeys(query for group in groups for query in group))
     answers = _recalled(wanted, setup, again=True)
     every = (batch for group in groups for batch in rebatches(group, setup.batch_size, padded=True))
     # A batch with one open query is asked as a whole: its company must not depend on what is known.
     plan = (batch for batch in every if any(query not in answers for query in batch.queries[batch.company :]))
-    return {**_asked(plan, setup, known=answers), **answers}
+    return {**_ask(plan, setup, known=answers), **answers}
 
 
 def _second_answers(
@@ -476,13 +476,14 @@ def _second_answers(
         setup.monitor.answered(len(wanted), recalled=False)
         predictions = setup.model.predict(wanted)
         return {
-            query: _told(setup.task, query, answer) for query, answer in zip(wanted, predictions, strict=True)
+            query: _normal(setup.task, query, answer)
+            for query, answer in zip(wanted, predictions, strict=True)
         }
     answers: dict[Query, Prediction] = {}
     if asked is not None:
         answers = {**asked, **setup.memory.recall(wanted, again=True)}
     rest = [query for query in wanted if query not in answers]
-    return {**answers, **_asked_in_groups(list(_groups(rest, setup.batch_size)), setup)}
+    return {**answers, **_ask_in_groups(list(_groups(rest, setup.batch_size)), setup)}
 
 
 def _recalled(wanted: Sequence[Query], setup: AuditSetup, *, again: bool) -> dict[Query, Prediction]:
@@ -492,7 +493,7 @@ def _recalled(wanted: Sequence[Query], setup: AuditSetup, *, again: bool) -> dic
     return answers
 
 
-def _asked(
+def _ask(
     plan: Iterable[QueryBatch],
     setup: AuditSetup,
     *,
@@ -515,7 +516,7 @@ def _asked(
                 "`predict` must give a Predicted or a Failed (codeaudit.audit.records) for each query"
             )
         given = zip(batch.queries, predictions, strict=True)
-        checked = [_told(setup.task, query, prediction) for query, prediction in given]
+        checked = [_normal(setup.task, query, prediction) for query, prediction in given]
         pairs = zip(batch.queries[batch.company :], checked[batch.company :], strict=True)
         new = {query: answer for query, answer in pairs if query not in known}
         # After each batch, so that a killed run loses no more than those under way.
@@ -537,7 +538,7 @@ def _predicted(plan: Iterable[QueryBatch], model: Model) -> Iterator[tuple[Query
         yield sent.pop(number), predictions
 
 
-def _kept(prediction: Prediction) -> bool:
+def _is_kept(prediction: Prediction) -> bool:
     """Whether the memory keeps an answer. A query that failed with `endpoint: 429` may succeed later."""
     return isinstance(prediction, Predicted) or prediction.reason in FINAL
 
@@ -548,7 +549,7 @@ def _keep(answers: Mapping[Query, Prediction], setup: AuditSetup) -> None:
         kept = {
             query: answer
             for query, answer in answers.items()
-            if isinstance(query, Repeat) is again and _kept(answer)
+            if isinstance(query, Repeat) is again and _is_kept(answer)
         }
         if kept:
             setup.memory.remember(kept, again=again)
@@ -573,18 +574,18 @@ class _Rolling:
         self.answers: dict[Query, Prediction] = {}
         self._setup = setup
         self._stream = setup.model.stream()
-        self._asked: dict[int, Query] = {}
+        self._pending: dict[int, Query] = {}
         """Queries without an answer, by their number in the stream."""
         self._count = 0
 
     @property
     def open(self) -> int:
         """Number of queries without an answer."""
-        return len(self._asked)
+        return len(self._pending)
 
     def ask(self, queries: Sequence[Query]) -> None:
         """Ask more queries."""
-        self._asked |= {self._count + place: query for place, query in enumerate(queries)}
+        self._pending |= {self._count + place: query for place, query in enumerate(queries)}
         self._count += len(queries)
         self._stream.ask(queries)
 
@@ -602,17 +603,17 @@ class _Rolling:
 
     def _take(self, arrived: Sequence[tuple[int, Prediction]]) -> None:
         # The stream gives some again when it is closed.
-        places = {place: prediction for place, prediction in arrived if place in self._asked}
-        pending, task = self._asked, self._setup.task
+        places = {place: prediction for place, prediction in arrived if place in self._pending}
+        pending, task = self._pending, self._setup.task
         new = {
-            pending[place]: _told(task, pending[place], prediction) for place, prediction in places.items()
+            pending[place]: _normal(task, pending[place], prediction) for place, prediction in places.items()
         }
         if new:
             _keep(new, self._setup)
             self.answers |= new
         # Not before they are stored, because Ctrl-C may come in between.
         for place in places:
-            del self._asked[place]
+            del self._pending[place]
 
 
 def _rolled(cases: Iterable[Case], setup: AuditSetup) -> Iterator[Audited]:
@@ -660,7 +661,7 @@ def _complete(
                 del needed[query], answers[query]
 
 
-def _told(task: Task, query: Query, prediction: Prediction) -> Prediction:
+def _normal(task: Task, query: Query, prediction: Prediction) -> Prediction:
     """The prediction in the form that the task has in the language of the query."""
     return _checked(task.speaking(query.language), prediction)
 
