@@ -163,7 +163,7 @@ class SeededBugs(BaseCorpus):
     cache: Path | None = None
     """The folder for the results; `None` for the user's cache folder."""
     note: Note | None = None
-    _told: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    _notes: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
@@ -192,8 +192,8 @@ class SeededBugs(BaseCorpus):
         book = BugRecords(self._path())
         seeded = _drafted
         if self.executed:
-            seeded = _shown_by_report if self.reported else _shown
-        for sample, outcome in _found(samples, book, self.seed, self._tell, seeded):
+            seeded = _bug_by_report if self.reported else _bug_by_run
+        for sample, outcome in _results(samples, book, self.seed, self._tell, seeded):
             if isinstance(outcome, str):
                 skipped[outcome] += 1
             else:
@@ -213,8 +213,8 @@ class SeededBugs(BaseCorpus):
 
     def _tell(self, text: str) -> None:
         # A draw that finds too few samples reads the corpus again, and finds the same.
-        if self.note is not None and text not in self._told:
-            self._told.add(text)
+        if self.note is not None and text not in self._notes:
+            self._notes.add(text)
             self.note(f"{self.spec}: {text}")
 
     def _path(self) -> Path:
@@ -302,7 +302,7 @@ class BugRecords:
 
 # A generator, because the sandbox starts with the first bug and ends with the last function; if all results
 # are on disk it never starts, so the corpus can be read on machines that cannot contain programs.
-def _found(
+def _results(
     samples: Sequence[Sample], book: BugRecords, seed: int, tell: Note, seeded: "Seeds"
 ) -> Iterator[tuple[Sample, Seeded | str]]:
     """Each function with its result, from disk or made; shows progress."""
@@ -363,11 +363,11 @@ def _seeded(sample: Sample, seed: int, judges: "JudgesOf", *, reported: bool) ->
     return reason
 
 
-def _shown(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | str:
+def _bug_by_run(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | str:
     return _seeded(sample, seed, judges, reported=False)
 
 
-def _shown_by_report(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | str:
+def _bug_by_report(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | str:
     return _seeded(sample, seed, judges, reported=True)
 
 

@@ -108,7 +108,7 @@ class CCalls:
             return None
         return begins[1], ", ".join(plain for _, plain in arguments[0])
 
-    def shown(self, source: str, name: str) -> set[str]:
+    def shown_calls(self, source: str, name: str) -> set[str]:
         """The calls of a function that its text shows, in code or in comments, as `same` writes them."""
         calls = (arguments_of(source, at.end()) for at in _CALL.finditer(source) if at[1] == name)
         return {_call(name, arguments[0]) for arguments in calls if arguments is not None}
@@ -125,11 +125,11 @@ class CCalls:
         head = self._heads(sample.source).get(self.function_of(sample) or "")
         if isinstance(head, str) or head is None:
             return
-        variables = self._made(tests)
+        variables = self._variables(tests)
         for at in _CALL.finditer(tests):
             if at[1] not in names:
                 continue
-            arguments = self._given(tests, at.end(), variables)
+            arguments = self._arguments(tests, at.end(), variables)
             if arguments is not None and head.least <= len(arguments) <= head.most:
                 yield ", ".join(arguments)
 
@@ -148,7 +148,9 @@ class CCalls:
             return missing
         return _drawn(sample.source, self.language)
 
-    def _given(self, tests: str, at: int, variables: dict[str, list[tuple[int, str]]]) -> list[str] | None:
+    def _arguments(
+        self, tests: str, at: int, variables: dict[str, list[tuple[int, str]]]
+    ) -> list[str] | None:
         """The arguments of the call that opens before this place: literals, or variables made of them."""
         arguments: list[str] = []
         while True:
@@ -171,7 +173,7 @@ class CCalls:
                 return None
             at = rest.end()
 
-    def _made(self, tests: str) -> dict[str, list[tuple[int, str]]]:
+    def _variables(self, tests: str) -> dict[str, list[tuple[int, str]]]:
         """By name: the places at which variables were made of literals, with these."""
         variables: dict[str, list[tuple[int, str]]] = {}
         for at in _MADE.finditer(tests):

@@ -346,7 +346,7 @@ def _declared_functions(node: "TreeNode") -> Iterator[str]:
                 child = inner
             name = child.child_by_field_name("declarator")
             if child.type == "function_declarator" and name is not None and name.type == "identifier":
-                yield _told(name)
+                yield _text(name)
 
 
 def _end(node: "TreeNode") -> str:
@@ -373,7 +373,7 @@ def _defined(node: "TreeNode") -> Iterator[str]:
     """The names that an item defines."""
     match node.type:
         case "preproc_def" | "preproc_function_def":
-            yield _told(node.child_by_field_name("name"))
+            yield _text(node.child_by_field_name("name"))
         case _ if node.type in _ENCLOSING:
             for child in node.named_children:
                 yield from _defined(child)
@@ -383,7 +383,7 @@ def _defined(node: "TreeNode") -> Iterator[str]:
         case "using_declaration":
             yield _USING
         case "alias_declaration":
-            yield _told(node.child_by_field_name("name"))
+            yield _text(node.child_by_field_name("name"))
         case (
             "function_definition"
             | "declaration"
@@ -395,9 +395,9 @@ def _defined(node: "TreeNode") -> Iterator[str]:
         ):
             kind = node.child_by_field_name("type") or node
             if kind.type.endswith("_specifier") and kind.child_by_field_name("body") is not None:
-                yield _told(kind.child_by_field_name("name"))
+                yield _text(kind.child_by_field_name("name"))
                 yield from (
-                    _told(child.child_by_field_name("name"))
+                    _text(child.child_by_field_name("name"))
                     for child in kind.child_by_field_name("body").named_children  # type: ignore[union-attr]
                     if child.type == "enumerator"
                 )
@@ -411,10 +411,10 @@ def _innermost(node: "TreeNode | None") -> str:
             (child for child in node.named_children if child.type.endswith(("declarator", "identifier"))),
             None,
         )
-    return _told(node)
+    return _text(node)
 
 
-def _told(node: "TreeNode | None") -> str:
+def _text(node: "TreeNode | None") -> str:
     return "" if node is None or node.text is None else node.text.decode()
 
 
@@ -440,9 +440,9 @@ def _structures(text: str, language: str) -> list[_Structure]:
         kind = node if node.type == "struct_specifier" else node.child_by_field_name("type")
         if kind is None or kind.type != "struct_specifier" or kind.child_by_field_name("body") is None:
             continue
-        tag = _told(kind.child_by_field_name("name"))
+        tag = _text(kind.child_by_field_name("name"))
         plain = [
-            _told(child)
+            _text(child)
             for child in node.children_by_field_name("declarator")
             if child.type == "type_identifier"
         ]

@@ -150,7 +150,7 @@ class _Reader:
             self.at = match.end()
             return _quoted(_bytes(match["text"]), "'")
         if match := _WORD.match(self.text, self.at):
-            return self._made(match)
+            return self._typed_value(match)
         if (match := _CONSTANT.match(self.text, self.at)) and match[0] in _CONSTANTS:
             self.at = match.end()
             return _CONSTANTS[match[0]]
@@ -188,7 +188,7 @@ class _Reader:
         self._idle += [(begin, begin + 1), (self.at - 1, self.at)]
         return items[0]
 
-    def _made(self, match: re.Match[str]) -> str:
+    def _typed_value(self, match: re.Match[str]) -> str:
         """A value behind its type."""
         name, self.at = match["name"].rpartition(":")[2].strip(), match.end()
         is_braced = self.skip() == "{"

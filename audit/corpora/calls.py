@@ -88,7 +88,7 @@ class CallFinder(Protocol):
     def drawn(self, sample: Sample) -> list[str] | str:
         """Arguments that are drawn, or why there are none."""
 
-    def shown(self, source: str, name: str) -> set[str]:
+    def shown_calls(self, source: str, name: str) -> set[str]:
         """The calls of a function that its text shows, as `same` writes them."""
 
     def same(self, call: str) -> str:
@@ -163,19 +163,19 @@ def find(
 
     `drawn` draws the arguments in place of a finder."""
     if (finder := FINDERS.get(sample.language)) is not None:
-        return finder.obstacle(sample) or _found(sample, finder, longest, drawn or finder.drawn)
+        return finder.obstacle(sample) or _find_by(sample, finder, longest, drawn or finder.drawn)
     function = called(sample)
     if isinstance(function, str):
         return function
     if (parts := parted(sample.source)) is not None:
         return Calls(parts[0], (parts[1],), given=True)
     if sample.calls:
-        return _given(sample, function.name, longest)
+        return _from_table(sample, function.name, longest)
     texts = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
     return _chosen(sample, [f"{function.name}({arguments})" for arguments in dict.fromkeys(texts)], longest)
 
 
-def _found(
+def _find_by(
     sample: Sample, finder: CallFinder, longest: int, drawn: Callable[[Sample], list[str] | str]
 ) -> Calls | str:
     if (parts := finder.parted(sample.source)) is not None:
@@ -191,7 +191,7 @@ def _found(
     if isinstance(texts, str):
         return texts
     calls = [f"{name}({arguments})" for arguments in dict.fromkeys(texts)]
-    shown = finder.shown(sample.source, name)  # also where numbers and texts are written otherwise
+    shown = finder.shown_calls(sample.source, name)  # also where numbers and texts are written otherwise
     return _chosen(sample, [call for call in calls if finder.same(call) not in shown], longest, finder.end)
 
 
@@ -205,7 +205,7 @@ def _chosen(sample: Sample, calls: Sequence[str], longest: int, end: str = "") -
     return Calls(sample.source.rstrip("\n"), tuple(untold), given=False, end=end)
 
 
-def _given(sample: Sample, name: str, longest: int) -> Calls | str:
+def _from_table(sample: Sample, name: str, longest: int) -> Calls | str:
     """The calls of its table, written anew; others are never drawn in their place."""
     results: dict[str, str] = {}
     for call, result in sample.calls:

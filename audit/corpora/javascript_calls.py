@@ -99,7 +99,7 @@ def callee(text: str) -> str | None:
     return begins[1] if begins else None
 
 
-def shown(source: str, name: str) -> set[str]:
+def shown_calls(source: str, name: str) -> set[str]:
     """The calls of a function that its text shows, in code or in comments, with their arguments written
     anew."""
     calls = (arguments_text(source, at.end()) for at in _CALL.finditer(source) if at[1] == name)
