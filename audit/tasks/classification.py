@@ -65,10 +65,10 @@ def prompt_for(labels: tuple[str, ...], words: tuple[tuple[str, str], ...] = ())
 
 
 def _listed(labels: tuple[str, ...], words: tuple[tuple[str, str], ...]) -> str:
-    return "\n".join(f"- {label}{_said(label, words)}" for label in labels)
+    return "\n".join(f"- {label}{_in_brackets(label, words)}" for label in labels)
 
 
-def _said(label: str, words: tuple[tuple[str, str], ...]) -> str:
+def _in_brackets(label: str, words: tuple[tuple[str, str], ...]) -> str:
     spoken = [word for word, meant in words if as_label(meant) == label and word != label]
     return f" ({', '.join(spoken)})" if spoken else ""
 

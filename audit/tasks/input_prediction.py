@@ -339,7 +339,7 @@ class Inputs(Outputs):
 def _judged(sample: Sample, outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
     """The outcomes: with evidence if execution gives any, and not applied if a variant must keep the meaning
     and does not, or asks something else."""
-    trials = [_known(sample, outcome) for outcome in outcomes]
+    trials = [_known_trial(sample, outcome) for outcome in outcomes]
     ran = iter(solutions().outcomes([trial for trial in trials if trial is not None]))
     for outcome, trial in zip(outcomes, trials, strict=True):
         if not isinstance(outcome, Perturbed) or outcome.kind in KEEPS_TEXT:
@@ -356,7 +356,7 @@ def _judged(sample: Sample, outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
                 yield outcome.left_out(DIFFERS)
 
 
-def _known(sample: Sample, outcome: Outcome) -> ProgramTrial | None:
+def _known_trial(sample: Sample, outcome: Outcome) -> ProgramTrial | None:
     """A variant with the known arguments; `None` if its question is another one than the sample's."""
     if not isinstance(outcome, Perturbed) or outcome.kind in KEEPS_TEXT or not sample.calls:
         return None

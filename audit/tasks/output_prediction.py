@@ -192,10 +192,10 @@ class Outputs(LabelSource):
         weakref.finalize(self, self._stack.close)
         self._callers: list[Caller] = []
         self._programs: dict[tuple[str, float], ProgramCaller] = {}
-        self._kept = self._opened(cache)
+        self._cache = self._opened(cache)
         self._tried: Counter[str] = Counter()
         """By the reason why a function has no call to ask about; empty for those that have one."""
-        self._told = 0.0
+        self._last_note = 0.0
 
     @property
     @override
@@ -308,11 +308,11 @@ class Outputs(LabelSource):
     def _drawn(self, sample: Sample) -> list[str] | str:
         """Arguments that are drawn for a function, from the cache if they are there."""
         key = _key(sample.source, -1, sample.language)
-        if self._kept is not None and (texts := self._kept.fetch([key])):
+        if self._cache is not None and (texts := self._cache.fetch([key])):
             return list(json.loads(texts[key]))
         drawn = FINDERS[sample.language].drawn(sample)
-        if self._kept is not None and not isinstance(drawn, str):
-            self._kept.store({key: json.dumps(drawn)}, run="")
+        if self._cache is not None and not isinstance(drawn, str):
+            self._cache.store({key: json.dumps(drawn)}, run="")
         return drawn
 
     # ── execution ────────────────────────────────────────────────────────────────────────────────────────
@@ -321,18 +321,18 @@ class Outputs(LabelSource):
         """The result of each program's last line in a process with this hash seed, from the cache if it is
         there. A language whose calls have processes of their own has no hash seeds: it runs anew."""
         keys = {program: _key(program, hashes, language) for program in programs}
-        texts = {} if self._kept is None else self._kept.fetch(list(keys.values()))
+        texts = {} if self._cache is None else self._cache.fetch(list(keys.values()))
         rest = [program for program, key in keys.items() if key not in texts]
-        results = self._made(rest, hashes, seconds, language) if rest else []
+        results = self._run(rest, hashes, seconds, language) if rest else []
         fresh = dict(zip(rest, results, strict=True))
-        if self._kept is not None and fresh:
+        if self._cache is not None and fresh:
             certain = {
                 keys[program]: _encode(result) for program, result in fresh.items() if _is_certain(result)
             }
-            self._kept.store(certain, run="")
+            self._cache.store(certain, run="")
         return [fresh[program] if program in fresh else _decode(texts[keys[program]]) for program in programs]
 
-    def _made(self, programs: Sequence[str], hashes: int, seconds: float, language: str) -> Sequence[Result]:
+    def _run(self, programs: Sequence[str], hashes: int, seconds: float, language: str) -> Sequence[Result]:
         tool = VALUES[language].tool
         if tool is None:
             return self._caller(hashes).results(programs, cpu_seconds=seconds)
@@ -355,9 +355,9 @@ class Outputs(LabelSource):
     def _tell(self, reason: str) -> None:
         self._tried[reason] += 1
         if (tried := self._tried.total()) == 1:
-            self._told = time.monotonic()  # the corpus was read first
-        elif self._note is not None and time.monotonic() - self._told >= NOTE_SECONDS:
-            self._told = time.monotonic()
+            self._last_note = time.monotonic()  # the corpus was read first
+        elif self._note is not None and time.monotonic() - self._last_note >= NOTE_SECONDS:
+            self._last_note = time.monotonic()
             refused = {reason: many for reason, many in self._tried.items() if reason}
             line = f"looked for calls of {counted(tried, 'function')}, found {self._tried['']:,}"
             self._note("; ".join([line, ", ".join(counted_reasons(refused, most=3))]) if refused else line)
@@ -421,16 +421,16 @@ def _judged(outcome: Perturbed, result: Result, again: Result | None, findings: 
     """A variant with its own result; `again` is the result of a control in another process."""
     # A control's result becomes its label, so it must be the same each time; the variant's is only compared.
     language = outcome.sample.language
-    before, after = outcome.sample.label, _left(result, language)
+    before, after = outcome.sample.label, _answer_or_reason(result, language)
     if outcome.kind != "control":
         return confirm(outcome, _finding(before, after), findings)
-    if again is None or _left(again, language) != after:
+    if again is None or _answer_or_reason(again, language) != after:
         after = None
     labelled = replace(outcome, sample=replace(outcome.sample, label=after))
     return confirm(labelled, _finding(before, after), findings)
 
 
-def _left(result: Result, language: str) -> str | None:
+def _answer_or_reason(result: Result, language: str) -> str | None:
     """The result of a variant. A result that is no answer differs from every original's."""
     if isinstance(result, Unknown) and result.reason in VALUES[language].differs:
         return f"<{result.reason}>"

@@ -54,9 +54,9 @@ class PairedUnits(CorpusAround):
                 yield sample
             else:
                 single.append(sample)
-        yield from self._made(single, skipped)
+        yield from self._pairs(single, skipped)
 
-    def _made(self, samples: list[Sample], skipped: Counter[str]) -> Iterator[Sample]:
+    def _pairs(self, samples: list[Sample], skipped: Counter[str]) -> Iterator[Sample]:
         classes: dict[str, dict[str, list[Sample]]] = {}
         for sample in samples:
             if (label := class_of(sample)) is not None:

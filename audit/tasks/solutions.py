@@ -339,14 +339,14 @@ class Solutions:
         weakref.finalize(self, self._stack.close)
         self._runners: dict[str, Trials | Programs] = {}
         self._folder: Path | None = None
-        self._kept: AnswerCache | None = None
+        self._cache: AnswerCache | None = None
         self._opened = False
         self._known: dict[bytes, str] = {}
 
     def keep(self, folder: Path) -> None:
         """Cache results in this folder from now on, not in the user's cache."""
         if folder != self._folder:
-            self._folder, self._opened, self._kept = folder, False, None
+            self._folder, self._opened, self._cache = folder, False, None
 
     def outcomes(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
         """The outcome of each trial, in order.
@@ -390,10 +390,10 @@ class Solutions:
     def _disk(self) -> AnswerCache | None:
         if not self._opened:
             self._opened = True
-            self._kept = open_results((self._folder or default_folder() / "labels") / FILE)
-            if self._kept is not None:
-                self._stack.callback(self._kept.close)
-        return self._kept
+            self._cache = open_results((self._folder or default_folder() / "labels") / FILE)
+            if self._cache is not None:
+                self._stack.callback(self._cache.close)
+        return self._cache
 
     def _key(self, trial: ProgramTrial) -> bytes:
         about = (SCHEMA, version_of(trial.language), self._seconds, trial.names)

@@ -100,7 +100,7 @@ class Translation(Solving):
     @override
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
         """The program in the other language with its tests."""
-        question = _asked(sample)
+        question = _target_of(sample)
         if question is None:
             return NOT_WRITTEN
         language, head = question
@@ -186,7 +186,7 @@ def _question(language: str, target: TranslationTarget) -> str:
     return "".join(f"{mark} {line}\n" for line in comments)
 
 
-def _asked(sample: Sample) -> tuple[str, str] | None:
+def _target_of(sample: Sample) -> tuple[str, str] | None:
     """The language that the comments of a sample name, and the beginning of the program there."""
     before, _, question = sample.source.rpartition(f" {_ASKS}")
     title, _, rest = question.partition(":\n")
