@@ -94,19 +94,19 @@ class _CulpritSearch:
     known: frozenset[str]
     """The tests that passed before."""
     runs: int = 0
-    _known: dict[frozenset[Rewrite], bool] = field(default_factory=dict)
+    _outcomes: dict[frozenset[Rewrite], bool] = field(default_factory=dict)
     _files: dict[str, ChangedFile] = field(default_factory=dict)
     _failing: frozenset[str] = frozenset()
 
     def fails(self, part: Iterable[Rewrite]) -> bool:
         """Whether the test fails with only these rewrites. Also false when the budget is used up."""
         rewrites = frozenset(part)
-        if rewrites in self._known:
-            return self._known[rewrites]
+        if rewrites in self._outcomes:
+            return self._outcomes[rewrites]
         if self.runs >= RUNS or not rewrites:
-            return False  # not kept in `_known`: nothing was learned
+            return False  # not kept in `_outcomes`: nothing was learned
         self.runs += 1
-        self._known[rewrites] = failed = self._run(rewrites)
+        self._outcomes[rewrites] = failed = self._run(rewrites)
         return failed
 
     def culprit(self, every: Sequence[Rewrite]) -> Culprit:
