@@ -83,7 +83,7 @@ class ObjectCode:
             if before is not None:
                 break
         if before is None:
-            is_found = not sample.context or _found_in(sample.context, sample.source, name, self.language)
+            is_found = not sample.context or _place_in(sample.context, sample.source, name, self.language)
             return [Undecided(NOT_ALONE if is_found else NOT_FOUND) for _ in variants]
         if re.search(_label(place.name or name, self.language), before, re.MULTILINE) is None:
             return [Undecided(NO_CODE) for _ in variants]
@@ -112,7 +112,7 @@ class ObjectCode:
             yield _Place(before=STANDARD_HEADERS[self.language]), (_WITHOUT_LINES,)
             return
         around = seen(sample.context, sample.file, TONGUES[self.language])
-        place = _found_in(sample.context, sample.source, name, self.language)
+        place = _place_in(sample.context, sample.source, name, self.language)
         if around.missing or place is None:
             return
         full = replace(place, file=sample.file)
@@ -170,7 +170,7 @@ def _label(name: str, language: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _found_in(context: str, source: str, mask: str, language: str) -> _Place | None:
+def _place_in(context: str, source: str, mask: str, language: str) -> _Place | None:
     """The text of a file before and behind a function, which a sample may call by another name; `None` if it
     does not have the function once. The text of a sample with a fault is not in the file: it stands in the
     place of the function of its name."""
