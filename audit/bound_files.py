@@ -106,16 +106,16 @@ def hashed(path: Path) -> HashedFile:
     Raises:
         RunError: it cannot be read.
     """
-    whole, blocks, size = hashlib.sha256(), [], 0
+    hasher, blocks, size = hashlib.sha256(), [], 0
     try:
         with path.open("rb") as file:
             while block := file.read(BLOCK):
-                whole.update(block)
+                hasher.update(block)
                 blocks.append(hashlib.sha256(block).digest())
                 size += len(block)
     except OSError as error:
         raise RunError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
-    return HashedFile(BoundFile(path, tuple(blocks), size, path.absolute()), whole.hexdigest())
+    return HashedFile(BoundFile(path, tuple(blocks), size, path.absolute()), hasher.hexdigest())
 
 
 class _ComparedBlocks(io.RawIOBase):

@@ -70,7 +70,7 @@ class AnswerCache:
         """The file."""
         self.stored = 0
         """Number of texts that were stored since it was opened."""
-        with self._told():
+        with self._reporting():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None)
             try:
@@ -90,7 +90,7 @@ class AnswerCache:
     def fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """The stored texts, by key; unknown keys are left out."""
         texts: dict[bytes, str] = {}
-        with self._told():
+        with self._reporting():
             for start in range(0, len(keys), _CHUNK):
                 chunk = keys[start : start + _CHUNK]
                 query = f"SELECT key, answer FROM answers WHERE key IN ({','.join('?' * len(chunk))})"
@@ -100,7 +100,7 @@ class AnswerCache:
     def store(self, texts: Mapping[bytes, str], *, run: str) -> None:
         """Store texts, all or none. With a run's name they belong to that run, until `forget`."""
         rows = [(key, run, text) for key, text in texts.items()]
-        with self._told():
+        with self._reporting():
             # Also after Ctrl-C, because more may be stored then. A transaction left open would refuse it.
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -111,11 +111,11 @@ class AnswerCache:
 
     def forget(self, run: str) -> None:
         """Delete the answers that only this run may use."""
-        with self._told():
+        with self._reporting():
             self._connection.execute("DELETE FROM answers WHERE run = ?", (run,))
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _reporting(self) -> Iterator[None]:
         try:
             yield
         except (OSError, sqlite3.Error) as error:

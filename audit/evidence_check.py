@@ -126,7 +126,9 @@ def witnesses(languages: Iterable[str], labels: LabelSource) -> Mapping[str, Wit
     return by_language
 
 
-def execute(cases: Iterable[Case], known: Mapping[str, Witness], findings: FindingCounts) -> Iterator[Case]:
+def execute(
+    cases: Iterable[Case], by_language: Mapping[str, Witness], findings: FindingCounts
+) -> Iterator[Case]:
     """The cases in order, with the evidence that the witness of their language found; counts go into
     `findings`.
 
@@ -140,14 +142,14 @@ def execute(cases: Iterable[Case], known: Mapping[str, Witness], findings: Findi
         # together.
         judges: dict[str, Judge] = {}
         for language, run in groupby(cases, key=lambda case: case.sample.language):
-            if language not in known or not known[language].tools:
+            if language not in by_language or not by_language[language].tools:
                 # No tool: variants that only a witness could have confirmed are not applied (`promised`).
                 for case in run:
                     yield replace(case, outcomes=tuple(map(promised, case.outcomes)))
                 continue
             if language not in judges:
-                judges[language] = stack.enter_context(known[language].judging())
-            while chunk := list(islice(run, known[language].together)):
+                judges[language] = stack.enter_context(by_language[language].judging())
+            while chunk := list(islice(run, by_language[language].together)):
                 yield from _judged(chunk, judges[language], findings)
 
 

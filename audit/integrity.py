@@ -204,7 +204,7 @@ def check_rows(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Count
     if (counted := _counted(folder, models)) is not None:
         return counted
     suite, verdicts = folder / SUITE, folder / VERDICTS
-    asked: dict[tuple[object, ...], tuple[object, ...]] = {}
+    variants: dict[tuple[object, ...], tuple[object, ...]] = {}
     seen: set[tuple[object, ...]] = set()
     counts: dict[str, Counter[RowCounts]] = {model: Counter() for model in models}
     try:
@@ -212,29 +212,31 @@ def check_rows(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Count
             key = tuple(row[name] for name in VARIANT)
             if row["status"] != "perturbed":
                 continue
-            if key in asked:
-                raise RunError(f"{str(suite)!r} has a variant twice: {_told(key)}")
-            asked[key] = *(row[name] for name in FIXED), is_extra(row)
+            if key in variants:
+                raise RunError(f"{str(suite)!r} has a variant twice: {_key_text(key)}")
+            variants[key] = *(row[name] for name in FIXED), is_extra(row)
         for row in read_rows(verdicts, columns=("model", *VARIANT, *FIXED, "draw", "outcome", "reason")):
             key = tuple(row[name] for name in VARIANT)
             if row["model"] not in counts:
                 raise RunError(
                     f"{str(verdicts)!r} has verdicts on {row['model']!r}, a model that is not of this run"
                 )
-            if asked.get(key) != (*(row[name] for name in FIXED), is_extra(row)):
-                raise RunError(f"{str(verdicts)!r} has a verdict on no variant of {SUITE}: {_told(key)}")
+            if variants.get(key) != (*(row[name] for name in FIXED), is_extra(row)):
+                raise RunError(f"{str(verdicts)!r} has a verdict on no variant of {SUITE}: {_key_text(key)}")
             if (row["model"], *key) in seen:
-                raise RunError(f"{str(verdicts)!r} has a verdict twice: {_told(key)}")
+                raise RunError(f"{str(verdicts)!r} has a verdict twice: {_key_text(key)}")
             seen.add((row["model"], *key))
             group = RowCounts(row["kind"], row["transform"], _outcome(row), is_extra(row))
             counts[row["model"]][group] += 1
     except KeyError as error:
         raise RunError(f"a table in {str(folder)!r} lacks the column {error}") from error
-    if not asked:
+    if not variants:
         raise RunError(f"the run at {str(folder)!r} has no verdict: no perturbation could be applied")
-    missing = len(models) * len(asked) - len(seen)
+    missing = len(models) * len(variants) - len(seen)
     if missing:
-        raise RunError(f"{str(verdicts)!r} lacks {missing} of {len(models) * len(asked)} verdicts on {SUITE}")
+        raise RunError(
+            f"{str(verdicts)!r} lacks {missing} of {len(models) * len(variants)} verdicts on {SUITE}"
+        )
     return counts
 
 
@@ -248,11 +250,11 @@ def _counted(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Counter
 
     counts: dict[str, Counter[RowCounts]] = {model: Counter() for model in models}
     rows: dict[str, list[np.ndarray[Any, Any]]] = {model: [] for model in models}
-    asked: list[_Keys] = []
+    parts: list[_Keys] = []
     try:
         for batch in _key_batches(folder / SUITE, "status"):
-            made = batch.filter(_equal(batch["status"], "perturbed"))
-            asked.append(_keys(made))
+            perturbed = batch.filter(_equal(batch["status"], "perturbed"))
+            parts.append(_keys(perturbed))
         for batch in _key_batches(folder / VERDICTS, "outcome", "reason", "model"):
             names = batch["model"].to_numpy(zero_copy_only=False)
             keys = _keys(batch).whole
@@ -263,12 +265,14 @@ def _counted(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Counter
     # The reader of single rows reports what is wrong.
     except (RunError, ArrowException, LookupError, TypeError, ValueError):
         return None
-    if not asked:
+    if not parts:
         return None
-    variants = np.concatenate([each.variant for each in asked])
-    whole = np.sort(np.concatenate([each.whole for each in asked]))
+    variants = np.concatenate([part.variant for part in parts])
+    expected = np.sort(np.concatenate([part.whole for part in parts]))
     right = len(variants) and len(np.unique(variants)) == len(variants)
-    same = all(each and np.array_equal(np.sort(np.concatenate(each)), whole) for each in rows.values())
+    same = all(
+        arrays and np.array_equal(np.sort(np.concatenate(arrays)), expected) for arrays in rows.values()
+    )
     return counts if right and same else None
 
 
@@ -287,10 +291,10 @@ def _key_batches(path: Table, *columns: str) -> "Iterator[pa.RecordBatch]":
         LookupError: it lacks a column.
     """
     with open_parquet(path) as file:
-        wanted = [*VARIANT, *FIXED, "draw", *columns]
-        if sorted(set(wanted) & set(file.schema_arrow.names)) != sorted(wanted):
+        names = [*VARIANT, *FIXED, "draw", *columns]
+        if sorted(set(names) & set(file.schema_arrow.names)) != sorted(names):
             raise LookupError
-        yield from file.iter_batches(batch_size=BATCH, columns=wanted)
+        yield from file.iter_batches(batch_size=BATCH, columns=names)
 
 
 def _equal(column: "pa.Array", value: str) -> "pa.Array":
@@ -356,7 +360,7 @@ def _outcome(row: Mapping[str, Any]) -> str:
     return NOT_REPEATED if row["reason"] == NOT_REPEATED else str(row["outcome"])
 
 
-def _told(key: Iterable[object]) -> str:
+def _key_text(key: Iterable[object]) -> str:
     return ", ".join(f"{name} {value}" for name, value in zip(VARIANT, key, strict=True))
 
 

@@ -95,10 +95,10 @@ class OneLabel:
     @property
     def accepted(self) -> str:
         """In words, for a message."""
-        shown = ", ".join(f"{label:.40}" for label in self.labels[:8]) + (
+        labels = ", ".join(f"{label:.40}" for label in self.labels[:8]) + (
             ", …" if len(self.labels) > 8 else ""
         )
-        return f"one of the labels {shown}" if shown else "a label"
+        return f"one of the labels {labels}" if labels else "a label"
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,17 +102,17 @@ class Judge:
 
     setup: AuditSetup
     record: JudgeRecord = field(default_factory=JudgeRecord)
-    _said: dict[tuple[str, str], bool | None] = field(default_factory=dict)
+    _answers: dict[tuple[str, str], bool | None] = field(default_factory=dict)
 
     def same(self, before: Answer, after: Answer) -> bool | None:
         """What it said of two texts that it was asked about (`hear`); `None` if that is undecided."""
         one, other = str(before), str(after)
-        return True if one == other else self._said.get(_pair(one, other))
+        return True if one == other else self._answers.get(_pair(one, other))
 
     @property
     def undecided(self) -> int:
         """Pairs that it did not decide."""
-        return sum(answer is None for answer in self._said.values())
+        return sum(answer is None for answer in self._answers.values())
 
     def hear(self, every: Iterable[Audited]) -> None:
         """Ask about all pairs of answers that reports compare: each answer with those to the unchanged input.
@@ -120,15 +120,17 @@ class Judge:
         Raises:
             ModelError: the judge cannot answer at all.
         """
-        pairs = dict.fromkeys(pair for audited in every for pair in _pairs(audited) if pair not in self._said)
+        pairs = dict.fromkeys(
+            pair for audited in every for pair in _pairs(audited) if pair not in self._answers
+        )
         both = [_query(*order) for pair in pairs for order in (pair, pair[::-1])]
         answers = first_answers(both, self.setup) if both else {}
-        left = max(TWICE - self.record.pairs, 0)
-        again = [_again(*pair) for pair in list(pairs)[:left]]
+        count = max(TWICE - self.record.pairs, 0)
+        again = [_again(*pair) for pair in list(pairs)[:count]]
         repeated = first_answers(again, self.setup, again=True) if again else {}
         for pair in pairs:
             first, second = (_word(answers[_query(*order)]) for order in (pair, pair[::-1]))
-            self._said[pair] = None if first is None or first != second else first == SAME
+            self._answers[pair] = None if first is None or first != second else first == SAME
             self.record.pairs += 1
             if first is not None and second is not None:
                 self.record.answered += 1

@@ -227,13 +227,13 @@ class SeenLabels(CorpusAround):
         if not isinstance(self._task.answers, OneLabel):
             return self._task
         number, total = len(self._labels), self._labels.total()
-        some = ", ".join(f"{label:.40}" for label in list(self._labels)[:5])
+        text = ", ".join(f"{label:.40}" for label in list(self._labels)[:5])
         if number < 2:
-            only = f" ({some})" if number else ""
+            only = f" ({text})" if number else ""
             raise CorpusError(f"{self.spec} has {number} label{only}; a classification needs at least two")
         if number > MOST or (number > ENOUGH and number > total / 2):
             raise CorpusError(
-                f"{self.spec} has {number:,} different labels in {total:,} samples ({some}, …): the column "
+                f"{self.spec} has {number:,} different labels in {total:,} samples ({text}, …): the column "
                 "holds something else; name another one with --columns label=COLUMN"
             )
         return self._task.fitted(sorted(self._labels))
@@ -246,38 +246,40 @@ class SeenLabels(CorpusAround):
         return dict(self._labels.most_common()) if total >= ENOUGH and few else {}
 
 
-def which_task(place: str, few: Mapping[str, int], spoken: Mapping[str, Sequence[str]]) -> UsageError:
+def which_task(place: str, counts: Mapping[str, int], spoken: Mapping[str, Sequence[str]]) -> UsageError:
     """The error for a corpus of labels, or a classifier, where the user has named no task.
 
-    `few` are the labels of the corpus, and `spoken` those of each classifier.
+    `counts` has the labels of the corpus, and `spoken` those of each classifier.
     """
     parts = []
-    if few:
-        shown = ", ".join(f"{label} ({number:,})" for label, number in list(few.items())[:6])
-        parts.append(f"{place} has {len(few)} labels: {shown}{', …' if len(few) > 6 else ''}")
+    if counts:
+        text = ", ".join(f"{label} ({number:,})" for label, number in list(counts.items())[:6])
+        parts.append(f"{place} has {len(counts)} labels: {text}{', …' if len(counts) > 6 else ''}")
     for name, labels in spoken.items():
         parts.append(f"{name} says {', '.join(labels[:6])}{', …' if len(labels) > 6 else ''}")
     strange = list(
-        dict.fromkeys(label for labels in spoken.values() for label in labels if few and label not in few)
+        dict.fromkeys(
+            label for labels in spoken.values() for label in labels if counts and label not in counts
+        )
     )
     truths = ""
-    if few and few.keys() <= {"0", "1", "true", "false"}:
+    if counts and counts.keys() <= {"0", "1", "true", "false"}:
         truths = " (or error-detection, if 1 is a bug; vulnerability-detection, if 1 is a vulnerability)"
     return UsageError(
-        f"{'; '.join(parts)}. Write --task classification{truths}{_mapping(strange, few)}; "
+        f"{'; '.join(parts)}. Write --task classification{truths}{_mapping(strange, counts)}; "
         "--task function-name asks for names"
     )
 
 
-def _mapping(strange: Sequence[str], few: Mapping[str, int]) -> str:
+def _mapping(strange: Sequence[str], counts: Mapping[str, int]) -> str:
     """The option for words that are no labels. A pair is proposed only if the two differ in case alone."""
     if not strange:
         return ""
-    folded = {label.casefold(): label for label in few}
-    if len(folded) == len(few) and all(word.casefold() in folded for word in strange):
+    folded = {label.casefold(): label for label in counts}
+    if len(folded) == len(counts) and all(word.casefold() in folded for word in strange):
         return " --label-map " + ",".join(f"{word}={folded[word.casefold()]}" for word in strange)
-    some = ", ".join(strange[:6]) + (", …" if len(strange) > 6 else "")
-    return f", and --label-map WORD=LABEL,… with the label that each of {some} means"
+    words = ", ".join(strange[:6]) + (", …" if len(strange) > 6 else "")
+    return f", and --label-map WORD=LABEL,… with the label that each of {words} means"
 
 
 def check_words(task: Task) -> None:
@@ -292,9 +294,9 @@ def check_words(task: Task) -> None:
         raise UsageError(f"--label-map says what labels mean, and the task {task.name!r} has none")
     for word, label in task.words.items():
         if task.normalise(label) is None:
-            known = task.answers.labels if isinstance(task.answers, OneLabel) else task.answers.words
-            shown = ", ".join(f"{other:.40}" for other in known[:8]) + (", …" if len(known) > 8 else "")
-            raise UsageError(f"--label-map {word}={label}: no label {label}; the labels are {shown}")
+            allowed = task.answers.labels if isinstance(task.answers, OneLabel) else task.answers.words
+            text = ", ".join(f"{other:.40}" for other in allowed[:8]) + (", …" if len(allowed) > 8 else "")
+            raise UsageError(f"--label-map {word}={label}: no label {label}; the labels are {text}")
 
 
 def are_closed(source: LabelSource, task: Task) -> bool:
@@ -339,13 +341,13 @@ class NamedLabels:
             return line if self._named else ""
         lost = [self._lost[sample.id] for sample in samples if sample.id in self._lost]
         empty = sum(sample.label is None for sample in samples) - len(lost)
-        shown = f"such as {_listed(lost)} (it takes {self._task.accepted})" if lost else ""
+        examples = f"such as {_listed(lost)} (it takes {self._task.accepted})" if lost else ""
         mapping = isinstance(self._task.answers, CLOSED) and bool(lost)
         how = "; --label-map WORD=LABEL,… says what each of them means" if mapping else ""
         if lost and len(lost) + empty == len(samples):
             without = f", and --labels {NO_LABELS} asks without labels" if mapping else ""
             raise CorpusError(
-                f"{self._place} has no label of {self._task.name} but other values, {shown}{how}{without}"
+                f"{self._place} has no label of {self._task.name} but other values, {examples}{how}{without}"
             )
         if empty == len(samples):
             if not self._named:
@@ -354,7 +356,7 @@ class NamedLabels:
         if not lost and not empty:
             return ""
         number = f"{len(lost):,} {'has' if len(lost) == 1 else 'have'}"
-        parts = [f"{number} another value, {shown}"] if lost else []
+        parts = [f"{number} another value, {examples}"] if lost else []
         parts += [f"{empty:,} {'has' if empty == 1 else 'have'} none"] if empty else []
         place = self._place if self._named else f"the labels of {self._place}"
         return f"{place}: {len(samples):,} samples, of which {' and '.join(parts)}{how}"
@@ -363,8 +365,8 @@ class NamedLabels:
 def _listed(values: Iterable[object]) -> str:
     """The commonest of the values, each with its number."""
     counts = Counter(map(brief, values)).most_common()
-    shown = [text if number == 1 or len(counts) == 1 else f"{number:,} × {text}" for text, number in counts]
-    return ", ".join(shown[:MOST_SHOWN]) + (", …" if len(shown) > MOST_SHOWN else "")
+    texts = [text if number == 1 or len(counts) == 1 else f"{number:,} × {text}" for text, number in counts]
+    return ", ".join(texts[:MOST_SHOWN]) + (", …" if len(texts) > MOST_SHOWN else "")
 
 
 def may_cost_otherwise(outcome: Outcome) -> TypeGuard[Perturbed]:

@@ -43,7 +43,7 @@ class _Size(NamedTuple):
 
 
 @dataclass
-class _Found:
+class _TransformTally:
     """What is known of one transform so far."""
 
     sizes: list[_Size]
@@ -59,31 +59,31 @@ class MovableChooser:
         """Is told of each candidate."""
         self.wanted: Final = wanted
         self._readable = readable
-        self._found = {name: _Found([]) for name in transforms}
+        self._tallies = {name: _TransformTally([]) for name in transforms}
         self._plain: list[_Size] = []
 
     @property
     def counts(self) -> Mapping[str, int]:
         """The number of movable samples, by transform."""
-        return {name: len(known.sizes) for name, known in self._found.items()}
+        return {name: len(tally.sizes) for name, tally in self._tallies.items()}
 
     @property
     def short(self) -> tuple[str, ...]:
         """The transforms that still lack movable samples."""
-        return tuple(name for name, known in self._found.items() if len(known.sizes) < self.wanted)
+        return tuple(name for name, tally in self._tallies.items() if len(tally.sizes) < self.wanted)
 
     def count(self, case: Case) -> None:
         """Count a case of the plain draw."""
         self._plain.append(_size(case.sample))
-        self._moved(case, tuple(self._found))
+        self._moved(case, tuple(self._tallies))
 
     def chosen(self, case: Case) -> Case | None:
         """A candidate with the outcomes that it is drawn for; `None` if it is not drawn."""
-        kept = self._moved(case, self.short)
-        for name in kept:
-            self._found[name].extra += 1
+        names = self._moved(case, self.short)
+        for name in names:
+            self._tallies[name].extra += 1
         self.monitor.answered(1, recalled=False)
-        outcomes = tuple(outcome for outcome in case.outcomes if outcome.transform in kept)
+        outcomes = tuple(outcome for outcome in case.outcomes if outcome.transform in names)
         return replace(case, outcomes=outcomes, extra=True) if outcomes else None
 
     def frozen(self, case: Case) -> None:
@@ -92,13 +92,13 @@ class MovableChooser:
             self.count(case)
             return
         for name in self._moved(
-            case, tuple({outcome.transform for outcome in case.outcomes} & set(self._found))
+            case, tuple({outcome.transform for outcome in case.outcomes} & set(self._tallies))
         ):
-            self._found[name].extra += 1
+            self._tallies[name].extra += 1
 
     def result(self, seed: int) -> MovableDraw | None:
         """The record of the draw of this trial; `None` for a suite that holds its plain draw alone."""
-        if not self.wanted and not any(known.extra for known in self._found.values()):
+        if not self.wanted and not any(tally.extra for tally in self._tallies.values()):
             return None
         return MovableDraw(
             seed=seed,
@@ -106,9 +106,9 @@ class MovableChooser:
             plain=_medians(self._plain),
             by_transform=tuple(
                 MovableSize(
-                    transform=name, movable=_medians(known.sizes), extra=known.extra, tried=known.tried
+                    transform=name, movable=_medians(tally.sizes), extra=tally.extra, tried=tally.tried
                 )
-                for name, known in self._found.items()
+                for name, tally in self._tallies.items()
             ),
         )
 
@@ -119,14 +119,14 @@ class MovableChooser:
             if isinstance(outcome, Perturbed):
                 texts.setdefault(outcome.transform, []).append(outcome.source)
         for name in names:
-            self._found[name].tried += 1
+            self._tallies[name].tried += 1
         moved = [name for name in names if name in texts]
         # The models read what a transform changed only: reading takes longer than most transforms.
         if not moved or not self._readable(case.sample, case.sample.source):
             return frozenset()
         kept = [name for name in moved if any(self._readable(case.sample, text) for text in texts[name])]
         for name in kept:
-            self._found[name].sizes.append(_size(case.sample))
+            self._tallies[name].sizes.append(_size(case.sample))
         return frozenset(kept)
 
 

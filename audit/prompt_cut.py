@@ -53,9 +53,9 @@ class FunctionBody:
     start: int
     """The character at which the function begins."""
 
-    def cut(self, shown: int) -> int | None:
-        """The last place with at most `shown` statements before it; `None` if there is none."""
-        return next((place for place in reversed(self.places[: shown + 1]) if place is not None), None)
+    def cut(self, count: int) -> int | None:
+        """The last place with at most `count` statements before it; `None` if there is none."""
+        return next((place for place in reversed(self.places[: count + 1]) if place is not None), None)
 
 
 def shown_part(source: str, share: float = HALF, language: str = PYTHON.name) -> str | None:
@@ -71,8 +71,8 @@ def shown_part(source: str, share: float = HALF, language: str = PYTHON.name) ->
         return None
     number = len(body.kinds)
     # At least one statement stays to be written; without any, the right answer would be nothing.
-    wanted = max(1, int(number * share)) if share > 0 else 0
-    place = body.cut(min(wanted, number - 1))
+    count = max(1, int(number * share)) if share > 0 else 0
+    place = body.cut(min(count, number - 1))
     return None if place is None else source[:place]
 
 
@@ -189,9 +189,9 @@ def _aligned(kinds: Sequence[str], index: int, after: FunctionBody) -> int | Non
     """
     # `autojunk` would ignore types that are frequent in bodies of 200 statements and more, such as `Assign`.
     for block in SequenceMatcher(None, kinds, after.kinds, autojunk=False).get_matching_blocks():
-        for wanted, step in ((index, 0), (index - 1, 1)):
-            if block.a <= wanted < block.a + block.size:
-                place = wanted - block.a + block.b + step
+        for target, step in ((index, 0), (index - 1, 1)):
+            if block.a <= target < block.a + block.size:
+                place = target - block.a + block.b + step
                 return after.places[place] if place < len(after.places) else None
     return None
 
@@ -242,8 +242,8 @@ def body_in_python(source: str) -> FunctionBody | str:
     return FunctionBody(source, node.name, kinds, len(statements) < len(node.body), tuple(places), begin)
 
 
-def body_in_braces(reading: "ParsedText", name: str, whole: "Node", function: "Node") -> FunctionBody | str:
-    """A function with a body in braces, or the reason why it cannot be cut; `whole` is the declaration that
+def body_in_braces(reading: "ParsedText", name: str, outer: "Node", function: "Node") -> FunctionBody | str:
+    """A function with a body in braces, or the reason why it cannot be cut; `outer` is the declaration that
     gives it a name."""
     body = function.child("body")
     if body is None or body.kind != "block":
@@ -259,7 +259,7 @@ def body_in_braces(reading: "ParsedText", name: str, whole: "Node", function: "N
     first = body.children[0].start
     documented = any(end <= first for _, _, end in reading.comments)
     kinds = tuple(child.kind for child in body.children)
-    begin = len(text[: text.rfind(b"\n", 0, max(whole.start, 0)) + 1].decode())
+    begin = len(text[: text.rfind(b"\n", 0, max(outer.start, 0)) + 1].decode())
     return FunctionBody(text.decode(), name, kinds, documented, tuple(places), begin)
 
 

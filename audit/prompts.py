@@ -265,14 +265,14 @@ def filled(
     """A template with the source and the language of a query in their places."""
     language = find_language(query.language)
     name, tag = (language.title, language.fence) if language else (query.language, "")
-    own = WORDS.get(query.language, _ANY)
+    words = WORDS.get(query.language, _ANY)
     values = {
         CODE: _fenced(query.source, tag),
         SOURCE: query.source,
         LANGUAGE: name,
-        EXAMPLES: _shown(query.language, examples or {}),
-        UNIT: own.unit,
-        STYLE: own.style,
+        EXAMPLES: _examples_text(query.language, examples or {}),
+        UNIT: words.unit,
+        STYLE: words.style,
     }
     # A query without them leaves these places as they are: a template of an earlier version may have them.
     if query.other:
@@ -287,10 +287,10 @@ def filled(
     return _PLACES.sub(lambda place: values.get(place.group(), place.group()), template)
 
 
-def _shown(language: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> str:
+def _examples_text(language: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> str:
     """The examples in a language, each with its answer behind it."""
-    known = next((name for name in (language, DEFAULT, *examples) if name in examples), "")
-    record = find_language(known)
+    key = next((name for name in (language, DEFAULT, *examples) if name in examples), "")
+    record = find_language(key)
     tag = record.fence if record else ""
     return "\n\n".join(
         "\n".join(
@@ -299,7 +299,7 @@ def _shown(language: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> 
                 f"Answer: {example.answer}",
             ]
         )
-        for example in examples.get(known, ())
+        for example in examples.get(key, ())
     )
 
 
@@ -308,8 +308,8 @@ def _of_examples(examples: Mapping[str, tuple[SolvedExample, ...]]) -> list[obje
         # Without the empty `other` of an example that has none: the digests of such prompts stay.
         [
             sorted(
-                (language, [[*example[:2], *filter(None, example[2:])] for example in some])
-                for language, some in examples.items()
+                (language, [[*example[:2], *filter(None, example[2:])] for example in group])
+                for language, group in examples.items()
             )
         ]
         if examples
@@ -334,11 +334,11 @@ def one_of(*words: str) -> ReplyReader:
     # "buggy: it divides by zero" states an answer, "buggy or clean" does not: `read` looks for the other
     # words.
     reason = rf"(?:[.,;:!]{quotes}(?:\s.*)?|\s+[-(\u2013\u2014].*)?"
-    asked = re.compile(rf"{quotes}({'|'.join(words)}){quotes}{reason}", re.I)
+    pattern = re.compile(rf"{quotes}({'|'.join(words)}){quotes}{reason}", re.I)
     named = re.compile(rf"\b(?:{'|'.join(words)})\b", re.I)
 
     def read(line: str) -> str | None:
-        match = asked.fullmatch(line)
+        match = pattern.fullmatch(line)
         word = match[1].lower() if match else None
         others = {other.lower() for other in named.findall(line)} - {word}
         return None if others else word

@@ -123,7 +123,7 @@ class _Place(NamedTuple):
     """An item of a list that the reply begins with."""
 
 
-class _Found(NamedTuple):
+class _RankedAnswer(NamedTuple):
     """A candidate in a reply."""
 
     answer: Answer
@@ -169,8 +169,8 @@ _LONGEST_SENTENCE: Final = 300
 
 def without_thoughts(text: str) -> str:
     """A reply without its thoughts; empty if it was cut off in them."""
-    *thoughts, said = THOUGHT_ENDS.split(text)
-    return "" if not thoughts and _THOUGHT.match(text) else said
+    *thoughts, rest = THOUGHT_ENDS.split(text)
+    return "" if not thoughts and _THOUGHT.match(text) else rest
 
 
 _ANSWER_LINE: Final = re.compile(r"[\s>#*_`-]*(?:(?:final|my|the)\s+)?answer(?:\s+is)?\s*[*_`]*\s*:", re.I)
@@ -204,27 +204,27 @@ def _peeled(line: str) -> tuple[str, bool]:
 # ── forms of lines ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _one(answer: Answer | None) -> tuple[Answer, ...]:
+def _as_tuple(answer: Answer | None) -> tuple[Answer, ...]:
     return () if answer is None else (answer,)
 
 
 def _alone(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
-    return _one(candidate.alone(text.strip()))
+    return _as_tuple(candidate.alone(text.strip()))
 
 
 def _emphasised(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     inner, ticks = _peeled(text)
-    return () if ticks or inner == text.strip() else _one(candidate.alone(inner))
+    return () if ticks or inner == text.strip() else _as_tuple(candidate.alone(inner))
 
 
 def _in_backticks(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     inner, ticks = _peeled(text)
-    return _one(candidate.of_quoted(inner)) if ticks else ()
+    return _as_tuple(candidate.of_quoted(inner)) if ticks else ()
 
 
 def _in_quotes(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     match = _QUOTED.fullmatch(_peeled(text)[0])
-    return _one(candidate.of_quoted(next(filter(None, match.groups())))) if match else ()
+    return _as_tuple(candidate.of_quoted(next(filter(None, match.groups())))) if match else ()
 
 
 _TAGGED: Final = re.compile(r"<(?P<tag>[A-Za-z][\w-]*)>\s*(?P<inside>[^<>]+?)\s*</(?P=tag)>")
@@ -234,15 +234,15 @@ _TEX: Final = re.compile(r"\$*\\boxed\{(?:\\text(?:tt)?\{)?(?P<inside>[^{}]+?)\}
 def _in_tag(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     plain = _peeled(text)[0]
     if (tex := _TEX.fullmatch(plain)) is not None:
-        return _one(candidate.of_quoted(tex["inside"].replace("\\_", "_")))
+        return _as_tuple(candidate.of_quoted(tex["inside"].replace("\\_", "_")))
     match = _TAGGED.fullmatch(plain)
     if match is None or not _is_label(match["tag"], candidate):
         return ()
-    return _one(candidate.of_quoted(plain_line(match["inside"])))
+    return _as_tuple(candidate.of_quoted(plain_line(match["inside"])))
 
 
 def _in_words(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
-    return _one(candidate.words(text.strip())) if candidate.words and place.whole else ()
+    return _as_tuple(candidate.words(text.strip())) if candidate.words and place.whole else ()
 
 
 def _of_closed(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
@@ -250,7 +250,7 @@ def _of_closed(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer
         return ()
     if not place.first and candidate.mentions is not None:
         return tuple(candidate.mentions(text))
-    return _one(candidate.sentence(text))
+    return _as_tuple(candidate.sentence(text))
 
 
 _BRACKETS: Final = re.compile(
@@ -263,7 +263,7 @@ def _in_brackets(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answ
     match = _bracketed(text, candidate)
     if match is None or match["short"] is not None or match["rest"].strip(" .[]"):
         return ()
-    return _one(candidate.of_boxed(plain_line(match["name"]).strip("\"'")))
+    return _as_tuple(candidate.of_boxed(plain_line(match["name"]).strip("\"'")))
 
 
 def _pair(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
@@ -272,7 +272,7 @@ def _pair(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...
     match = _bracketed(text, candidate)
     if match is None or match["short"] is None or "[" in match["rest"]:
         return ()
-    return _one(candidate.of_boxed(plain_line(match["name"]).strip("\"'")))
+    return _as_tuple(candidate.of_boxed(plain_line(match["name"]).strip("\"'")))
 
 
 def _bracketed(text: str, candidate: AnswerShape) -> re.Match[str] | None:
@@ -308,7 +308,7 @@ def _with_reason(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answ
         return ()
     # `"title": "read_file"` is a line of JSON, and the text in front of the colon is a key.
     match = None if _KEY.match(text) else _REASON.fullmatch(_STYLED.sub(r"\1", text.strip()))
-    return () if not match or _OTHERS.search(match["rest"]) else _one(_cited(match, candidate))
+    return () if not match or _OTHERS.search(match["rest"]) else _as_tuple(_cited(match, candidate))
 
 
 def _cited(match: re.Match[str], candidate: AnswerShape) -> Answer | None:
@@ -343,18 +343,18 @@ def _of_value(value: object, candidate: AnswerShape, *, depth: int) -> Iterator[
     """The candidates in a value of JSON."""
     match value:
         case bool():
-            yield from _one(candidate.of_boxed(str(value).lower()))
+            yield from _as_tuple(candidate.of_boxed(str(value).lower()))
         case str() | int() | float():
-            yield from _one(candidate.of_boxed(str(value)))
+            yield from _as_tuple(candidate.of_boxed(str(value)))
         case Mapping() if depth:
             for key, inner in value.items():
                 if isinstance(key, str) and _is_label(key, candidate):
                     yield from _of_value(inner, candidate, depth=depth - 1)
         case list() | tuple() if depth:
             if candidate.parts is not None and value and all(isinstance(part, str) for part in value):
-                whole = candidate.parts([str(part) for part in value])
-                if whole is not None:
-                    yield whole
+                answer = candidate.parts([str(part) for part in value])
+                if answer is not None:
+                    yield answer
                     return
             for inner in value:
                 yield from _of_value(inner, candidate, depth=depth - 1)
@@ -454,9 +454,9 @@ def _sentence(text: str, candidate: AnswerShape, place: _Place) -> Iterator[Answ
             continue
         if candidate.is_name:
             yield from _named(sentence, candidate)
-        if said := _states(candidate).fullmatch(sentence):
-            inner, ticks = _peeled(said["said"].strip().removesuffix("."))
-            yield from _one(candidate.of_quoted(inner) if ticks else candidate.of_boxed(inner))
+        if match := _states(candidate).fullmatch(sentence):
+            inner, ticks = _peeled(match["said"].strip().removesuffix("."))
+            yield from _as_tuple(candidate.of_quoted(inner) if ticks else candidate.of_boxed(inner))
 
 
 def _statement(text: str, candidate: AnswerShape, place: _Place) -> Iterator[Answer]:
@@ -468,7 +468,7 @@ def _statement(text: str, candidate: AnswerShape, place: _Place) -> Iterator[Ans
         for pattern in candidate.states:
             if match := re.fullmatch(rf"{pattern}\s*:?\s*(?P<said>.+)", sentence, re.I):
                 inner, ticks = _peeled(match["said"].strip().removesuffix("."))
-                yield from _one(candidate.of_quoted(inner) if ticks else candidate.of_boxed(inner))
+                yield from _as_tuple(candidate.of_quoted(inner) if ticks else candidate.of_boxed(inner))
 
 
 _EMPHASISED: Final = re.compile(r"(\*{1,3}|_{2,3})(?P<inner>.+)\1\.?")
@@ -521,12 +521,12 @@ def _definition(text: str, candidate: AnswerShape, place: _Place) -> Iterator[An
     for definition in definitions:
         name = definition["python"] or definition["java"]
         if len(definition["indent"].expandtabs()) == least and not _MASKED.fullmatch(name):
-            yield from _one(candidate.of_quoted(name))
+            yield from _as_tuple(candidate.of_quoted(name))
 
 
 def _whole(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     plain = text.strip()
-    return _one(candidate.alone(plain)) if place.fenced or plain[:1] in "[{(" else ()
+    return _as_tuple(candidate.alone(plain)) if place.fenced or plain[:1] in "[{(" else ()
 
 
 # ── the table ────────────────────────────────────────────────────────────────────────────────────────────
@@ -648,16 +648,16 @@ line is taken off before (`list item`, `labelled line`), and so are fences, head
 def read(text: str, candidate: AnswerShape) -> Reading | None:
     """The one answer that a reply states; `None` if it states none, or several that differ."""
     candidates = list(_candidates(without_thoughts(text), candidate))
-    said = [entry for entry in candidates if entry.rank in ("opening", "marked")]
+    leaders = [entry for entry in candidates if entry.rank in ("opening", "marked")]
     against = {"shown", "rival"}
     # What only a sentence says, another sentence can take back.
-    if all(entry.form == CLOSED_SENTENCE for entry in said):
+    if all(entry.form == CLOSED_SENTENCE for entry in leaders):
         against.add("told")
-    rivals = [entry for entry in candidates if entry.rank in against] if said else []
-    said = said or [entry for entry in candidates if entry.rank in ("shown", "weak")]
-    if len({candidate.key(entry.answer) for entry in (*said, *rivals)}) != 1 or not said:
+    rivals = [entry for entry in candidates if entry.rank in against] if leaders else []
+    leaders = leaders or [entry for entry in candidates if entry.rank in ("shown", "weak")]
+    if len({candidate.key(entry.answer) for entry in (*leaders, *rivals)}) != 1 or not leaders:
         return None
-    return Reading(said[0].answer, said[0].form)
+    return Reading(leaders[0].answer, leaders[0].form)
 
 
 @dataclass(slots=True)
@@ -709,16 +709,16 @@ class _State:
         """Whether a question names a label, so that `no` may mean every label."""
 
 
-def _candidates(text: str, candidate: AnswerShape) -> Iterator[_Found]:
+def _candidates(text: str, candidate: AnswerShape) -> Iterator[_RankedAnswer]:
     label = _label_of(candidate)
     state = _State()
     blocks = list(_blocks(text))
     only = len(blocks) == 1 and sum(bool(line.strip()) for line in blocks[0].lines) == 1
     for number, block in enumerate(blocks):
         place = _Place(number == 0, not state.begun, state.introduced, block.fenced)
-        whole = list(_of_block(block, candidate, place, state.label))
-        if whole:
-            yield from whole
+        candidates = list(_of_block(block, candidate, place, state.label))
+        if candidates:
+            yield from candidates
             state.begun, state.label, state.introduced = True, None, False
             continue
         for line in _joined(block.lines, candidate):
@@ -745,7 +745,9 @@ def _joined(lines: Sequence[str], candidate: AnswerShape) -> Iterator[str]:
         yield line
 
 
-def _of_block(block: _Block, candidate: AnswerShape, place: _Place, label: str | None) -> Iterator[_Found]:
+def _of_block(
+    block: _Block, candidate: AnswerShape, place: _Place, label: str | None
+) -> Iterator[_RankedAnswer]:
     for form in FORMS:
         # A single line of code is a definition, too; all else of one line has the forms of lines.
         if not form.block or (len(block.lines) < 2 and form.find is not _definition):
@@ -754,7 +756,7 @@ def _of_block(block: _Block, candidate: AnswerShape, place: _Place, label: str |
         if answers:
             rank = form.rank(place) if label is None else _rank_of(label, candidate)
             if rank is not None:
-                yield from (_Found(answer, form.name, rank) for answer in answers)
+                yield from (_RankedAnswer(answer, form.name, rank) for answer in answers)
             return
 
 
@@ -767,7 +769,7 @@ def _of_line(
     first_block: bool,
     fenced: bool,
     only: bool,
-) -> Iterator[_Found]:
+) -> Iterator[_RankedAnswer]:
     heading = _HEADING.match(raw)
     line = raw[heading.end() :] if heading else raw
     if not state.begun and (question := _QUESTION.match(line)):
@@ -797,7 +799,7 @@ def _of_line(
         place = _Place(True, True, False, fenced, only)
         answers_behind = [answer for answer, _, _ in _of_text(line, candidate, place, quoted=True)]
         rank = _rank_of(behind, candidate, first=first)
-        yield from (_Found(answer, LABELLED, rank) for answer in answers_behind)
+        yield from (_RankedAnswer(answer, LABELLED, rank) for answer in answers_behind)
         if answers_behind and first_block and state.opening is None:
             state.opening = True
         return
@@ -823,7 +825,7 @@ def _of_line(
             if rank == "rival":
                 continue
             rank = "weak"
-        yield _Found(answer, name, rank)
+        yield _RankedAnswer(answer, name, rank)
     # A list that follows an introduction is introduced as a whole.
     if introduced and answers and _ITEM.match(line):
         state.introduced = True
@@ -840,7 +842,7 @@ def _of_text(
                 continue
             answers = tuple(form.find(text, candidate, place))
             if not answers and quoted and form.name == ALONE:
-                answers = _one(candidate.of_quoted(text.strip().removesuffix(".")))
+                answers = _as_tuple(candidate.of_quoted(text.strip().removesuffix(".")))
             rank = form.rank(place) if answers else None
             if rank is not None:
                 if prefix and rank == "rival":
@@ -910,63 +912,63 @@ class Closed:
     ) -> None:
         """`spellings` say a label where they stand alone; `words` are those of `--label-map`."""
         self._words = words
-        self._said = {**spellings, **{text: text for text in (*labels, *words)}}
+        self._by_text = {**spellings, **{text: text for text in (*labels, *words)}}
         folded: dict[str, set[str]] = {}
-        for text in self._said:
+        for text in self._by_text:
             folded.setdefault(text.casefold(), set()).add(text)
         # A label must stand as it is. A word of `--label-map` may begin a sentence with a capital.
-        free = self._said.keys() if any_case else words.keys()
+        free = self._by_text.keys() if any_case else words.keys()
         self._folded = {
             fold: texts.pop() for fold, texts in folded.items() if len(texts) == 1 and texts <= set(free)
         }
-        alone = [text for text in self._said if text not in spellings or text in words]
+        alone = [text for text in self._by_text if text not in spellings or text in words]
         parts = [text for text in sorted(alone, key=len, reverse=True) if not _BARE_VALUE.fullmatch(text)]
-        each = [
+        patterns = [
             f"(?i:{re.escape(part)})" if self._folded.get(part.casefold()) == part else re.escape(part)
             for part in parts
         ]
-        self._in_prose = re.compile(rf"(?<![\w-])(?:{'|'.join(each)})(?![\w-])" if each else r"(?!)")
+        self._in_prose = re.compile(rf"(?<![\w-])(?:{'|'.join(patterns)})(?![\w-])" if patterns else r"(?!)")
         numbers = [re.escape(text) for text in alone if _BARE_VALUE.fullmatch(text)]
         self._opening = re.compile(
-            rf"{_QUOTES}(?P<said>{'|'.join([*each, *numbers]) or '(?!)'}){_QUOTES}"
+            rf"{_QUOTES}(?P<said>{'|'.join([*patterns, *numbers]) or '(?!)'}){_QUOTES}"
             rf"(?P<rest>[.,;:!]{_QUOTES}(?:\s.*)?|\s+[-(\u2013\u2014].*|\uff08.*)?",
             re.DOTALL,
         )
 
-    def said(self, text: str) -> str | None:
+    def label_of(self, text: str) -> str | None:
         """The label or the word that a text is as a whole."""
         plain = " ".join(text.split())
         for form in (plain, plain.strip(_WRAPPING)):
             for way in (form, as_label(form) or ""):
-                known = way if way in self._said else self._folded.get(way.casefold())
-                if known is not None:
-                    return self._said[known]
+                key = way if way in self._by_text else self._folded.get(way.casefold())
+                if key is not None:
+                    return self._by_text[key]
         return None
 
-    def meaning(self, said: object) -> object:
+    def meaning(self, answer: object) -> object:
         """The label that a label or a word means to the driver."""
-        return self._words.get(str(said), said)
+        return self._words.get(str(answer), answer)
 
     def named(self, text: str) -> list[str]:
         """The labels and words in a text, in order."""
-        labels = (self.said(word) for word in self._in_prose.findall(text))
+        labels = (self.label_of(word) for word in self._in_prose.findall(text))
         return [label for label in labels if label is not None]
 
     def alone(self, line: str) -> str | None:
         """A label with nothing beside it, or in front of a reason that does not name another one."""
-        if (whole := self.said(line)) is not None:
-            return whole
+        if (label := self.label_of(line)) is not None:
+            return label
         match = self._opening.fullmatch(line.strip()) if len(line) <= _LONGEST_LINE else None
-        said = None if match is None else self.said(match["said"])
-        if match is None or said is None:
+        first = None if match is None else self.label_of(match["said"])
+        if match is None or first is None:
             return None
         rest = match["rest"] or ""
         # "1. The loop" begins a list.
         if match["said"].strip("-.").isdigit() and not re.fullmatch(r"\s+\(.*", rest, re.DOTALL):
             return None
-        others = [self.said(word) for word in re.findall(r"true|false|yes|no", rest, re.I)]
-        known = [other for other in others if other is not None]
-        return said if self._agree([said, *known, *self.named(rest), *self._in_brackets(rest)]) else None
+        others = [self.label_of(word) for word in re.findall(r"true|false|yes|no", rest, re.I)]
+        labels = [other for other in others if other is not None]
+        return first if self._agree([first, *labels, *self.named(rest), *self._in_brackets(rest)]) else None
 
     def sentence(self, line: str) -> str | None:
         """A line that names one label and no other, and does not deny it or doubt it."""
@@ -985,11 +987,11 @@ class Closed:
 
     def _in_brackets(self, rest: str) -> list[str]:
         inner = re.match(r"\s+\(([^()]*)\)", rest)
-        label = self.said(inner[1]) if inner else None
+        label = self.label_of(inner[1]) if inner else None
         return [] if label is None else [label]
 
-    def _agree(self, said: Sequence[str]) -> bool:
-        return len({self.meaning(label) for label in said}) == 1
+    def _agree(self, labels: Sequence[str]) -> bool:
+        return len({self.meaning(label) for label in labels}) == 1
 
 
 @cache
@@ -1002,19 +1004,19 @@ def closed(
     keys: tuple[str, ...] = CLASS_LABELS,
 ) -> AnswerShape:
     """The shape of an answer that is one of these labels. `keys` stand in front of one (`Label: …`)."""
-    known = Closed(labels, spellings=dict(spellings), words=dict(words), any_case=any_case)
+    label_set = Closed(labels, spellings=dict(spellings), words=dict(words), any_case=any_case)
 
     def with_words(more: tuple[tuple[str, str], ...]) -> AnswerShape:
         return closed(labels, spellings=spellings, words=more, any_case=any_case, keys=keys)
 
     return AnswerShape(
-        alone=known.alone,
-        boxed=known.alone,
-        sentence=known.sentence,
-        mentions=known.named,
+        alone=label_set.alone,
+        boxed=label_set.alone,
+        sentence=label_set.sentence,
+        mentions=label_set.named,
         labels=keys,
         is_word=True,
-        key=known.meaning,
+        key=label_set.meaning,
         mapped=with_words,
     )
 
@@ -1022,11 +1024,11 @@ def closed(
 @cache
 def _with_words(shape: AnswerShape, words: tuple[tuple[str, str], ...]) -> AnswerShape:
     """A shape that is no closed set, with the words of `--label-map` as they stand."""
-    known = Closed((), spellings={}, words=dict(words), any_case=False)
+    label_set = Closed((), spellings={}, words=dict(words), any_case=False)
 
     def either(read: ReplyReader) -> ReplyReader:
         def first(text: str) -> Answer | None:
-            label = known.said(text)
+            label = label_set.label_of(text)
             return read(text) if label is None else label
 
         return first

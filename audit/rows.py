@@ -157,7 +157,7 @@ def answer_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
     """What the model wrote about a sample: rows for each distinct query, that of the original first."""
     predictions: dict[tuple[str, str], Prediction] = {}
     for verdict in audited.verdicts:
-        for key, prediction in _asked(audited.sample, verdict):
+        for key, prediction in _queries(audited.sample, verdict):
             predictions.setdefault(key, prediction)
     for (hashed, asked), prediction in predictions.items():
         if isinstance(prediction, Failed) and prediction.reason == NOT_REPEATED:
@@ -176,7 +176,7 @@ def answer_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
             yield {**named, "attempt": 0, "reply": None, "read": why}
 
 
-def _asked(sample: Sample, verdict: Verdict) -> Iterator[tuple[tuple[str, str], Prediction]]:
+def _queries(sample: Sample, verdict: Verdict) -> Iterator[tuple[tuple[str, str], Prediction]]:
     """The two queries of a verdict, as `answers.parquet` names them, with their predictions."""
     perturbed = verdict.perturbed
     again = again_of(perturbed.variant) if perturbed.kind == "identity" else perturbed.transform
@@ -203,8 +203,8 @@ def attack_row(attacked: Attacked) -> TableRow:
     }
     verdict = attacked.violated
     if verdict is None:
-        held = "certified" if attacked.certified else "held"
-        return {**row, "outcome": held if attacked.queries else "not_attacked"}
+        outcome = "certified" if attacked.certified else "held"
+        return {**row, "outcome": outcome if attacked.queries else "not_attacked"}
     return {
         **row,
         "outcome": "violated",
@@ -345,10 +345,10 @@ def _case(path: Table, rows: Sequence[TableRow]) -> Case:
 
 def _damaged(path: Table, row: TableRow, error: BaseException) -> RunError:
     named = f"{row['sample']!r} under {row['transform']!r}"
-    return RunError(f"table {str(path)!r} is damaged: sample {named}: {_told(error)}")
+    return RunError(f"table {str(path)!r} is damaged: sample {named}: {_fault(error)}")
 
 
-def _told(error: BaseException) -> str:
+def _fault(error: BaseException) -> str:
     """What was wrong with a value, on one line."""
     text = " ".join(str(error).split())
     return f"no entry {text}" if isinstance(error, KeyError) else text or type(error).__name__
@@ -382,8 +382,8 @@ def read_by_sample(folder: TableFolder, models: Sequence[str], *, seed: int) -> 
         for name, rows in readers.items():
             if audited := _audited(folder, name, case, rows):
                 yield audited
-    known = {row["model"] for row in read_rows(path, seed=seed, columns=("model", "seed"))}
-    if known - readers.keys() or any(next(rows, None) is not None for rows in readers.values()):
+    in_table = {row["model"] for row in read_rows(path, seed=seed, columns=("model", "seed"))}
+    if in_table - readers.keys() or any(next(rows, None) is not None for rows in readers.values()):
         raise _mismatch(folder)
 
 
@@ -427,7 +427,7 @@ def _replied(audited: Audited, rows: Iterable[TableRow]) -> Audited:
             replies[key] = (*replies.get(key, ()), RawReply(row["reply"], row.get("read") or ""))
     verdicts: list[Verdict] = []
     for verdict in audited.verdicts:
-        (before, _), (after, _) = _asked(audited.sample, verdict)
+        (before, _), (after, _) = _queries(audited.sample, verdict)
         first, then = replies.get(before, ()), replies.get(after, ())
         if isinstance(verdict, Unjudged):
             missing = replace(verdict.before, replies=first), replace(verdict.after, replies=then)
@@ -478,7 +478,7 @@ def _audited(folder: TableFolder, model: str, case: Case, rows: Iterator[TableRo
     except (RunError, *DAMAGED) as error:
         sample = case.sample.id
         raise RunError(
-            f"table {str(folder / VERDICTS)!r} is damaged: sample {sample!r} of {model!r}: {_told(error)}"
+            f"table {str(folder / VERDICTS)!r} is damaged: sample {sample!r} of {model!r}: {_fault(error)}"
         ) from error
     return Audited(
         model=model,
@@ -511,8 +511,8 @@ def _verdict(perturbed: Perturbed, row: TableRow) -> Verdict:
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=row["reason"])
     if not (isinstance(before, Predicted) and isinstance(after, Predicted)):
         raise ValueError(f"outcome {row['outcome']!r} without both answers")
-    made = Violated if row["outcome"] == "violated" else Held
-    return made(
+    kind = Violated if row["outcome"] == "violated" else Held
+    return kind(
         perturbed=perturbed, before=before, after=after, deviation=row["deviation"], shift=row.get("shift")
     )
 

@@ -189,10 +189,10 @@ class Vocabulary:
         # Fakes answer alike whatever they are asked.
         fake = setup.model.name.startswith("fake/")
         if not self.known and not fake and self._strange.total() >= STRANGE:
-            said = ", ".join(answer for answer, _ in self._strange.most_common(5))
+            strange = ", ".join(answer for answer, _ in self._strange.most_common(5))
             raise WordsError(
                 f"none of {self._strange.total()} answers of {setup.model.name!r} is a label: "
-                f"it says {said}, and the task takes {setup.task.answers.accepted}; start again with "
+                f"it says {strange}, and the task takes {setup.task.answers.accepted}; start again with "
                 "--label-map WORD=LABEL,…, which says what each of its words means"
             )
 
@@ -269,8 +269,8 @@ def audit(
 def queries(case: Case, task: Task) -> tuple[Query, ...]:
     """The queries of a case, the original first. The identity is left out: see `repeats`."""
     variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
-    asked = [asked_of(case.sample, variant, task) for variant in variants if variant.kind != "identity"]
-    return (query_of(case.sample, case.sample.source, task), *asked)
+    others = [asked_of(case.sample, variant, task) for variant in variants if variant.kind != "identity"]
+    return (query_of(case.sample, case.sample.source, task), *others)
 
 
 def repeats(case: Case, task: Task, repeating: Repeating = ALL) -> tuple[Repeat, ...]:
@@ -297,7 +297,7 @@ def in_time(case: Case, setup: AuditSetup) -> list[Query]:
 def _spread(many: Sequence[_T], few: Sequence[_T]) -> list[_T]:
     """Both sequences in their orders, evenly among one another."""
     places = [
-        ((number + 0.5) / len(each), entry) for each in (many, few) for number, entry in enumerate(each)
+        ((number + 0.5) / len(part), entry) for part in (many, few) for number, entry in enumerate(part)
     ]
     return [entry for _, entry in sorted(places, key=lambda place: place[0])]
 
@@ -404,7 +404,7 @@ def first_answers(
             while rolling.open:
                 rolling.wait()
         return answers | rolling.answers
-    return answers | _asked(batches(rest, setup.batch_size), setup)
+    return answers | _ask(batches(rest, setup.batch_size), setup)
 
 
 def _interleaved(
@@ -414,16 +414,16 @@ def _interleaved(
 
     What stands behind a callable or a program may change with the hour.
     """
-    known = _recalled(firsts, setup, again=False) | _recalled(repeated, setup, again=True)
+    answers = _recalled(firsts, setup, again=False) | _recalled(repeated, setup, again=True)
     plan = _spread(
-        list(batches([query for query in firsts if query not in known], setup.batch_size)),
+        list(batches([query for query in firsts if query not in answers], setup.batch_size)),
         [
             batch
-            for group in _groups([query for query in repeated if query not in known], setup.batch_size)
+            for group in _groups([query for query in repeated if query not in answers], setup.batch_size)
             for batch in rebatches(group, setup.batch_size, padded=False)
         ],
     )
-    return known | _asked(plan, setup)
+    return answers | _ask(plan, setup)
 
 
 def ask_again(repeated: Iterable[Repeat], setup: AuditSetup) -> dict[Query, Prediction] | None:
@@ -442,8 +442,8 @@ def ask_again(repeated: Iterable[Repeat], setup: AuditSetup) -> dict[Query, Pred
     lost: dict[Query, Prediction] = {}
     groups = _groups(repeated, setup.batch_size)
     while several := list(islice(groups, _window(setup) // (GROUP * _other_size(setup.batch_size)) or 1)):
-        answers = _asked_in_groups(several, setup)
-        lost |= {query: answer for query, answer in answers.items() if not _kept(answer)}
+        answers = _ask_in_groups(several, setup)
+        lost |= {query: answer for query, answer in answers.items() if not _is_kept(answer)}
     return lost
 
 
@@ -460,13 +460,13 @@ def _groups(repeated: Iterable[Repeat], size: int) -> Iterator[list[Repeat]]:
     yield from map(list, opened.values())
 
 
-def _asked_in_groups(groups: Sequence[Sequence[Repeat]], setup: AuditSetup) -> dict[Query, Prediction]:
+def _ask_in_groups(groups: Sequence[Sequence[Repeat]], setup: AuditSetup) -> dict[Query, Prediction]:
     wanted = list(dict.fromkeys(query for group in groups for query in group))
-    known = _recalled(wanted, setup, again=True)
-    made = (batch for group in groups for batch in rebatches(group, setup.batch_size, padded=True))
+    answers = _recalled(wanted, setup, again=True)
+    every = (batch for group in groups for batch in rebatches(group, setup.batch_size, padded=True))
     # A batch with one open query is asked as a whole: its company must not depend on what is known.
-    plan = (batch for batch in made if any(query not in known for query in batch.queries[batch.company :]))
-    return {**_asked(plan, setup, known=known), **known}
+    plan = (batch for batch in every if any(query not in answers for query in batch.queries[batch.company :]))
+    return {**_ask(plan, setup, known=answers), **answers}
 
 
 def _second_answers(
@@ -474,13 +474,16 @@ def _second_answers(
 ) -> Mapping[Query, Prediction]:
     if setup.model.repeats is not None:
         setup.monitor.answered(len(wanted), recalled=False)
-        given = setup.model.predict(wanted)
-        return {query: _told(setup.task, query, answer) for query, answer in zip(wanted, given, strict=True)}
+        predictions = setup.model.predict(wanted)
+        return {
+            query: _normal(setup.task, query, answer)
+            for query, answer in zip(wanted, predictions, strict=True)
+        }
     answers: dict[Query, Prediction] = {}
     if asked is not None:
         answers = {**asked, **setup.memory.recall(wanted, again=True)}
     rest = [query for query in wanted if query not in answers]
-    return {**answers, **_asked_in_groups(list(_groups(rest, setup.batch_size)), setup)}
+    return {**answers, **_ask_in_groups(list(_groups(rest, setup.batch_size)), setup)}
 
 
 def _recalled(wanted: Sequence[Query], setup: AuditSetup, *, again: bool) -> dict[Query, Prediction]:
@@ -490,7 +493,7 @@ def _recalled(wanted: Sequence[Query], setup: AuditSetup, *, again: bool) -> dic
     return answers
 
 
-def _asked(
+def _ask(
     plan: Iterable[QueryBatch],
     setup: AuditSetup,
     *,
@@ -513,7 +516,7 @@ def _asked(
                 "`predict` must give a Predicted or a Failed (codeaudit.audit.records) for each query"
             )
         given = zip(batch.queries, predictions, strict=True)
-        checked = [_told(setup.task, query, prediction) for query, prediction in given]
+        checked = [_normal(setup.task, query, prediction) for query, prediction in given]
         pairs = zip(batch.queries[batch.company :], checked[batch.company :], strict=True)
         new = {query: answer for query, answer in pairs if query not in known}
         # After each batch, so that a killed run loses no more than those under way.
@@ -535,7 +538,7 @@ def _predicted(plan: Iterable[QueryBatch], model: Model) -> Iterator[tuple[Query
         yield sent.pop(number), predictions
 
 
-def _kept(prediction: Prediction) -> bool:
+def _is_kept(prediction: Prediction) -> bool:
     """Whether the memory keeps an answer. A query that failed with `endpoint: 429` may succeed later."""
     return isinstance(prediction, Predicted) or prediction.reason in FINAL
 
@@ -546,7 +549,7 @@ def _keep(answers: Mapping[Query, Prediction], setup: AuditSetup) -> None:
         kept = {
             query: answer
             for query, answer in answers.items()
-            if isinstance(query, Repeat) is again and _kept(answer)
+            if isinstance(query, Repeat) is again and _is_kept(answer)
         }
         if kept:
             setup.memory.remember(kept, again=again)
@@ -571,18 +574,18 @@ class _Rolling:
         self.answers: dict[Query, Prediction] = {}
         self._setup = setup
         self._stream = setup.model.stream()
-        self._asked: dict[int, Query] = {}
+        self._pending: dict[int, Query] = {}
         """Queries without an answer, by their number in the stream."""
         self._count = 0
 
     @property
     def open(self) -> int:
         """Number of queries without an answer."""
-        return len(self._asked)
+        return len(self._pending)
 
     def ask(self, queries: Sequence[Query]) -> None:
         """Ask more queries."""
-        self._asked |= {self._count + place: query for place, query in enumerate(queries)}
+        self._pending |= {self._count + place: query for place, query in enumerate(queries)}
         self._count += len(queries)
         self._stream.ask(queries)
 
@@ -600,15 +603,17 @@ class _Rolling:
 
     def _take(self, arrived: Sequence[tuple[int, Prediction]]) -> None:
         # The stream gives some again when it is closed.
-        places = {place: prediction for place, prediction in arrived if place in self._asked}
-        asked, task = self._asked, self._setup.task
-        new = {asked[place]: _told(task, asked[place], prediction) for place, prediction in places.items()}
+        places = {place: prediction for place, prediction in arrived if place in self._pending}
+        pending, task = self._pending, self._setup.task
+        new = {
+            pending[place]: _normal(task, pending[place], prediction) for place, prediction in places.items()
+        }
         if new:
             _keep(new, self._setup)
             self.answers |= new
         # Not before they are stored, because Ctrl-C may come in between.
         for place in places:
-            del self._asked[place]
+            del self._pending[place]
 
 
 def _rolled(cases: Iterable[Case], setup: AuditSetup) -> Iterator[Audited]:
@@ -628,8 +633,8 @@ def _rolled(cases: Iterable[Case], setup: AuditSetup) -> Iterator[Audited]:
                         fresh[query] = None
                     needed[query] += 1
             for again in (False, True):
-                wanted = [query for query in fresh if isinstance(query, Repeat) is again]
-                rolling.answers |= _recalled(wanted, setup, again=again)
+                group = [query for query in fresh if isinstance(query, Repeat) is again]
+                rolling.answers |= _recalled(group, setup, again=again)
             rolling.ask([query for query in fresh if query not in rolling.answers])
             while rolling.open > (setup.model.ahead or AHEAD):
                 rolling.wait()
@@ -647,7 +652,7 @@ def _complete(
     setup: AuditSetup,
 ) -> Iterator[Audited]:
     """The first cases, as long as all their answers are there. What no other case needs is dropped."""
-    while waiting and all(asked in answers for asked in waiting[0][1]):
+    while waiting and all(query in answers for query in waiting[0][1]):
         case, asked = waiting.popleft()
         yield _audited(case, answers, setup)
         for query in asked:
@@ -656,7 +661,7 @@ def _complete(
                 del needed[query], answers[query]
 
 
-def _told(task: Task, query: Query, prediction: Prediction) -> Prediction:
+def _normal(task: Task, query: Query, prediction: Prediction) -> Prediction:
     """The prediction in the form that the task has in the language of the query."""
     return _checked(task.speaking(query.language), prediction)
 
@@ -713,8 +718,8 @@ def _read(task: Task, predicted: Predicted) -> Prediction:
     fresh = all(reply.read == UNREAD for reply in predicted.replies)
     if not fresh or not isinstance(text, str):
         return predicted
-    known = isinstance(task.answers, CLOSED) and task.normalise(text) is not None
-    if known or as_label(text) in task.words or not isinstance(task.prompt, QuestionPrompt):
+    is_label = isinstance(task.answers, CLOSED) and task.normalise(text) is not None
+    if is_label or as_label(text) in task.words or not isinstance(task.prompt, QuestionPrompt):
         form = ALONE if isinstance(task.prompt, QuestionPrompt) else WHOLE
         return replace(predicted, replies=tuple(RawReply(reply.text, form) for reply in predicted.replies))
     reading = task.prompt.read(text)
@@ -723,9 +728,9 @@ def _read(task: Task, predicted: Predicted) -> Prediction:
     return replace(predicted, answer=reading.answer, replies=reading.replies if predicted.replies else ())
 
 
-def _wrong(task: Task, method: str, given: object, wanted: str) -> CannotAudit:
+def _wrong(task: Task, method: str, value: object, expected: str) -> CannotAudit:
     """The error for a plug-in's task that returned a value of a wrong type."""
-    return CannotAudit(f"task {task.name!r}: `{method}` gave {checks.shown(given)}; it must give {wanted}")
+    return CannotAudit(f"task {task.name!r}: `{method}` gave {checks.shown(value)}; it must give {expected}")
 
 
 def _audited(case: Case, answers: Mapping[Query, Prediction], setup: AuditSetup) -> Audited:
@@ -737,8 +742,8 @@ def _audited(case: Case, answers: Mapping[Query, Prediction], setup: AuditSetup)
     for outcome in case.outcomes:
         if isinstance(outcome, Perturbed):
             if outcome.kind != "identity":
-                asked = asked_of(case.sample, outcome, setup.task)
-                after = answer_to(asked, case.sample, answers, setup.task)
+                query = asked_of(case.sample, outcome, setup.task)
+                after = answer_to(query, case.sample, answers, setup.task)
             elif setup.repeating.has(outcome.variant, extra=case.extra):
                 repeated = repeat_of(case.sample, outcome.source, setup.task, outcome.variant)
                 after = answer_to(repeated, case.sample, answers, setup.task)
@@ -795,8 +800,8 @@ def judge(
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=reason)
     moved, shifted = deviation(before, after), shift(before, after, scale)
     # The unchanged input, asked again or of another network, has no right answer of its own: it is compared.
-    held = task.same if perturbed.kind in KEEPS_TEXT else task.holds
-    if held(before, after):
+    same = task.same if perturbed.kind in KEEPS_TEXT else task.holds
+    if same(before, after):
         return Held(perturbed=perturbed, before=before, after=after, deviation=moved, shift=shifted)
     # After that, because noise excuses a change and never turns an equal answer into no verdict.
     if _within_noise(before, after, NOISE_FACTOR * noise):
@@ -833,8 +838,8 @@ def _within_noise(before: Predicted, after: Predicted, bound: float) -> bool:
     old, new = dict(before.scores), dict(after.scores)
     # Labels on both sides did not change. One without a score leaves the size of its change unknown.
     changed = labels_of(before.answer) ^ labels_of(after.answer)
-    known = changed and changed <= old.keys() & new.keys()
-    return bool(known) and all(abs(old[label] - new[label]) <= bound for label in changed)
+    has_scores = changed and changed <= old.keys() & new.keys()
+    return bool(has_scores) and all(abs(old[label] - new[label]) <= bound for label in changed)
 
 
 def labels_of(answer: Answer) -> set[str]:

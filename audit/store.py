@@ -237,8 +237,8 @@ def read_manifest(path: Path) -> Manifest:
     if not isinstance(manifest, dict) or "codeaudit" not in manifest:
         raise RunError(f"{str(path)!r} is not the manifest of a codeaudit run; choose another folder")
     if manifest.get("schema") not in READABLE:
-        known = " and ".join(map(str, READABLE))
-        raise RunError(f"{str(path)!r} has schema {manifest.get('schema')!r}; this version reads {known}")
+        schemas = " and ".join(map(str, READABLE))
+        raise RunError(f"{str(path)!r} has schema {manifest.get('schema')!r}; this version reads {schemas}")
     for field, (what, fits) in _FIELDS.items():
         if field in manifest and not fits(manifest[field]):
             raise RunError(f"{str(path)!r} is damaged: {field!r} is {shown(manifest[field])}, not {what}")
@@ -262,7 +262,7 @@ def _models(value: object) -> bool:
 def _uses(value: object) -> bool:
     return _objects(value) and all(
         is_text(use.get("model"))
-        and all(each is None or is_number(each) for name, each in use.items() if name in USED)
+        and all(number is None or is_number(number) for name, number in use.items() if name in USED)
         for use in value
     )
 
@@ -621,8 +621,8 @@ class LinesWriter(AbstractContextManager["LinesWriter"]):
     def write(self, rows: Iterable[TableRow]) -> None:
         """Append rows. Columns that a row lacks become null."""
         for row in rows:
-            whole = {**self._about, **{name: row.get(name) for name in self._columns}}
-            self._file.write(json.dumps(whole, ensure_ascii=True, allow_nan=False).encode() + b"\n")
+            entry = {**self._about, **{name: row.get(name) for name in self._columns}}
+            self._file.write(json.dumps(entry, ensure_ascii=True, allow_nan=False).encode() + b"\n")
 
 
 @contextmanager
@@ -681,12 +681,12 @@ def read_batches(path: Table, size: int) -> Generator["pa.RecordBatch", None, No
     name, first = path.name, 1
     with open_parquet(path) as file:
         schema = file.schema_arrow
-        wanted = schema_of(_columns_of(name, schema.names))
-        if not schema.equals(wanted):
+        expected = schema_of(_columns_of(name, schema.names))
+        if not schema.equals(expected):
             wrong = [
                 column.name
-                for column in (*schema, *wanted)
-                if column not in list(schema) or column not in list(wanted)
+                for column in (*schema, *expected)
+                if column not in list(schema) or column not in list(expected)
             ]
             what = f"the columns {', '.join(dict.fromkeys(wrong))}" if wrong else "the order of the columns"
             raise RunError(f"table {str(path)!r} is damaged: {what} are not as codeaudit writes them")
@@ -716,8 +716,8 @@ def read_rows(
     Raises:
         RunError: there is no such table, it is damaged, or a row lacks a value or has one of another type.
     """
-    asked = {"seed": seed, "kind": kind, "model": model, "draw": draw}
-    only = {name: value for name, value in asked.items() if value is not None}
+    filters = {"seed": seed, "kind": kind, "model": model, "draw": draw}
+    only = {name: value for name, value in filters.items() if value is not None}
     name = table or (path.name if path.name in FILLED else SUITE)
     numbered = _lines(path) if has_lines(path) else _batches(path, name, only, columns)
     for number, row in numbered:

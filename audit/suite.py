@@ -47,9 +47,9 @@ class SuitePlan:
 
 def standard_transforms(languages: Iterable[str], *, controls: bool) -> tuple[str, ...]:
     """The transforms of a default run for these languages, the identity first."""
-    known = _records(languages)
-    names = [name for language in known for name in language.standard]
-    names += [name for language in known for name in language.controls if controls]
+    records = _records(languages)
+    names = [name for language in records for name in language.standard]
+    names += [name for language in records for name in language.controls if controls]
     return tuple(dict.fromkeys(["identity", *names]))
 
 
@@ -66,10 +66,10 @@ def of_task(
         return tuple(names), ()
     everything = expand([ALL], languages=tuple(languages))
     family_of = {member: family.name for family in families(languages) for member in family.transforms}
-    given = [name for name in names if name != ALL]
-    left = {family_of[member] for member in everything} & task.leaves_out.keys() - {*given}
+    others = [name for name in names if name != ALL]
+    left_out = {family_of[member] for member in everything} & task.leaves_out.keys() - {*others}
     kept = (member for member in everything if family_of[member] not in task.leaves_out)
-    return (*kept, *given), tuple(sorted(left))
+    return (*kept, *others), tuple(sorted(left_out))
 
 
 def with_controls_of(task: Task, names: Sequence[str], *, controls: bool) -> tuple[str, ...]:
@@ -92,18 +92,18 @@ def named_transforms(names: Sequence[str], languages: Collection[str], *, contro
     Raises:
         UsageError: there is no such transform or family; the message names the nearest one.
     """
-    known = _records(languages)
+    records = _records(languages)
     expanded = expand(names, languages=tuple(languages))
-    wanted: list[str] = []
+    extra: list[str] = []
     if controls:
-        wanted += (name for language in known for name in language.controls)
-        wanted += (
+        extra += (name for language in records for name in language.controls)
+        extra += (
             twin
             for name in expanded
-            for language in known
+            for language in records
             if (entry := language.transforms.get(in_relation(name)[1])) and (twin := entry.twin) is not None
         )
-    return tuple(dict.fromkeys(["identity", *expanded, *wanted]))
+    return tuple(dict.fromkeys(["identity", *expanded, *extra]))
 
 
 def cases(samples: Iterable[Sample], plan: SuitePlan, *, workers: int) -> Iterator[Case]:
@@ -137,9 +137,9 @@ def with_repeats(case: Case, *, least: int = 1) -> Case:
     as often as the variants do.
     """
     others = [outcome for outcome in case.outcomes if outcome.kind != "identity"]
-    held = [outcome for outcome in case.outcomes if outcome.kind == "identity"]
-    count = max([least, len(held), *(other.variant + 1 for other in others)])
-    first = held[0] if held else None
+    identities = [outcome for outcome in case.outcomes if outcome.kind == "identity"]
+    count = max([least, len(identities), *(other.variant + 1 for other in others)])
+    first = identities[0] if identities else None
     if first is None:  # samples that were drawn for some transforms lack it
         (first,) = perturb_one(
             case.sample, transform_for("identity", case.sample.language), variants=1, seed=0
@@ -169,7 +169,7 @@ def _outcomes(sample: Sample, name: str, plan: SuitePlan) -> list[Outcome]:
             rest = [candidate for candidate in sample.candidates if candidate != sample.source]
             others = [_rewritten(candidate, sample.language, name, plan) for candidate in rest]
             return [
-                _all(outcome, [each[number] for each in others]) for number, outcome in enumerate(outcomes)
+                _all(outcome, [other[number] for other in others]) for number, outcome in enumerate(outcomes)
             ]
         return outcomes
     except Exception as error:  # one sample on which an engine breaks must not end the run; it is counted

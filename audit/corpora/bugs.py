@@ -163,7 +163,7 @@ class SeededBugs(BaseCorpus):
     cache: Path | None = None
     """The folder for the results; `None` for the user's cache folder."""
     note: Note | None = None
-    _told: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    _notes: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
@@ -187,13 +187,13 @@ class SeededBugs(BaseCorpus):
         (drawn,) = select(self.base, fit, limit=self.size, seeds=[OWN_DRAW + self.seed])
         also_left_out(skipped, drawn.left_out, drawn.unread_files, drawn.details)
         # The clean text's id names the group, so a bug lies in the same split as its original.
-        wanted = [sample for sample in drawn.samples if self.split in (None, split_of(sample.id))]
-        wanted.sort(key=lambda sample: rank_of(self.seed, sample.id))
+        samples = [sample for sample in drawn.samples if self.split in (None, split_of(sample.id))]
+        samples.sort(key=lambda sample: rank_of(self.seed, sample.id))
         book = BugRecords(self._path())
         seeded = _drafted
         if self.executed:
-            seeded = _shown_by_report if self.reported else _shown
-        for sample, outcome in _found(wanted, book, self.seed, self._tell, seeded):
+            seeded = _bug_by_report if self.reported else _bug_by_run
+        for sample, outcome in _results(samples, book, self.seed, self._tell, seeded):
             if isinstance(outcome, str):
                 skipped[outcome] += 1
             else:
@@ -213,8 +213,8 @@ class SeededBugs(BaseCorpus):
 
     def _tell(self, text: str) -> None:
         # A draw that finds too few samples reads the corpus again, and finds the same.
-        if self.note is not None and text not in self._told:
-            self._told.add(text)
+        if self.note is not None and text not in self._notes:
+            self._notes.add(text)
             self.note(f"{self.spec}: {text}")
 
     def _path(self) -> Path:
@@ -243,8 +243,8 @@ def seeded_bugs(spec: str, rest: str, resources: CorpusResources) -> SeededBugs:
         text, rest = field.group(1), rest[field.end() :]
         name, value = _option(text)
         if name in options:
-            shown = text if name in ("executed", REPORTED) else f"its {name}"
-            raise CorpusError(f"corpus {spec!r} says {shown} twice")
+            part = text if name in ("executed", REPORTED) else f"its {name}"
+            raise CorpusError(f"corpus {spec!r} says {part} twice")
         options[name] = value
     if not rest:
         raise CorpusError(f"corpus {spec!r} names no corpus of functions; write bugs:stdlib or bugs:FOLDER")
@@ -302,16 +302,16 @@ class BugRecords:
 
 # A generator, because the sandbox starts with the first bug and ends with the last function; if all results
 # are on disk it never starts, so the corpus can be read on machines that cannot contain programs.
-def _found(
-    wanted: Sequence[Sample], book: BugRecords, seed: int, tell: Note, seeded: "Seeds"
+def _results(
+    samples: Sequence[Sample], book: BugRecords, seed: int, tell: Note, seeded: "Seeds"
 ) -> Iterator[tuple[Sample, Seeded | str]]:
     """Each function with its result, from disk or made; shows progress."""
-    untried = sum(book.get(sample) is None for sample in wanted)
+    untried = sum(book.get(sample) is None for sample in samples)
     bugs, reports, without, tried = Counter[str](), Counter[str](), Counter[str](), 0
     began = noted = time.monotonic()
     with ExitStack() as stack:
         judges = cache(lambda language: stack.enter_context(_confirming(language).judges()))
-        for sample in wanted:
+        for sample in samples:
             outcome = book.get(sample)
             if outcome is None:
                 outcome = seeded(sample, seed, judges)
@@ -324,16 +324,16 @@ def _found(
                 without[outcome] += 1
             if tried and time.monotonic() - noted >= NOTE_SECONDS:
                 noted = time.monotonic()
-                left = (untried - tried) * (noted - began) / tried
-                every, made = counted(untried, "function"), counted(bugs.total(), "bug")
-                tell(f"tried {tried:,} of {every}, {made}, {left:,.0f} s left; bugs:N:… tries N")
+                seconds = (untried - tried) * (noted - began) / tried
+                every, so_far = counted(untried, "function"), counted(bugs.total(), "bug")
+                tell(f"tried {tried:,} of {every}, {so_far}, {seconds:,.0f} s left; bugs:N:… tries N")
             yield sample, outcome
     makers = ", ".join(f"{name} {count:,}" for name, count in bugs.most_common())
     by = f" ({makers})" if makers else ""
-    shown = "that was not executed" if seeded is _drafted else "that execution shows"
+    how = "that was not executed" if seeded is _drafted else "that execution shows"
     reasons = ", ".join(counted_reasons(without, most=3))
     others = f"; the others: {reasons}" if reasons else ""
-    tell(f"{bugs.total():,} of {len(wanted):,} functions have a bug {shown}{by}{others}")
+    tell(f"{bugs.total():,} of {len(samples):,} functions have a bug {how}{by}{others}")
     if kinds := ", ".join(f"{name} {count:,}" for name, count in reports.most_common() if count):
         tell(f"sanitizers report {reports.total():,} of them: {kinds}")
 
@@ -363,11 +363,11 @@ def _seeded(sample: Sample, seed: int, judges: "JudgesOf", *, reported: bool) ->
     return reason
 
 
-def _shown(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | str:
+def _bug_by_run(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | str:
     return _seeded(sample, seed, judges, reported=False)
 
 
-def _shown_by_report(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | str:
+def _bug_by_report(sample: Sample, seed: int, judges: "JudgesOf") -> Seeded | str:
     return _seeded(sample, seed, judges, reported=True)
 
 

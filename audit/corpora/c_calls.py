@@ -76,8 +76,8 @@ class CCalls:
         """The name of the function to call: that of its own calls, else that of the label, else the last one;
         `None` without one."""
         names = list(self._heads(sample.source))
-        if own := self.parted(sample.source):
-            return own[1].partition("(")[0]
+        if parts := self.parted(sample.source):
+            return parts[1].partition("(")[0]
         if sample.calls:
             called = [begins[1] for call, _ in sample.calls if (begins := _CALL.match(call))]
             return next((name for name in called if name in names), None)
@@ -108,7 +108,7 @@ class CCalls:
             return None
         return begins[1], ", ".join(plain for _, plain in arguments[0])
 
-    def shown(self, source: str, name: str) -> set[str]:
+    def shown_calls(self, source: str, name: str) -> set[str]:
         """The calls of a function that its text shows, in code or in comments, as `same` writes them."""
         calls = (arguments_of(source, at.end()) for at in _CALL.finditer(source) if at[1] == name)
         return {_call(name, arguments[0]) for arguments in calls if arguments is not None}
@@ -125,13 +125,13 @@ class CCalls:
         head = self._heads(sample.source).get(self.function_of(sample) or "")
         if isinstance(head, str) or head is None:
             return
-        made = self._made(tests)
+        variables = self._variables(tests)
         for at in _CALL.finditer(tests):
             if at[1] not in names:
                 continue
-            given = self._given(tests, at.end(), made)
-            if given is not None and head.least <= len(given) <= head.most:
-                yield ", ".join(given)
+            arguments = self._arguments(tests, at.end(), variables)
+            if arguments is not None and head.least <= len(arguments) <= head.most:
+                yield ", ".join(arguments)
 
     def drawn(self, sample: Sample) -> list[str] | str:
         """Arguments that are drawn, or why there are none."""
@@ -148,32 +148,34 @@ class CCalls:
             return missing
         return _drawn(sample.source, self.language)
 
-    def _given(self, tests: str, at: int, made: dict[str, list[tuple[int, str]]]) -> list[str] | None:
+    def _arguments(
+        self, tests: str, at: int, variables: dict[str, list[tuple[int, str]]]
+    ) -> list[str] | None:
         """The arguments of the call that opens before this place: literals, or variables made of them."""
-        given: list[str] = []
+        arguments: list[str] = []
         while True:
             while tests[at : at + 1].isspace():
                 at += 1
             if tests[at : at + 1] == ")":
-                return given
+                return arguments
             if value := value_at(tests, at):
-                given.append(value[0])
+                arguments.append(value[0])
                 at = value[1]
             else:
                 name = _VARIABLE.match(tests, at)
-                before = [pair for pair in made.get(name[0] if name else "", []) if pair[0] < at]
+                before = [pair for pair in variables.get(name[0] if name else "", []) if pair[0] < at]
                 if name is None or not before or _changes(name[0], tests[before[-1][0] : at]):
                     return None
-                given.append(before[-1][1])
+                arguments.append(before[-1][1])
                 at = name.end()
             rest = re.compile(r"\s*(?:,|(?=\)))").match(tests, at)
             if rest is None:
                 return None
             at = rest.end()
 
-    def _made(self, tests: str) -> dict[str, list[tuple[int, str]]]:
+    def _variables(self, tests: str) -> dict[str, list[tuple[int, str]]]:
         """By name: the places at which variables were made of literals, with these."""
-        made: dict[str, list[tuple[int, str]]] = {}
+        variables: dict[str, list[tuple[int, str]]] = {}
         for at in _MADE.finditer(tests):
             if (value := value_at(tests, at.end())) is None or not re.match(r"\s*[;,]", tests[value[1] :]):
                 continue
@@ -182,8 +184,8 @@ class CCalls:
                 size = "".join(at["array"].split())
                 items = f"{{{text}}}" if text.startswith('"') else text
                 text = f"({at['type']} {at['stars']}".rstrip() + f"{size}){items}"
-            made.setdefault(at["name"], []).append((at.end(), text))
-        return made
+            variables.setdefault(at["name"], []).append((at.end(), text))
+        return variables
 
     def _heads(self, source: str) -> "dict[str, _Head | str]":
         return _heads(source, self.language)
@@ -215,17 +217,17 @@ def _heads(source: str, language: str) -> dict[str, _Head | str]:
         except SourceError:
             heads[place.name] = NOT_PARSED
             continue
-        head, own = head_of(function), named(function.part("declarator"))
-        if head is None or own is None:
+        head, identifier = head_of(function), named(function.part("declarator"))
+        if head is None or identifier is None:
             heads[place.name] = NOT_PARSED
             continue
-        taken = [
+        parameters = [
             parameter for parameter in head.part("parameters").children if reading.text(parameter) != "void"
         ]
-        optional = sum("=" in reading.text(parameter) for parameter in taken)
-        is_void = re.search(rb"\bvoid\b[^*]*$", reading.source[function.start : own.start]) is not None
-        by_reference = any(_REFERENCE.search(reading.text(parameter)) for parameter in taken)
-        heads[place.name] = _Head(len(taken) - optional, len(taken), is_void, by_reference)
+        optional = sum("=" in reading.text(parameter) for parameter in parameters)
+        is_void = re.search(rb"\bvoid\b[^*]*$", reading.source[function.start : identifier.start]) is not None
+        by_reference = any(_REFERENCE.search(reading.text(parameter)) for parameter in parameters)
+        heads[place.name] = _Head(len(parameters) - optional, len(parameters), is_void, by_reference)
     return heads
 
 

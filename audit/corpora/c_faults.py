@@ -134,15 +134,17 @@ class Sanitizers:
         Raises:
             CannotAudit: the compiler does not start.
         """
-        known = self._original(original, setup, seed)
-        if isinstance(known, str):
-            return [Inconclusive(known) for _ in perturbed]
-        own = [self._own(text, known.around) for text in perturbed]
-        texts = list(dict.fromkeys(text for text in own if text is not None))
-        calls = self._versions(known, texts)
+        reference = self._original(original, setup, seed)
+        if isinstance(reference, str):
+            return [Inconclusive(reference) for _ in perturbed]
+        functions = [self._own(text, reference.around) for text in perturbed]
+        texts = list(dict.fromkeys(text for text in functions if text is not None))
+        calls = self._versions(reference, texts)
         return [
-            Inconclusive(OTHER_TEXT, of_variant=True) if text is None else self._verdict(known, calls[text])
-            for text in own
+            Inconclusive(OTHER_TEXT, of_variant=True)
+            if text is None
+            else self._verdict(reference, calls[text])
+            for text in functions
         ]
 
     def _own(self, text: str, around: tuple[str, str]) -> str | None:
@@ -169,15 +171,15 @@ class Sanitizers:
     def _verdict(self, original: "_Original", calls: "list[_Call] | str") -> Verdict:
         if isinstance(calls, str):
             return Inconclusive(UNFIT, of_variant=True)
-        shown = [
+        differences = [
             Differed(
                 input=f"call {number}", before=_cut(before), after=_cut(_ending(call)), report=call.report
             )
             for (number, before), call in zip(original.clean, calls, strict=True)
             if call.report or (call.status not in _OUT_OF_TIME and not call.is_absent and call.told != before)
         ]
-        if shown:
-            return next((verdict for verdict in shown if verdict.report), shown[0])
+        if differences:
+            return next((verdict for verdict in differences if verdict.report), differences[0])
         if any(call.status in _OUT_OF_TIME for call in calls):
             return Inconclusive(OUT_OF_TIME, of_variant=True)
         if any(call.is_absent for call in calls):
@@ -192,9 +194,9 @@ class Sanitizers:
         text = harness(source, context, self._language)
         if isinstance(text, str):
             return text
-        whole = function_context(source, self._language)
+        unit = function_context(source, self._language)
         numbers = [str(seed * 1000 + number) for number in range(_CALLS)]
-        calls = self._called(text, [whole.source], numbers * 2)
+        calls = self._called(text, [unit.source], numbers * 2)
         if isinstance(calls, str):
             return calls
         first, second = calls[:_CALLS], calls[_CALLS:]
@@ -203,13 +205,13 @@ class Sanitizers:
             for number, call, again in zip(numbers, first, second, strict=True)
             if call.told is not None and not call.report and not call.status and call == again
         )
-        return _Original(text, (whole.before, whole.after), clean[:_USED]) if clean else NOT_CLEAN
+        return _Original(text, (unit.before, unit.after), clean[:_USED]) if clean else NOT_CLEAN
 
     def _called(self, text: Harness, functions: Sequence[str], runs: list[str]) -> "list[_Call] | str":
         """What each call did, or why the program says nothing."""
         key = secrets.token_hex(16)
-        whole = self._tool.before + text.program(functions, key)
-        printed, errors, ended, cut = self._programs.ran(whole, runs)
+        program = self._tool.before + text.program(functions, key)
+        printed, errors, ended, cut = self._programs.ran(program, runs)
         if cut:
             return cut
         if len(ended) <= len(runs):

@@ -27,11 +27,11 @@ def functions(text: str, path: str, left_out: Counter[str], language: str = C) -
     """
     source = text.encode()
     for place in places(source, language):
-        own, line = cut_out(source, place.start, place.end)
+        unit, line = cut_out(source, place.start, place.end)
         name = place.name if language == C else own_name(place.name)
-        reason = UNNAMED if name is None else _unfit(own, language)
+        reason = UNNAMED if name is None else _unfit(unit, language)
         if reason is None:
-            yield raw_sample(own, language=language, label=name or "", path=path, line=line, context=text)
+            yield raw_sample(unit, language=language, label=name or "", path=path, line=line, context=text)
         else:
             left_out[reason] += 1
 
@@ -75,11 +75,11 @@ def last_function(source: str, language: str = C) -> FunctionBody | str:
         SourceError: the text does not parse.
     """
     reading = read(source, language)
-    whole = next(iter(reading.root.children[-1:]), None)
-    function = None if whole is None else function_in(whole)
-    if whole is None or function is None or not (name := name_of(reading.source, function)):
+    declaration = next(iter(reading.root.children[-1:]), None)
+    function = None if declaration is None else function_in(declaration)
+    if declaration is None or function is None or not (name := name_of(reading.source, function)):
         return NO_FUNCTION
-    return body_in_braces(reading, name, whole, function)
+    return body_in_braces(reading, name, declaration, function)
 
 
 def last_function_of_cpp(source: str) -> FunctionBody | str:

@@ -111,8 +111,8 @@ class Harness:
 def harness(source: str, context: str, language: str = C) -> Harness | str:
     """What calls the last function of a text, or why it is not called. `context` is the text of its file."""
     try:
-        whole = function_context(source, language)
-        reading, function = read_unit(whole.source, language)
+        unit = function_context(source, language)
+        reading, function = read_unit(unit.source, language)
     except SourceError:
         return NOT_PARSED
     head, name = head_of(function), name_of(reading.source, function)
@@ -120,8 +120,8 @@ def harness(source: str, context: str, language: str = C) -> Harness | str:
         return NOT_PARSED
     if name == "main":
         return PROGRAM
-    own = named(function.part("declarator"))
-    if own is None or not name.isidentifier() or (language == CPP and _is_inside(context, name)):
+    identifier = named(function.part("declarator"))
+    if identifier is None or not name.isidentifier() or (language == CPP and _is_inside(context, name)):
         return OF_CLASS
     if language == CPP and reading.root.first("template_declaration") is not None:
         return OF_TEMPLATE
@@ -134,32 +134,32 @@ def harness(source: str, context: str, language: str = C) -> Harness | str:
             return declaration
         declared.append(declaration)
     head_text = reading.source[function.start : function.part("body").start].decode().rstrip()
-    if (whole.before + whole.after).strip():
-        items, before = [], whole.before
+    if (unit.before + unit.after).strip():
+        items, before = [], unit.before
     else:
         items, before = _needed(source, name, f"{head_text};", context, language), ""
     if any(map(_keeps_state, (source, *(item.text for item in items if item.is_function)))):
         return KEEPS_STATE
-    structures = _structures(whole.before + "\n".join(item.text for item in items), language)
+    structures = _structures(unit.before + "\n".join(item.text for item in items), language)
     before += "".join(
         f"#if __has_include({header})\n#include {header}\n#endif\n"
         for header in dict.fromkeys(_INCLUDE.findall(context))
     )
     before += "\n".join(item.text for item in items)
-    is_void = re.search(rb"\bvoid\b[^*]*$", reading.source[function.start : own.start]) is not None
+    is_void = re.search(rb"\bvoid\b[^*]*$", reading.source[function.start : identifier.start]) is not None
     tables = _handled(structures, language) + _literals(function, reading.source)
     lines = drawing_lines(declared)
     passed = ", ".join(variable for variable, _ in declared)
-    kept = "auto" if language == CPP else "__auto_type"
-    shown = list(dict.fromkeys(variable for item in items for variable in item.kept))
+    auto = "auto" if language == CPP else "__auto_type"
+    variables = list(dict.fromkeys(variable for item in items for variable in item.kept))
     absent = _absent(items, name) if language == C else ""
-    lines += [f"  ca_watch((const void *)&{variable}, sizeof({variable}));" for variable in shown]
+    lines += [f"  ca_watch((const void *)&{variable}, sizeof({variable}));" for variable in variables]
     lines += ["  ca_begin();"]
-    lines += [f"  {name}({passed});"] if is_void else [f"  {kept} ca_result = {name}({passed});"]
+    lines += [f"  {name}({passed});"] if is_void else [f"  {auto} ca_result = {name}({passed});"]
     lines += ["  ca_end();"] if is_void else ["  ca_end();", "  CA_SHOW(ca_result, 0);"]
     if language == CPP:  # what is passed by reference
         lines += [f"  CA_SHOW({variable}, 1);" for variable, text in declared if "&" in text]
-    lines += [f"  CA_SHOW({variable}, 1);" for variable in shown]
+    lines += [f"  CA_SHOW({variable}, 1);" for variable in variables]
     body = "\n".join(lines)
     after = (
         f"{tables}{absent}int main(int ca_count, char **ca_arguments) {{\n"
@@ -167,7 +167,7 @@ def harness(source: str, context: str, language: str = C) -> Harness | str:
         f"{body}\n  ca_tell();\n  return 0;\n}}\n"
     )
     return Harness(
-        before=before, behind=whole.after, after=after, name=name, head=head_text, passed=passed,
+        before=before, behind=unit.after, after=after, name=name, head=head_text, passed=passed,
         tables=tables, variables=tuple(declared), is_void=is_void,
     )  # fmt: skip
 
@@ -210,13 +210,13 @@ def _parameter(node: Node, source: bytes, language: str) -> tuple[str, str] | st
         return TAKES_FUNCTION
     if kinds.count("array_declarator") > 1:
         return OF_ARRAYS
-    first, own, rest = (
+    first, word, rest = (
         source[start:end].decode()
         for start, end in ((node.start, name.start), (name.start, name.end), (name.end, declarator.end))
     )
     if language == CPP:
-        return own, f"std::decay_t<{first} {rest}> {own}{{}}"
-    return own, f"{first}*{own}" if "array_declarator" in kinds else f"{first}{own}{rest}"
+        return word, f"std::decay_t<{first} {rest}> {word}{{}}"
+    return word, f"{first}*{word}" if "array_declarator" in kinds else f"{first}{word}{rest}"
 
 
 @lru_cache(maxsize=8)
@@ -226,9 +226,9 @@ def with_headers(context: str, file: str, language: str = C) -> str:
     if not file:
         return context
     flags = flags_of(file)[0]
-    given = "".join(f"{line}\n" for line in defined_by(flags))
+    defines = "".join(f"{line}\n" for line in defined_by(flags))
     if language == C and (written := written_out(context, file)) is not None:
-        return f"{given}{written}"
+        return f"{defines}{written}"
     near = dict(headers_near(context, file, flags))
     met: set[str] = set()
 
@@ -241,7 +241,7 @@ def with_headers(context: str, file: str, language: str = C) -> str:
         met.add(include[1])
         return _QUOTED.sub(opened, text)
 
-    return given + _QUOTED.sub(opened, context)
+    return defines + _QUOTED.sub(opened, context)
 
 
 # ── what a function needs of its file ────────────────────────────────────────────────────────────────────
@@ -269,10 +269,10 @@ def _needed(source: str, name: str, declared: str, context: str, language: str) 
     items = [
         item for item in _items(context, language) if name not in item.names and "main" not in item.names
     ]
-    wanted, seen = set(_WORD.findall(_QUIET.sub(" ", source))) - {name} | {_USING}, set[int]()
-    while more := [n for n, item in enumerate(items) if n not in seen and item.names & wanted]:
+    words, seen = set(_WORD.findall(_QUIET.sub(" ", source))) - {name} | {_USING}, set[int]()
+    while more := [n for n, item in enumerate(items) if n not in seen and item.names & words]:
         seen.update(more)
-        wanted.update(*(items[n].words for n in more))
+        words.update(*(items[n].words for n in more))
     needed: list[_Item] = []
     is_declared = False
     for number in sorted(seen):
@@ -287,7 +287,7 @@ def _absent(items: Sequence[_Item], name: str) -> str:
     """Something for each function that has no body in these items: its call ends the program, with a mark."""
     here = {name}.union(*(item.bodies for item in items))
     # A name that a macro has is not the name of the function.
-    here |= {made for item in items for made in item.names if item.text.lstrip().startswith("#")}
+    here |= {macro for item in items for macro in item.names if item.text.lstrip().startswith("#")}
     missing = sorted(frozenset().union(*(item.declared for item in items)) - here)
     # Each has an address of its own, because functions are compared.
     return "".join(
@@ -344,9 +344,9 @@ def _declared_functions(node: "TreeNode") -> Iterator[str]:
         for child in node.children_by_field_name("declarator"):
             while child.type == "pointer_declarator" and (inner := child.child_by_field_name("declarator")):
                 child = inner
-            own = child.child_by_field_name("declarator")
-            if child.type == "function_declarator" and own is not None and own.type == "identifier":
-                yield _told(own)
+            name = child.child_by_field_name("declarator")
+            if child.type == "function_declarator" and name is not None and name.type == "identifier":
+                yield _text(name)
 
 
 def _end(node: "TreeNode") -> str:
@@ -373,7 +373,7 @@ def _defined(node: "TreeNode") -> Iterator[str]:
     """The names that an item defines."""
     match node.type:
         case "preproc_def" | "preproc_function_def":
-            yield _told(node.child_by_field_name("name"))
+            yield _text(node.child_by_field_name("name"))
         case _ if node.type in _ENCLOSING:
             for child in node.named_children:
                 yield from _defined(child)
@@ -383,7 +383,7 @@ def _defined(node: "TreeNode") -> Iterator[str]:
         case "using_declaration":
             yield _USING
         case "alias_declaration":
-            yield _told(node.child_by_field_name("name"))
+            yield _text(node.child_by_field_name("name"))
         case (
             "function_definition"
             | "declaration"
@@ -395,9 +395,9 @@ def _defined(node: "TreeNode") -> Iterator[str]:
         ):
             kind = node.child_by_field_name("type") or node
             if kind.type.endswith("_specifier") and kind.child_by_field_name("body") is not None:
-                yield _told(kind.child_by_field_name("name"))
+                yield _text(kind.child_by_field_name("name"))
                 yield from (
-                    _told(child.child_by_field_name("name"))
+                    _text(child.child_by_field_name("name"))
                     for child in kind.child_by_field_name("body").named_children  # type: ignore[union-attr]
                     if child.type == "enumerator"
                 )
@@ -411,10 +411,10 @@ def _innermost(node: "TreeNode | None") -> str:
             (child for child in node.named_children if child.type.endswith(("declarator", "identifier"))),
             None,
         )
-    return _told(node)
+    return _text(node)
 
 
-def _told(node: "TreeNode | None") -> str:
+def _text(node: "TreeNode | None") -> str:
     return "" if node is None or node.text is None else node.text.decode()
 
 
@@ -440,9 +440,9 @@ def _structures(text: str, language: str) -> list[_Structure]:
         kind = node if node.type == "struct_specifier" else node.child_by_field_name("type")
         if kind is None or kind.type != "struct_specifier" or kind.child_by_field_name("body") is None:
             continue
-        tag = _told(kind.child_by_field_name("name"))
+        tag = _text(kind.child_by_field_name("name"))
         plain = [
-            _told(child)
+            _text(child)
             for child in node.children_by_field_name("declarator")
             if child.type == "type_identifier"
         ]
@@ -476,14 +476,14 @@ def _fields(kind: "TreeNode") -> Iterator[tuple[str, bool]]:
     for member in [] if body is None else body.named_children:
         bits = any(child.type == "bitfield_clause" for child in member.children)
         for declarator in member.children_by_field_name("declarator"):
-            held = [declarator]
+            pending = [declarator]
             kinds: list[str] = []
             has_size = True
-            while held:
-                node = held.pop()
+            while pending:
+                node = pending.pop()
                 kinds.append(node.type)
                 has_size &= not _is_open(node)
-                held += node.named_children
+                pending += node.named_children
             is_plain = not bits and has_size and "function_declarator" not in kinds
             is_plain &= kinds.count("array_declarator") < 2
             if is_plain and (name := _innermost(declarator)):
@@ -551,16 +551,16 @@ def _literals(function: Node, source: bytes) -> str:
     numbers = [text for text in texts["decimal_integer_literal"] if _WHOLE.fullmatch(text)]
     signs = [text for text in texts["character_literal"] if text.startswith("'")]
     words = [text for text in texts["string_literal"] if text.startswith('"') and "\n" not in text]
-    given = (("long long", "numbers", ["0", *_few(numbers)]), ("int", "signs", ["97", *_few(signs)]))
-    tables = (*given, ("char *const", "words", ['""', *_few(words)]))
+    numeric = (("long long", "numbers", ["0", *_few(numbers)]), ("int", "signs", ["97", *_few(signs)]))
+    tables = (*numeric, ("char *const", "words", ['""', *_few(words)]))
     text = "".join(
         f"static const {kind} ca_own_{name}[] = {{{', '.join(values)}}};\n" for kind, name, values in tables
     )
-    taken = "".join(
+    lines = "".join(
         f"  ca_{name} = ca_own_{name}, ca_{name}_count = sizeof(ca_own_{name}) / sizeof(ca_own_{name}[0]);\n"
         for _, name, _ in tables
     )
-    return f"{text}static void ca_take(void) {{\n{taken}  ca_structures = ca_own_structures;\n}}\n"
+    return f"{text}static void ca_take(void) {{\n{lines}  ca_structures = ca_own_structures;\n}}\n"
 
 
 def _few(texts: list[str]) -> list[str]:

@@ -150,7 +150,7 @@ class _Reader:
             self.at = match.end()
             return _quoted(_bytes(match["text"]), "'")
         if match := _WORD.match(self.text, self.at):
-            return self._made(match)
+            return self._typed_value(match)
         if (match := _CONSTANT.match(self.text, self.at)) and match[0] in _CONSTANTS:
             self.at = match.end()
             return _CONSTANTS[match[0]]
@@ -188,7 +188,7 @@ class _Reader:
         self._idle += [(begin, begin + 1), (self.at - 1, self.at)]
         return items[0]
 
-    def _made(self, match: re.Match[str]) -> str:
+    def _typed_value(self, match: re.Match[str]) -> str:
         """A value behind its type."""
         name, self.at = match["name"].rpartition(":")[2].strip(), match.end()
         is_braced = self.skip() == "{"
@@ -208,13 +208,13 @@ class _Reader:
 
     def _string(self, match: "re.Match[str] | None") -> str:
         """Strings that follow each other are one."""
-        whole = b""
+        content = b""
         while match is not None:
-            whole += _bytes(match["text"])
+            content += _bytes(match["text"])
             self.at = match.end()
             after = _BLANK.match(self.text, self.at)
             match = _STRING.match(self.text, after.end() if after else self.at)
-        return _quoted(whole, '"')
+        return _quoted(content, '"')
 
     def _number(self, is_negative: bool) -> str:
         sign = "-" if is_negative else ""

@@ -88,7 +88,7 @@ class CallFinder(Protocol):
     def drawn(self, sample: Sample) -> list[str] | str:
         """Arguments that are drawn, or why there are none."""
 
-    def shown(self, source: str, name: str) -> set[str]:
+    def shown_calls(self, source: str, name: str) -> set[str]:
         """The calls of a function that its text shows, as `same` writes them."""
 
     def same(self, call: str) -> str:
@@ -163,35 +163,35 @@ def find(
 
     `drawn` draws the arguments in place of a finder."""
     if (finder := FINDERS.get(sample.language)) is not None:
-        return finder.obstacle(sample) or _found(sample, finder, longest, drawn or finder.drawn)
+        return finder.obstacle(sample) or _find_by(sample, finder, longest, drawn or finder.drawn)
     function = called(sample)
     if isinstance(function, str):
         return function
-    if (own := parted(sample.source)) is not None:
-        return Calls(own[0], (own[1],), given=True)
+    if (parts := parted(sample.source)) is not None:
+        return Calls(parts[0], (parts[1],), given=True)
     if sample.calls:
-        return _given(sample, function.name, longest)
-    made = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
-    return _chosen(sample, [f"{function.name}({arguments})" for arguments in dict.fromkeys(made)], longest)
+        return _from_table(sample, function.name, longest)
+    texts = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
+    return _chosen(sample, [f"{function.name}({arguments})" for arguments in dict.fromkeys(texts)], longest)
 
 
-def _found(
+def _find_by(
     sample: Sample, finder: CallFinder, longest: int, drawn: Callable[[Sample], list[str] | str]
 ) -> Calls | str:
-    if (own := finder.parted(sample.source)) is not None:
-        return Calls(own[0], (own[1],), given=True, end=finder.end)
+    if (parts := finder.parted(sample.source)) is not None:
+        return Calls(parts[0], (parts[1],), given=True, end=finder.end)
     name = finder.function_of(sample) or ""
     if sample.calls:
         read = ((finder.whole_call(call), result) for call, result in sample.calls)
-        given = {
+        results = {
             f"{name}({call[1]})": result for call, result in read if call is not None and call[0] == name
         }
-        return _of_table(sample, given, longest, finder.end)
+        return _of_table(sample, results, longest, finder.end)
     texts = [*finder.tested(sample, frozenset({name, CANDIDATE}))] if sample.tests else drawn(sample)
     if isinstance(texts, str):
         return texts
     calls = [f"{name}({arguments})" for arguments in dict.fromkeys(texts)]
-    shown = finder.shown(sample.source, name)  # also where numbers and texts are written otherwise
+    shown = finder.shown_calls(sample.source, name)  # also where numbers and texts are written otherwise
     return _chosen(sample, [call for call in calls if finder.same(call) not in shown], longest, finder.end)
 
 
@@ -205,7 +205,7 @@ def _chosen(sample: Sample, calls: Sequence[str], longest: int, end: str = "") -
     return Calls(sample.source.rstrip("\n"), tuple(untold), given=False, end=end)
 
 
-def _given(sample: Sample, name: str, longest: int) -> Calls | str:
+def _from_table(sample: Sample, name: str, longest: int) -> Calls | str:
     """The calls of its table, written anew; others are never drawn in their place."""
     results: dict[str, str] = {}
     for call, result in sample.calls:
@@ -285,8 +285,8 @@ def _missing(source: str) -> bool:
         table = pending.pop()
         for symbol in table.get_symbols():
             if table is top or symbol.is_global():
-                kept = symbol.is_assigned() or symbol.is_imported()
-                (bound if kept else read).add(symbol.get_name())
+                is_bound = symbol.is_assigned() or symbol.is_imported()
+                (bound if is_bound else read).add(symbol.get_name())
         pending += table.get_children()
     return not read <= bound | _BUILTINS
 
@@ -347,7 +347,7 @@ def parted(source: str) -> tuple[str, str] | None:
         case [ast.Expr(value=ast.Call(func=ast.Name(id=name)), col_offset=0) as last]:
             text, _, call = source.rstrip("\n").rpartition("\n")
             here = last.lineno == last.end_lineno == text.count("\n") + 2
-            known = any(isinstance(node, ast.FunctionDef) and node.name == name for node in body)
-            return (text.rstrip("\n"), call) if here and known else None
+            is_defined = any(isinstance(node, ast.FunctionDef) and node.name == name for node in body)
+            return (text.rstrip("\n"), call) if here and is_defined else None
         case _:
             return None

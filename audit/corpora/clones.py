@@ -59,7 +59,7 @@ def pairs(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
     Raises:
         CorpusError: the file beside it has no functions, or no line is a pair.
     """
-    known = _functions(path.with_name(FUNCTIONS))
+    texts = _functions(path.with_name(FUNCTIONS))
     has_pairs = False
     with path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
@@ -71,10 +71,10 @@ def pairs(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
                 continue
             has_pairs = True
             one, other, label = parts
-            if one in known and other in known:
+            if one in texts and other in texts:
                 yield (
                     number,
-                    {"id1": one, "id2": other, "func1": known[one], "func2": known[other], "label": label},
+                    {"id1": one, "id2": other, "func1": texts[one], "func2": texts[other], "label": label},
                 )
             else:
                 skipped[f"pair of a function that {FUNCTIONS} lacks"] += 1

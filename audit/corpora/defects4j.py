@@ -164,15 +164,15 @@ def _working_copies(folder: Path) -> Iterator[Path]:
 
 def _copies(folder: Path) -> list[BugCopies]:
     """The copies by bug. If a version has several copies, the first one counts."""
-    known: dict[Defects4JBug, dict[str, Path]] = defaultdict(dict)
+    paths: dict[Defects4JBug, dict[str, Path]] = defaultdict(dict)
     for place in _working_copies(folder):
         config = _properties(place / CONFIG)
         version = _VERSION.fullmatch(config.get("vid", ""))
         if version is None or not config.get("pid"):
             raise CorpusError(f"{str(place / CONFIG)!r} needs lines pid=PROJECT and vid=NUMBERb or NUMBERf")
         bug = Defects4JBug(config["pid"], int(version.group(1)))
-        known[bug].setdefault(version.group(2), place)
-    return [BugCopies(bug=bug, buggy=known[bug].get("b"), fixed=known[bug].get("f")) for bug in sorted(known)]
+        paths[bug].setdefault(version.group(2), place)
+    return [BugCopies(bug=bug, buggy=paths[bug].get("b"), fixed=paths[bug].get("f")) for bug in sorted(paths)]
 
 
 def _properties(path: Path) -> Mapping[str, str]:
@@ -201,7 +201,7 @@ def _texts(folder: Path, copies: BugCopies) -> dict[str, tuple[str, str]]:
     if not place.is_file():
         raise SourceError("one version and no patch")
     patch = decode(read_bytes(place))
-    made: dict[str, tuple[str, str]] = {}
+    texts: dict[str, tuple[str, str]] = {}
     for path, hunks in files_of(patch).items():
         if not path.endswith(".java"):
             continue
@@ -210,26 +210,26 @@ def _texts(folder: Path, copies: BugCopies) -> dict[str, tuple[str, str]]:
             other = applied(own, hunks, back=copies.fixed is None)
         except Misfit:
             raise SourceError("patch does not fit") from None
-        made[path] = (own, other) if copies.fixed is not None else (other, own)
-    return made
+        texts[path] = (own, other) if copies.fixed is not None else (other, own)
+    return texts
 
 
 def _modified(place: Path) -> Sequence[str]:
     """The files of the classes that a bug is in."""
-    known = _properties(place / PROPERTIES)
-    names = [name.strip() for name in known.get("d4j.classes.modified", "").split(",") if name.strip()]
-    root = known.get("d4j.dir.src.classes", "")
+    properties = _properties(place / PROPERTIES)
+    names = [name.strip() for name in properties.get("d4j.classes.modified", "").split(",") if name.strip()]
+    root = properties.get("d4j.dir.src.classes", "")
     return sorted({f"{root}/{name.partition('$')[0].replace('.', '/')}.java".lstrip("/") for name in names})
 
 
 def _methods(path: str, text: str) -> dict[MethodKey, MethodInCopy]:
     reading = parse(text)
-    known: dict[MethodKey, MethodInCopy] = {}
+    methods: dict[MethodKey, MethodInCopy] = {}
     for method in outermost_methods(reading):
         if method.node.child("body") is not None:
             key = MethodKey(path, _types(reading, method), method.name, _parameters(reading, method))
-            known.setdefault(key, MethodInCopy(key, method, _bare(reading, method)))
-    return known
+            methods.setdefault(key, MethodInCopy(key, method, _bare(reading, method)))
+    return methods
 
 
 def _types(reading: ParsedText, method: MethodText) -> tuple[str, ...]:

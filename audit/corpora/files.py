@@ -161,8 +161,8 @@ def _source_files(root: Path, without: frozenset[str], endings: frozenset[str] |
         return
     # Opening a pipe or a device would block. A broken link is kept, to be counted as unreadable.
     paths = walked(root, without)
-    wanted = (path for path in paths if endings is None or path.suffix in endings)
-    yield from (path for path in wanted if path.is_file() or not path.exists())
+    sources = (path for path in paths if endings is None or path.suffix in endings)
+    yield from (path for path in sources if path.is_file() or not path.exists())
 
 
 def walked(root: Path, without: frozenset[str] = FOREIGN) -> Iterator[Path]:
@@ -202,8 +202,8 @@ def _module(base: Path, name: str) -> Path:
     for path in (place.with_name(f"{place.name}.py"), place):
         if path.exists():
             return path
-    known = [path.stem for path in base.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
-    raise CorpusError(unknown("module of the standard library", name, known))
+    names = [path.stem for path in base.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+    raise CorpusError(unknown("module of the standard library", name, names))
 
 
 def installed_package(spec: str, name: str, resources: CorpusResources) -> SourceFiles:

@@ -64,7 +64,7 @@ def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
         SourceError: the text does not parse.
     """
     lines = text.split("\n")
-    for name, start, end, unfit in fact(text, f"functions by {_own_code()}", lambda: _found(text)):
+    for name, start, end, unfit in fact(text, f"functions by {_own_code()}", lambda: _function_rows(text)):
         source = dedented(lines[start - 1 : end])
         reason = unfit or unfit_size(source, "function")
         if reason is None:
@@ -73,7 +73,7 @@ def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
             left_out[reason] += 1
 
 
-def _found(text: str) -> list[tuple[str, int, int | None, str | None]]:
+def _function_rows(text: str) -> list[tuple[str, int, int | None, str | None]]:
     """Name, first line and last line of each function of a text, and why it is no example."""
     return [
         (node.name, first_line(node), node.end_lineno, _unfit(node))

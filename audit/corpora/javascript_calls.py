@@ -53,8 +53,8 @@ def function_of(sample: Sample) -> str | None:
     """
     names = functions(sample.source)
     if sample.calls and parted(sample.source) is None:
-        own = (callee(call) for call, _ in sample.calls)
-        return next((name for name in own if name in names), None)
+        callees = (callee(call) for call, _ in sample.calls)
+        return next((name for name in callees if name in names), None)
     return str(sample.label) if sample.label in names else names[-1] if names else None
 
 
@@ -99,7 +99,7 @@ def callee(text: str) -> str | None:
     return begins[1] if begins else None
 
 
-def shown(source: str, name: str) -> set[str]:
+def shown_calls(source: str, name: str) -> set[str]:
     """The calls of a function that its text shows, in code or in comments, with their arguments written
     anew."""
     calls = (arguments_text(source, at.end()) for at in _CALL.finditer(source) if at[1] == name)

@@ -84,10 +84,10 @@ def method_name(source: str) -> str | None:
         reading = read(source)
     except SourceError:
         return None
-    known = callables(reading)
-    if len(known) != 1 or known[0].kind != "method_declaration":
+    nodes = callables(reading)
+    if len(nodes) != 1 or nodes[0].kind != "method_declaration":
         return None
-    return reading.text(known[0].part("name"))
+    return reading.text(nodes[0].part("name"))
 
 
 def _unfit(reading: ParsedText, method: MethodText) -> str | None:

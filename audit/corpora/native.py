@@ -71,11 +71,15 @@ def told_errors(names: Iterable[str]) -> tuple[str, ...]:
     sentence speaks of columns, and the second one of the published set.
     """
     sets = (
-        known for name in dict.fromkeys(names) for known in DATA_SETS if known.name == name and known.told
+        data_set
+        for name in dict.fromkeys(names)
+        for data_set in DATA_SETS
+        if data_set.name == name and data_set.told
     )
     return tuple(
-        f"The rows have the columns of {known.name}. Known of that data set: {known.known_errors}. {CHANGES}"
-        for known in sets
+        f"The rows have the columns of {data_set.name}. "
+        f"Known of that data set: {data_set.known_errors}. {CHANGES}"
+        for data_set in sets
     )
 
 
@@ -84,7 +88,9 @@ CHANGES: Final = "What is measured is a change of answer, which needs no right l
 
 def data_set_of(names: Collection[str]) -> DataSet | None:
     """The known data set that has rows with these columns; `None` if there is none."""
-    return next((known for known in DATA_SETS if all(column in names for column in known.columns)), None)
+    return next(
+        (data_set for data_set in DATA_SETS if all(column in names for column in data_set.columns)), None
+    )
 
 
 def native(row: Row, data_set: DataSet | None) -> tuple[Row | str, ...]:
@@ -116,13 +122,13 @@ def _evalplus(row: Row) -> Row | str:
     if not name.isidentifier() or not solution:
         return "row without source"
     # The solution of HumanEval+ goes on where the prompt ends. That of MBPP+ is the whole function.
-    whole = re.search(rf"^def {re.escape(name)}\b", solution, re.MULTILINE) is not None
-    source = solution.strip("\n") + "\n" if whole else _text(row.get("prompt")) + solution
+    is_whole = re.search(rf"^def {re.escape(name)}\b", solution, re.MULTILINE) is not None
+    source = solution.strip("\n") + "\n" if is_whole else _text(row.get("prompt")) + solution
     base, plus = (_inputs(row.get(column)) for column in ("base_input", "plus_input"))
     if base is None or plus is None:
         return "inputs that cannot be read"
     inputs = [*base, *plus[: max(0, MOST_INPUTS - len(base))]]
-    calls = tuple((f"{name}({', '.join(map(repr, each))})", "") for each in base)
+    calls = tuple((f"{name}({', '.join(map(repr, arguments))})", "") for arguments in base)
     atol = row.get("atol")
     tests = _REFERENCE_TESTS.format(
         source=source, name=name, inputs=inputs, atol=atol if isinstance(atol, int | float) else 0
@@ -170,7 +176,7 @@ def _inputs(value: object) -> list[list[object]] | None:
             value = json.loads(value)
         except (ValueError, RecursionError):
             return None
-    if not isinstance(value, list) or not all(isinstance(each, list) for each in value):
+    if not isinstance(value, list) or not all(isinstance(entry, list) for entry in value):
         return None
     return value
 
@@ -179,10 +185,10 @@ def _mbppplus(row: Row) -> Row | str:
     """MBPP+ as on the hub: its tests are a text that needs numpy, with lists of inputs and results."""
     calls = tuple(asserted_calls(_texts(row.get("test_list"))))
     name = calls[0][0].partition("(")[0] if calls else ""
-    known = _lists(_text(row.get("test")))
-    if not name.isidentifier() or known is None:
+    lists = _lists(_text(row.get("test")))
+    if not name.isidentifier() or lists is None:
         return _mbpp(row)
-    inputs, results = known
+    inputs, results = lists
     pairs = list(zip(inputs, results, strict=False))[:MOST_INPUTS]
     tests = _RESULT_TESTS.format(pairs=pairs)
     return {**row, "entry_point": name, TESTS: tests, CALLS: calls}
@@ -234,8 +240,8 @@ def _lists(test: str) -> tuple[list[object], list[object]] | None:
 
 
 def _cruxeval(row: Row) -> Row | str:
-    given, result = _text(row.get("input")), _text(row.get("output"))
-    return {**row, CALLS: ((f"f({given})", result),) if result else ()}
+    arguments, result = _text(row.get("input")), _text(row.get("output"))
+    return {**row, CALLS: ((f"f({arguments})", result),) if result else ()}
 
 
 def _livecodebench(row: Row) -> Row | str:
@@ -261,11 +267,11 @@ def _positional(call: str, code: str, name: str) -> str | None:
     parameters = [
         argument.arg for argument in (*functions[name].args.posonlyargs, *functions[name].args.args)
     ]
-    given = {keyword.arg: keyword.value for keyword in body.keywords}
-    places = parameters[len(body.args) : len(body.args) + len(given)]
-    if given.keys() != set(places):
+    by_name = {keyword.arg: keyword.value for keyword in body.keywords}
+    places = parameters[len(body.args) : len(body.args) + len(by_name)]
+    if by_name.keys() != set(places):
         return None
-    return f"{name}({', '.join(map(ast.unparse, [*body.args, *(given[place] for place in places)]))})"
+    return f"{name}({', '.join(map(ast.unparse, [*body.args, *(by_name[place] for place in places)]))})"
 
 
 _IMPORTED: Final[Mapping[str, str]] = {

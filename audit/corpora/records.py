@@ -34,8 +34,8 @@ def prepared(prepare: Prepare, raw: Sample) -> Sample | str:
     """
     sample: Any = prepare(raw)
     if not isinstance(sample, Sample | str):
-        wanted = "a Sample, or the reason why there is none as a text"
-        raise CannotAudit(f"the task's `prepare` gave {shown(sample)}; it must give {wanted}")
+        expected = "a Sample, or the reason why there is none as a text"
+        raise CannotAudit(f"the task's `prepare` gave {shown(sample)}; it must give {expected}")
     return sample
 
 
@@ -209,13 +209,13 @@ def raw_sample(
 ) -> Sample:
     """A sample whose id is derived from its language, its text, the calls that its table gives, and what a
     model sees beside the text."""
-    shown = path.encode("utf-8", "replace").decode()  # a file's name may contain bytes that are not text
+    place = path.encode("utf-8", "replace").decode()  # a file's name may contain bytes that are not text
     return Sample(
         id=id_of(language, source, calls, beside=(other, *candidates, text)),
         language=language,
         source=source,
         label=label,
-        origin=Origin(path=shown, line=line),
+        origin=Origin(path=place, line=line),
         tests=tests,
         context=context,
         file=file,
@@ -236,8 +236,8 @@ def id_of(
     """The id of a raw sample."""
     # Not from its place: a draw must not change when a file is renamed or another one is added before it.
     # CRUXEval has rows of one function with several inputs: each is a sample of its own.
-    shown = filter(None, beside)
-    content = "\0".join((language, source, *(part for call in calls for part in call), *shown))
+    texts = filter(None, beside)
+    content = "\0".join((language, source, *(part for call in calls for part in call), *texts))
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

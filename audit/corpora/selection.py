@@ -158,7 +158,7 @@ def select(
     if own is not None:
         # Every trial has the same samples.
         readers[0].shown.complete(corpus, prepare, own, languages)
-    if not (all(chosen) if own is None else readers[0].shown.found):
+    if not (all(chosen) if own is None else readers[0].shown.examples):
         left_out = unread + readers[0].skipped
         raise CorpusError(_nothing(unit or units(languages), corpus, left_out, languages))
     return tuple(
@@ -174,7 +174,7 @@ def select(
             data_sets=tuple(sorted(unread.data_sets)),
             notes=tuple(unread.notes),
             skipped=tuple(sorted(reader.skipped.items())),
-            shown=tuple((reader if own is None else readers[0]).shown.found),
+            shown=tuple((reader if own is None else readers[0]).shown.examples),
             part=None if own is None else _part(draw.seed, examples, hashes),
             further=_Further(corpus, draw, reader, available),
         )
@@ -223,11 +223,11 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-class _Shown:
+class _ShownExamples:
     """Collects `Selection.shown`."""
 
     def __init__(self) -> None:
-        self.found: list[Sample] = []
+        self.examples: list[Sample] = []
         self._languages: set[str] = set()
         self._labelled = False
 
@@ -235,7 +235,7 @@ class _Shown:
         """Keep an example that shows more than those before it."""
         labelled = example.label is not None
         if example.language not in self._languages or (labelled and not self._labelled):
-            self.found.append(replace(example, source="", context="", tests=None))
+            self.examples.append(replace(example, source="", context="", tests=None))
             self._languages.add(example.language)
             self._labelled |= labelled
 
@@ -261,7 +261,7 @@ class _Draw:
     def __init__(self, seed: int, size: int | None) -> None:
         self.seed = seed
         self.size = size
-        self._kept: dict[str, Sample] = {}
+        self._samples: dict[str, Sample] = {}
         self.repeats: Counter[str] = Counter()
         """How often each kept id came again."""
         self._labels: dict[str, frozenset[str]] = {}
@@ -270,13 +270,15 @@ class _Draw:
 
     def offer(self, sample: Sample) -> None:
         """Keep the sample if its rank is one of the lowest so far."""
-        if sample.id in self._kept:
+        if sample.id in self._samples:
             # The same text in two places keeps the label if one has none, and then the origin that sorts
             # first, whatever the order of reading.
-            kept = self._kept[sample.id]
-            self._kept[sample.id] = min(kept, sample, key=lambda raw: (not _labels_of(raw), _place(raw)))
+            earlier = self._samples[sample.id]
+            self._samples[sample.id] = min(
+                earlier, sample, key=lambda raw: (not _labels_of(raw), _place(raw))
+            )
             self.repeats[sample.id] += 1
-            self._labels[sample.id] = self._labels.get(sample.id, _labels_of(kept)) | _labels_of(sample)
+            self._labels[sample.id] = self._labels.get(sample.id, _labels_of(earlier)) | _labels_of(sample)
             return
         # `heapq` keeps the smallest on top; with negative ranks that is the worst one kept, the next to go.
         entry = (-_rank(self.seed, sample), sample.id)
@@ -284,11 +286,11 @@ class _Draw:
             heapq.heappush(self._heap, entry)
         elif entry > self._heap[0]:
             gone = heapq.heapreplace(self._heap, entry)[1]
-            del self._kept[gone], self.repeats[gone]
+            del self._samples[gone], self.repeats[gone]
             self._labels.pop(gone, None)
         else:
             return
-        self._kept[sample.id] = sample
+        self._samples[sample.id] = sample
 
     def contradicts(self, identity: str) -> bool:
         """Whether one text came with several labels."""
@@ -296,7 +298,7 @@ class _Draw:
 
     def candidates(self) -> list[Sample]:
         """The kept samples, lowest rank first."""
-        return [self._kept[identity] for _, identity in sorted(self._heap, reverse=True)]
+        return [self._samples[identity] for _, identity in sorted(self._heap, reverse=True)]
 
 
 def _labels_of(raw: Sample) -> frozenset[str]:
@@ -320,7 +322,7 @@ class _Examples:
     def __init__(self, prepare: Prepare) -> None:
         self._prepare = prepare
         self.skipped: Counter[str] = Counter()
-        self.shown = _Shown()
+        self.shown = _ShownExamples()
         self._seen: set[bytes] = set()
         self._read = 0
         """Number of candidates behind it."""
@@ -419,8 +421,8 @@ def units(languages: Collection[str]) -> str:
 def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collection[str]) -> str:
     """The error for a corpus without an example, with the remedy if its language is the reason."""
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(3))
-    while (whole := getattr(corpus, "whole", None)) is not None:  # without those that look at what is read
-        corpus = whole
+    while (inner := getattr(corpus, "whole", None)) is not None:  # without those that look at what is read
+        corpus = inner
     message = f"no {unit} in corpus {corpus.spec!r}" + (f" ({why})" if why else "")
     foreign = [
         reason.removesuffix(NO_ENGINE).removeprefix("row in ").removeprefix(LOOKS)
@@ -433,19 +435,19 @@ def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collec
         return f"{message}: the file is empty"
     if isinstance(corpus, Table) and next(iter(corpus.rows(Counter())), None) is None:
         return f"{message}: the table has no rows"
-    known = ", ".join(sorted(LANGUAGES))
+    names = ", ".join(sorted(LANGUAGES))
     if strange := [name for name in (*languages, *foreign) if name not in LANGUAGES]:
-        message += f"; {', '.join(map(repr, strange))} is no language that codeaudit knows: {known}"
+        message += f"; {', '.join(map(repr, strange))} is no language that codeaudit knows: {names}"
     elif looks := [reason.removeprefix(LOOKS) for reason in reasons if reason.startswith(LOOKS)]:
         near = [language for language in every_language() if language.title in looks[0].split(" or ")]
         message += "".join(
             f"; if it is {language.title}, write --columns language={language.name}" for language in near
         )
     elif reasons.keys() & UNREAD and isinstance(corpus, Table | HubTable) and not _says_language(corpus):
-        taken = " and ".join(sorted(languages)) or DEFAULT
+        read_as = " and ".join(sorted(languages)) or DEFAULT
         message += (
-            f"; it names no language, so its texts were read as {taken}; --columns language=NAME names a "
-            f"column or the language: {known}"
+            f"; it names no language, so its texts were read as {read_as}; --columns language=NAME names a "
+            f"column or the language: {names}"
         )
     return message
 

@@ -173,12 +173,12 @@ def _at_path(spec: str, column: LabelColumn | None, columns: Mapping[str, str]) 
         warn_of_broken_readers()
         if (title := without_engine(ending=path.suffix)) is not None:
             raise CorpusError(f"cannot use {spec!r}: it is in {title}{NO_ENGINE}; {rewritten_today()}")
-        known = ", ".join(
+        endings = ", ".join(
             ending for record in every_language() if reads_files(record.name) for ending in record.endings
         )
         raise CorpusError(
             f"cannot read {spec!r}: no known format; "
-            f"known: {known}, .json[l][.gz], .csv[.gz], .parquet, .s, ELF"
+            f"known: {endings}, .json[l][.gz], .csv[.gz], .parquet, .s, ELF"
         )
     return SourceFiles(spec=spec, roots=(path,), base=path.parent, named=True)
 
@@ -200,8 +200,8 @@ def _hint(path: Path) -> str:
     """The nearest file beside the path, or the nearest name of a corpus; or that it names a transform."""
     folder = path.parent
     names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
-    known = [*names, *(CORPORA if str(folder) == "." else ())]
-    near = get_close_matches(path.name, known, n=1, cutoff=0.6)
+    choices = [*names, *(CORPORA if str(folder) == "." else ())]
+    near = get_close_matches(path.name, choices, n=1, cutoff=0.6)
     if not near and str(path) == path.name and kind_of(path.name) is not None:
         return f"; {path.name!r} is a transform: write --transform {path.name}"
     return f"; did you mean {str(folder / near[0])!r}?" if near else ""

@@ -140,32 +140,34 @@ def samples_of(
     first = True  # the row with number 1 may be one that cannot be read
     every: str | None = None
     """The language of all rows."""
-    for number, given in translated(paired(rows)):
+    for number, original in translated(paired(rows)):
         if first:
             first = False
-            _check_no_suite(place, given)
-            known = [name for name in given if name is not None]
-            every = _language_of_all(columns, given)
-            for wanted in (*columns.values(), *([] if column is None else [column.name])):
-                other = without_engine(name=wanted) if wanted == columns.get("language") else None
-                if wanted not in given and other not in (None, wanted):
+            _check_no_suite(place, original)
+            headers = [name for name in original if name is not None]
+            every = _language_of_all(columns, original)
+            for name in (*columns.values(), *([] if column is None else [column.name])):
+                other = without_engine(name=name) if name == columns.get("language") else None
+                if name not in original and other not in (None, name):
                     raise CorpusError(f"the rows of {place!r} are in {other}{NO_ENGINE}; {rewritten_today()}")
-                if wanted not in given and (wanted != columns.get("language") or every is None):
-                    hint = nearest_or_all(wanted, known)
-                    if wanted == columns.get("language"):
+                if name not in original and (name != columns.get("language") or every is None):
+                    hint = nearest_or_all(name, headers)
+                    if name == columns.get("language"):
                         hint += f"; or a language: {', '.join(LANGUAGES)}"
-                    raise CorpusError(f"table {place!r} has no column {wanted!r}; {hint}")
-        renamed = {**given, **{ours: given.get(theirs) for ours, theirs in columns.items()}}
+                    raise CorpusError(f"table {place!r} has no column {name!r}; {hint}")
+        renamed = {**original, **{ours: original.get(theirs) for ours, theirs in columns.items()}}
         if every is not None:
             renamed["language"] = every
         if (second := columns.get("other")) is not None:
-            renamed[clones.OTHER] = given.get(second)
+            renamed[clones.OTHER] = original.get(second)
         recognised = recognised or is_known(renamed)
         if not recognised:
-            names.update(dict.fromkeys(name for name in given if name is not None))
+            names.update(dict.fromkeys(name for name in original if name is not None))
         # Of a table that names its column of code by itself, another set of columns means nothing.
-        own = "source" in columns and "source" not in given and native.data_set_of(given) in native.PAIRED
-        data_set = None if own else native.data_set_of(renamed)
+        names_code = (
+            "source" in columns and "source" not in original and native.data_set_of(original) in native.PAIRED
+        )
+        data_set = None if names_code else native.data_set_of(renamed)
         if data_set is not None and isinstance(skipped, LeftOut):
             skipped.data_sets.add(data_set.name)
         for row in native.native(renamed, data_set):
@@ -244,8 +246,8 @@ def _check_no_suite(place: str, names: Collection[str]) -> None:
 def _language_of_all(columns: Mapping[str, str], row: Row) -> str | None:
     """The language that `--columns language=java` means if the table has no column of that name."""
     named = columns.get("language")
-    known = None if named is None or named in row else OTHER_NAMES.get(named.lower(), named)
-    return known if known in LANGUAGES else None
+    language = None if named is None or named in row else OTHER_NAMES.get(named.lower(), named)
+    return language if language in LANGUAGES else None
 
 
 def names_language(row: Row) -> bool:
@@ -278,11 +280,11 @@ def unrecognised(place: str, names: Sequence[str]) -> CorpusError:
     source = next((name for name in LIKELY_SOURCES if name in names), "COLUMN")
     label = next((name for name in (*LIKELY_LABELS, *LABELS) if name in names), "")
     option = f"--columns source={source}" + (f",label={label}" if label else "")
-    shown = ", ".join(map(str, names[:20])) + (", …" if len(names) > 20 else "")
+    text = ", ".join(map(str, names[:20])) + (", …" if len(names) > 20 else "")
     return CorpusError(
         f"table {place!r} has no column of code: looked for {', '.join((*SOURCES, HEX))}, prompt with "
         f"canonical_solution, and the columns of known data sets (codeaudit list corpora --verbose); it has "
-        f"{shown}; name them: {option}"
+        f"{text}; name them: {option}"
     )
 
 

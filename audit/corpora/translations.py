@@ -28,9 +28,9 @@ def translated(
         yield first
         yield from pending
         return
-    held = [first, *pending]  # some hundred rows
+    numbered = [first, *pending]  # some hundred rows
     by_number: dict[str, list[TranslationTarget]] = {}
-    for _, row in held:
+    for _, row in numbered:
         language, number = _identity(row)
         if language == PYTHON.name or toolchain(language) is not None:
             # The program is the declaration with the solution. The prompt has a docstring with examples.
@@ -38,7 +38,7 @@ def translated(
             if head and tests:
                 target = TranslationTarget(language=language, head=head, tests=tests, solution=solution)
                 by_number.setdefault(number, []).append(target)
-    for place, row in held:
+    for place, row in numbered:
         language, number = _identity(row)
         others = tuple(target for target in by_number.get(number, ()) if target.language != language)
         yield place, {**row, _TARGETS: others} if others else row
@@ -54,9 +54,9 @@ _PARTS: Final = ("declaration", "test", "canonical_solution")
 
 def targets_of(row: Mapping[str, object]) -> tuple[TranslationTarget, ...]:
     """What a row can be translated into."""
-    held = row.get(_TARGETS)
-    if isinstance(held, tuple):
-        return held
+    targets = row.get(_TARGETS)
+    if isinstance(targets, tuple):
+        return targets
     language, head, tests = (_text(row.get(column)) for column in TARGET_COLUMNS)
     if not language or not head or not tests:
         return ()

@@ -52,19 +52,19 @@ def sven(row: Row) -> tuple[Row, ...]:
 def paired(rows: Iterable[tuple[int, Row]]) -> Iterator[tuple[int, Row]]:
     """The numbered rows. Two neighbours that are the sides of one fix, as in the paired files of PrimeVul,
     know each other; all other rows are unchanged."""
-    held: tuple[int, Row] | None = None
+    pending: tuple[int, Row] | None = None
     for number, row in rows:
-        if held is None:
-            held = number, row
-        elif _are_sides(held[1], row):
-            yield held[0], {**held[1], OTHER_SIDE: row.get("func")}
-            yield number, {**row, OTHER_SIDE: held[1].get("func")}
-            held = None
+        if pending is None:
+            pending = number, row
+        elif _are_sides(pending[1], row):
+            yield pending[0], {**pending[1], OTHER_SIDE: row.get("func")}
+            yield number, {**row, OTHER_SIDE: pending[1].get("func")}
+            pending = None
         else:
-            yield held
-            held = number, row
-    if held is not None:
-        yield held
+            yield pending
+            pending = number, row
+    if pending is not None:
+        yield pending
 
 
 def _are_sides(one: Row, other: Row) -> bool:
@@ -90,8 +90,8 @@ def _language(row: Row) -> str:
     if named := _text(row.get("language")) or _text(row.get("lang")):
         return _NAMES.get(named.strip().lower(), named.strip().lower())
     ending = PurePosixPath(_text(row.get("file_name"))).suffix.lower()
-    if (known := by_ending(ending)) is not None:
-        return known.name
+    if (language := by_ending(ending)) is not None:
+        return language.name
     title = without_engine(ending=ending)
     return C if title is None else _NAMES.get(title.lower(), title.lower())
 

@@ -94,27 +94,27 @@ class _CulpritSearch:
     known: frozenset[str]
     """The tests that passed before."""
     runs: int = 0
-    _known: dict[frozenset[Rewrite], bool] = field(default_factory=dict)
+    _outcomes: dict[frozenset[Rewrite], bool] = field(default_factory=dict)
     _files: dict[str, ChangedFile] = field(default_factory=dict)
     _failing: frozenset[str] = frozenset()
 
     def fails(self, part: Iterable[Rewrite]) -> bool:
         """Whether the test fails with only these rewrites. Also false when the budget is used up."""
-        wanted = frozenset(part)
-        if wanted in self._known:
-            return self._known[wanted]
-        if self.runs >= RUNS or not wanted:
-            return False  # not kept in `_known`: nothing was learned
+        rewrites = frozenset(part)
+        if rewrites in self._outcomes:
+            return self._outcomes[rewrites]
+        if self.runs >= RUNS or not rewrites:
+            return False  # not kept in `_outcomes`: nothing was learned
         self.runs += 1
-        self._known[wanted] = failed = self._run(wanted)
+        self._outcomes[rewrites] = failed = self._run(rewrites)
         return failed
 
     def culprit(self, every: Sequence[Rewrite]) -> Culprit:
         """The smallest failing subset found of rewrites that make the test fail."""
 
         def of(units: Iterable[SourceUnit]) -> list[Rewrite]:
-            wanted = set(units)
-            return [rewrite for rewrite in every if rewrite[0] in wanted]
+            chosen = set(units)
+            return [rewrite for rewrite in every if rewrite[0] in chosen]
 
         # First whole units: a unit of ten transforms leaves or stays with one run.
         units = list(dict.fromkeys(unit for unit, _ in every))
@@ -129,9 +129,9 @@ class _CulpritSearch:
             runs=self.runs,
         )
 
-    def _run(self, wanted: frozenset[Rewrite]) -> bool:
+    def _run(self, rewrites: frozenset[Rewrite]) -> bool:
         choices: dict[str, frozenset[Choice]] = {}
-        for unit, name in wanted:
+        for unit, name in rewrites:
             choices[unit.path] = choices.get(unit.path, frozenset()) | {(unit.name, name)}
         self._files = changed_files(self.copy.perturbed(self.seed, choices), {})
         if self.test == STOPPED:

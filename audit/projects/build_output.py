@@ -85,18 +85,18 @@ def build_output(output: str) -> BuildOutput:
     error = _COMPILER.search(text)
     if error is None and _WERROR in text:
         warning = _WARNING.search(text)
-        said = f"{_WERROR}: {warning['warning']}" if warning else _WERROR
-        return BuildOutput(reason=_line(said), style_gate="javac -Werror")
+        cause = f"{_WERROR}: {warning['warning']}" if warning else _WERROR
+        return BuildOutput(reason=_line(cause), style_gate="javac -Werror")
     if error is not None and "[-Werror" in error["told"]:
         return BuildOutput(reason=_line(error[0]), style_gate="-Werror")
     if error is not None:
         # Behind javac's error stand the line of the code and a caret under the place.
         behind = text[error.end() :].split("\n")[1:3]
-        shown = [f"{error['path']}:{error['line'] or error['place'] or error['at']}: error: {error['told']}"]
-        shown += behind if len(behind) == 2 and behind[1].strip() == "^" else []
+        report = [f"{error['path']}:{error['line'] or error['place'] or error['at']}: error: {error['told']}"]
+        report += behind if len(behind) == 2 and behind[1].strip() == "^" else []
         remedy = STRIP_TYPES if _TYPES.search(error["path"]) else ""
-        shown += [remedy] if remedy else []
-        return BuildOutput(reason=_line(shown[0]), compiler="\n".join(shown), remedy=remedy)
+        report += [remedy] if remedy else []
+        return BuildOutput(reason=_line(report[0]), compiler="\n".join(report), remedy=remedy)
     wrong = _WENT_WRONG.search(text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if wrong is not None:

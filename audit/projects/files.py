@@ -97,15 +97,15 @@ def languages(paths: Iterable[str]) -> tuple[str, ...]:
 def meant(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
     """The transforms that rewrite one of these languages; all of them if none does."""
     every, spoken = tuple(names), set(known)
-    own = [
+    fitting = [
         name for name in every if entry_of(name).kind == "identity" or spoken.intersection(languages_of(name))
     ]
-    return tuple(own) or every
+    return tuple(fitting) or every
 
 
 def loaded(names: Iterable[str], name: str) -> tuple[Transform, ...]:
     """The transforms with these names, for a language."""
-    transforms = [transform_for(wanted, name) for wanted in meant(names, (name,))]
+    transforms = [transform_for(member, name) for member in meant(names, (name,))]
     # A file's functions are rewritten one by one, so a mixture comes apart into its functions' part and the
     # rest.
     return tuple(
@@ -271,10 +271,10 @@ def perturb_files(
     Raises:
         RunError: a file cannot be read.
     """
-    wanted = [(path, None if only is None else only.get(path)) for path in paths]
+    choices = [(path, None if only is None else only.get(path)) for path in paths]
     pending = [
         (path, choice, str((root / path if home is None else home(path)).absolute()))
-        for path, choice in wanted
+        for path, choice in choices
         if only is None or choice
     ]
     folders = frozenset(PurePath(path).parent.as_posix() for path in source_files(root))
@@ -286,10 +286,10 @@ def _perturbed(
 ) -> FileResult:
     path, only, place = item
     before = read_file(root / path)
-    known = file_format(path, before)
-    around = _around(known, root, folders, root / path, before)
+    form = file_format(path, before)
+    around = _around(form, root, folders, root / path, before)
     file = perturb_file(
-        known, before[: LARGEST + 1], path, plan.series(known), only=only, around=around, place=place
+        form, before[: LARGEST + 1], path, plan.series(form), only=only, around=around, place=place
     )
     after = before if len(before) > LARGEST else file.data
     return FileResult(path=path, before=before, after=after, records=file.records, unread=file.unread)
@@ -300,14 +300,12 @@ def unread_line(unread: Mapping[str, str]) -> str:
     return f"not read and left as they are: {with_reasons(unread)}"
 
 
-def _around(
-    known: FileFormat, root: Path, folders: frozenset[str], path: Path, data: bytes
-) -> frozenset[str]:
+def _around(form: FileFormat, root: Path, folders: frozenset[str], path: Path, data: bytes) -> frozenset[str]:
     """The names of types that the other files of a file's package declare; it sees them without an import."""
-    if known.package is None or known.types is None:
+    if form.package is None or form.types is None:
         return frozenset()
     try:
-        package = known.package(known.decode(data[: LARGEST + 1]).text)
+        package = form.package(form.decode(data[: LARGEST + 1]).text)
     except SourceError:
         return frozenset()
     # The same package may have a folder for tests.
@@ -319,11 +317,11 @@ def _around(
     names = frozenset(other.stem for other in others)
     for other in others:
         if other.is_file():
-            names |= _types(known.language, other, other.stat().st_mtime_ns)
-    return names | _inherited(known, root, path, others)
+            names |= _types(form.language, other, other.stat().st_mtime_ns)
+    return names | _inherited(form, root, path, others)
 
 
-def _inherited(known: FileFormat, root: Path, path: Path, others: Iterable[Path]) -> frozenset[str]:
+def _inherited(form: FileFormat, root: Path, path: Path, others: Iterable[Path]) -> frozenset[str]:
     """The names of types that the files with a file's supertypes declare, wherever in the project they are.
 
     A type inherits the types in its supertypes, and these go before imported ones.
@@ -331,20 +329,20 @@ def _inherited(known: FileFormat, root: Path, path: Path, others: Iterable[Path]
     Args:
         others: the other files of its package, where a supertype may have a file of another name.
     """
-    if known.supertypes is None:
+    if form.supertypes is None:
         return frozenset()
     named = _named(root)
     inherited: frozenset[str] = frozenset()
-    asked: set[str] = set()
+    names: set[str] = set()
     seen = {path}
     pending = [path]
     while pending:
         current = pending.pop()
         modified = current.stat().st_mtime_ns
         if current != path:
-            inherited |= _types(known.language, current, modified)
-        for name in _supertypes(current, modified) - asked:
-            asked.add(name)
+            inherited |= _types(form.language, current, modified)
+        for name in _supertypes(current, modified) - names:
+            names.add(name)
             above = [
                 file for file in named.get(name, others) if file.suffix == path.suffix and file.is_file()
             ]
@@ -368,18 +366,18 @@ def _supertypes(path: Path, modified: int) -> frozenset[str]:
     """The supertypes that a file declares (`FileFormat.supertypes`). The time of its last change only keeps
     apart its versions."""
     data = read_file(path)
-    known = file_format(path.name, data)
-    assert known.supertypes is not None
-    return known.supertypes(data)
+    form = file_format(path.name, data)
+    assert form.supertypes is not None
+    return form.supertypes(data)
 
 
 @lru_cache(maxsize=20_000)
 def _types(language: str, path: Path, modified: int) -> frozenset[str]:
     """The names of types that a file declares. The time of its last change only keeps apart its versions."""
     data = read_file(path)
-    known = file_format(path.name, data)
-    assert known.types is not None
-    return known.types(data)
+    form = file_format(path.name, data)
+    assert form.types is not None
+    return form.types(data)
 
 
 def read_file(path: Path) -> bytes:
@@ -466,9 +464,9 @@ def _text(path: str, data: bytes) -> str:
 
 
 def _unit_text(path: str, data: bytes, name: str) -> str:
-    known = file_format(path, data)
-    text = known.decode(data).text
-    source, units = text.encode(), known.places(text)
+    form = file_format(path, data)
+    text = form.decode(data).text
+    source, units = text.encode(), form.places(text)
     return next((source[p.start : p.end].decode() + "\n" for p in units if p.name == name), "")
 
 

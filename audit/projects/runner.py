@@ -264,14 +264,14 @@ def pytest_results(lines: Sequence[str]) -> Results:
         except ValueError:  # the process was killed while it wrote
             continue
         name, when, outcome = row["id"], row["when"], row["outcome"]
-        known = by_test.get(name)
+        last = by_test.get(name)
         if when == "start":
             # Replaced by its result, unless the process is killed or exits in the middle of the test.
             by_test[name] = ProjectTestResult("failed", "the test did not finish")
         elif outcome == "failed":
             # An error in the teardown does not hide that of the test, which has the traceback that is
             # searched.
-            earlier = known.text + "\n" if known and known.state == "failed" and when == "teardown" else ""
+            earlier = last.text + "\n" if last and last.state == "failed" and when == "teardown" else ""
             by_test[name] = ProjectTestResult("failed", (earlier + row["text"])[-SHOWN:])
         elif outcome == "skipped":
             by_test[name] = ProjectTestResult("skipped")

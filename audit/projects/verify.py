@@ -314,7 +314,9 @@ def _with_first(
     for (path, name), statement in statements.items():
         by_file.setdefault(path, {})[name] = statement
     data = {path: before for (path, _), before in originals.items()}
-    return {path: probes(path, data[path]).with_first(data[path], wanted) for path, wanted in by_file.items()}
+    return {
+        path: probes(path, data[path]).with_first(data[path], by_name) for path, by_name in by_file.items()
+    }
 
 
 def perturbed_tests(
@@ -397,8 +399,8 @@ def _failure(
 
 def _units(copy: WorkingCopy, text: str, files: Mapping[str, ChangedFile]) -> tuple[SourceUnit, ...]:
     traced = units_in_traceback(text, copy.folder, new_bytes(files))
-    known = {(unit.path, unit.name): unit for file in files.values() for unit in file.applied}
-    return tuple(known[unit] for unit in traced if unit in known)
+    by_name = {(unit.path, unit.name): unit for file in files.values() for unit in file.applied}
+    return tuple(by_name[unit] for unit in traced if unit in by_name)
 
 
 def _missing(test: str, run: ProjectTestRun) -> ProjectTestResult:
@@ -455,8 +457,8 @@ def _relative(name: str, folder: Path) -> str:
 
 def _unit(path: str, data: bytes, line: int) -> str:
     try:
-        known = file_format(path, data)
-        places = known.places(known.decode(data).text)
+        form = file_format(path, data)
+        places = form.places(form.decode(data).text)
     except SourceError:
         return MODULE
     return next((place.name for place in places if place.first <= line <= place.last), MODULE)

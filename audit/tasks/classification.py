@@ -50,8 +50,8 @@ class Classification(ExactMatch):
     def normalise(self, answer: object) -> str | None:
         """One of the labels; `None` for everything else. Before it is fitted, every text is a label."""
         label = as_label(answer)
-        known = self.answers.labels if isinstance(self.answers, OneLabel) else ()
-        return label if not known or label in known else None
+        labels = self.answers.labels if isinstance(self.answers, OneLabel) else ()
+        return label if not labels or label in labels else None
 
 
 @cache
@@ -65,10 +65,10 @@ def prompt_for(labels: tuple[str, ...], words: tuple[tuple[str, str], ...] = ())
 
 
 def _listed(labels: tuple[str, ...], words: tuple[tuple[str, str], ...]) -> str:
-    return "\n".join(f"- {label}{_said(label, words)}" for label in labels)
+    return "\n".join(f"- {label}{_in_brackets(label, words)}" for label in labels)
 
 
-def _said(label: str, words: tuple[tuple[str, str], ...]) -> str:
+def _in_brackets(label: str, words: tuple[tuple[str, str], ...]) -> str:
     spoken = [word for word, meant in words if as_label(meant) == label and word != label]
     return f" ({', '.join(spoken)})" if spoken else ""
 

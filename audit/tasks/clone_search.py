@@ -167,8 +167,8 @@ def with_clones(sample: Sample, others: Sequence[Sample]) -> Sample | str:
     apart: dict[str, int] = {}
     for other in others:
         if other.language == sample.language and other.source != sample.source:
-            known = alike if other.label == sample.label else apart
-            known[other.source] = hashed(sample.id, other.source)
+            group = alike if other.label == sample.label else apart
+            group[other.source] = hashed(sample.id, other.source)
     # A text with two labels is neither.
     both = alike.keys() & apart.keys()
     right = heapq.nsmallest(MOST_RIGHT, alike.keys() - both, key=lambda source: alike[source])

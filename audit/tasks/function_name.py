@@ -230,8 +230,8 @@ class FunctionName(Task):
         """
         if reason := self.refuses(sample.language):
             return reason
-        given = sample.label if isinstance(sample.label, str) else None
-        name = name_of(sample.source, sample.language) if tells_name(sample.language) else given
+        text = sample.label if isinstance(sample.label, str) else None
+        name = name_of(sample.source, sample.language) if tells_name(sample.language) else text
         if name is None:
             return NO_FUNCTION
         if name.startswith("__") and name.endswith("__"):
@@ -279,7 +279,7 @@ class FunctionName(Task):
     def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
         """The micro-averaged F1: counts are summed over the corpus first."""
         # Micro-averaged: a name of five subtokens weighs five times as much as a name of one.
-        return Counts(*(int(sum(each)) for each in columns)).f1
+        return Counts(*(int(sum(column)) for column in columns)).f1
 
 
 def _placeholder(source: str, language: str) -> str | None:

@@ -96,10 +96,10 @@ class InputPrediction(Solving):
         """The original with the arguments of an answer."""
         asks = QUESTIONS[sample.language]
         question = asks.asked_about(sample.source)
-        given = None if question is None else arguments(text, question[1], sample.language)
-        if question is None or given is None:
+        literals = None if question is None else arguments(text, question[1], sample.language)
+        if question is None or literals is None:
             return NO_ARGUMENTS
-        return _trial(*question, given, str(sample.label), sample.language)
+        return _trial(*question, literals, str(sample.label), sample.language)
 
     @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
@@ -156,8 +156,8 @@ def _literals_in_javascript(text: str, name: str) -> str | None:
     start = 0 if begins is None else begins.end()
     if not text.startswith(f"{name}(", start):
         return None
-    given = arguments_text(text, start + len(name) + 1)
-    return given[0] if given is not None and _BEHIND.fullmatch(text, given[1]) else None
+    parts = arguments_text(text, start + len(name) + 1)
+    return parts[0] if parts is not None and _BEHIND.fullmatch(text, parts[1]) else None
 
 
 _ASSERTS_IN_C: Final = re.compile(
@@ -181,20 +181,20 @@ def _literals_in_c(text: str, name: str) -> str | None:
     start = 0 if begins is None else begins.end()
     if not text.startswith(f"{name}(", start):
         return None
-    given = c_values.arguments_of(text, start + len(name) + 1)
-    if given is None or not _BEHIND.fullmatch(text, given[1]):
+    parts = c_values.arguments_of(text, start + len(name) + 1)
+    if parts is None or not _BEHIND.fullmatch(text, parts[1]):
         return None
-    return ", ".join(plain for _, plain in given[0])
+    return ", ".join(plain for _, plain in parts[0])
 
 
 def arguments(text: str, name: str, language: str = PYTHON.name) -> str | None:
     """The arguments that an answer gives, written anew; `None` if it shows none that are literals."""
     blocks = fences(text.replace("\r\n", "\n"))
-    said = (blocks[0] if blocks else text).strip().strip("`").strip()
-    if not said:
+    reply = (blocks[0] if blocks else text).strip().strip("`").strip()
+    if not reply:
         return None
-    last = said.splitlines()[-1].strip()
-    for line in dict.fromkeys((said, last)):
+    last = reply.splitlines()[-1].strip()
+    for line in dict.fromkeys((reply, last)):
         for form in (line, f"{name}({line})"):
             if (literals := QUESTIONS[language].literals(form, name)) is not None:
                 return literals
@@ -220,12 +220,14 @@ def _literals(text: str, name: str) -> str | None:
     if not isinstance(call.func, ast.Name) or call.func.id != name:
         return None
     try:
-        given = [ast.literal_eval(node) for node in (*call.args, *(each.value for each in call.keywords))]
+        values = [
+            ast.literal_eval(node) for node in (*call.args, *(keyword.value for keyword in call.keywords))
+        ]
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-    if any(value is ... for value in given) or any(each.arg is None for each in call.keywords):
+    if any(value is ... for value in values) or any(keyword.arg is None for keyword in call.keywords):
         return None
-    named = [f"{each.arg}={ast.unparse(each.value)}" for each in call.keywords]
+    named = [f"{keyword.arg}={ast.unparse(keyword.value)}" for keyword in call.keywords]
     return ", ".join([*map(ast.unparse, call.args), *named])
 
 
@@ -285,9 +287,9 @@ QUESTIONS: Final[Mapping[str, ArgumentQuestion]] = {
 """By language."""
 
 
-def _trial(text: str, name: str, given: str, value: str, language: str) -> ProgramTrial:
+def _trial(text: str, name: str, literals: str, value: str, language: str) -> ProgramTrial:
     asks = QUESTIONS[language]
-    tests = _filled(asks.tests, f"{name}({given})", value)
+    tests = _filled(asks.tests, f"{name}({literals})", value)
     return ProgramTrial(asks.before + text, tests, (name,), language)
 
 
@@ -308,20 +310,20 @@ class Inputs(Outputs):
             CannotAudit: something has to be executed, and this machine cannot contain programs.
         """
         prepared = super().prepared(sample)
-        own = None if isinstance(prepared, str) else VALUES[prepared.language].parted(prepared.source)
-        if isinstance(prepared, str) or own is None:
+        parts = None if isinstance(prepared, str) else VALUES[prepared.language].parted(prepared.source)
+        if isinstance(prepared, str) or parts is None:
             return prepared if isinstance(prepared, str) else NO_QUESTION
-        text, call = own
+        text, call = parts
         name, value = call.partition("(")[0], str(prepared.label)
         language = prepared.language
-        given = arguments(call, name, language)
+        literals = arguments(call, name, language)
         # Neither an exception nor Python's `nan` equals what a call returns.
-        if given is None or VALUES[language].written(value) is None:
+        if literals is None or VALUES[language].written(value) is None:
             return RAISES
-        if originals().outcomes([_trial(text, name, given, value, language)]) != [Passed()]:
+        if originals().outcomes([_trial(text, name, literals, value, language)]) != [Passed()]:
             return RAISES
         source = f"{text}\n\n\n{QUESTIONS[language].line(name, value)}\n"
-        return INPUT_PREDICTION.prepare(replace(prepared, source=source, calls=((given, value),)))
+        return INPUT_PREDICTION.prepare(replace(prepared, source=source, calls=((literals, value),)))
 
     @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
@@ -337,7 +339,7 @@ class Inputs(Outputs):
 def _judged(sample: Sample, outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
     """The outcomes: with evidence if execution gives any, and not applied if a variant must keep the meaning
     and does not, or asks something else."""
-    trials = [_known(sample, outcome) for outcome in outcomes]
+    trials = [_known_trial(sample, outcome) for outcome in outcomes]
     ran = iter(solutions().outcomes([trial for trial in trials if trial is not None]))
     for outcome, trial in zip(outcomes, trials, strict=True):
         if not isinstance(outcome, Perturbed) or outcome.kind in KEEPS_TEXT:
@@ -354,7 +356,7 @@ def _judged(sample: Sample, outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
                 yield outcome.left_out(DIFFERS)
 
 
-def _known(sample: Sample, outcome: Outcome) -> ProgramTrial | None:
+def _known_trial(sample: Sample, outcome: Outcome) -> ProgramTrial | None:
     """A variant with the known arguments; `None` if its question is another one than the sample's."""
     if not isinstance(outcome, Perturbed) or outcome.kind in KEEPS_TEXT or not sample.calls:
         return None
@@ -363,10 +365,10 @@ def _known(sample: Sample, outcome: Outcome) -> ProgramTrial | None:
         question = asks.asked_about(outcome.source)
     except SourceError:  # possible in what a plug-in wrote
         return None
-    given, value = sample.calls[0]
+    literals, value = sample.calls[0]
     if question is None or outcome.source.rstrip().rpartition("\n")[2] != asks.line(question[1], value):
         return None
-    return _trial(*question, given, value, sample.language)
+    return _trial(*question, literals, value, sample.language)
 
 
 def _labels(request: LabelRequest) -> LabelSource:

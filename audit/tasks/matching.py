@@ -208,18 +208,18 @@ class FixedUnits(CorpusAround):
 
     @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        held: Sample | None = None
+        pending: Sample | None = None
         for sample in self.whole.read(skipped):
-            if held is not None and _are_sides(held, sample):
-                faulty, mended = (held, sample) if _side(held) else (sample, held)
+            if pending is not None and _are_sides(pending, sample):
+                faulty, mended = (pending, sample) if _side(pending) else (sample, pending)
                 yield replace(faulty, other_side=mended.source)
-                held = None
+                pending = None
                 continue
-            if held is not None:
-                yield held
-            held = sample
-        if held is not None:
-            yield held
+            if pending is not None:
+                yield pending
+            pending = sample
+        if pending is not None:
+            yield pending
 
 
 def _are_sides(one: Sample, other: Sample) -> bool:
@@ -227,7 +227,7 @@ def _are_sides(one: Sample, other: Sample) -> bool:
         return False
     if {_side(one), _side(other)} != {True, False}:
         return False
-    names = {name_of(each.source, each.language) for each in (one, other)}
+    names = {name_of(side.source, side.language) for side in (one, other)}
     return len(names) == 1 and None not in names
 
 

@@ -76,7 +76,7 @@ class NextLine(ExactMatch):
     @override
     def normalise(self, answer: object) -> str | None:
         """The first non-empty line of a text, or of its fence where prose stands in front of that."""
-        return _said(answer) if isinstance(answer, str) else None
+        return _line_of(answer) if isinstance(answer, str) else None
 
     @override
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
@@ -107,7 +107,7 @@ class NextLine(ExactMatch):
         pairs = [(str(answer), str(sample.label)) for answer, sample in answers if sample.label is not None]
         if not pairs:
             return {}
-        near = sum(edit_similarity(said, right) for said, right in pairs) / len(pairs)
+        near = sum(edit_similarity(text, right) for text, right in pairs) / len(pairs)
         return {"edit similarity": near, "BLEU-4": bleu(pairs)}
 
 
@@ -122,7 +122,7 @@ def _next(source: str, asked: str) -> str:
     return _first(source[len(asked) :]) or ""
 
 
-def _said(text: str) -> str | None:
+def _line_of(text: str) -> str | None:
     """The line that a reply gives; `None` if it gives several fences that begin with different ones."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     # An indented line is code, and prose is not indented.

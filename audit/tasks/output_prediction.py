@@ -192,10 +192,10 @@ class Outputs(LabelSource):
         weakref.finalize(self, self._stack.close)
         self._callers: list[Caller] = []
         self._programs: dict[tuple[str, float], ProgramCaller] = {}
-        self._kept = self._opened(cache)
+        self._cache = self._opened(cache)
         self._tried: Counter[str] = Counter()
         """By the reason why a function has no call to ask about; empty for those that have one."""
-        self._told = 0.0
+        self._last_note = 0.0
 
     @property
     @override
@@ -219,9 +219,9 @@ class Outputs(LabelSource):
         Raises:
             CannotAudit: something has to be executed, and this machine cannot contain programs.
         """
-        made = self._prepared(sample)
-        self._tell("" if isinstance(made, Sample) else made)
-        return made
+        prepared = self._prepared(sample)
+        self._tell("" if isinstance(prepared, Sample) else prepared)
+        return prepared
 
     def _prepared(self, sample: Sample) -> Sample | str:
         calls = find(sample, longest=LONGEST, drawn=self._drawn)
@@ -234,10 +234,10 @@ class Outputs(LabelSource):
             return chosen
         call, label = chosen
         # A table whose result is wrong has another question in mind than the one that would be asked.
-        if (wanted := calls.results.get(call)) and not _are_equal(wanted, label, sample.language):
+        if (expected := calls.results.get(call)) and not _are_equal(expected, label, sample.language):
             return OTHER_RESULT
-        made = replace(sample, source=calls.program(call), label=label, context="")
-        return OUTPUT_PREDICTION.prepare(made)
+        example = replace(sample, source=calls.program(call), label=label, context="")
+        return OUTPUT_PREDICTION.prepare(example)
 
     @override
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
@@ -285,12 +285,12 @@ class Outputs(LabelSource):
         by_call: dict[str, Result] = {}
         fitting: list[str] = []
         # Where each call has a program, none is executed behind the first one with a value to ask about.
-        for some in [order] if values.tool is None or values.runs_twice else [[call] for call in order]:
-            programs = [calls.program(call) for call in some]
+        for group in [order] if values.tool is None or values.runs_twice else [[call] for call in order]:
+            programs = [calls.program(call) for call in group]
             results = self._results(programs, 0, values.choose_seconds, language)
-            by_call |= zip(some, results, strict=True)
+            by_call |= zip(group, results, strict=True)
             fitting += [
-                call for call in some if _is_fit(by_call[call], given=calls.given, nothing=values.nothing)
+                call for call in group if _is_fit(by_call[call], given=calls.given, nothing=values.nothing)
             ]
             if any(isinstance(by_call[call], Returned) for call in fitting):
                 break
@@ -308,11 +308,11 @@ class Outputs(LabelSource):
     def _drawn(self, sample: Sample) -> list[str] | str:
         """Arguments that are drawn for a function, from the cache if they are there."""
         key = _key(sample.source, -1, sample.language)
-        if self._kept is not None and (known := self._kept.fetch([key])):
-            return list(json.loads(known[key]))
+        if self._cache is not None and (texts := self._cache.fetch([key])):
+            return list(json.loads(texts[key]))
         drawn = FINDERS[sample.language].drawn(sample)
-        if self._kept is not None and not isinstance(drawn, str):
-            self._kept.store({key: json.dumps(drawn)}, run="")
+        if self._cache is not None and not isinstance(drawn, str):
+            self._cache.store({key: json.dumps(drawn)}, run="")
         return drawn
 
     # ── execution ────────────────────────────────────────────────────────────────────────────────────────
@@ -321,18 +321,18 @@ class Outputs(LabelSource):
         """The result of each program's last line in a process with this hash seed, from the cache if it is
         there. A language whose calls have processes of their own has no hash seeds: it runs anew."""
         keys = {program: _key(program, hashes, language) for program in programs}
-        known = {} if self._kept is None else self._kept.fetch(list(keys.values()))
-        rest = [program for program, key in keys.items() if key not in known]
-        made = self._made(rest, hashes, seconds, language) if rest else []
-        fresh = dict(zip(rest, made, strict=True))
-        if self._kept is not None and fresh:
+        texts = {} if self._cache is None else self._cache.fetch(list(keys.values()))
+        rest = [program for program, key in keys.items() if key not in texts]
+        results = self._run(rest, hashes, seconds, language) if rest else []
+        fresh = dict(zip(rest, results, strict=True))
+        if self._cache is not None and fresh:
             certain = {
                 keys[program]: _encode(result) for program, result in fresh.items() if _is_certain(result)
             }
-            self._kept.store(certain, run="")
-        return [fresh[program] if program in fresh else _decode(known[keys[program]]) for program in programs]
+            self._cache.store(certain, run="")
+        return [fresh[program] if program in fresh else _decode(texts[keys[program]]) for program in programs]
 
-    def _made(self, programs: Sequence[str], hashes: int, seconds: float, language: str) -> Sequence[Result]:
+    def _run(self, programs: Sequence[str], hashes: int, seconds: float, language: str) -> Sequence[Result]:
         tool = VALUES[language].tool
         if tool is None:
             return self._caller(hashes).results(programs, cpu_seconds=seconds)
@@ -347,17 +347,17 @@ class Outputs(LabelSource):
         return self._callers[hashes]
 
     def _opened(self, folder: Path | None) -> AnswerCache | None:
-        kept = None if folder is None else open_results(folder / FILE)
-        if kept is not None:
-            self._stack.callback(kept.close)
-        return kept
+        cache = None if folder is None else open_results(folder / FILE)
+        if cache is not None:
+            self._stack.callback(cache.close)
+        return cache
 
     def _tell(self, reason: str) -> None:
         self._tried[reason] += 1
         if (tried := self._tried.total()) == 1:
-            self._told = time.monotonic()  # the corpus was read first
-        elif self._note is not None and time.monotonic() - self._told >= NOTE_SECONDS:
-            self._told = time.monotonic()
+            self._last_note = time.monotonic()  # the corpus was read first
+        elif self._note is not None and time.monotonic() - self._last_note >= NOTE_SECONDS:
+            self._last_note = time.monotonic()
             refused = {reason: many for reason, many in self._tried.items() if reason}
             line = f"looked for calls of {counted(tried, 'function')}, found {self._tried['']:,}"
             self._note("; ".join([line, ", ".join(counted_reasons(refused, most=3))]) if refused else line)
@@ -377,15 +377,15 @@ def _evaluated(
     return [Unknown(NO_PROGRAM) if part is None else next(evaluated) for part in parts]
 
 
-def _are_equal(wanted: str, label: str, language: str) -> bool:
+def _are_equal(expected: str, label: str, language: str) -> bool:
     """Whether a table's result is the one that was found. Tables of Python write `1` for `1.0` and for
     `True`."""
-    if OUTPUT_PREDICTION.speaking(language).normalise(wanted) == label:
+    if OUTPUT_PREDICTION.speaking(language).normalise(expected) == label:
         return True
     if language != PYTHON.name:
         return False
     with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return bool(ast.literal_eval(wanted) == ast.literal_eval(label))
+        return bool(ast.literal_eval(expected) == ast.literal_eval(label))
     return False
 
 
@@ -421,16 +421,16 @@ def _judged(outcome: Perturbed, result: Result, again: Result | None, findings: 
     """A variant with its own result; `again` is the result of a control in another process."""
     # A control's result becomes its label, so it must be the same each time; the variant's is only compared.
     language = outcome.sample.language
-    before, after = outcome.sample.label, _left(result, language)
+    before, after = outcome.sample.label, _answer_or_reason(result, language)
     if outcome.kind != "control":
         return confirm(outcome, _finding(before, after), findings)
-    if again is None or _left(again, language) != after:
+    if again is None or _answer_or_reason(again, language) != after:
         after = None
     labelled = replace(outcome, sample=replace(outcome.sample, label=after))
     return confirm(labelled, _finding(before, after), findings)
 
 
-def _left(result: Result, language: str) -> str | None:
+def _answer_or_reason(result: Result, language: str) -> str | None:
     """The result of a variant. A result that is no answer differs from every original's."""
     if isinstance(result, Unknown) and result.reason in VALUES[language].differs:
         return f"<{result.reason}>"

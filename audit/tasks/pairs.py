@@ -54,9 +54,9 @@ class PairedUnits(CorpusAround):
                 yield sample
             else:
                 single.append(sample)
-        yield from self._made(single, skipped)
+        yield from self._pairs(single, skipped)
 
-    def _made(self, samples: list[Sample], skipped: Counter[str]) -> Iterator[Sample]:
+    def _pairs(self, samples: list[Sample], skipped: Counter[str]) -> Iterator[Sample]:
         classes: dict[str, dict[str, list[Sample]]] = {}
         for sample in samples:
             if (label := class_of(sample)) is not None:
@@ -68,8 +68,8 @@ class PairedUnits(CorpusAround):
                 "label) become pairs if there are at least three problems"
             )
         for sample in samples:
-            label, known = class_of(sample), classes.get(sample.language, {})
-            partner = None if label is None else self._partner(sample, label, known)
+            label, by_label = class_of(sample), classes.get(sample.language, {})
+            partner = None if label is None else self._partner(sample, label, by_label)
             if partner is None:
                 skipped["program without a partner"] += 1
                 continue
@@ -80,13 +80,13 @@ class PairedUnits(CorpusAround):
                 other=partner.source,
             )
 
-    def _partner(self, sample: Sample, label: str, known: Mapping[str, list[Sample]]) -> Sample | None:
+    def _partner(self, sample: Sample, label: str, by_label: Mapping[str, list[Sample]]) -> Sample | None:
         drawn = sha256(f"partner:{sample.id}".encode()).digest()
         if drawn[0] % 2:
-            others = [other for other in known[label] if other.source != sample.source]
+            others = [other for other in by_label[label] if other.source != sample.source]
         else:
-            names = sorted(known.keys() - {label})
-            others = known[names[int.from_bytes(drawn[1:5], "big") % len(names)]] if names else []
+            names = sorted(by_label.keys() - {label})
+            others = by_label[names[int.from_bytes(drawn[1:5], "big") % len(names)]] if names else []
         return others[int.from_bytes(drawn[5:9], "big") % len(others)] if others else None
 
 

@@ -52,8 +52,8 @@ class RecordedTask(Task):
 def facts(task: Task) -> dict[str, Any]:
     """What a manifest records of a task, beside its name."""
     kind = type(task)
-    own = (kind.corpus_score, kind.part, kind.whole) != (Task.corpus_score, Task.part, Task.whole)
-    averages = task.averages if isinstance(task, RecordedTask) else not own
+    has_own = (kind.corpus_score, kind.part, kind.whole) != (Task.corpus_score, Task.part, Task.whole)
+    averages = task.averages if isinstance(task, RecordedTask) else not has_own
     recorded = {"score": task.score_name, "better": task.better, "averages": averages, "reacts": task.reacts}
     recorded |= {"finding": task.finding} if task.finding else {}
     # Whether labels are a closed set decides how a gate asks if a model reacts.

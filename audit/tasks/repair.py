@@ -113,14 +113,14 @@ class Repair(Solving):
         tests = label_of(sample)
         if tests is None:
             return tuple(outcomes)
-        kept = [
+        variants = [
             outcome for outcome in outcomes if isinstance(outcome, Perturbed) and outcome.kind == "preserving"
         ]
-        texts = [sample.source, *(variant.source for variant in kept)]
+        texts = [sample.source, *(variant.source for variant in variants)]
         first, *rest = solutions().outcomes(
             [trial(text, sample.source, tests, sample.language) for text in texts]
         )
-        failing = {id(variant) for variant, ending in zip(kept, rest, strict=True) if ending == first}
+        failing = {id(variant) for variant, ending in zip(variants, rest, strict=True) if ending == first}
         return tuple(
             outcome.left_out(FAILS_OTHERWISE)
             if isinstance(outcome, Perturbed) and outcome.kind == "preserving" and id(outcome) not in failing

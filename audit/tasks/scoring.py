@@ -92,15 +92,15 @@ def bleu(pairs: Iterable[tuple[str, str]], *, smooth: bool = False) -> float:
     Lin and Och (2004), ORANGE: a method for evaluating automatic evaluation metrics, for the smoothing.
     """
     hits, totals = [0] * LONGEST_RUN, [0] * LONGEST_RUN
-    said = wanted = longest = 0
+    length = right_length = longest = 0
     for text, reference in pairs:
         words, right = _WORD.findall(text), _WORD.findall(reference)
-        said, wanted = said + len(words), wanted + len(right)
+        length, right_length = length + len(words), right_length + len(right)
         longest = max(longest, len(words), len(right))
         for size in range(1, LONGEST_RUN + 1):
             # The intersection of the counts clips: "a a a" hits the one "a" of its reference once only.
-            runs, known = _runs(words, size), _runs(right, size)
-            hits[size - 1] += (runs & known).total()
+            runs, right_runs = _runs(words, size), _runs(right, size)
+            hits[size - 1] += (runs & right_runs).total()
             totals[size - 1] += runs.total()
     sizes = min(LONGEST_RUN, longest)
     if smooth:
@@ -109,7 +109,7 @@ def bleu(pairs: Iterable[tuple[str, str]], *, smooth: bool = False) -> float:
         return 0.0
     logs = [log(hit / total) for hit, total in zip(hits[:sizes], totals[:sizes], strict=True)]
     # The brevity penalty (Papineni et al., section 2.3): precision alone favours texts that say little.
-    return exp(sum(logs) / sizes + min(0.0, 1 - wanted / said))
+    return exp(sum(logs) / sizes + min(0.0, 1 - right_length / length))
 
 
 def longest_shared(words: Sequence[str], others: Sequence[str]) -> int:

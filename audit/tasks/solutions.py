@@ -74,11 +74,11 @@ def completed_in_braces(prompt: str, text: str, blocks: Sequence[str], language:
     defining = [block for block in blocks if _defines(block, opened.name)]
     written = (defining or blocks or [text])[0]
     if _defines(written, opened.name):
-        whole = _EXPORT.sub("", _definition(written, opened.name, language, fenced=bool(blocks)))
+        definition = _EXPORT.sub("", _definition(written, opened.name, language, fenced=bool(blocks)))
         before = opened.source[: opened.start]
         # A reply that brings the helpers of the prompt, too, would declare them twice.
-        again = set(_DECLARED.findall(before)) & set(_DECLARED.findall(whole))
-        return whole if again else before + whole
+        again = set(_DECLARED.findall(before)) & set(_DECLARED.findall(definition))
+        return definition if again else before + definition
     return prompt + _continuation(prompt, opened.name, written, language)
 
 
@@ -268,9 +268,9 @@ def _continuations(prompt: str, margin: str, text: str) -> Iterator[str]:
 def _moved(prompt: str, margin: str, lines: Sequence[str]) -> Iterator[str]:
     """The same for lines that lost the indentation of all lines or of the first, or that begin with prose."""
     # "return x" for "    return x": tokenizers and chat templates strip blanks at the beginning of a reply.
-    whole = indent("\n".join(lines), margin)
-    if _tree(prompt + whole) is not None:
-        yield whole
+    body = indent("\n".join(lines), margin)
+    if _tree(prompt + body) is not None:
+        yield body
     second = next((line for line in lines[1:] if line.strip()), "")
     if second[:1].isspace():
         stripped = _until_margin(prompt, [margin + lines[0], *lines[1:]])
@@ -292,9 +292,9 @@ def _until_margin(prompt: str, lines: Sequence[str]) -> str:
         part = "".join(f"{line}\n" for line in lines[:end])
         if _tree(prompt + part) is not None:
             return part
-    whole = "\n".join(lines)
-    if not ends or _tree(prompt + whole) is not None:
-        return whole
+    text = "\n".join(lines)
+    if not ends or _tree(prompt + text) is not None:
+        return text
     return "".join(f"{line}\n" for line in lines[: ends[0]])
 
 
@@ -339,14 +339,14 @@ class Solutions:
         weakref.finalize(self, self._stack.close)
         self._runners: dict[str, Trials | Programs] = {}
         self._folder: Path | None = None
-        self._kept: AnswerCache | None = None
+        self._cache: AnswerCache | None = None
         self._opened = False
         self._known: dict[bytes, str] = {}
 
     def keep(self, folder: Path) -> None:
         """Cache results in this folder from now on, not in the user's cache."""
         if folder != self._folder:
-            self._folder, self._opened, self._kept = folder, False, None
+            self._folder, self._opened, self._cache = folder, False, None
 
     def outcomes(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
         """The outcome of each trial, in order.
@@ -355,25 +355,25 @@ class Solutions:
             CannotAudit: this machine can't contain programs.
         """
         keys = {trial: self._key(trial) for trial in trials}
-        wanted = [key for key in keys.values() if key not in self._known]
-        if wanted and (kept := self._disk()) is not None:
-            self._known |= kept.fetch(wanted)
+        missing = [key for key in keys.values() if key not in self._known]
+        if missing and (disk := self._disk()) is not None:
+            self._known |= disk.fetch(missing)
         rest = [trial for trial, key in keys.items() if key not in self._known]
         fresh = dict(zip(rest, self._executed(rest), strict=True)) if rest else {}
         certain = {keys[trial]: _encode(outcome) for trial, outcome in fresh.items() if _is_certain(outcome)}
         self._known |= certain
-        if certain and (kept := self._disk()) is not None:
-            kept.store(certain, run="")
+        if certain and (disk := self._disk()) is not None:
+            disk.store(certain, run="")
         return [fresh[trial] if trial in fresh else _decode(self._known[keys[trial]]) for trial in trials]
 
     def _executed(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
         outcomes: dict[ProgramTrial, Outcome] = {}
         for language in dict.fromkeys(trial.language for trial in trials):
             runner = self._runner(language)
-            own = [trial for trial in trials if trial.language == language]
-            outcomes |= zip(own, runner.outcomes(own), strict=True)
+            group = [trial for trial in trials if trial.language == language]
+            outcomes |= zip(group, runner.outcomes(group), strict=True)
             # A limit on time may have been reached because the machine was busy.
-            doubtful = [trial for trial in own if not _is_certain(outcomes[trial])]
+            doubtful = [trial for trial in group if not _is_certain(outcomes[trial])]
             outcomes |= zip(doubtful, runner.outcomes(doubtful), strict=True)
         return [outcomes[trial] for trial in trials]
 
@@ -390,10 +390,10 @@ class Solutions:
     def _disk(self) -> AnswerCache | None:
         if not self._opened:
             self._opened = True
-            self._kept = open_results((self._folder or default_folder() / "labels") / FILE)
-            if self._kept is not None:
-                self._stack.callback(self._kept.close)
-        return self._kept
+            self._cache = open_results((self._folder or default_folder() / "labels") / FILE)
+            if self._cache is not None:
+                self._stack.callback(self._cache.close)
+        return self._cache
 
     def _key(self, trial: ProgramTrial) -> bytes:
         about = (SCHEMA, version_of(trial.language), self._seconds, trial.names)

@@ -69,8 +69,8 @@ class Solving(Task):
         """
         if label_of(sample) is None:
             return predicted
-        given = predicted.answer if isinstance(predicted.answer, tuple) else (predicted.answer,)
-        texts = [str(answer) for answer in given]
+        answers = predicted.answer if isinstance(predicted.answer, tuple) else (predicted.answer,)
+        texts = [str(answer) for answer in answers]
         trials = [self.trial_of(text, asked, sample) for text in texts]
         ran = iter(solutions().outcomes([trial for trial in trials if not isinstance(trial, str)]))
         outcomes = [TrialFailed(trial) if isinstance(trial, str) else next(ran) for trial in trials]
@@ -145,8 +145,8 @@ def originals() -> Solutions:
 def keep_results(request: LabelRequest) -> None:
     """Keep what execution finds in the cache of a run."""
     if request.cache is not None:
-        for each in (solutions(), originals()):
-            each.keep(request.cache)
+        for runner in (solutions(), originals()):
+            runner.keep(request.cache)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,8 @@ class VariantLabels(LabelSource):
             pairs = zip(case.outcomes, outcomes, strict=True)
             lost.update(
                 outcome.reason
-                for given, outcome in pairs
-                if outcome is not given and isinstance(outcome, NotApplied)
+                for before, outcome in pairs
+                if outcome is not before and isinstance(outcome, NotApplied)
             )
             yield replace(case, outcomes=outcomes)
         if lost and self.note is not None:

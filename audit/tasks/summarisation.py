@@ -115,14 +115,14 @@ def comment_above(text: str, line: int) -> str:
 def summary_of(words: str) -> str:
     """The first paragraph of a documentation in one line, without the marks of comments and without details;
     empty if there is none."""
-    kept: list[str] = []
+    lines: list[str] = []
     for line in words.strip().splitlines():
         plain = _BRIEF.sub("", _MARKS.sub("", line)).strip()
-        if _DETAILS.match(plain) or (not plain and kept):
+        if _DETAILS.match(plain) or (not plain and lines):
             break
         if plain:
-            kept.append(plain)
-    return " ".join(" ".join(kept).split())
+            lines.append(plain)
+    return " ".join(" ".join(lines).split())
 
 
 def shows(source: str, summary: str) -> bool:
@@ -223,8 +223,8 @@ class Summarisation(Task):
         if not pairs:
             return {}
         return {
-            "chrF": fmean(_chrf(said, right) for said, right in pairs),
-            "ROUGE-L": fmean(rouge_l(said, right) for said, right in pairs),
+            "chrF": fmean(_chrf(text, right) for text, right in pairs),
+            "ROUGE-L": fmean(rouge_l(text, right) for text, right in pairs),
         }
 
 
@@ -235,8 +235,8 @@ def described(sample: Sample) -> Sample | str:
     if apart is None:
         return NOT_APART
     named = sample.label == name_of(sample.source, sample.language)
-    given = sample.label if isinstance(sample.label, str) and not named else ""
-    words = sample.text or sample.documentation or given or apart.words
+    label = sample.label if isinstance(sample.label, str) and not named else ""
+    words = sample.text or sample.documentation or label or apart.words
     if not words and sample.context:
         words = comment_above(sample.context, sample.origin.line)
     summary = summary_of(words)
@@ -258,8 +258,8 @@ def _documented(sample: Sample) -> Documented | None:
     documented: Documented | None = load_target(target)(sample.source)
     if documented is None or documented.source == sample.source:
         return documented
-    kept = name_of(documented.source, sample.language) == name_of(sample.source, sample.language)
-    return documented if kept else None
+    keeps_name = name_of(documented.source, sample.language) == name_of(sample.source, sample.language)
+    return documented if keeps_name else None
 
 
 def _same_words(before: Answer, after: Answer) -> bool:

@@ -64,8 +64,8 @@ class CostLabels(LabelSource):
         """The corpus's own labels if it has any, because those of a table and those of a tool are not
         comparable."""
         # Any: a corpus that labels some blocks was measured, and the others are left without a label.
-        given = not self.replaces and any(sample.label is not None for sample in samples)
-        return GivenLabels(found=True, costs=True) if given else self
+        has_labels = not self.replaces and any(sample.label is not None for sample in samples)
+        return GivenLabels(found=True, costs=True) if has_labels else self
 
     @override
     def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
@@ -87,8 +87,8 @@ class CostLabels(LabelSource):
         from codeaudit.transforms.x86.witnesses.mca import Measured
 
         path = None if self.cache is None else self.cache / f"{self._key(sources)}.json"
-        if path is not None and (known := _read(path, len(sources))) is not None:
-            return dict(zip(sources, known, strict=True))
+        if path is not None and (earlier := _read(path, len(sources))) is not None:
+            return dict(zip(sources, earlier, strict=True))
         results = self.mca.measure(sources)
         costs = [measured.throughput if isinstance(measured, Measured) else None for measured in results]
         if path is not None:
@@ -137,8 +137,8 @@ def _read(path: Path, count: int) -> list[float | None] | None:
         costs = load_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    whole = isinstance(costs, list) and len(costs) == count
-    return costs if whole and all(cost is None or is_number(cost) for cost in costs) else None
+    fits = isinstance(costs, list) and len(costs) == count
+    return costs if fits and all(cost is None or is_number(cost) for cost in costs) else None
 
 
 ORDER: Final = "order"

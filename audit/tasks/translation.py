@@ -100,7 +100,7 @@ class Translation(Solving):
     @override
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
         """The program in the other language with its tests."""
-        question = _asked(sample)
+        question = _target_of(sample)
         if question is None:
             return NOT_WRITTEN
         language, head = question
@@ -127,7 +127,7 @@ class Translation(Solving):
         asking = sample.source[sample.source.rindex(f" {_ASKS}") :] if f" {_ASKS}" in sample.source else None
         if label_of(sample) is None or asking is None:
             return tuple(outcomes)
-        own = _own_tests(sample)
+        tests = _own_tests(sample)
         askable: list[Outcome] = []
         for outcome in outcomes:
             if not isinstance(outcome, Perturbed) or outcome.kind in KEEPS_TEXT:
@@ -135,7 +135,7 @@ class Translation(Solving):
             elif not outcome.source.rstrip().endswith(asking.rstrip()):
                 askable.append(outcome.left_out(NO_QUESTION))
             else:
-                askable.append(_proved(sample, outcome, own))
+                askable.append(_proved(sample, outcome, tests))
         return tuple(askable)
 
 
@@ -182,14 +182,14 @@ def _question(language: str, target: TranslationTarget) -> str:
     mark = "#" if language == PYTHON.name else "//"
     lines = [line for line in target.head.splitlines() if line.strip()]
     title = next(record.title for record in every_language() if record.name == target.language)
-    asked = [f"{_ASKS}{title}:", *lines]
-    return "".join(f"{mark} {line}\n" for line in asked)
+    comments = [f"{_ASKS}{title}:", *lines]
+    return "".join(f"{mark} {line}\n" for line in comments)
 
 
-def _asked(sample: Sample) -> tuple[str, str] | None:
+def _target_of(sample: Sample) -> tuple[str, str] | None:
     """The language that the comments of a sample name, and the beginning of the program there."""
-    before, _, asked = sample.source.rpartition(f" {_ASKS}")
-    title, _, rest = asked.partition(":\n")
+    before, _, question = sample.source.rpartition(f" {_ASKS}")
+    title, _, rest = question.partition(":\n")
     language = next((record.name for record in every_language() if record.title == title), None)
     if not before or language is None:
         return None

@@ -88,11 +88,11 @@ def _shown_value(line: str) -> str | None:
         return None
     # `Counter({'a': 1})` is the text of a value, `x + y if z else w` is prose that happens to parse.
     nodes = list(ast.walk(tree))
-    known = all(isinstance(node, _DISPLAYS) for node in nodes)
+    is_display = all(isinstance(node, _DISPLAYS) for node in nodes)
     called = all(
         isinstance(node.func, ast.Name | ast.Attribute) for node in nodes if isinstance(node, ast.Call)
     )
-    return line if known and called else None
+    return line if is_display and called else None
 
 
 def _certain_value(text: str) -> str | None:

@@ -111,10 +111,10 @@ class _Runs:
     def _tested(self, group: Sequence[Perturbed], tests: str) -> list[WitnessFinding]:
         texts = list(dict.fromkeys([group[0].sample.source, *(variant.source for variant in group)]))
         trials = [ProgramTrial(text, tests, (), self._language) for text in texts]
-        first, *_ = known = self._tests.outcomes(trials)
+        first, *_ = outcomes = self._tests.outcomes(trials)
         if not isinstance(first, Passed):
             return [Undecided(FAILS) for _ in group]
-        by_text = dict(zip(texts, known, strict=True))
+        by_text = dict(zip(texts, outcomes, strict=True))
         return [_outcome(by_text[variant.source]) for variant in group]
 
 

@@ -151,13 +151,13 @@ def compiled(javac: Javac, variants: Sequence[Perturbed]) -> dict[int, WitnessFi
     originals = {
         text: place for place, text in enumerate({variant.sample.source: None for variant in variants})
     }
-    known = {place: variant for place, variant in enumerate(variants) if variant.kind != "control"}
+    by_place = {place: variant for place, variant in enumerate(variants) if variant.kind != "control"}
     first = len(originals)
     try:
         before = _classes(javac, {place: text for text, place in originals.items()})
         texts = {
             first + place: variant.source
-            for place, variant in known.items()
+            for place, variant in by_place.items()
             if originals[variant.sample.source] in before
         }
         after = _classes(javac, texts)
@@ -166,7 +166,7 @@ def compiled(javac: Javac, variants: Sequence[Perturbed]) -> dict[int, WitnessFi
     findings: dict[int, WitnessFinding] = {}
     for number in texts:
         place = number - first
-        old = before[originals[known[place].sample.source]]
+        old = before[originals[by_place[place].sample.source]]
         if number not in after:
             findings[place] = BehavesDifferently("compiled", NOT_COMPILED)
         else:
@@ -177,7 +177,7 @@ def compiled(javac: Javac, variants: Sequence[Perturbed]) -> dict[int, WitnessFi
 def _classes(javac: Javac, texts: Mapping[int, str]) -> dict[int, dict[str, bytes]]:
     """The classes of each text that compiles, by name, without the name of the package that the text was
     given."""
-    files = {_path(number): whole for number, text in texts.items() if (whole := _alone(number, text))}
+    files = {_path(number): content for number, text in texts.items() if (content := _alone(number, text))}
     with scratch_folder("javac") as target:
         # After an error in one file javac may not write the classes of others. So wrong files are taken out
         # until none is left.

@@ -122,8 +122,8 @@ class NodeSandbox:
                 return
             groups = [list(ones) for _, ones in groupby(variants, lambda variant: variant.sample.source)]
             units = [self._unit(group) for group in groups]
-            asked = [unit for unit in units if unit is not None]
-            answers = self._all_told(programs, asked)
+            jobs = [unit for unit in units if unit is not None]
+            answers = self._run_all(programs, jobs)
             for group, unit in zip(groups, units, strict=True):
                 if unit is None:
                     yield from (Undecided(NOT_ALONE) for _ in group)
@@ -158,7 +158,7 @@ class NodeSandbox:
             "inputs": inputs(original, stream(0, "inputs", source)),
         }
 
-    def _all_told(
+    def _run_all(
         self, programs: Programs, units: Sequence[object]
     ) -> Iterator[list[list[str | None]] | None]:
         """What the texts of each unit did; `None` for one that does not come to its end, or is too large."""
@@ -178,12 +178,12 @@ class NodeSandbox:
 
     def _shared(self, programs: Programs, units: Sequence[object]) -> list[list[list[str | None]] | None]:
         """The same for units that one process runs."""
-        by_unit = self._told(programs, units)
+        by_unit = self._run_units(programs, units)
         if by_unit is None:  # one of them may have ended it
-            return [(self._told(programs, [unit]) or [None])[0] for unit in units]
+            return [(self._run_units(programs, [unit]) or [None])[0] for unit in units]
         return by_unit
 
-    def _told(
+    def _run_units(
         self, programs: Programs, units: Sequence[object]
     ) -> list[list[list[str | None]] | None] | None:
         """What each text of each unit did on each input; `None` if the process did not come to its end."""
@@ -228,8 +228,8 @@ def _findings(runs: list[list[str | None]] | None, count: int) -> Iterator[Witne
     elif not any((first[place] or "").startswith(("returned", "kept", "gave")) for place in usable):
         reason = NO_INPUT
     else:
-        for seen in variants:
-            pairs = [(first[place], seen[place]) for place in usable]
+        for variant in variants:
+            pairs = [(first[place], variant[place]) for place in usable]
             if any(one != other for one, other in pairs if other is not None):
                 yield BehavesDifferently("executed", DIFFERS)
             else:
@@ -357,15 +357,15 @@ def _simple(literals: Sequence[str], rng: Random, *, texts: bool | None = None) 
 
 def witness(labels: LabelSource) -> NodeSandbox:
     """The witness of JavaScript. It ignores `labels`."""
-    return _found(JAVASCRIPT)
+    return _sandbox(JAVASCRIPT)
 
 
 def witness_of_typescript(labels: LabelSource) -> NodeSandbox:
     """The witness of TypeScript. It ignores `labels`."""
-    return _found(TYPESCRIPT)
+    return _sandbox(TYPESCRIPT)
 
 
-def _found(language: str) -> NodeSandbox:
+def _sandbox(language: str) -> NodeSandbox:
     tool = toolchain(JAVASCRIPT)
     assert tool is not None
     node = installed(tool)

@@ -80,8 +80,8 @@ def reading(language: str) -> Iterator[Reading]:
 
 def _question(variant: Perturbed) -> list[str]:
     before, after, around = variant.sample.source, variant.source, variant.sample.context
-    known = len(around) <= _LONGEST_FILE and around.count(before) == 1
-    files = [around, around.replace(before, after)] if known else ["", ""]
+    in_file = len(around) <= _LONGEST_FILE and around.count(before) == 1
+    files = [around, around.replace(before, after)] if in_file else ["", ""]
     return [variant.sample.language, before, after, _rule(variant), *files]
 
 

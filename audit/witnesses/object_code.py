@@ -83,8 +83,8 @@ class ObjectCode:
             if before is not None:
                 break
         if before is None:
-            known = not sample.context or _found_in(sample.context, sample.source, name, self.language)
-            return [Undecided(NOT_ALONE if known else NOT_FOUND) for _ in variants]
+            is_found = not sample.context or _place_in(sample.context, sample.source, name, self.language)
+            return [Undecided(NOT_ALONE if is_found else NOT_FOUND) for _ in variants]
         if re.search(_label(place.name or name, self.language), before, re.MULTILINE) is None:
             return [Undecided(NO_CODE) for _ in variants]
         optimised = partial(self._code, place, level="-O2", words=words)
@@ -112,19 +112,19 @@ class ObjectCode:
             yield _Place(before=STANDARD_HEADERS[self.language]), (_WITHOUT_LINES,)
             return
         around = seen(sample.context, sample.file, TONGUES[self.language])
-        place = _found_in(sample.context, sample.source, name, self.language)
+        place = _place_in(sample.context, sample.source, name, self.language)
         if around.missing or place is None:
             return
-        whole = replace(place, file=sample.file)
-        before, after = (_without_bodies(part, self.language) for part in (whole.before, whole.after))
+        full = replace(place, file=sample.file)
+        before, after = (_without_bodies(part, self.language) for part in (full.before, full.after))
         if _DIRECTIVE.search(sample.source) is None:  # a macro of its body may be used behind it
-            yield replace(whole, before=before, after=after), (_WITHOUT_LINES,)
-        yield whole, (_WITHOUT_LINES,)
-        yield whole, ()
+            yield replace(full, before=before, after=after), (_WITHOUT_LINES,)
+        yield full, (_WITHOUT_LINES,)
+        yield full, ()
 
-    def _code(self, place: _Place, own: str, level: str, words: tuple[str, ...]) -> str | None:
+    def _code(self, place: _Place, source: str, level: str, words: tuple[str, ...]) -> str | None:
         """The code of a text; `None` if it does not compile."""
-        text = f"{place.before}{_unmasked(own, place.mask, place.name)}\n{place.after}"
+        text = f"{place.before}{_unmasked(source, place.mask, place.name)}\n{place.after}"
         return _assembly(self.compiler, self.language, text, place.file, (level, *words))
 
 
@@ -143,9 +143,9 @@ def _assembly(compiler: str, language: str, text: str, file: str, words: tuple[s
 def keeps_code(variant: Perturbed) -> bool:
     """Whether all edits of a variant are such that leave the code as it is: names and layout."""
     language = find_language(variant.sample.language)
-    known = {} if language is None else language.transforms
+    transforms = {} if language is None else language.transforms
     named = {(move.transform or variant.transform).rpartition("/")[2] for move in variant.moves}
-    rows = [known.get(name) for name in named]
+    rows = [transforms.get(name) for name in named]
     return bool(rows) and all(
         row is not None and row.kind == "preserving" and row.family in _SAME_CODE for row in rows
     )
@@ -170,7 +170,7 @@ def _label(name: str, language: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _found_in(context: str, source: str, mask: str, language: str) -> _Place | None:
+def _place_in(context: str, source: str, mask: str, language: str) -> _Place | None:
     """The text of a file before and behind a function, which a sample may call by another name; `None` if it
     does not have the function once. The text of a sample with a fault is not in the file: it stands in the
     place of the function of its name."""
@@ -213,15 +213,15 @@ def _without_bodies(text: str, language: str) -> str:
     """A part of a file with declarations in place of functions, which makes a compiler faster."""
     source, edits = text.encode(), list[Edit]()
     for place in places(source, language):
-        own = source[place.start : place.end].decode()
-        if _DIRECTIVE.search(own) is not None:
+        unit = source[place.start : place.end].decode()
+        if _DIRECTIVE.search(unit) is not None:
             continue
         try:
-            _, function = read_unit(own, language)
+            _, function = read_unit(unit, language)
         except SourceError:
             continue
         body = function.part("body")
-        head = own.encode()[: body.start].decode()
+        head = unit.encode()[: body.start].decode()
         is_plain = function.first("field_initializer_list") is None and _NEEDS_BODY.search(head) is None
         if is_plain:
             edits.append(Edit(place.start + body.start, place.start + body.end, ";"))

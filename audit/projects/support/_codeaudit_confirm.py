@@ -287,10 +287,10 @@ _places = {}  # type: dict[str, str]
 
 
 def _real(path: str) -> str:
-    known = _places.get(path)
-    if known is None:
-        known = _places[path] = os.path.realpath(path) if path else ""
-    return known
+    place = _places.get(path)
+    if place is None:
+        place = _places[path] = os.path.realpath(path) if path else ""
+    return place
 
 
 def _forked(action: Any, limit: float) -> Any:

@@ -15,11 +15,11 @@ import pytest
 
 def pytest_configure(config: Any) -> None:
     """Register the recorder. The main process writes results; an xdist worker only selects tests."""
-    given = getattr(config, "workerinput", None)
+    worker = getattr(config, "workerinput", None)
     results = os.environ.pop("_CODEAUDIT_RESULTS", None)
     names = os.environ.pop("_CODEAUDIT_ONLY", None)
-    if given is not None:
-        only = given.get("codeaudit_only")
+    if worker is not None:
+        only = worker.get("codeaudit_only")
         results = None
     elif results is None:
         return

@@ -45,7 +45,7 @@ def judged(language: str, cases: tuple[tuple[str, str, str], ...]) -> list[str]:
         )
         variants.append(made)
     found = []
-    with javascript._found(language).judging() as judge:
+    with javascript._sandbox(language).judging() as judge:
         for one in judge(variants):
             match one:
                 case BehavesSame("executed"):
@@ -73,7 +73,7 @@ def test_functions_of_typescript_run_without_their_types() -> None:
 def test_without_a_compiler_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(javascript, "find_compiler", lambda: None)
     monkeypatch.setattr(javascript, "_STRIPS", (99, 0))
-    found = javascript._found("typescript")
+    found = javascript._sandbox("typescript")
     assert [line.partition(":")[0] for line in found.missing] == ["nothing erases the types of TypeScript"]
     assert set(judged("typescript", TYPED)) == {found.missing[0]}
 
