@@ -99,8 +99,8 @@ def operations(bench: Bench) -> Iterator[PaperTrial]:
             rng = np.random.default_rng([seed, 5])
             size, tested = bench.settings["counting"], bench.settings["tested"]
             pieces = [[counting_sample(rng, size) for _ in range(tested)] for _ in range(2)]
-            ids = [[COUNTING_WORDS.ids(each[:-1]) for each in half] for half in pieces]
-            texts = [["".join(each[:-1]) for each in half] for half in pieces]
+            ids = [[COUNTING_WORDS.ids(sample[:-1]) for sample in half] for half in pieces]
+            texts = [["".join(sample[:-1]) for sample in half] for half in pieces]
             both.append([_lines(decoder, *half) for half in zip(ids, texts, strict=True)])
         return [_judged(kind, pattern, both, network, seed) for kind, pattern in OPERATIONS.items()]
 
@@ -191,9 +191,9 @@ def _shown(model: DecoderModel, texts: Sequence[str]) -> tuple[list[list[int]], 
 def _lines(network: Decoder, ids: Sequence[Sequence[int]], texts: Sequence[str]) -> FeatureLines:
     """The features at every line break that has a line on both sides."""
     parts, read, announced = [], [], []
-    for each, text in zip(ids, texts, strict=True):
+    for row, text in zip(ids, texts, strict=True):
         lines = text.split("\n")
-        _, places = network.hidden(torch.tensor([each], device=network.tokens.weight.device))
+        _, places = network.hidden(torch.tensor([row], device=network.tokens.weight.device))
         ends = places.ends[0].nonzero()[1:, 0]
         ends = ends[: len(lines) - 1]
         parts.append(torch.cat(places.codes, -1)[0, ends].double().cpu().numpy())
@@ -245,5 +245,5 @@ def _examples(features: FeatureLines, number: int, when: str) -> str:
     """The lines on which a feature is most active."""
     order = np.argsort(-features.active[:, number], kind="stable")
     lines = features.read if when == "read" else features.announced
-    shown = list(dict.fromkeys(lines[at].strip() for at in order if lines[at].strip()))[:SHOWN]
-    return "; ".join(f"`{line[:70]}`" for line in shown)
+    examples = list(dict.fromkeys(lines[at].strip() for at in order if lines[at].strip()))[:SHOWN]
+    return "; ".join(f"`{line[:70]}`" for line in examples)

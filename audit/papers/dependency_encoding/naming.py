@@ -99,9 +99,9 @@ class LineWiseAttention(TrunkAttention):
         # The four terms as four times as many heads of one product: a, b, c and d in this order.
         left = torch.cat([query, query, query_d, query_d], 1) * query.shape[-1] ** -0.5
         right = torch.cat([key, key_d, key, key_d], 1)
-        each = 2 * left.shape[1] * len(x) * x.shape[1]
+        per_row = 2 * left.shape[1] * len(x) * x.shape[1]
         inputs = left, right, value + value_d
-        return self.projections.join(in_blocks(self._block, inputs, x.shape[1], SCORES // each))
+        return self.projections.join(in_blocks(self._block, inputs, x.shape[1], SCORES // per_row))
 
     def _block(self, left: Tensor, right: Tensor, value: Tensor, rows: slice) -> Tensor:
         """(B, H, R, K) of some rows from the (B, 4 H, T, K) factors of the terms and (B, H, T, K) values."""

@@ -209,14 +209,14 @@ class PositionedAttention(DecoderAttention):
             if attended is not None:
                 return self.join(attended)
 
-        def block(query: Tensor, key: Tensor, value: Tensor, some: slice) -> Tensor:
-            rows = places.rows(some, in_line=self.in_line)
+        def block(query: Tensor, key: Tensor, value: Tensor, part: slice) -> Tensor:
+            rows = places.rows(part, in_line=self.in_line)
             mask = places.allowed(rows, in_line=self.in_line)
             bias = self.position.bias(positions[rows.absolute], positions[rows.seen])
             if bias is not None:
                 mask = bias.to(query.dtype)[None].masked_fill(~mask, -torch.inf)
             key, value = key[:, :, rows.seen], value[:, :, rows.seen]
-            return F.scaled_dot_product_attention(query[:, :, some], key, value, attn_mask=mask, scale=scale)
+            return F.scaled_dot_product_attention(query[:, :, part], key, value, attn_mask=mask, scale=scale)
 
         size = places.portion(len(h) * self.heads + self.position.held, self.budget)
         return self.join(in_blocks(block, (query, key, value), places.new, size))
@@ -330,19 +330,19 @@ class LineAttention(DecoderAttention):
 
     def _encodings(self, h: Tensor, places: TokenPlaces, memory: Memory) -> Tensor:
         """(B, T, D) of the new tokens; each token's as an anchor is remembered."""
-        features, own = self.dictionary(h)
+        features, encoding = self.dictionary(h)
         places.codes.append(features)
-        known = memory.extended("encoding", own)
+        encodings = memory.extended("encoding", encoding)
         # Features of every token are computed, those of anchors are used: a line's anchor may lie in an
         # earlier call, so its encoding must be in the memory already.
-        anchors = places.anchors[:, places.before :, None].expand(-1, -1, known.shape[-1])
-        factor = self.enhancement(places.positions[places.before :]).to(known.dtype)
-        return known.gather(1, anchors) * factor[:, None]
+        anchors = places.anchors[:, places.before :, None].expand(-1, -1, encodings.shape[-1])
+        factor = self.enhancement(places.positions[places.before :]).to(encodings.dtype)
+        return encodings.gather(1, anchors) * factor[:, None]
 
-    def _block(self, places: TokenPlaces, query: Tensor, key: Tensor, value: Tensor, some: slice) -> Tensor:
+    def _block(self, places: TokenPlaces, query: Tensor, key: Tensor, value: Tensor, part: slice) -> Tensor:
         """(B, H, R, K) of some rows from (B, 4H, T or S, K) factors of the terms and (B, H, S, K) values."""
-        rows = places.rows(some, in_line=False)
-        terms = query[:, :, some] @ key[:, :, rows.seen].transpose(-2, -1)
+        rows = places.rows(part, in_line=False)
+        terms = query[:, :, part] @ key[:, :, rows.seen].transpose(-2, -1)
         a, b, c, d = terms.chunk(4, 1)
         scores = (a + b).add_(c)
         if self.direct:

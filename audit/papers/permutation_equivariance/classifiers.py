@@ -53,8 +53,8 @@ class LabelledInputs:
     def batches(self, size: int, rng: Random) -> "Iterator[LabelledInputs]":
         """All in a random order."""
         order = torch.tensor(rng.sample(range(len(self.labels)), len(self.labels)))
-        for some in order.split(size):  # type: ignore[no-untyped-call]
-            yield LabelledInputs(self.name, self.inputs[some], self.labels[some])
+        for rows in order.split(size):  # type: ignore[no-untyped-call]
+            yield LabelledInputs(self.name, self.inputs[rows], self.labels[rows])
 
     def some(self, chosen: slice) -> "LabelledInputs":
         """A part."""
@@ -254,17 +254,17 @@ def properties(bench: Bench) -> Iterator[PaperTrial]:
             plain, columns, shuffled = deepcopy(start), permuted.whole(start), deepcopy(start)
             learn(plain, data.public, settings, device)
             learn(columns, data.public, settings, device)
-            own = plain.cpu()
+            network = plain.cpu()
             scores = {
-                "Test w/o P.": judged(own, data.test, device)[0],
-                "Test w/ col. P.": judged(permuted.whole(own.cpu()), data.test, device)[0],
-                "Test w/ col. P., no key": judged(permuted.blocks(own.cpu()), data.test, device)[0],
+                "Test w/o P.": judged(network, data.test, device)[0],
+                "Test w/ col. P.": judged(permuted.whole(network.cpu()), data.test, device)[0],
+                "Test w/ col. P., no key": judged(permuted.blocks(network.cpu()), data.test, device)[0],
                 "Train w/ col. P.": judged(columns, data.test, device)[0],
             }
             scores["Train w/o P."] = scores["Test w/o P."]
             if kind != "gpt2":  # it sees what stands before only, so rows have an order
-                inside = rows_of(own, data.own, settings, 8 + seed)
-                scores["Test w/ row P."] = judged(own, data.test, device, inside)[0]
+                inside = rows_of(network, data.own, settings, 8 + seed)
+                scores["Test w/ row P."] = judged(network, data.test, device, inside)[0]
                 with rows_of(shuffled, data.own, settings, 8 + seed):
                     learn(shuffled, data.public, settings, device)
                 scores["Train w/ row P."] = judged(shuffled, data.test, device)[0]
@@ -333,11 +333,11 @@ def costs(bench: Bench) -> Iterator[PaperTrial]:
 
         if row == "permuted":
             stack.blocks[0].register_forward_pre_hook(
-                lambda _, given: (turned(given[0], back=False), *given[1:])
+                lambda _, inputs: (turned(inputs[0], back=False), *inputs[1:])
             )
             last = stack.blocks[-1]
             last.register_forward_hook(
-                lambda _, given, out: (
+                lambda _, inputs, out: (
                     turned(out, back=True)
                     if isinstance(out, Tensor)
                     else (turned(out[0], back=True), *out[1:])

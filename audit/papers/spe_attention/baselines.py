@@ -83,11 +83,11 @@ def _answers(rank: Rank, examples: Examples) -> list[list[int]]:
 
 
 def _scores(answers: list[list[int]], examples: Examples, size: int, labels: int) -> Scores:
-    said = torch.zeros(len(answers), labels, dtype=torch.bool)
+    marks = torch.zeros(len(answers), labels, dtype=torch.bool)
     for row, answer in enumerate(answers):
-        said[row, answer[:size]] = True
+        marks[row, answer[:size]] = True
     truth = examples.targets(range(len(examples)), labels)[:, :labels] > 0  # no baseline says other words
-    return of_answers(NAMING, said, truth, torch.from_numpy(examples.wanted))
+    return of_answers(NAMING, marks, truth, torch.from_numpy(examples.wanted))
 
 
 def always_buggy(test: Examples) -> Baseline:
@@ -148,6 +148,6 @@ def _counts(examples: Examples, width: int) -> csr_array:
 
 def _bugs(values: npt.ArrayLike, examples: Examples) -> BugScores:
     """The scores of calling a function buggy where its (B,) value is above 0."""
-    known = torch.from_numpy(np.asarray(values, dtype=np.float64))
+    scores = torch.from_numpy(np.asarray(values, dtype=np.float64))
     pairs = torch.from_numpy(examples.pairs(range(len(examples))))
-    return with_pairs(bugs(known > 0, torch.from_numpy(examples.known > 0)), known, pairs)
+    return with_pairs(bugs(scores > 0, torch.from_numpy(examples.known > 0)), scores, pairs)

@@ -242,6 +242,6 @@ def build(name: str, shape: LineShape, options: Mapping[str, object]) -> LineNet
     entry = entry_of("network", NETWORKS, name, options)
     # Imported by name: the import contract keeps the papers apart, and only a network in use is loaded.
     module, _, kind = entry.target.partition(":")
-    made = getattr(import_module(f"codeaudit.audit.papers.{module}"), kind)
-    network: LineNetwork = made(shape, **{**entry.options, **options})
+    make = getattr(import_module(f"codeaudit.audit.papers.{module}"), kind)
+    network: LineNetwork = make(shape, **{**entry.options, **options})
     return network

@@ -189,9 +189,9 @@ def judged(
     ordered = chosen[np.argsort(examples.lengths[chosen], kind="stable")]
     batches: list[CompletionRanks] = []
     for start in range(0, len(ordered), AT_ONCE):
-        some = ordered[start : start + AT_ONCE]
-        inputs = examples.batch(some, levels=levels, degree=degree)
-        right = _moved(following(inputs.types, inputs.values, examples.fresh(some)), device)
+        part = ordered[start : start + AT_ONCE]
+        inputs = examples.batch(part, levels=levels, degree=degree)
+        right = _moved(following(inputs.types, inputs.values, examples.fresh(part)), device)
         hidden = network.hidden(inputs.to(device))[:, :-1][right.at]
         types, values = network.type_logits(hidden), network.value_logits(hidden)
         ranks = ranked(types, values, right.types, right.values, unknown=UNKNOWN_ID, empty=EMPTY_ID)

@@ -155,9 +155,9 @@ class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
         batch = collate([whole(tree) for tree in inputs], levels=shape.levels, degree=self.config.degree)
         return batch.to(self.device)
 
-    def _predictions(self, said: Said) -> list[Prediction]:
+    def _predictions(self, answers: Said) -> list[Prediction]:
         predictions: list[Prediction] = []
-        rows = zip(said.words.tolist(), said.scores.tolist(), said.margins.tolist(), strict=True)
+        rows = zip(answers.words.tolist(), answers.scores.tolist(), answers.margins.tolist(), strict=True)
         for words, values, margin in rows:
             scores: dict[str, float] = {}
             for word, score in zip(words, values, strict=True):

@@ -197,14 +197,14 @@ class NodeReader:
 
     def _ids_of(self, value: str) -> tuple[int, ...]:
         """The ids of a value's words, with 0 behind the last."""
-        kept = self._ids.get(value)
-        if kept is None:
+        numbers = self._ids.get(value)
+        if numbers is None:
             if len(self._ids) >= KEPT_VALUES:
                 self._ids.clear()
             ids = [self._values.get(part, 1) for part in spelled(value, self._spelling)]
-            kept = *ids, *(0,) * ((1 if self._spelling == "whole" else PIECES) - len(ids))
-            self._ids[value] = kept
-        return kept
+            numbers = *ids, *(0,) * ((1 if self._spelling == "whole" else PIECES) - len(ids))
+            self._ids[value] = numbers
+        return numbers
 
     @cached_property
     def sizes(self) -> tuple[int, int]:
