@@ -221,15 +221,15 @@ def _share(text: str) -> float:
 
 def load(name: str, settings: Settings) -> FakeModel:
     """The fake of that name, which exists (the catalogue has checked it)."""
-    asked = str(settings.arguments.get("prompt", ""))
-    prompts, prompt = named(asked), shown_prompt(asked)
+    text = str(settings.arguments.get("prompt", ""))
+    prompts, prompt = named(text), shown_prompt(text)
     # In the task's own words as without a prompt.
-    words = "" if asked in ("", PLAIN) else prompts.digest
+    words = "" if text in ("", PLAIN) else prompts.digest
     share = float(settings.arguments.get("p", NOISE))
-    own = {"noisy": partial(_noisy, share, words), "hash": partial(_hash_of_all, words)}
+    by_name = {"noisy": partial(_noisy, share, words), "hash": partial(_hash_of_all, words)}
     return FakeModel(
         name=with_prompt(f"fake/{name}", prompt),
-        answer=own.get(name) or FAKES[name],
+        answer=by_name.get(name) or FAKES[name],
         speech=SPEECHES.get(name),
         decided=DECIDED[name].format(share) if name in DECIDED else "",
         prompts=prompts,

@@ -132,10 +132,10 @@ class ProgramModel(BaseModel):
                     raise _BrokenError(f"answered the id {str(number)!r} twice")
                 answers[number] = prediction
         except _BrokenError as broken:
-            left = f"; {len(queries) - len(answers)} of the {self._asked} queries so far had no answer"
+            note = f"; {len(queries) - len(answers)} of the {self._asked} queries so far had no answer"
             words = running.last_words()
             quoted = f"; its last words: {words}" if words else ""
-            raise ModelError(f"{self.name!r} {broken}{left}{quoted}{self._hint()}") from None
+            raise ModelError(f"{self.name!r} {broken}{note}{quoted}{self._hint()}") from None
         return [answers[number] for number in range(first, self._asked)]
 
     def _hint(self) -> str:
@@ -154,8 +154,8 @@ class ProgramModel(BaseModel):
             row = json.loads(text)
             identity = str(row.pop("id"))
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
-            wanted = 'each line on stdout must be {"id": …, "answer": …}; print everything else to stderr'
-            raise _BrokenError(f"wrote {_shown(line)} to stdout: {wanted}") from None
+            form = 'each line on stdout must be {"id": …, "answer": …}; print everything else to stderr'
+            raise _BrokenError(f"wrote {_shown(line)} to stdout: {form}") from None
         # `int` takes " 7", "+7" and "٧" as well; the slice keeps it from numbers with thousands of digits.
         known = identity.isascii() and identity.isdigit() and str(int(identity[:18])) == identity
         if not known or int(identity) >= self._asked:
@@ -268,8 +268,8 @@ class _Running:
     def _receive(self) -> bool:
         """Read its output; false at the end. An incomplete last line counts if it is JSON."""
         part = os.read(self._output.fileno(), _CHUNK)
-        *whole, rest = part.split(b"\n")
-        for end in whole:
+        *ends, rest = part.split(b"\n")
+        for end in ends:
             self._lines.append(bytes(self._begun) + end)
             self._begun.clear()
         self._begun += rest
@@ -325,19 +325,21 @@ def _question(number: int, query: Query) -> bytes:
     return json.dumps(row).encode() + b"\n"
 
 
-def _told(said: Sequence[str]) -> Sequence[str]:
+def _told(lines: Sequence[str]) -> Sequence[str]:
     """The last lines. Of a traceback of Python, the innermost line of the user's own file and the error."""
-    frames = [line for line in said if (match := _FRAME.search(line)) and not _PACKAGED.search(match["file"])]
-    last = list(said[-_LAST_LINES:])
+    frames = [
+        line for line in lines if (match := _FRAME.search(line)) and not _PACKAGED.search(match["file"])
+    ]
+    last = list(lines[-_LAST_LINES:])
     # The frame of a library may stand last, and the user's far above it.
-    return last if not frames or frames[-1] in last else [frames[-1], said[-1]]
+    return last if not frames or frames[-1] in last else [frames[-1], lines[-1]]
 
 
 def _shown(line: bytes) -> str:
     return repr(line.strip()[:60].decode(errors="backslashreplace"))
 
 
-def _listen(pipe: IO[bytes] | None, said: "deque[str]") -> None:
+def _listen(pipe: IO[bytes] | None, tail: "deque[str]") -> None:
     """Pass on a program's standard error, and keep its last lines."""
     assert pipe is not None
     # A bar of the program returns to the beginning of its line; here each of its states is a line.
@@ -349,11 +351,11 @@ def _listen(pipe: IO[bytes] | None, said: "deque[str]") -> None:
             with suppress(OSError, ValueError):
                 sys.stderr.write(text)
                 sys.stderr.flush()
-            *whole, begun = (begun + text).split("\n")
+            *lines, begun = (begun + text).split("\n")
             begun = begun[-_CHUNK:]
-            said.extend(line.strip()[:200] for line in whole if line.strip())
+            tail.extend(line.strip()[:200] for line in lines if line.strip())
     if begun.strip():
-        said.append(begun.strip()[:200])
+        tail.append(begun.strip()[:200])
 
 
 def load(name: str, settings: Settings) -> ProgramModel:

@@ -223,10 +223,10 @@ def check_answers_differ(arguments: Mapping[str, str | float | None], body: Mapp
             f"{several} with temperature=0 would be one answer many times; write a temperature above 0, "
             f"or leave it out for {TEMPERATURE}"
         )
-    if taken := sorted({"seed", "temperature"} & body.keys()):
+    if names := sorted({"seed", "temperature"} & body.keys()):
         raise UsageError(
-            f"{several}: each answer has a seed of its own, so that -M extra_body cannot set {taken[0]}; "
-            f"write -M {taken[0]}=VALUE"
+            f"{several}: each answer has a seed of its own, so that -M extra_body cannot set {names[0]}; "
+            f"write -M {names[0]}=VALUE"
         )
 
 

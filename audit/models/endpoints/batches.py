@@ -447,11 +447,11 @@ class BatchStream(AnswerStream):
         first = self._requests[ours[0]].query
         prompt = self._session.endpoint.prompts.of(first)
         results = await self._persisted(lambda: client.results(state, prompt, first), record)
-        wanted = set(record.names)
+        names = set(record.names)
         outcomes: dict[str, Reply | RequestError] = {}
         strange = doubled = 0
         for name, outcome in results:
-            if name not in wanted:
+            if name not in names:
                 strange += 1
             elif name in outcomes:
                 doubled += 1

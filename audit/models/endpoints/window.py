@@ -203,8 +203,8 @@ class RollingWindow(AnswerStream):
     async def _ended(self, limit: LimitError) -> None:
         """Send nothing more, but wait for what is under way, because it is paid for."""
         self._session.end = limit
-        while self._tasks and not self._stopped and (left := self._session.patience_left()):
-            await asyncio.wait(self._tasks, timeout=left)
+        while self._tasks and not self._stopped and (patience := self._session.patience_left()):
+            await asyncio.wait(self._tasks, timeout=patience)
 
     async def _rung(self, seconds: float) -> None:
         """Wait until something has changed, at most so long."""

@@ -64,19 +64,19 @@ class Encoder(nn.Module):
             ValueError: it is damaged, or of no encoder that fits.
         """
         super().__init__()
-        made = known(config)
+        settings = known(config)
         auto: Any = transformers.AutoModel
         try:
             with quiet():
                 # One word and the padding: the table of words is not used.
-                made.vocab_size = int(made.pad_token_id or 0) + 1
+                settings.vocab_size = int(settings.pad_token_id or 0) + 1
                 self.network = stripped(
-                    auto.from_config(made, attn_implementation=ATTENTION, dtype=torch.float32)
+                    auto.from_config(settings, attn_implementation=ATTENTION, dtype=torch.float32)
                 )
         except Exception as error:  # the library raises anything on damaged sizes
             raise ValueError(in_one_line(error)) from error
-        self.first = first_place(made)
-        self.sizes = (made.hidden_size, made.num_hidden_layers, made.num_attention_heads)
+        self.first = first_place(settings)
+        self.sizes = (settings.hidden_size, settings.num_hidden_layers, settings.num_attention_heads)
         """Width, layers and heads."""
 
     def forward(self, embedded: Tensor, places: Tensor, groups: Sequence[HeadGroup]) -> Tensor:

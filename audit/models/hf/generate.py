@@ -117,10 +117,10 @@ class GenerationHead:
         self._samples = arguments.samples
         self._temperature = arguments.temperature
         network.generation_config = _greedy(network, engine.pad, tokenizer)
-        known = _ends(network.generation_config)
-        self._added_end = mark if self._chat and mark not in known else None
+        marks = _ends(network.generation_config)
+        self._added_end = mark if self._chat and mark not in marks else None
         if self._added_end is not None:
-            network.generation_config.eos_token_id = sorted(known | {self._added_end})
+            network.generation_config.eos_token_id = sorted(marks | {self._added_end})
         self._thinks = self._chat and self._begins_with_thoughts()
 
     def _check_told(self, arguments: Arguments) -> None:
@@ -137,9 +137,9 @@ class GenerationHead:
             )
         read = _names_in(self._engine.texts.tokenizer)
         if odd := [argument for argument in arguments.chat_arguments if read and argument not in read]:
-            known = ", ".join(sorted(read - _GIVEN)) or "nothing but the turns"
+            names = ", ".join(sorted(read - _GIVEN)) or "nothing but the turns"
             raise UsageError(
-                f"-M chat_template_kwargs.{odd[0]} has no effect on {name!r}: its chat template reads {known}"
+                f"-M chat_template_kwargs.{odd[0]} has no effect on {name!r}: its chat template reads {names}"
             )
 
     def _begins_with_thoughts(self) -> bool:
@@ -181,10 +181,10 @@ class GenerationHead:
         prompt = self._prompts.of(query)
 
         def rows(source: str) -> tuple[Row, ...]:
-            asked = replace(query, source=source)
+            piece = replace(query, source=source)
             if not self._chat:
-                return (self._engine.texts.plain(prompt.text(asked)),)
-            turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages(asked)]
+                return (self._engine.texts.plain(prompt.text(piece)),)
+            turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages(piece)]
             return (self._engine.texts.marked(self._templated(turns), whole=True),)
 
         longest = self._most(query)
@@ -217,8 +217,8 @@ class GenerationHead:
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The continuations, read in the format of their prompts; of a text that is measured, its bits."""
         readers = [self._reader(tokenized.query) for tokenized in batch]
-        asked = [tokenized for tokenized, reader in zip(batch, readers, strict=True) if reader is None]
-        written = iter(self._continuations(asked))
+        waiting = [tokenized for tokenized, reader in zip(batch, readers, strict=True) if reader is None]
+        written = iter(self._continuations(waiting))
         return [
             next(written) if reader is None else reader.answer(tokenized)
             for tokenized, reader in zip(batch, readers, strict=True)

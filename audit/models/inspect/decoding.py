@@ -81,8 +81,10 @@ class VendorDecoding(BaseDecoding):
 
     def __str__(self) -> str:
         """Every parameter, also those that are not sent, as text for fingerprints."""
-        shown = {"temperature": self.temperature, "seed": self.seed, "max_tokens": self.max_tokens}
-        values: dict[str, object] = {name: NONE if value is None else value for name, value in shown.items()}
+        numbers = {"temperature": self.temperature, "seed": self.seed, "max_tokens": self.max_tokens}
+        values: dict[str, object] = {
+            name: NONE if value is None else value for name, value in numbers.items()
+        }
         if self.samples > 1:
             values["samples"] = self.samples
         if self.logprobs:

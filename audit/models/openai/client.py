@@ -376,14 +376,14 @@ class Client(EndpointClient):
 
 def _why(error: BaseException) -> str:
     """The operating system's message for a failed connection."""
-    seen = 0
+    depth = 0
     cause: BaseException | None = error
-    while cause is not None and seen < 10:  # exceptions may refer to each other in a circle
+    while cause is not None and depth < 10:  # exceptions may refer to each other in a circle
         if isinstance(cause, ConnectionError) and cause.errno:
             return os.strerror(cause.errno)
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror
-        last, cause, seen = cause, cause.__cause__ or cause.__context__, seen + 1
+        last, cause, depth = cause, cause.__cause__ or cause.__context__, depth + 1
     return str(last) or type(last).__name__
 
 

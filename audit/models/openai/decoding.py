@@ -107,7 +107,7 @@ class Decoding(BaseDecoding):
     def sent(self, bound: int | None, *, seed: int | None = None) -> dict[str, object]:
         """The fields of a request for replies of up to `bound` tokens, with an answer's own `seed`."""
         seed = self.seed if seed is None else seed
-        known: dict[str, object] = {
+        fields: dict[str, object] = {
             "temperature": self.temperature,
             "seed": seed,
             self.tokens_field: bound,
@@ -115,10 +115,10 @@ class Decoding(BaseDecoding):
         if self.reasoning_effort is not None:
             nested = self.api == "responses"
             name = "reasoning" if nested else "reasoning_effort"
-            known[name] = {"effort": self.reasoning_effort} if nested else self.reasoning_effort
+            fields[name] = {"effort": self.reasoning_effort} if nested else self.reasoning_effort
         if self.logprobs:
-            known |= LOGPROBS[self.api]
-        return {name: value for name, value in known.items() if value is not None}
+            fields |= LOGPROBS[self.api]
+        return {name: value for name, value in fields.items() if value is not None}
 
     def __str__(self) -> str:
         """Every parameter, also those that are not sent, as text for fingerprints."""
