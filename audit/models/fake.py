@@ -156,7 +156,7 @@ def _noisy(share: float, words: str, query: Query) -> Answer:
     return _hashed(query, str(chance.random()))
 
 
-def _shown(query: Query, answer: Answer) -> str:
+def _reply(query: Query, answer: Answer) -> str:
     """The answer in the form that the task's prompt asks for."""
     if isinstance(answer, tuple):
         return ", ".join(map(str, answer))
@@ -180,14 +180,14 @@ _CUT: Final = 20
 def _chatty(query: Query, answer: Answer) -> tuple[str, bool]:
     # Where any text is an answer, the prose may be read as part of it, and an edit must not change it either.
     by = str(answer) if isinstance(answer_kind(query.task), FreeText) else _texts(query)
-    return stream(0, by, "fake/chatty").choice(_PROSE).format(_shown(query, answer)), False
+    return stream(0, by, "fake/chatty").choice(_PROSE).format(_reply(query, answer)), False
 
 
 def _reasoning(query: Query, answer: Answer) -> tuple[str, bool]:
     thought = f"<think>\nThe code has {_texts(query).count(chr(10)) + 1} lines. What do they do?\n"
     if stream(0, _texts(query), "fake/reasoning").randrange(_CUT) == 0:
         return thought, True
-    return f"{thought}That settles it.\n</think>\n\n{_shown(query, answer)}", False
+    return f"{thought}That settles it.\n</think>\n\n{_reply(query, answer)}", False
 
 
 FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {

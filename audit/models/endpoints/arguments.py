@@ -44,7 +44,7 @@ class Patience:
     @classmethod
     def read(cls, settings: Settings) -> Self:
         """The given arguments; defaults for the others."""
-        return cls(**given(settings, *(field.name for field in fields(cls))))  # type: ignore[arg-type]
+        return cls(**arguments_of(settings, *(field.name for field in fields(cls))))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Prices:
         Raises:
             UsageError: the cost is limited, and a price is missing.
         """
-        prices = given(settings, "price_in", "price_out")
+        prices = arguments_of(settings, "price_in", "price_out")
         if settings.max_cost is not None and len(prices) < 2:
             flag = settings.flag
             raise UsageError(
@@ -104,7 +104,7 @@ BATCH_SHARE: Final = 0.5
 """What a token costs in a batch, of its usual price, with every vendor that has batches."""
 
 
-def given(settings: Settings, *names: str) -> dict[str, str | float]:
+def arguments_of(settings: Settings, *names: str) -> dict[str, str | float]:
     """The arguments of these names that the user set."""
     return {name: settings.arguments[name] for name in names if name in settings.arguments}
 

@@ -134,7 +134,7 @@ class Session:
     def __init__(self, endpoint: Endpoint, name: str) -> None:
         self.endpoint = endpoint
         self.name = name
-        self.meter = Meter(asked=endpoint.model, prices=endpoint.prices)
+        self.meter = Meter(model=endpoint.model, prices=endpoint.prices)
         self.throttle = Throttle(endpoint.patience.concurrency)
         self.end: ModelError | None = None
         """Why no further query will be answered."""
@@ -524,7 +524,7 @@ class Session:
         if all(wrong):
             reason, _ = max(failed.items(), key=lambda item: item[1])
             raise EndpointLostError(
-                self._refused(int(reason.removeprefix("endpoint: ")), self.meter.told.get(reason, ""))
+                self._refused(int(reason.removeprefix("endpoint: ")), self.meter.messages.get(reason, ""))
             )
 
     def compare(self, several: list[tuple[str, ...]]) -> None:

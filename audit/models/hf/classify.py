@@ -102,7 +102,7 @@ class ClassificationHead:
             texts, text = self._engine.texts, query.text or query.source
             return texts.several(query, query.candidates, lambda code: texts.pair(text, code))
         self._meaning(query)
-        return self._engine.texts.shown(query, self._template)
+        return self._engine.texts.tokenized(query, self._template)
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The answers with the highest scores, or the rankings of candidates."""

@@ -107,7 +107,7 @@ class EmbeddingHead:
                 f"model {self._engine.name!r} gives embeddings, which find names and rank candidates; it has "
                 f"no answer to the task {query.task!r}"
             )
-        return self._engine.texts.shown(query, self._template)
+        return self._engine.texts.tokenized(query, self._template)
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The nearest names, or the ranking of the candidates."""

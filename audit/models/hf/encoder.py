@@ -64,7 +64,7 @@ class Encoder(nn.Module):
             ValueError: it is damaged, or of no encoder that fits.
         """
         super().__init__()
-        settings = known(config)
+        settings = library_config(config)
         auto: Any = transformers.AutoModel
         try:
             with quiet():
@@ -87,7 +87,7 @@ class Encoder(nn.Module):
         return states
 
 
-def known(config: Mapping[str, Any]) -> Any:
+def library_config(config: Mapping[str, Any]) -> Any:
     """The config of the library with this content.
 
     Raises:
@@ -143,7 +143,7 @@ class EncoderStart:
     @property
     def longest(self) -> int:
         """Number of positions that it has."""
-        return int(self.config["max_position_embeddings"]) - first_place(known(self.config))
+        return int(self.config["max_position_embeddings"]) - first_place(library_config(self.config))
 
     def speaking(self, words: Sequence[str]) -> Tokenizer:
         """The tokenizer with these as whole words.

@@ -64,7 +64,7 @@ class MaskFillingHead:
         # Masks are read as special tokens, so one of the source would look like ours.
         if any(self._mask in text for text in query.units):
             return MASK_IN_CODE
-        text_of = self._shown(query)
+        text_of = self._text_of(query)
         if isinstance(text_of, Failed):
             return text_of
         most = 1 if isinstance(answer_kind(query.task), OneWordOf) else self._most
@@ -109,7 +109,7 @@ class MaskFillingHead:
         last = torch.tensor([len(row) - 1 for row in rows], device=logits.device)
         return log_softmax(logits[torch.arange(len(rows), device=logits.device), last].double(), -1).cpu()
 
-    def _shown(self, query: Query) -> Callable[[str, str], str] | Failed:
+    def _text_of(self, query: Query) -> Callable[[str, str], str] | Failed:
         """Makes the text for the network of a source and of masks."""
         kind = answer_kind(query.task)
         if isinstance(kind, NameOfCode) and self._in_place:

@@ -101,7 +101,7 @@ class GenerationHead:
         self._engine = engine
         self._prompts = arguments.prompts
         # Thinking would use up the tokens of the answer.
-        self._told = {"enable_thinking": False, **arguments.chat_arguments}
+        self._options = {"enable_thinking": False, **arguments.chat_arguments}
         ends = _ends(network.generation_config) | _ends(network.config.get_text_config()) | _ends(tokenizer)
         mark = _turn_end(tokenizer) if has_template else None
         is_base = mark is not None and mark not in ends
@@ -144,7 +144,7 @@ class GenerationHead:
 
     def _begins_with_thoughts(self) -> bool:
         """Whether answers begin with thoughts: the template opens them, or the user asks for them."""
-        if self._told["enable_thinking"] and "enable_thinking" in _names_in(self._engine.texts.tokenizer):
+        if self._options["enable_thinking"] and "enable_thinking" in _names_in(self._engine.texts.tokenizer):
             return True
         try:
             text = self._templated([{"role": "user", "content": _ASKED}])
@@ -166,8 +166,8 @@ class GenerationHead:
             settings["turn_end"] = self._added_end
         if self._thinks:
             settings["longest_thought"] = LONGEST_THOUGHT
-        if self._told != {"enable_thinking": False}:
-            settings["chat_template_kwargs"] = json.dumps(self._told, sort_keys=True)
+        if self._options != {"enable_thinking": False}:
+            settings["chat_template_kwargs"] = json.dumps(self._options, sort_keys=True)
         return settings
 
     def ask(self, query: Query) -> TokenizedQuery | Failed:
@@ -205,7 +205,7 @@ class GenerationHead:
         """A chat in the model's own template."""
         try:
             text = self._engine.texts.tokenizer.apply_chat_template(
-                turns, add_generation_prompt=True, tokenize=False, **self._told
+                turns, add_generation_prompt=True, tokenize=False, **self._options
             )
         except Exception as error:  # a template is a program, which may raise anything
             raise ModelError(

@@ -135,7 +135,7 @@ class WindowedTokenizer:
             tokens = best
         return TokenizedQuery(query=query, rows=tokens, grows=grows)
 
-    def shown(self, query: Query, template: str | None) -> TokenizedQuery | Failed:
+    def tokenized(self, query: Query, template: str | None) -> TokenizedQuery | Failed:
         """A query for a network without a prompt: the source as it is, or the pair of units; or the user's
         template with them.
 
@@ -229,14 +229,14 @@ class RowMemory:
 
     def of(self, batch: Sequence[TokenizedQuery]) -> list[list[torch.Tensor]]:
         """For each query what its rows became."""
-        again = self._found(
+        again = self._tensors_of(
             {row for tokenized in batch if isinstance(tokenized.query, Repeat) for row in tokenized.rows}
         )
         rows = dict.fromkeys(
             row for tokenized in batch if not isinstance(tokenized.query, Repeat) for row in tokenized.rows
         )
         tensors = {row: self._known[row] for row in rows if row in self._known}
-        tensors |= self._found(rows.keys() - tensors.keys())
+        tensors |= self._tensors_of(rows.keys() - tensors.keys())
         if len(self._known) + len(tensors) > MOST_ROWS:
             self._known.clear()
         self._known |= tensors
@@ -245,7 +245,7 @@ class RowMemory:
             for tokenized in batch
         ]
 
-    def _found(self, rows: Collection[Row]) -> dict[Row, torch.Tensor]:
+    def _tensors_of(self, rows: Collection[Row]) -> dict[Row, torch.Tensor]:
         ordered = sorted(rows, key=lambda row: (-len(row), row))
         return dict(zip(ordered, self._read(ordered), strict=True)) if ordered else {}
 

@@ -80,7 +80,7 @@ class InspectClient(EndpointClient):
         self._address = where
         self._generation = generation
         self._timeout = timeout
-        self._told = False
+        self._warned = False
         """Whether the user knows that the vendor gives no log-probabilities."""
         self._http = self.transports(
             base_url=where.url,
@@ -165,8 +165,8 @@ class InspectClient(EndpointClient):
         if not self._generation.logprobs or self._generation.samples > 1:
             return NO_LEAD
         if logprobs is None:
-            if not self._told:
-                self._told = True
+            if not self._warned:
+                self._warned = True
                 _log.warning("codeaudit: the vendor gives no log-probabilities; answers have no margins")
             return NO_LEAD
         # inspect-ai drops tokens of Google's that are certain; without the first one, another would be read.

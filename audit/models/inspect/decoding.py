@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from codeaudit.audit.models.endpoints.arguments import (
     NONE,
     BaseDecoding,
+    arguments_of,
     check_answers_differ,
-    given,
     json_object,
     one_of,
     read_count,
@@ -59,8 +59,10 @@ class VendorDecoding(BaseDecoding):
             UsageError: several answers are wanted and all would be equal.
         """
         names = ("temperature", "seed", "samples", "max_tokens")
-        arguments: dict[str, Any] = {key: sent(value) for key, value in given(settings, *names).items()}
-        options: dict[str, object] = dict(given(settings, *OPTIONS))
+        arguments: dict[str, Any] = {
+            key: sent(value) for key, value in arguments_of(settings, *names).items()
+        }
+        options: dict[str, object] = dict(arguments_of(settings, *OPTIONS))
         if "extra_body" in options:
             options["extra_body"] = json.loads(str(options["extra_body"]))
         if arguments.get("samples", 1) != 1:

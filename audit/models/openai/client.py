@@ -51,7 +51,7 @@ from codeaudit.audit.models.openai.refusals import (
     server_words,
     status_in,
 )
-from codeaudit.audit.models.openai.replies import NO_LEAD, choice_of, leads, of_responses, said, whole
+from codeaudit.audit.models.openai.replies import NO_LEAD, choice_of, leads, of_responses, text_of, whole
 from codeaudit.audit.prompts import Prompt, thinks
 from codeaudit.audit.records import Query
 from codeaudit.audit.registry import answer_kind
@@ -260,7 +260,7 @@ class Client(EndpointClient):
         choice = choice_of(completion)
         if choice is None:
             raise self._unreadable(completion, foreign=True)
-        message = said(choice, chat=self._decoding.api != "completions")
+        message = text_of(choice, chat=self._decoding.api != "completions")
         ended = choice.get("finish_reason")
         if ended == "content_filter" or message.refused:
             raise RequestError("refused by its filter")

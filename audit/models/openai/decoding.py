@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, Self
 from urllib.parse import urlencode
 
-from codeaudit.audit.models.endpoints.arguments import NONE, BaseDecoding, check_answers_differ, given, sent
+from codeaudit.audit.models.endpoints.arguments import (
+    NONE,
+    BaseDecoding,
+    arguments_of,
+    check_answers_differ,
+    sent,
+)
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.models.text_models import KWARGS, TEMPERATURE, chat_arguments
 from codeaudit.transforms.errors import UsageError
@@ -70,7 +76,7 @@ class Decoding(BaseDecoding):
         """
         # `-M seed=none` is another thing than no argument: the field is not sent, instead of its default.
         names = ("api", "temperature", "seed", "samples", "max_tokens", "tokens_field", "reasoning_effort")
-        arguments = {key: sent(value) for key, value in given(settings, *names).items()}
+        arguments = {key: sent(value) for key, value in arguments_of(settings, *names).items()}
         structured = settings.arguments.get("structured") is True
         logprobs = settings.arguments.get("logprobs") is True
         _check_api(str(arguments.get("api", "chat")), settings, structured=structured)
