@@ -213,7 +213,7 @@ class _Hunt:
     steps: Search
     asked: list[Perturbed] = field(default_factory=list)
     batch: list[Perturbed] = field(default_factory=list)
-    held: list[Tried] | None = None
+    tried: list[Tried] | None = None
     open: int = 0
     """Number of answers without a verdict."""
     unjudged: str = ""
@@ -228,7 +228,7 @@ class _Hunt:
         if self.violated is not None or self.ended is not None:
             return False
         try:
-            variants = next(self.steps) if self.held is None else self.steps.send(self.held)
+            variants = next(self.steps) if self.tried is None else self.steps.send(self.tried)
         except StopIteration as stop:
             self.ended = str(stop.value)
             return False
@@ -243,7 +243,7 @@ class _Hunt:
 
     def judge(self, answers: Mapping[Query, Prediction], setup: AuditSetup) -> None:
         """Judge the answers to the current batch; stop at the first violation."""
-        self.held = []
+        self.tried = []
         for perturbed in self.batch:
             self.asked.append(perturbed)
             after = answer_to(
@@ -261,7 +261,7 @@ class _Hunt:
                 self.open += 1
                 self.unjudged = verdict.reason
             if isinstance(self.before, Predicted) and isinstance(after, Predicted):
-                self.held.append(Tried(perturbed, hold(self.before, after)))
+                self.tried.append(Tried(perturbed, hold(self.before, after)))
 
     def result(self, model: str, strategy: str, seed: int) -> Attacked:
         """The outcome of the search.

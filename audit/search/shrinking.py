@@ -120,7 +120,7 @@ class _Trials:
         for moves in several:
             if moves not in self.known:
                 self.known[moves] = None  # until an answer shows otherwise
-                outcome = self._made(moves)
+                outcome = self._edit_of(moves)
                 if isinstance(outcome, Perturbed):
                     fresh[moves] = replace(
                         outcome, other=self.rewritten.other, candidates=self.rewritten.candidates
@@ -129,7 +129,7 @@ class _Trials:
             self._judge(fresh)
         return [self.known[moves] for moves in several]
 
-    def _made(self, moves: Moves) -> Perturbed | NotApplied:
+    def _edit_of(self, moves: Moves) -> Perturbed | NotApplied:
         """The edit of these moves, with what is known of it.
 
         The run has the evidence of the whole edit, and only of it what an execution found. A part of what
