@@ -342,7 +342,7 @@ class RemoteModel(BaseModel):
         self._used: dict[Any, Mapping[str, object]] = {}
         self._size = 1
         """Batches in one call."""
-        self.facts: Mapping[str, Any] = self._asked("facts")
+        self.facts: Mapping[str, Any] = self._call("facts")
         """What the model is and can do."""
         for name, value in self.facts["attributes"].items():
             setattr(self, name, value)
@@ -451,10 +451,10 @@ class RemoteModel(BaseModel):
 
     @override
     def unreadable(self, query: Query) -> Failed | None:
-        failed: Failed | None = self._asked("unreadable", query) if self.facts["checks"] else None
+        failed: Failed | None = self._call("unreadable", query) if self.facts["checks"] else None
         return failed
 
-    def _asked(self, method: str, *arguments: object) -> Any:
+    def _call(self, method: str, *arguments: object) -> Any:
         """What the first process returns, or the one after it if it dies.
 
         Raises:
