@@ -153,7 +153,7 @@ class PaperModel(BaseModel, Generic[C, N]):
     """A trained network of a paper as a model of the audit."""
 
     config_type: ClassVar[type[Config]]
-    shown: ClassVar[object]
+    features_version: ClassVar[object]
     """Version of the features; a new one invalidates remembered answers."""
     more_tasks: ClassVar[frozenset[str]] = frozenset()
     """Tasks that it answers beside the one of its config."""
@@ -171,7 +171,7 @@ class PaperModel(BaseModel, Generic[C, N]):
         self.parameters = sum(weight.numel() for weight in network.parameters())
         self.module = network.to(device=device, dtype=PRECISIONS[config.precision]).eval()
         # By content, not by path: a copy of a folder has the same remembered answers, a retrained one others.
-        identity = f"{digest(files.folder)}:{config.precision}:{self.shown}:{analysis_digest()}"
+        identity = f"{digest(files.folder)}:{config.precision}:{self.features_version}:{analysis_digest()}"
         self.fingerprint = hashlib.sha256(identity.encode()).hexdigest()
 
     @property
@@ -591,7 +591,7 @@ class CheckpointLearner(Learner[N, B]):
         """The size of the training data in words: '1,234 functions, 56 labels'."""
 
     @abstractmethod
-    def told(self, epoch: Mapping[str, float]) -> str:
+    def epoch_line(self, epoch: Mapping[str, float]) -> str:
         """The validation results of an epoch in words."""
 
     @abstractmethod

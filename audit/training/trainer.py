@@ -307,7 +307,7 @@ class Validation(NamedTuple):
 
     worth: float
     """The number that decides which weights are kept."""
-    told: Mapping[str, float]
+    scores: Mapping[str, float]
     """Kept in `TrainingProgress.epochs` and in the model card."""
 
 
@@ -530,13 +530,13 @@ class _Trainer(Generic[N]):
         batches = list(islice(learner.batches(0), 200))
         longest = max(batches, key=lambda batch: learner.tokens(batch) / learner.examples(batch))
         part = -(-max(map(learner.examples, batches)) // self._execution.parts)
-        insides = part * self._kept(learner.parts(longest, learner.examples(longest))[0])
+        insides = part * self._memory_of(learner.parts(longest, learner.examples(longest))[0])
         return (
             f"{numbers:,} weights; memory: {_gigabytes(fixed)} for weights, gradients and optimiser, "
             f"about {_gigabytes(insides)} for the insides of the layers of {part:,} examples"
         )
 
-    def _kept(self, example: Any) -> int:
+    def _memory_of(self, example: Any) -> int:
         """The bytes that the backward pass of one example needs."""
         learner, sizes = self._learner, dict[int, int]()
         weights = {weight.data_ptr() for weight in self._network.parameters()}
@@ -667,7 +667,7 @@ class _Trainer(Generic[N]):
             # Without gradients and word by word, blocks would be compiled again for many shapes.
             with self._not_compiled():
                 judged = learner.validate(self._network)
-            pair = judged.worth, dict(judged.told)
+            pair = judged.worth, dict(judged.scores)
             self._network.train()
         worth, scores = self._processes.from_first(pair)
         epoch = (progress.step - 1) // learner.per_epoch

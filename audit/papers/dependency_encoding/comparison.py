@@ -220,12 +220,12 @@ class TaskLearner(DecoderLearner[Batch]):
 
     def __init__(self, task: MadeTask, recipe: StreamRecipe, *, device: str = "cpu") -> None:
         super().__init__(recipe, {}, 0, device=device)
-        self.found, self.recipe = task, recipe
+        self.made_task, self.recipe = task, recipe
         self.per_epoch = self.total
 
     @override
     def make(self) -> Decoder:
-        task, recipe = self.found, self.recipe
+        task, recipe = self.made_task, self.recipe
         sizes = recipe.sized(
             DecoderSizes,
             vocabulary=task.vocabulary,
@@ -238,7 +238,7 @@ class TaskLearner(DecoderLearner[Batch]):
 
     @override
     def batches(self, epoch: int) -> Iterator[Batch]:
-        return (self.found.train(self.recipe.seed, step) for step in range(self.total))
+        return (self.made_task.train(self.recipe.seed, step) for step in range(self.total))
 
     def loss(
         self, network: Decoder, batch: Batch, step: int, whole: Batch | None = None
@@ -427,7 +427,7 @@ def retrieval(bench: Bench) -> Iterator[PaperTrial]:
     def measure(row: str, seed: int) -> list[PaperTrial]:
         for task in tasks:
             if task not in read:
-                read[task] = made(task, bench.settings)
+                read[task] = made_task(task, bench.settings)
         trials: dict[str, dict[str, float]] = {}
         for task in tasks:
             rules = read[task].rules if not seed else {}
@@ -444,7 +444,7 @@ FREQUENT: Final = "the most frequent answer"
 COMMONEST: Final = "what most functions return"
 
 
-def made(task: str, settings: Mapping[str, Any]) -> MadeTask:
+def made_task(task: str, settings: Mapping[str, Any]) -> MadeTask:
     """Copy or counting. The loss and the scores look at the answer only; all other tokens are noise."""
     size, tested = settings[task], settings["tested"]
     sample, words = (

@@ -83,7 +83,7 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
     """
 
     config_type = DecoderConfig
-    shown = f"{VERSION}:{LONGEST}:{LINE_TOKENS}:{WRITTEN_TOKENS}"
+    features_version = f"{VERSION}:{LONGEST}:{LINE_TOKENS}:{WRITTEN_TOKENS}"
     noise = 0.0
     """Other queries have no effect at all."""
     tasks = TASKS

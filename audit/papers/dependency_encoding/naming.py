@@ -159,7 +159,7 @@ class CoDE(LineNetwork):
         places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
         # Section 3.1 forgets causality: its mask lets a token see the rest of its line. Both are required
         # here, as in the paper's decoder. Padding stands at the end, so causality hides it from all tokens.
-        in_line = Causal(places - batch.position).made()
+        in_line = Causal(places - batch.position).ready()
         causal = Causal(torch.zeros_like(batch.position), whole=True)
         groups = ((HeadGroup(self.heads, in_line),), (HeadGroup(self.heads, causal),))
         return *groups, anchors(batch), pace(places, self.window)

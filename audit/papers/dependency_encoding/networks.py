@@ -73,7 +73,7 @@ EPSILON: Final = 1e-6
 class Position(nn.Module):
     """The positions of an attention. The base has none: NoPE, or NoPE_λ with another `sharpness` than 1."""
 
-    held = 0
+    per_pair = 0
     """How many numbers a bias takes for each pair of tokens while it is made."""
     learned = False
     """Whether the bias is more than slopes."""
@@ -128,7 +128,7 @@ class ALiBi(Position):
 
     def __init__(self, sizes: DecoderSizes) -> None:
         super().__init__()
-        self.held = sizes.heads
+        self.per_pair = sizes.heads
         del self.slopes
         self.register_buffer("slopes", torch.tensor(slopes(sizes.heads)), persistent=False)
 
@@ -163,7 +163,7 @@ class FIRE(Position):
         self.threshold = nn.Parameter(torch.tensor(1.0))
         """L as a multiple of the window."""
         self.window = float(sizes.window)
-        self.held = FIRE_WIDTH + sizes.heads
+        self.per_pair = FIRE_WIDTH + sizes.heads
         self.shape = nn.Sequential(nn.Linear(1, FIRE_WIDTH), nn.ReLU(), nn.Linear(FIRE_WIDTH, sizes.heads))
 
     def bias(self, queries: Tensor, keys: Tensor) -> Tensor:
@@ -218,7 +218,7 @@ class PositionedAttention(DecoderAttention):
             key, value = key[:, :, rows.seen], value[:, :, rows.seen]
             return F.scaled_dot_product_attention(query[:, :, part], key, value, attn_mask=mask, scale=scale)
 
-        size = places.portion(len(h) * self.heads + self.position.held, self.budget)
+        size = places.portion(len(h) * self.heads + self.position.per_pair, self.budget)
         return self.join(in_blocks(block, (query, key, value), places.new, size))
 
 

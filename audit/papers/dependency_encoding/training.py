@@ -129,7 +129,7 @@ class StreamLearner(DecoderLearner[Integers], checkpoint.CheckpointLearner[Decod
         return f"{self.material.streams.vocabulary:,} tokens, {counted(len(self.material.train), 'window')}"
 
     @override
-    def told(self, epoch: Mapping[str, float]) -> str:
+    def epoch_line(self, epoch: Mapping[str, float]) -> str:
         return f"validation {epoch['valid']:.3f} bits per byte, accuracy {epoch['accuracy']:.1%}"
 
     @override
@@ -345,12 +345,12 @@ def rules(material: StreamMaterial) -> tuple[StreamRule, ...]:
     lengths = byte_counts(material.streams)
     everywhere = np.broadcast_to(alone, after.shape)
     return (
-        StreamRule(name="frequencies of tokens", test=_told(everywhere, texts, lengths)),
-        StreamRule(name="frequencies of pairs of tokens", test=_told(blended, texts, lengths)),
+        StreamRule(name="frequencies of tokens", test=_next_tokens(everywhere, texts, lengths)),
+        StreamRule(name="frequencies of pairs of tokens", test=_next_tokens(blended, texts, lengths)),
     )
 
 
-def _told(table: Counts, texts: Iterable[Sequence[int]], lengths: npt.NDArray[np.int64]) -> NextTokens:
+def _next_tokens(table: Counts, texts: Iterable[Sequence[int]], lengths: npt.NDArray[np.int64]) -> NextTokens:
     """`table` has the probability of each token behind each."""
     pairs = np.array([pair for text in texts for pair in pairwise(text)]).reshape(-1, 2)
     best = table.argmax(1)

@@ -146,17 +146,17 @@ class Memory:
     """The tensors that one layer keeps of the tokens that it has read."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Tensor] = {}
+        self._tensors: dict[str, Tensor] = {}
 
     def keep(self, texts: Tensor) -> None:
         """Keep of the texts of the batch only these, in this order; one may stand there several times."""
-        self._kept = {name: tensor[texts] for name, tensor in self._kept.items()}
+        self._tensors = {name: tensor[texts] for name, tensor in self._tensors.items()}
 
     def extended(self, name: str, new: Tensor) -> Tensor:
         """(…, T, size) appended to the tensor kept under that name: (…, S, size)."""
-        before = self._kept.get(name)
+        before = self._tensors.get(name)
         tensor = new if before is None else torch.cat((before, new), -2)
-        self._kept[name] = tensor
+        self._tensors[name] = tensor
         return tensor
 
 

@@ -52,7 +52,7 @@ class PairBias(ABC):
         batch, tokens = self.tokens.shape[:2]
         return fused.described(self.rule(), batch, tokens, tokens, self.tokens.device)
 
-    def made(self) -> Self:
+    def ready(self) -> Self:
         """Itself; what all layers share is made now, where no graph is compiled."""
         if fused.pays(self.tokens):
             _ = self.described
@@ -63,7 +63,7 @@ class PairBias(ABC):
         tokens = self.tokens
         return fused.biases(self.rule(), len(tokens), 1, rows, seen, tokens.device, dtype)
 
-    def seen(self, rows: slice, keys: int) -> slice:
+    def visible(self, rows: slice, keys: int) -> slice:
         """The keys that some rows may see at all, out of `keys`."""
         return slice(0, keys)
 
@@ -103,7 +103,7 @@ def _attended(query: Tensor, key: Tensor, value: Tensor, bias: ScoreBias) -> Ten
     key, value = bias.extended(key, value)
 
     def block(query: Tensor, key: Tensor, value: Tensor, rows: slice) -> Tensor:
-        seen = bias.seen(rows, key.shape[2])
+        seen = bias.visible(rows, key.shape[2])
         mask = bias.block(rows, seen, query.dtype)
         key, value = key[:, :, seen], value[:, :, seen]
         return _mixed(query[:, :, rows], key, value, mask)
@@ -186,10 +186,10 @@ class LineTable(PairBias):
         """(B, N, S) the biases of a line's tokens for all keys; computed once."""
 
     @override
-    def made(self) -> Self:
+    def ready(self) -> Self:
         if not fused.pays(self.line):
             _ = self.by_token
-        return super().made()
+        return super().ready()
 
     @override
     def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
@@ -319,5 +319,5 @@ class Causal(PairBias):
         return PairRule(allowed, added=lambda batch, head, row, key: (key - row) * slopes[head])
 
     @override
-    def seen(self, rows: slice, keys: int) -> slice:
+    def visible(self, rows: slice, keys: int) -> slice:
         return slice(int(self.starts[:, rows].amin()), rows.stop)

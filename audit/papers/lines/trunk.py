@@ -310,9 +310,9 @@ class Trunk(nn.Module):
         # Section 5.2 pools hidden states. A sum over tokens in any order is the same up to rounding, so each
         # pooling keeps the equivariance of the blocks as invariance of the answer (Theorem 4.6).
         if self.pooling == "votes":
-            logits = self._loudest(self.said(x), batch.real)
+            logits = self._loudest(self.logits(x), batch.real)
         else:
-            logits = self.said(self._pool(x, batch.real))
+            logits = self.logits(self._pool(x, batch.real))
         strength = F.softplus(self.vote(x).squeeze(-1).to(self.label_bias.dtype)) * batch.real
         # The logarithm keeps a word that stands a hundred times from outvoting everything else.
         logits = logits + self.vote_weight * torch.log1p(self._votes(strength, batch))
@@ -336,7 +336,7 @@ class Trunk(nn.Module):
                 layers += [layer for layer in list(block.feed)[-1:] if isinstance(layer, nn.Linear)]
         return layers if self.neighbours is None else [*layers, self.neighbours.outward]
 
-    def said(self, x: Tensor) -> Tensor:
+    def logits(self, x: Tensor) -> Tensor:
         """(…, D) to (…, K): the head."""
         # "Two linear layers" of section 5.2; without a function between them they would be one linear map.
         mixed = F.gelu(self.mix(self.dropout(x)))

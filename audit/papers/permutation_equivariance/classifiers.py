@@ -60,7 +60,7 @@ class LabelledInputs:
         """A part."""
         return LabelledInputs(self.name, self.inputs[chosen], self.labels[chosen])
 
-    def given(self, device: str) -> dict[str, Tensor]:
+    def arguments(self, device: str) -> dict[str, Tensor]:
         """The arguments of a call."""
         return {self.name: self.inputs.to(device)}
 
@@ -150,7 +150,7 @@ class PermutedForms:
 
 def permutations(start: nn.Module, example: LabelledInputs, seed: int) -> PermutedForms:
     """Draw permutations for networks of the same sizes as `start`."""
-    call = Call((), example.some(slice(0, 2)).given("cpu"))
+    call = Call((), example.some(slice(0, 2)).arguments("cpu"))
     groups = infer(start, call)
     order = draw(groups.layout.sizes, Random(seed))
     inside = groups.layout.only({groups.locking[0]: 0}, {group: group for group in groups.inside})
@@ -197,7 +197,7 @@ def learn(
             optimiser.param_groups[0]["lr"] = rate * min(1.0, (step + 1) / 100)
             optimiser.zero_grad()
             with torch.autocast(torch.device(device).type, torch.bfloat16, enabled=settings["half"]):
-                logits = module(**batch.given(device)).logits
+                logits = module(**batch.arguments(device)).logits
             loss = nn.functional.cross_entropy(logits.float(), batch.labels.to(device))
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
@@ -216,7 +216,7 @@ def judged(
     module.to(device)
     with inside or nullcontext():
         for batch in data.batches(50, Random(0)):
-            logits, labels = module(**batch.given(device)).logits.float(), batch.labels.to(device)
+            logits, labels = module(**batch.arguments(device)).logits.float(), batch.labels.to(device)
             right += int((logits.argmax(1) == labels).sum())
             loss += float(nn.functional.cross_entropy(logits, labels, reduction="sum"))
     return right / len(data.labels), loss / len(data.labels)
@@ -352,7 +352,7 @@ def costs(bench: Bench) -> Iterator[PaperTrial]:
 
         def step() -> None:
             module.zero_grad()
-            logits = module(**data.given(device)).logits
+            logits = module(**data.arguments(device)).logits
             loss = nn.functional.cross_entropy(logits, data.labels.to(device))
             loss.backward()  # type: ignore[no-untyped-call]
 

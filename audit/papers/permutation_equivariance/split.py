@@ -333,7 +333,7 @@ def attacked(client: SplitClient, row: Protection, shape: Shape, seed: int, *, p
     optimiser = torch.optim.AdamW(model.parameters(), lr=shape.rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, shape.rate, total_steps=shape.attack_steps + 1)
 
-    def seen(part: Tensor) -> Tensor:
+    def rows_of(part: Tensor) -> Tensor:
         rows = received(client, part, row, generator)
         if reader is None:
             return rows
@@ -342,13 +342,13 @@ def attacked(client: SplitClient, row: Protection, shape: Shape, seed: int, *, p
     for _ in range(shape.attack_steps):
         batch = torch.randint(0, shape.train, (BATCH,), generator=generator, device=shape.device)
         optimiser.zero_grad()
-        loss = F.mse_loss(model(seen(images[batch])), images[batch])
+        loss = F.mse_loss(model(rows_of(images[batch])), images[batch])
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         schedule.step()
     images, _ = shape.pictures(shape.tested, 4)
     with torch.no_grad():
-        return torch.cat([model(seen(part)) for part in _batches(images)])
+        return torch.cat([model(rows_of(part)) for part in _batches(images)])
 
 
 def ssim(one: Tensor, other: Tensor) -> float:
@@ -397,12 +397,12 @@ def table(bench: Bench) -> Iterator[PaperTrial]:
             guess = attacked(client, row, shape, seed, positional=bool(label))
             scores |= {f"{label}SSIM": ssim(guess, images), f"{label}PSNR": psnr(guess, images)}
             if not label:
-                matrices["pictures"] = _shown(guess)
+                matrices["pictures"] = _side_by_side(guess)
         return [PaperTrial(row=name, seed=seed, scores=scores, matrices=matrices)]
 
     images, _ = shape.pictures(shape.tested, 4)
     if "SL" in bench.rows:
-        yield PaperTrial(row=ORIGINAL, matrices={"pictures": _shown(images)})
+        yield PaperTrial(row=ORIGINAL, matrices={"pictures": _side_by_side(images)})
     yield from bench.trials(measure)
     guess = shape.pictures(shape.train, 2)[0].mean(0, keepdim=True).expand(len(images), -1, -1, -1)
     yield PaperTrial(
@@ -419,7 +419,7 @@ def _batches(tensor: Tensor) -> Sequence[Tensor]:
     return parts
 
 
-def _shown(images: Tensor) -> list[list[float]]:
+def _side_by_side(images: Tensor) -> list[list[float]]:
     """The first pictures side by side."""
     numbers: list[list[float]] = torch.cat(list(images[:SHOWN, 0].cpu()), 1).round(decimals=3).tolist()
     return numbers

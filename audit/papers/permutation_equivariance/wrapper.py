@@ -179,7 +179,7 @@ class PermutedColumns(Permuted):
     @cached_property
     def network(self) -> NetworkProof:
         """As `Permuted.network`."""
-        groups, permutations = self._found
+        groups, permutations = self._plan
         layout = groups.layout
         with one_thread():  # so that the last digits do not depend on the machine
             deviation = exactly(self.module, groups, permutations, self.probe)
@@ -189,12 +189,12 @@ class PermutedColumns(Permuted):
     def changed(self, name: str) -> AbstractContextManager[None]:
         """As `Permuted.changed`."""
         assert self.network
-        groups, permutations = self._found
+        groups, permutations = self._plan
         layout: Layout = groups.layout if name == "columns" else groups.layout.broken()
         return permuting(self.module, layout, permutations)
 
     @cached_property
-    def _found(self) -> tuple[AxisGroups, list[Indices]]:
+    def _plan(self) -> tuple[AxisGroups, list[Indices]]:
         groups = infer(self.module, self.probe)
         if not groups.layout.sizes:
             raise ModelError(f"no columns of model {self.name!r} can be permuted")
@@ -213,10 +213,10 @@ class PermutedRows(Permuted):
         places = [place for place, query in enumerate(queries) if isinstance(query, NetworkQuery)]
         plain = [query for query in queries if not isinstance(query, NetworkQuery)]
         answers = iter(super().predict(plain) if plain else [])
-        by_place = {place: self._one(queries[place]) for place in places}
+        by_place = {place: self._prediction(queries[place]) for place in places}
         return [by_place[place] if place in by_place else next(answers) for place in range(len(queries))]
 
-    def _one(self, query: Query) -> Prediction:
+    def _prediction(self, query: Query) -> Prediction:
         try:
             return super().predict([query])[0]
         except _SameSizeError:
@@ -225,7 +225,7 @@ class PermutedRows(Permuted):
     @cached_property
     def network(self) -> NetworkProof:
         """As `Permuted.network`. `bits` are those of the orders of the probe's tokens."""
-        proof = self._found
+        proof = self._proof
         if proof.tokens < 2:
             raise ModelError(f"the largest stack of blocks of {self.name!r} is given one token")
         return self.proved(
@@ -252,7 +252,7 @@ class PermutedRows(Permuted):
         )
 
     @cached_property
-    def _found(self) -> RowProof:
+    def _proof(self) -> RowProof:
         with one_thread():
             return rows_exactly(self.module, self.probe, self._order)
 
@@ -261,7 +261,7 @@ class PermutedRows(Permuted):
         return draw([count], stream(self.seed, "rows", count))[0]
 
     def _rows(self, count: int) -> Indices:
-        if count in self._found.sizes:
+        if count in self._proof.sizes:
             raise _SameSizeError
         return self._order(count)
 

@@ -107,7 +107,7 @@ class TermLearner(checkpoint.CheckpointLearner[Renamer, Integers]):
         return f"{len(self.material.train):,} {self.task.noun}, {classes:,} alpha classes"
 
     @override
-    def told(self, epoch: Mapping[str, float]) -> str:
+    def epoch_line(self, epoch: Mapping[str, float]) -> str:
         target = self.task.target
         return f"validation {target.score_name} {target.score(epoch['valid']):.1%}"
 
@@ -257,7 +257,7 @@ def rules(train: TermExamples, test: TermExamples) -> tuple[TermRule, ...]:
 
 def _costs(train: TermExamples, test: TermExamples) -> tuple[TermRule, ...]:
     """The best constant, and the best multiple of the number of instructions."""
-    sizes = {"the best constant": _one, "a multiple of the instructions": _instructions}
+    sizes = {"the best constant": _ones, "a multiple of the instructions": _instructions}
     costs = []
     for name, size in sizes.items():
         factor = _factor(size(train), train.labels.double().numpy())
@@ -267,7 +267,7 @@ def _costs(train: TermExamples, test: TermExamples) -> tuple[TermRule, ...]:
     return tuple(costs)
 
 
-def _one(examples: TermExamples) -> Numbers:
+def _ones(examples: TermExamples) -> Numbers:
     return np.ones(len(examples))
 
 

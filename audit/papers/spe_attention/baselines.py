@@ -100,11 +100,11 @@ def longer(train: Examples, valid: Examples, test: Examples) -> Baseline:
     # Buggy functions may simply be longer, so a detector has to beat the length alone.
     middle = np.median(train.tokens)
 
-    def said(examples: Examples, *, more: bool) -> BugScores:
+    def scores_of(examples: Examples, *, more: bool) -> BugScores:
         return _bugs((examples.tokens - middle) if more else (middle - examples.tokens + 0.5), examples)
 
-    more = said(valid, more=True).worth >= said(valid, more=False).worth
-    return Baseline(name=f"{'long' if more else 'short'} functions", test=said(test, more=more))
+    more = scores_of(valid, more=True).worth >= scores_of(valid, more=False).worth
+    return Baseline(name=f"{'long' if more else 'short'} functions", test=scores_of(test, more=more))
 
 
 STRENGTHS: Final = (1e-4, 1e-3, 1e-2, 1e-1)

@@ -33,7 +33,7 @@ class NameScores:
     count: int
 
     @property
-    def told(self) -> float:
+    def headline(self) -> float:
         """The one number to show."""
         return self.micro
 
@@ -65,7 +65,7 @@ class BugScores:
     pairs: int = 0
 
     @property
-    def told(self) -> float:
+    def headline(self) -> float:
         """The one number to show."""
         return self.f1
 

@@ -243,7 +243,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         trunk.pretraining = True
         states = network(inputs)
         trunk.pretraining = False
-        return trunk.answered(states, inputs), trunk.said(states)[:, :, 0]
+        return trunk.answered(states, inputs), trunk.logits(states)[:, :, 0]
 
     def _word_loss(self, network: LineNetwork, batch: LineBatch) -> Tensor:
         """The sum of the cross entropies of hidden words."""
@@ -294,8 +294,8 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         outputs = judged(network, valid, chosen, self.relation, labels, device=self.device)
         threshold = tune(outputs, task)
         reached = scores(outputs, threshold, task)
-        chooses = {"balanced": reached.worth} if reached.worth != reached.told else {}
-        return Validation(reached.worth, {"valid": reached.told, "threshold": threshold, **chooses})
+        chooses = {"balanced": reached.worth} if reached.worth != reached.headline else {}
+        return Validation(reached.worth, {"valid": reached.headline, "threshold": threshold, **chooses})
 
     @property
     @override
@@ -309,7 +309,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         return f"{counted(len(self.material.train), 'function')}, {labels}"
 
     @override
-    def told(self, epoch: Mapping[str, float]) -> str:
+    def epoch_line(self, epoch: Mapping[str, float]) -> str:
         if "words_found" in epoch:
             return f"pretraining: {epoch['words_found']:.1%} of hidden words found"
         # Not the F1 of `buggy` chooses the weights.

@@ -170,7 +170,7 @@ def _pieces(tree: int, size: int, window: int | None) -> list[tuple[int, int, in
     return pieces
 
 
-def told(names: Sequence[Sequence[int]], spoken: Sequence[int]) -> tuple[Tensor, Tensor]:
+def values_and_targets(names: Sequence[Sequence[int]], spoken: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Names as (B, T) values given to the decoder, and as (B, T) targets.
 
     `names` are numbers of words, -1 for those that are never said: these are given as unknown, and are no

@@ -87,9 +87,9 @@ class TreeAttention(nn.Module):
 
     def forward(self, x: Tensor, source: Tensor, mask: Tensor, prepared: Prepared | None = None) -> Tensor:
         """(B, n, d) that ask and (B, m, d) that are asked; `mask` is true where nobody may look."""
-        return self.asking(x, self.asked(source), mask, prepared)
+        return self.asking(x, self.keys_values(source), mask, prepared)
 
-    def asked(self, source: Tensor) -> KeysValues:
+    def keys_values(self, source: Tensor) -> KeysValues:
         """(B, m, d) that are asked."""
         return KeysValues(self._split(self.key(source)), self._split(self.value(source)))
 
@@ -126,7 +126,7 @@ class TreeAttention(nn.Module):
 
 
 @dataclass
-class SaidSoFar:
+class BlockState:
     """What one block of a decoder keeps, so that each word is computed once."""
 
     tree: KeysValues
@@ -164,10 +164,10 @@ class TreeBlock(nn.Module):
             for layer in (self.cross.value, self.cross.outward):
                 layer.weight.zero_().fill_diagonal_(1)
 
-    def keeping(self, memory: Tensor) -> SaidSoFar:
+    def keeping(self, memory: Tensor) -> BlockState:
         """The state in which no word is said yet of an encoded tree, (B, n, d)."""
         assert self.cross is not None
-        return SaidSoFar(self.cross.asked(memory))
+        return BlockState(self.cross.keys_values(memory))
 
     def forward(
         self,
@@ -176,7 +176,7 @@ class TreeBlock(nn.Module):
         prepared: Prepared | None = None,
         memory: Tensor | None = None,
         memory_mask: Tensor | None = None,
-        kept: SaidSoFar | None = None,
+        kept: BlockState | None = None,
     ) -> Tensor:
         """(B, n, d) to (B, n, d).
 
@@ -184,7 +184,7 @@ class TreeBlock(nn.Module):
         """
 
         def look(x: Tensor) -> Tensor:
-            keys_values = self.attention.asked(x)
+            keys_values = self.attention.keys_values(x)
             return self.attention.asking(
                 x, keys_values if kept is None else kept.extended(keys_values), mask, prepared
             )
@@ -245,7 +245,7 @@ def seeing(prepared: Prepared, batch: TreeBatch, *, later: bool) -> Prepared:
     return replace(prepared, seen=fused.described(rule, examples, nodes, nodes, real.device))
 
 
-class Said(NamedTuple):
+class NameWords(NamedTuple):
     """The words of a namer, with their logits."""
 
     words: Tensor
@@ -304,7 +304,7 @@ class Namer(nn.Module):
         return F.linear(x, self.embedded.values.weight[self.spoken], self.bias)
 
     @torch.no_grad()
-    def say(self, batch: TreeBatch) -> Said:
+    def say(self, batch: TreeBatch) -> NameWords:
         """The most probable word, again and again, until the end or `LONGEST` words. A name has a word."""
         memory, memory_mask = self.encode(batch), padding(batch)
         count = len(memory)
@@ -335,7 +335,7 @@ class Namer(nn.Module):
             if bool(ended.all()):
                 break
             last = self.spoken[word]
-        return Said(words, scores, margins)
+        return NameWords(words, scores, margins)
 
 
 class Completed(NamedTuple):

@@ -26,7 +26,7 @@ from codeaudit.audit.papers.tree_transformer.material import (
     TreeMaterial,
     TreeRecipe,
     prepare,
-    told,
+    values_and_targets,
 )
 from codeaudit.audit.papers.tree_transformer.model import TASK, TreeConfig
 from codeaudit.audit.papers.tree_transformer.networks import TREE_NETWORKS, Namer, TreeShape, namer, sizes
@@ -114,13 +114,13 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
         """The mean cross entropy of the words that can be said."""
         recipe, train = self.recipe, self.material.train
         inputs = train.examples.batch(batch, levels=recipe.levels, degree=recipe.degree)
-        before, targets = told([train.names[number] for number in batch], self.spoken)
+        before, targets = values_and_targets([train.names[number] for number in batch], self.spoken)
         with self.autocast(enabled=recipe.half):
             logits = network(inputs.to(self.device), before.to(self.device))
         scores, right = logits.float().flatten(0, 1), targets.to(self.device).flatten()
         if whole is None:
             return F.cross_entropy(scores, right, ignore_index=IGNORED), len(batch)
-        _, all_targets = told([train.names[number] for number in whole], self.spoken)
+        _, all_targets = values_and_targets([train.names[number] for number in whole], self.spoken)
         # A sum, because a part may have no word that can be said, and no mean then.
         loss = F.cross_entropy(scores, right, ignore_index=IGNORED, reduction="sum")
         return loss / int((all_targets != IGNORED).sum()), len(batch)
@@ -145,7 +145,7 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
         return f"{counted(len(self.material.train), 'function')}, {labels}"
 
     @override
-    def told(self, epoch: Mapping[str, float]) -> str:
+    def epoch_line(self, epoch: Mapping[str, float]) -> str:
         return f"validation F1 {epoch['valid']:.1%}"
 
     @override
