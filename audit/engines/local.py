@@ -84,8 +84,8 @@ def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: i
         # `pool.map` would read its whole input before it gives the first result.
         begun: deque[Future[list[R]]] = deque()
         try:
-            while some := list(islice(pending, chunk)):
-                begun.append(pool.submit(_each, work, some))
+            while part := list(islice(pending, chunk)):
+                begun.append(pool.submit(_each, work, part))
                 if len(begun) >= CHUNKS * workers:
                     yield from begun.popleft().result()
             while begun:

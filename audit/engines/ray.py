@@ -150,12 +150,12 @@ class RayEngine(Engine):
         machines = [int(node["Resources"].get("GPU", 0)) for node in ray.nodes() if node["Alive"]]
         gpus = [number for number in machines if number] if device == "auto" or device[:4] == "cuda" else []
         # Machines may differ: a model takes as many as the smallest has, so that it fits on each.
-        each = min(gpus) if gpus and whole else 1
-        self.replicas = sum(number // each for number in gpus) or self.processors
+        share = min(gpus) if gpus and whole else 1
+        self.replicas = sum(number // share for number in gpus) or self.processors
         """Number of actors that hold a model: one for each GPU or machine with GPUs, or else for each
         processor."""
         # Suites are made before models are asked, so an actor need not keep a processor from them.
-        self._resources = {"num_cpus": 0, **({"num_gpus": each} if gpus else {})}
+        self._resources = {"num_cpus": 0, **({"num_gpus": share} if gpus else {})}
         self._active: RemoteModel | None = None
 
     @override
@@ -177,8 +177,8 @@ class RayEngine(Engine):
         running: deque[Any] = deque()
         try:
             while True:
-                while len(running) < 2 * self.processors and (some := list(islice(pending, TASK * chunk))):
-                    running.append(task.remote(shared, some, permitted()))
+                while len(running) < 2 * self.processors and (part := list(islice(pending, TASK * chunk))):
+                    running.append(task.remote(shared, part, permitted()))
                 if not running:
                     return
                 # In the order of the items. The other tasks go on meanwhile.
@@ -205,8 +205,8 @@ class RayEngine(Engine):
         """A new process that holds a model."""
         ray = self._ray
         # Without it Ray fills one machine first.
-        made = ray.remote(_Holder).options(scheduling_strategy="SPREAD", **self._resources)
-        return made.remote(load, os.getcwd(), list(sys.path), permitted())
+        holder = ray.remote(_Holder).options(scheduling_strategy="SPREAD", **self._resources)
+        return holder.remote(load, os.getcwd(), list(sys.path), permitted())
 
     def result(self, reference: Any) -> Any:
         """What a task returned.
@@ -273,7 +273,7 @@ class _Holder:
         # As where the run was started: models may be named by a relative path, or be modules of the user's.
         with suppress(OSError):
             os.chdir(folder)
-        sys.path.extend(each for each in path if each not in sys.path)
+        sys.path.extend(entry for entry in path if entry not in sys.path)
         logging.getLogger("codeaudit").setLevel(logging.ERROR)
         self._load = load
         self._model: Model | None = None
@@ -342,7 +342,7 @@ class RemoteModel(BaseModel):
         self._used: dict[Any, Mapping[str, object]] = {}
         self._size = 1
         """Batches in one call."""
-        self.facts: Mapping[str, Any] = self._asked("facts")
+        self.facts: Mapping[str, Any] = self._call("facts")
         """What the model is and can do."""
         for name, value in self.facts["attributes"].items():
             setattr(self, name, value)
@@ -374,8 +374,8 @@ class RemoteModel(BaseModel):
                 while len(running) < self.at_once:
                     if lost:
                         call = lost.popleft()
-                    elif some := list(islice(waiting, self._size)):
-                        call = _Call(None, some, 0)
+                    elif part := list(islice(waiting, self._size)):
+                        call = _Call(None, part, 0)
                     else:
                         break
                     call.actor = self._free(running)
@@ -451,10 +451,10 @@ class RemoteModel(BaseModel):
 
     @override
     def unreadable(self, query: Query) -> Failed | None:
-        failed: Failed | None = self._asked("unreadable", query) if self.facts["checks"] else None
+        failed: Failed | None = self._call("unreadable", query) if self.facts["checks"] else None
         return failed
 
-    def _asked(self, method: str, *arguments: object) -> Any:
+    def _call(self, method: str, *arguments: object) -> Any:
         """What the first process returns, or the one after it if it dies.
 
         Raises:

@@ -54,8 +54,8 @@ def read_shard(text: str) -> Shard:
         raise UsageError(f"shard {text!r} must be I/N, such as 3/16: part 3 of 16")
     number, of = int(match[1]), int(match[2])
     if of == 0 or BUCKETS % of:
-        known = [each for each in range(1, BUCKETS + 1) if BUCKETS % each == 0]
-        near = min(known, key=lambda each: (abs(each - of), each))
+        counts = [count for count in range(1, BUCKETS + 1) if BUCKETS % count == 0]
+        near = min(counts, key=lambda count: (abs(count - of), count))
         raise UsageError(
             f"shard {text!r}: {of} does not divide {BUCKETS}; take {counted(near, 'part')}, for example"
         )

@@ -22,7 +22,7 @@ def read_answer(raw: object) -> Prediction:
     """
     if isinstance(raw, Predicted):
         # A prediction with replies was read by whoever made it.
-        return replace(raw, replies=_kept(raw.answer)) if not raw.replies else raw
+        return replace(raw, replies=_replies(raw.answer)) if not raw.replies else raw
     if isinstance(raw, Failed):
         return raw
     if isinstance(raw, Mapping):
@@ -33,7 +33,7 @@ def read_answer(raw: object) -> Prediction:
         case bool():  # a bool is an int, but True is no number that a model estimates
             return read_answer(str(raw))
         case str():
-            return Predicted(answer=raw, replies=_kept(raw))
+            return Predicted(answer=raw, replies=_replies(raw))
         case Real():  # also the numbers of numpy
             number = finite(raw)
             return malformed(raw) if number is None else Predicted(answer=number)
@@ -55,7 +55,7 @@ def ranked_by(scores: Sequence[float]) -> Predicted:
     return Predicted(answer=tuple(str(place + 1) for place in order), scores=pairs)
 
 
-def _kept(answer: object) -> tuple[RawReply, ...]:
+def _replies(answer: object) -> tuple[RawReply, ...]:
     return (RawReply(kept_reply(answer), UNREAD),) if isinstance(answer, str) else ()
 
 

@@ -65,7 +65,7 @@ class CallableModel(BaseModel):
     task: None = None
     parameters: None = None
     noise: float = 0.0
-    _told: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
+    _warned: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
     """Not empty once the user knows that only single queries are answered."""
 
     @override
@@ -86,8 +86,8 @@ class CallableModel(BaseModel):
             if len(queries) == 1:
                 return [Failed(reason=f"callable raised {_described(error)}")]
             alone = [self.predict([query])[0] for query in queries]
-            if not self._told and not any(isinstance(prediction, Failed) for prediction in alone):
-                self._told.append(True)
+            if not self._warned and not any(isinstance(prediction, Failed) for prediction in alone):
+                self._warned.append(True)
                 _log.warning(
                     "codeaudit: %s raised %s; it gets its queries one by one, which is slower",
                     f"{self.name}: a list of {len(queries)} queries",

@@ -147,7 +147,7 @@ def accepted_options(specs: Iterable[str]) -> frozenset[Option]:
     return frozenset().union(*(_provider_of(spec)[0].accepts for spec in specs))
 
 
-def check_options(specs: Iterable[str], given: Iterable[Option]) -> None:
+def check_options(specs: Iterable[str], options: Iterable[Option]) -> None:
     """Check that each of the given options has an effect on at least one of these models.
 
     An address without effect is an error, because the answers would come from another model than
@@ -158,7 +158,7 @@ def check_options(specs: Iterable[str], given: Iterable[Option]) -> None:
         UsageError: no model accepts an option of `BINDING`; the message lists the models that do.
     """
     accepted = accepted_options(specs)
-    for option in given:
+    for option in options:
         if option not in accepted:
             able = [
                 provider.form
@@ -174,8 +174,8 @@ def check_options(specs: Iterable[str], given: Iterable[Option]) -> None:
 def accepted(spec: str) -> frozenset[str]:
     """The `-M` arguments of a model; `headers.NAME` stands for all that begin with `headers.`."""
     provider = _provider_of(spec)[0]
-    own = {BASE_URL} if provider.takes(BASE_URL) else set()
-    return frozenset(provider.arguments) | own
+    extra = {BASE_URL} if provider.takes(BASE_URL) else set()
+    return frozenset(provider.arguments) | extra
 
 
 def is_among(key: str, accepted: Collection[str]) -> bool:
@@ -208,16 +208,16 @@ def runs_here(spec: str) -> bool:
     return "device" in provider.accepts or provider.runs_here
 
 
-def base_url(specs: Iterable[str], given: str | None) -> str | None:
+def base_url(specs: Iterable[str], url: str | None) -> str | None:
     """The address of the models behind an endpoint: the given one, else the default; `None` without any."""
     for provider in (_provider_of(spec)[0] for spec in specs):
         if "base_url" in provider.accepts:
-            return given or (provider.default_base_url() if provider.default_base_url else None)
+            return url or (provider.default_base_url() if provider.default_base_url else None)
     return None
 
 
-def load(spec: str, settings: Settings, given: Mapping[str, str]) -> Model:
-    """The model of a SPEC. `given` are its `-M` arguments as text.
+def load(spec: str, settings: Settings, texts: Mapping[str, str]) -> Model:
+    """The model of a SPEC. `texts` are its `-M` arguments as text.
 
     Raises:
         UsageError: no such model or provider, or an argument that it does not take.
@@ -226,11 +226,11 @@ def load(spec: str, settings: Settings, given: Mapping[str, str]) -> Model:
     """
     head, slash, rest = spec.partition("/")
     if slash and head == CANONICAL:
-        return wrapped(load(rest, settings, given))
+        return wrapped(load(rest, settings, texts))
     check(spec)
     provider, rest = _provider_of(spec)
     _check_seal(spec, Path(os.path.expanduser(rest)))
-    return provider.model(spec, rest, settings, given)
+    return provider.model(spec, rest, settings, texts)
 
 
 def _check_seal(spec: str, folder: Path) -> None:
@@ -295,10 +295,10 @@ def _unknown(spec: str) -> UsageError | ModelError:
     known = [*bundled(), *names]
     head, slash, rest = spec.partition("/")
     if head in PROVIDERS:
-        own = PROVIDERS.get(head)
-        near_own = nearest(spec, [f"{head}/{name}" for name in own.names])
-        known_own = "known: " + ", ".join(f"{head}/{name}" for name in own.names)
-        hint = known_own if own.names else f"write {own.form}"
+        provider = PROVIDERS.get(head)
+        near_own = nearest(spec, [f"{head}/{name}" for name in provider.names])
+        known_own = "known: " + ", ".join(f"{head}/{name}" for name in provider.names)
+        hint = known_own if provider.names else f"write {provider.form}"
         return UsageError(f"unknown model {spec!r}; {f'did you mean {near_own!r}?' if near_own else hint}")
     # `opnai/gpt` is nearer to `openai/gpt` than to any known name. `microsoft/codebert-base` is near no name
     # of ours, whatever letters they share.

@@ -156,7 +156,7 @@ def _noisy(share: float, words: str, query: Query) -> Answer:
     return _hashed(query, str(chance.random()))
 
 
-def _shown(query: Query, answer: Answer) -> str:
+def _reply(query: Query, answer: Answer) -> str:
     """The answer in the form that the task's prompt asks for."""
     if isinstance(answer, tuple):
         return ", ".join(map(str, answer))
@@ -180,14 +180,14 @@ _CUT: Final = 20
 def _chatty(query: Query, answer: Answer) -> tuple[str, bool]:
     # Where any text is an answer, the prose may be read as part of it, and an edit must not change it either.
     by = str(answer) if isinstance(answer_kind(query.task), FreeText) else _texts(query)
-    return stream(0, by, "fake/chatty").choice(_PROSE).format(_shown(query, answer)), False
+    return stream(0, by, "fake/chatty").choice(_PROSE).format(_reply(query, answer)), False
 
 
 def _reasoning(query: Query, answer: Answer) -> tuple[str, bool]:
     thought = f"<think>\nThe code has {_texts(query).count(chr(10)) + 1} lines. What do they do?\n"
     if stream(0, _texts(query), "fake/reasoning").randrange(_CUT) == 0:
         return thought, True
-    return f"{thought}That settles it.\n</think>\n\n{_shown(query, answer)}", False
+    return f"{thought}That settles it.\n</think>\n\n{_reply(query, answer)}", False
 
 
 FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {
@@ -221,15 +221,15 @@ def _share(text: str) -> float:
 
 def load(name: str, settings: Settings) -> FakeModel:
     """The fake of that name, which exists (the catalogue has checked it)."""
-    asked = str(settings.arguments.get("prompt", ""))
-    prompts, prompt = named(asked), shown_prompt(asked)
+    text = str(settings.arguments.get("prompt", ""))
+    prompts, prompt = named(text), shown_prompt(text)
     # In the task's own words as without a prompt.
-    words = "" if asked in ("", PLAIN) else prompts.digest
+    words = "" if text in ("", PLAIN) else prompts.digest
     share = float(settings.arguments.get("p", NOISE))
-    own = {"noisy": partial(_noisy, share, words), "hash": partial(_hash_of_all, words)}
+    by_name = {"noisy": partial(_noisy, share, words), "hash": partial(_hash_of_all, words)}
     return FakeModel(
         name=with_prompt(f"fake/{name}", prompt),
-        answer=own.get(name) or FAKES[name],
+        answer=by_name.get(name) or FAKES[name],
         speech=SPEECHES.get(name),
         decided=DECIDED[name].format(share) if name in DECIDED else "",
         prompts=prompts,

@@ -164,8 +164,8 @@ def _as_program(path: Path) -> str:
 def for_folder(folder: Path) -> str:
     """What a folder is that is no checkpoint of codeaudit, and the SPEC that reads it; empty if not known."""
     config = _read(folder / "config.json")
-    whole = any(folder.glob("model*.safetensors")) or any(folder.glob("pytorch_model*.bin"))
-    if (folder / "adapter_config.json").is_file() and not whole:
+    has_weights = any(folder.glob("model*.safetensors")) or any(folder.glob("pytorch_model*.bin"))
+    if (folder / "adapter_config.json").is_file() and not has_weights:
         return f"it holds an adapter (LoRA): {_at('hf', folder)}"
     if "network" not in config and ("model_type" in config or "architectures" in config):
         return f"it holds a Hugging Face model: {_at('hf', folder)}"

@@ -97,8 +97,8 @@ class FileModel(BaseModel):
                 f"give each the suite's `input` as its `id`"
             )
         idle = lines - {entry.line for entry in entries}
-        left = f"; {len(idle):,} rows answer none, first {self.path}:{min(idle)}" if idle else ""
-        return f"{text}{left}"
+        note = f"; {len(idle):,} rows answer none, first {self.path}:{min(idle)}" if idle else ""
+        return f"{text}{note}"
 
     def _entry(self, query: Query) -> RecordedAnswer | None:
         for language in (query.language, _NO_LANGUAGE):  # a row may name its language or not
@@ -182,8 +182,8 @@ def _key(row: Row, identity: str) -> str | None:
     if isinstance(text, str) and text:
         language = row.get("language")
         # A text alone is not enough: many tables have a column of this name.
-        shown = row.get("other") or row.get("candidates")
-        beside = {name: row[name] for name in ("other", "candidates", "text") if shown and row.get(name)}
+        others = row.get("other") or row.get("candidates")
+        beside = {name: row[name] for name in ("other", "candidates", "text") if others and row.get(name)}
         return input_hash(language if isinstance(language, str) else _NO_LANGUAGE, text, **beside)
     return str(row[identity]) if row.get(identity) not in (None, "") else None
 
@@ -192,11 +192,11 @@ def _prediction(row: Row, answer: str) -> Prediction | None:
     """The prediction of a row; `None` if it has no column for an answer."""
     if answer not in row and not row.get("error"):
         return None
-    said = row.get(answer)
-    unsaid = said is None or (isinstance(said, float) and said != said)  # NaN is the missing value of tables
+    cell = row.get(answer)
+    unsaid = cell is None or (isinstance(cell, float) and cell != cell)  # NaN is the missing value of tables
     if unsaid and not row.get("error"):
         return MISSING
-    return read_answer({"answer": said, **{name: row.get(name) for name in _TOLD}})
+    return read_answer({"answer": cell, **{name: row.get(name) for name in _TOLD}})
 
 
 # ── formats ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -87,7 +87,7 @@ class ProgramModel(BaseModel):
         self._timeout = timeout
         self._environment, self._withheld = open_environment(os.environ, allowed)
         self._running: _Running | None = None
-        self._asked = 0
+        self._count = 0
 
     @override
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
@@ -121,22 +121,22 @@ class ProgramModel(BaseModel):
         return running
 
     def _ask(self, running: "_Running", queries: Sequence[Query]) -> list[Prediction]:
-        first = self._asked
-        self._asked += len(queries)
+        first = self._count
+        self._count += len(queries)
         answers: dict[int, Prediction] = {}
         try:
-            lines = running.talk(list(map(_question, range(first, self._asked), queries)), self._timeout)
+            lines = running.talk(list(map(_question, range(first, self._count), queries)), self._timeout)
             while len(answers) < len(queries):
                 number, prediction = self._answer(next(lines))
                 if number < first or number in answers:
                     raise _BrokenError(f"answered the id {str(number)!r} twice")
                 answers[number] = prediction
         except _BrokenError as broken:
-            left = f"; {len(queries) - len(answers)} of the {self._asked} queries so far had no answer"
+            note = f"; {len(queries) - len(answers)} of the {self._count} queries so far had no answer"
             words = running.last_words()
             quoted = f"; its last words: {words}" if words else ""
-            raise ModelError(f"{self.name!r} {broken}{left}{quoted}{self._hint()}") from None
-        return [answers[number] for number in range(first, self._asked)]
+            raise ModelError(f"{self.name!r} {broken}{note}{quoted}{self._hint()}") from None
+        return [answers[number] for number in range(first, self._count)]
 
     def _hint(self) -> str:
         """What the program may have missed."""
@@ -149,16 +149,16 @@ class ProgramModel(BaseModel):
         try:
             text = line.decode()
         except UnicodeDecodeError:
-            raise _BrokenError(f"wrote {_shown(line)} to stdout, which is not UTF-8") from None
+            raise _BrokenError(f"wrote {_quoted(line)} to stdout, which is not UTF-8") from None
         try:
             row = json.loads(text)
             identity = str(row.pop("id"))
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
-            wanted = 'each line on stdout must be {"id": …, "answer": …}; print everything else to stderr'
-            raise _BrokenError(f"wrote {_shown(line)} to stdout: {wanted}") from None
+            form = 'each line on stdout must be {"id": …, "answer": …}; print everything else to stderr'
+            raise _BrokenError(f"wrote {_quoted(line)} to stdout: {form}") from None
         # `int` takes " 7", "+7" and "٧" as well; the slice keeps it from numbers with thousands of digits.
         known = identity.isascii() and identity.isdigit() and str(int(identity[:18])) == identity
-        if not known or int(identity) >= self._asked:
+        if not known or int(identity) >= self._count:
             raise _BrokenError(f"answered the id {identity[:60]!r}, which it was not asked")
         return int(identity), read_answer(row)
 
@@ -208,9 +208,9 @@ class _Running:
         self._output: IO[bytes] = self._process.stdout
         # A program may answer while it reads: it would wait for us to read, and we for it to read.
         os.set_blocking(self._input.fileno(), False)
-        self._said: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._tail: deque[str] = deque(maxlen=_KEPT_LINES)
         pipe = self._process.stderr
-        self._listener = threading.Thread(target=_listen, args=(pipe, self._said), daemon=True)
+        self._listener = threading.Thread(target=_listen, args=(pipe, self._tail), daemon=True)
         self._listener.start()
         self._lines: deque[bytes] = deque()
         self._begun = bytearray()
@@ -219,7 +219,7 @@ class _Running:
     def last_words(self) -> str:
         """The last lines on its standard error, in one line."""
         self._listener.join(timeout=_TICK)
-        return " | ".join(_told(list(self._said)))
+        return " | ".join(_last_lines(list(self._tail)))
 
     def talk(self, questions: Sequence[bytes], timeout: float) -> Iterator[bytes]:
         """Write lines, and yield the lines that come back until the caller stops.
@@ -268,8 +268,8 @@ class _Running:
     def _receive(self) -> bool:
         """Read its output; false at the end. An incomplete last line counts if it is JSON."""
         part = os.read(self._output.fileno(), _CHUNK)
-        *whole, rest = part.split(b"\n")
-        for end in whole:
+        *ends, rest = part.split(b"\n")
+        for end in ends:
             self._lines.append(bytes(self._begun) + end)
             self._begun.clear()
         self._begun += rest
@@ -325,19 +325,21 @@ def _question(number: int, query: Query) -> bytes:
     return json.dumps(row).encode() + b"\n"
 
 
-def _told(said: Sequence[str]) -> Sequence[str]:
+def _last_lines(lines: Sequence[str]) -> Sequence[str]:
     """The last lines. Of a traceback of Python, the innermost line of the user's own file and the error."""
-    frames = [line for line in said if (match := _FRAME.search(line)) and not _PACKAGED.search(match["file"])]
-    last = list(said[-_LAST_LINES:])
+    frames = [
+        line for line in lines if (match := _FRAME.search(line)) and not _PACKAGED.search(match["file"])
+    ]
+    last = list(lines[-_LAST_LINES:])
     # The frame of a library may stand last, and the user's far above it.
-    return last if not frames or frames[-1] in last else [frames[-1], said[-1]]
+    return last if not frames or frames[-1] in last else [frames[-1], lines[-1]]
 
 
-def _shown(line: bytes) -> str:
+def _quoted(line: bytes) -> str:
     return repr(line.strip()[:60].decode(errors="backslashreplace"))
 
 
-def _listen(pipe: IO[bytes] | None, said: "deque[str]") -> None:
+def _listen(pipe: IO[bytes] | None, tail: "deque[str]") -> None:
     """Pass on a program's standard error, and keep its last lines."""
     assert pipe is not None
     # A bar of the program returns to the beginning of its line; here each of its states is a line.
@@ -349,11 +351,11 @@ def _listen(pipe: IO[bytes] | None, said: "deque[str]") -> None:
             with suppress(OSError, ValueError):
                 sys.stderr.write(text)
                 sys.stderr.flush()
-            *whole, begun = (begun + text).split("\n")
+            *lines, begun = (begun + text).split("\n")
             begun = begun[-_CHUNK:]
-            said.extend(line.strip()[:200] for line in whole if line.strip())
+            tail.extend(line.strip()[:200] for line in lines if line.strip())
     if begun.strip():
-        said.append(begun.strip()[:200])
+        tail.append(begun.strip()[:200])
 
 
 def load(name: str, settings: Settings) -> ProgramModel:

@@ -90,16 +90,16 @@ class Provider:
         """Whether its models have an argument of this name."""
         return (key == BASE_URL and BASE_URL in self.accepts) or family(key) in self.arguments
 
-    def model(self, spec: str, rest: str, settings: Settings, given: Mapping[str, str]) -> Model:
-        """The model of a SPEC. `given` are its `-M` arguments as text.
+    def model(self, spec: str, rest: str, settings: Settings, texts: Mapping[str, str]) -> Model:
+        """The model of a SPEC. `texts` are its `-M` arguments as text.
 
         Raises:
             UsageError: an argument does not exist or has a wrong value.
             ModelError: the model exists and cannot be loaded, or what was loaded is no model.
         """
-        if BASE_URL in given and self.takes(BASE_URL):
-            settings = replace(settings, base_url=given[BASE_URL])
-        others = {key: text for key, text in given.items() if key != BASE_URL or not self.takes(key)}
+        if BASE_URL in texts and self.takes(BASE_URL):
+            settings = replace(settings, base_url=texts[BASE_URL])
+        others = {key: text for key, text in texts.items() if key != BASE_URL or not self.takes(key)}
         arguments = {key: self._value(spec, key, text) for key, text in others.items()}
         # A loader must not use an option that the user was told has no effect.
         default = Settings()

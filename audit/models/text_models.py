@@ -121,8 +121,8 @@ def customised(*, template: str | None = None, system: str | None = None) -> Pro
     return Prompts(template=template, system=system)
 
 
-def read_template(path: str, given: str = "") -> str:
-    """The text of the file in `-M template=FILE`, or in another option, as it was `given`.
+def read_template(path: str, option: str = "") -> str:
+    """The text of the file in `-M template=FILE`, or in another `option`, as the user wrote it.
 
     Raises:
         ModelError: it cannot be read.
@@ -131,7 +131,7 @@ def read_template(path: str, given: str = "") -> str:
         return Path(os.path.expanduser(path)).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ModelError(f"cannot read {given or f'-M template={path}'}: {why}") from error
+        raise ModelError(f"cannot read {option or f'-M template={path}'}: {why}") from error
 
 
 @cache
@@ -161,12 +161,12 @@ def _prompt(
     system: str | None,
 ) -> Prompt:
     try:
-        known = TASKS.get(task).mapped(dict(words)).speaking(language)
-        fitted = known.fitted(labels) if labels else known
+        spoken = TASKS.get(task).mapped(dict(words)).speaking(language)
+        fitted = spoken.fitted(labels) if labels else spoken
         prompt = fitted.asked(name)
         if prompt is None and fitted.prompt is not None:
-            own = ", ".join((PLAIN, *fitted.wordings))
-            raise ModelError(f"the task {task!r} has no prompt {name!r}; it has {own}")
+            wordings = ", ".join((PLAIN, *fitted.wordings))
+            raise ModelError(f"the task {task!r} has no prompt {name!r}; it has {wordings}")
     except UsageError:
         prompt = None
     if prompt is None and isinstance(answer_kind(task), TextLikelihood):

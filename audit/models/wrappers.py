@@ -141,7 +141,7 @@ class _CanonicalStream(AnswerStream):
 
     def __init__(self, inner: AnswerStream) -> None:
         self._inner = inner
-        self._asked = 0
+        self._queries = 0
         self._forms = 0
         self._places: dict[int, list[int]] = {}
         """By the number of a form in the inner stream, the numbers of the queries that it stands for."""
@@ -149,13 +149,13 @@ class _CanonicalStream(AnswerStream):
         """The forms of the last answers."""
         self._without: list[tuple[int, Prediction]] = []
         """Failures of queries without a canonical form, since the last answers."""
-        self._given: list[tuple[int, Prediction]] = []
+        self._group: list[tuple[int, Prediction]] = []
 
     @override
     def ask(self, queries: Sequence[Query]) -> None:
         forms: dict[Query, list[int]] = {}
         without: list[tuple[int, Prediction]] = []
-        for place, query in enumerate(queries, start=self._asked):
+        for place, query in enumerate(queries, start=self._queries):
             form = canonical_query(query)
             if isinstance(form, Failed):
                 without.append((place, form))
@@ -163,25 +163,25 @@ class _CanonicalStream(AnswerStream):
                 forms.setdefault(form, []).append(place)
         self._inner.ask(list(forms))
         self._without += without
-        self._asked += len(queries)
+        self._queries += len(queries)
         self._places |= dict(enumerate(forms.values(), start=self._forms))
         self._forms += len(forms)
 
     @override
     def arrived(self) -> list[tuple[int, Prediction]]:
-        self._given, self._without = self._without, []
-        if not self._given:
+        self._group, self._without = self._without, []
+        if not self._group:
             for form in self._last:
                 del self._places[form]
             self._last = ()
             arrived = self._inner.arrived()
             self._last = [form for form, _ in arrived]
-            self._given = self._placed(arrived)
-        return self._given
+            self._group = self._placed(arrived)
+        return self._group
 
     @override
     def stop(self) -> list[tuple[int, Prediction]]:
-        return [*self._given, *self._without, *self._placed(self._inner.stop())]
+        return [*self._group, *self._without, *self._placed(self._inner.stop())]
 
     def _placed(self, arrived: Sequence[tuple[int, Prediction]]) -> list[tuple[int, Prediction]]:
         return [(place, prediction) for form, prediction in arrived for place in self._places[form]]

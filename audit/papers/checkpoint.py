@@ -91,8 +91,8 @@ class Config(ABC):
             KeyError, TypeError, ValueError: it lacks another entry, or has a wrong one.
         """
         names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-        given = {name: content[name] for name in names if name in content or name not in LATER}
-        return cls(**{name: cls.converted(name, value) for name, value in given.items()})
+        values = {name: content[name] for name in names if name in content or name not in LATER}
+        return cls(**{name: cls.converted(name, value) for name, value in values.items()})
 
     @classmethod
     def converted(cls, name: str, value: Any) -> Any:
@@ -153,7 +153,7 @@ class PaperModel(BaseModel, Generic[C, N]):
     """A trained network of a paper as a model of the audit."""
 
     config_type: ClassVar[type[Config]]
-    shown: ClassVar[object]
+    features_version: ClassVar[object]
     """Version of the features; a new one invalidates remembered answers."""
     more_tasks: ClassVar[frozenset[str]] = frozenset()
     """Tasks that it answers beside the one of its config."""
@@ -171,7 +171,7 @@ class PaperModel(BaseModel, Generic[C, N]):
         self.parameters = sum(weight.numel() for weight in network.parameters())
         self.module = network.to(device=device, dtype=PRECISIONS[config.precision]).eval()
         # By content, not by path: a copy of a folder has the same remembered answers, a retrained one others.
-        identity = f"{digest(files.folder)}:{config.precision}:{self.shown}:{analysis_digest()}"
+        identity = f"{digest(files.folder)}:{config.precision}:{self.features_version}:{analysis_digest()}"
         self.fingerprint = hashlib.sha256(identity.encode()).hexdigest()
 
     @property
@@ -281,14 +281,14 @@ class PaddedModel(PaperModel[C, N], Generic[C, N, Features]):
     def answers(self, batches: Iterable[Sequence[Query]]) -> Iterator[tuple[int, list[Prediction]]]:
         """In the order of the batches."""
         numbered = enumerate(batches)
-        while some := list(islice(numbered, self.at_once)):
-            read = [[self.refused(query) or self.read(query) for query in queries] for _, queries in some]
+        while portion := list(islice(numbered, self.at_once)):
+            read = [[self.refused(query) or self.read(query) for query in queries] for _, queries in portion]
             # Read first: while one thread reads, others that compute would wait for the interpreter.
             plans = [self._planned(features) for features in read]
             inputs = [[features for _, features in part] for plan in plans for part in plan]
             on_cpu = self.device == "cpu"
             computed = iter(on_cores(self.computed, inputs) if on_cpu else map(self.computed, inputs))
-            for (number, _), features, plan in zip(some, read, plans, strict=True):
+            for (number, _), features, plan in zip(portion, read, plans, strict=True):
                 predictions: list[Prediction | None] = [
                     feature if isinstance(feature, Failed) else None for feature in features
                 ]
@@ -466,8 +466,8 @@ def _check_sizes(config: Config, weights: Mapping[str, torch.Tensor]) -> None:
     if layers > len(weights):
         raise ValueError(f"{CONFIG} says {layers} layers, the file has {len(weights)} tensors")
     with torch.device("meta"), _Undrawn():
-        made = config.build()
-    wanted = sum(tensor.numel() for tensor in (*made.parameters(), *made.buffers()))
+        network = config.build()
+    wanted = sum(tensor.numel() for tensor in (*network.parameters(), *network.buffers()))
     stored = sum(weight.numel() for weight in weights.values())
     if wanted > 2 * stored + _TABLES:
         raise ValueError(f"{CONFIG} says {wanted:,} numbers, the file has {stored:,}")
@@ -591,7 +591,7 @@ class CheckpointLearner(Learner[N, B]):
         """The size of the training data in words: '1,234 functions, 56 labels'."""
 
     @abstractmethod
-    def told(self, epoch: Mapping[str, float]) -> str:
+    def epoch_line(self, epoch: Mapping[str, float]) -> str:
         """The validation results of an epoch in words."""
 
     @abstractmethod

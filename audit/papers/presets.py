@@ -37,7 +37,7 @@ STRUCTURE: Final[Mapping[str, Mapping[str, Kind]]] = {
 """Options of networks that change what is computed, by the folder of the paper."""
 
 
-def structure(folder: str, given: Sequence[str]) -> dict[str, object]:
+def structure(folder: str, texts: Sequence[str]) -> dict[str, object]:
     """The values of `NAME=VALUE` texts.
 
     Raises:
@@ -45,7 +45,7 @@ def structure(folder: str, given: Sequence[str]) -> dict[str, object]:
     """
     options: dict[str, object] = {}
     known = STRUCTURE[folder]
-    for text in given:
+    for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise UsageError(f"--option {text!r} must be NAME=VALUE")

@@ -57,10 +57,10 @@ class PaperData:
         Raises:
             CorpusError: it must exist and does not.
         """
-        known = [(folder or Path("DIR")) / f"{self.name}{ending}" for ending in ENDINGS]
-        path = next((path for path in known if folder is not None and path.is_file()), None)
+        paths = [(folder or Path("DIR")) / f"{self.name}{ending}" for ending in ENDINGS]
+        path = next((path for path in paths if folder is not None and path.is_file()), None)
         if path is not None or not must_exist:
-            return path or known[0]
+            return path or paths[0]
         if folder is not None and not folder.is_dir():
             raise CorpusError(f"--data {str(folder)!r} is no folder")
         where = "no --data is given" if folder is None else f"{str(folder)!r} has no {self.name}.jsonl.gz"
@@ -389,11 +389,11 @@ def steps(wanted: Item, request: Request) -> list[Step]:
     """
     scale = wanted.scales[request.preset]
     device = () if request.device is None else ("--device", request.device)
-    made: list[Step] = []
+    commands: list[Step] = []
     for seed in range(request.seeds or scale.seeds):
         for group in wanted.groups:
             learned = [_training(row, wanted, group, seed, request) for row in wanted.rows]
-            made += learned
+            commands += learned
             if all(column.of_card for column in wanted.columns):
                 continue
             models = [word for step in learned for word in ("--model", str(step.out))]
@@ -402,7 +402,7 @@ def steps(wanted: Item, request: Request) -> list[Step]:
             words += _once((*group.options, *wanted.audit, *scale.run))
             out = request.out / "runs" / f"{wanted.task}-seed-{seed}-{_digest(words)}"
             words += (*device, "--out", str(out))
-            made.append(
+            commands.append(
                 Step(
                     words=words,
                     out=out,
@@ -412,7 +412,7 @@ def steps(wanted: Item, request: Request) -> list[Step]:
                     networks=tuple(row.name for row in wanted.rows),
                 )
             )
-    return list({step.words: step for step in made}.values())
+    return list({step.words: step for step in commands}.values())
 
 
 def _training(row: Network, wanted: Item, group: ColumnGroup, seed: int, request: Request) -> Step:
@@ -444,18 +444,18 @@ def _training(row: Network, wanted: Item, group: ColumnGroup, seed: int, request
 
 def _ended(settings: Sequence[str], steps: int) -> tuple[str, ...]:
     """The settings of a training that ends after so many steps: what counts epochs says nothing any more."""
-    kept: list[str] = []
+    words: list[str] = []
     skipped = False
     for word in settings:
         if word == "--epochs":
             skipped = True
         elif word.endswith("-epochs"):
-            kept, skipped = [*kept, word, "0"], True  # a stage before the steps
+            words, skipped = [*words, word, "0"], True  # a stage before the steps
         elif skipped:
             skipped = False
         else:
-            kept.append(word)
-    return *kept, "--steps", str(steps)
+            words.append(word)
+    return *words, "--steps", str(steps)
 
 
 def _digest(words: Sequence[str]) -> str:
@@ -470,8 +470,8 @@ def _once(words: Sequence[str]) -> tuple[str, ...]:
             groups.append([])
         groups[-1].append(word)
     # `-O NAME=VALUE` may stand several times, with another name each time.
-    kept = {option[1].partition("=")[0] if "=" in option[-1] else option[0]: option for option in groups}
-    return tuple(word for option in kept.values() for word in option)
+    by_name = {option[1].partition("=")[0] if "=" in option[-1] else option[0]: option for option in groups}
+    return tuple(word for option in by_name.values() for word in option)
 
 
 def _corpus(group: ColumnGroup, split: str, request: Request) -> str:
@@ -535,8 +535,8 @@ def _demands(size: Mapping[str, object]) -> tuple[float, float]:
     words = int(str(size.get("vocabulary", 1_000)))
     weights = layers * (4 * width * width + 2 * width * inner) + words * width
     pieces = 34 + 5 * int(str(size["heads"])) * window / width
-    kept = int(str(size["batch"])) * window * width * layers * pieces
-    return weights, (16 * weights + kept) / 2**30
+    activations = int(str(size["batch"])) * window * width * layers * pieces
+    return weights, (16 * weights + activations) / 2**30
 
 
 def _of_experiment(experiment: Experiment, rows: int, seeds: int | None) -> TrainingCost | None:

@@ -71,8 +71,8 @@ class TrainingRequest:
             if self.limit is not None and isinstance(source, GeneratedPairs):
                 # Drawn one by one, so the first ones are as good as any; to generate all takes minutes.
                 return replace(source, size=min(self.limit, source.size))
-            whole = NotingCorpus(source, self.note)
-            return whole if self.limit is None else SpreadCorpus(whole, self.limit)
+            noting = NotingCorpus(source, self.note)
+            return noting if self.limit is None else SpreadCorpus(noting, self.limit)
 
         valid, test = (None if spec is None else opened(spec) for spec in (self.valid, self.test))
         return opened(self.train), valid, test
@@ -153,8 +153,8 @@ def family(network: str, task: str | None) -> tuple[NetworkFamily, str]:
     """
     able = [paper for paper in FAMILIES if network in paper.networks]
     if task is None:
-        known = [paper for paper in able if network in paper.best_known_for] or able
-        return known[0], next(iter(known[0].tasks))
+        papers = [paper for paper in able if network in paper.best_known_for] or able
+        return papers[0], next(iter(papers[0].tasks))
     if task not in TASKS:
         raise UsageError(f"no network is trained for task {task!r}; known: {', '.join(TASKS)}")
     for paper in able:
@@ -191,11 +191,11 @@ def entry_of(noun: str, table: Mapping[str, Row], name: str, options: Collection
     return entry
 
 
-def split_structure(recipe: type, given: Mapping[str, object]) -> tuple[dict[str, Any], dict[str, object]]:
+def split_structure(recipe: type, options: Mapping[str, object]) -> tuple[dict[str, Any], dict[str, object]]:
     """The structural options that are settings of the recipe, and those of the network."""
     names = {entry.name for entry in fields(recipe)}
-    own = {name: value for name, value in given.items() if name in names}
-    return own, {name: value for name, value in given.items() if name not in names}
+    settings = {name: value for name, value in options.items() if name in names}
+    return settings, {name: value for name, value in options.items() if name not in names}
 
 
 def foreign(family: NetworkFamily, task: str, option: str) -> bool:

@@ -58,9 +58,9 @@ class Start:
         """Settings and structural options that the checkpoint has, for those that are not given."""
         sizes = self.config.get("shape") or self.config.get("sizes") or {}
         options = dict(self.config.get("options") or {})
-        known = {**EARLIER, **self.config, **sizes, **options}
-        settings = {name: known[name] for name in SIZES if known.get(name) is not None}
-        structure = {name: known[name] for name in STRUCTURE[folder] if known.get(name) is not None}
+        values = {**EARLIER, **self.config, **sizes, **options}
+        settings = {name: values[name] for name in SIZES if values.get(name) is not None}
+        structure = {name: values[name] for name in STRUCTURE[folder] if values.get(name) is not None}
         return {**{name: options[name] for name in options if name not in structure}, **settings}, structure
 
 
@@ -73,8 +73,8 @@ def opened(place: str, network: str) -> Start:
     """
     folder = checkpoint.folder_of(place)
     if not folder.exists():
-        known = nearest_or_all(place, checkpoints.names())
-        raise ModelError(f"--from {place}: no such folder, and no bundled checkpoint; {known}")
+        hint = nearest_or_all(place, checkpoints.names())
+        raise ModelError(f"--from {place}: no such folder, and no bundled checkpoint; {hint}")
     config = checkpoint.read_json(folder / CONFIG)
     if config.get("network") != network:
         raise UsageError(f"--from {place}: a checkpoint of {config.get('network')}, not of {network}")
@@ -104,10 +104,10 @@ def begin(learner: CheckpointLearner[Any, Any], start: Start) -> None:
         UsageError: the network of the training has other sizes.
     """
     learner.identity["start"] = start.digest
-    made = learner.make
+    make = learner.make
 
     def begun() -> nn.Module:
-        network: nn.Module = made()
+        network: nn.Module = make()
         take_over(network, start, words=learner.words, types=learner.types)
         return network
 
@@ -132,8 +132,8 @@ def take_over(network: nn.Module, start: Start, *, words: Sequence[str], types: 
         elif name == TYPES:
             _rows(tensor, old, ("", " ", *types), ("", " ", *start.config["types"]))
         elif name == POSITIONS and tensor.shape[1:] == old.shape[1:]:
-            known = min(len(tensor), len(old))
-            tensor[:known] = old[:known]
+            count = min(len(tensor), len(old))
+            tensor[:count] = old[:count]
         elif tensor.shape != old.shape:
             shapes = f"{tuple(old.shape)}, not {tuple(tensor.shape)}"
             raise UsageError(f"--from {start.place}: its {name} is of {shapes}; leave out options for sizes")
@@ -150,7 +150,7 @@ def _rows(table: Tensor, old: Tensor, names: Iterable[str], old_names: Iterable[
         raise UsageError(f"--from: the checkpoint has width {widths}; leave out options for sizes")
     if not pairs:
         raise UsageError("--from: the checkpoint knows none of the corpus's words")
-    own, known = (torch.tensor(some) for some in zip(*pairs, strict=True))
+    own, known = (torch.tensor(column) for column in zip(*pairs, strict=True))
     table[own] = old[known]
     if len(old) > len(places):
         table[-1] = old[-1]

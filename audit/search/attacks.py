@@ -100,8 +100,8 @@ class Space:
             # Half of the draws are partial edits: with all sites moved, a space of few sites is soon seen.
             if moves and len(moves) > 1 and self.rng.random() < 0.5:
                 moves = tuple(move for move in moves if self.rng.random() < 0.5) or (self.rng.choice(moves),)
-            if moves and (made := self.make(transform, moves)):
-                return made
+            if moves and (variant := self.make(transform, moves)):
+                return variant
         return None
 
     def proposal(self, transform: Transform) -> tuple[Move, ...]:
@@ -118,12 +118,12 @@ class Space:
         """Return the sample with these moves; `None` if they are illegal or give a text that was
         seen before.
         """
-        made = reapply(self.sample, transform, moves)
-        if isinstance(made, Perturbed) and made.source not in self.seen:
-            self.seen.add(made.source)
-            return made
-        if isinstance(made, NotApplied):
-            self.refused.add(made.reason)
+        outcome = reapply(self.sample, transform, moves)
+        if isinstance(outcome, Perturbed) and outcome.source not in self.seen:
+            self.seen.add(outcome.source)
+            return outcome
+        if isinstance(outcome, NotApplied):
+            self.refused.add(outcome.reason)
         return None
 
     def near(self, perturbed: Perturbed) -> Perturbed | None:
@@ -135,10 +135,10 @@ class Space:
                 return None
             move = self.rng.choice(fresh)
             # Fresh moves are drawn from the original, so one replaces the move at its site, if there is one.
-            rest = tuple(each for each in perturbed.moves if _place(each) != _place(move))
+            rest = tuple(old for old in perturbed.moves if _place(old) != _place(move))
             smaller = len(rest) and self.rng.random() < 0.25
-            if made := self.make(transform, _ordered(rest if smaller else (*rest, move))):
-                return made
+            if variant := self.make(transform, _ordered(rest if smaller else (*rest, move))):
+                return variant
         return None
 
     def crossed(self, one: Perturbed, other: Perturbed) -> Perturbed | None:
@@ -213,7 +213,7 @@ class _Hunt:
     steps: Search
     asked: list[Perturbed] = field(default_factory=list)
     batch: list[Perturbed] = field(default_factory=list)
-    held: list[Tried] | None = None
+    tried: list[Tried] | None = None
     open: int = 0
     """Number of answers without a verdict."""
     unjudged: str = ""
@@ -228,13 +228,13 @@ class _Hunt:
         if self.violated is not None or self.ended is not None:
             return False
         try:
-            wanted = next(self.steps) if self.held is None else self.steps.send(self.held)
+            variants = next(self.steps) if self.tried is None else self.steps.send(self.tried)
         except StopIteration as stop:
             self.ended = str(stop.value)
             return False
-        self.batch = list(wanted)[: self.space.budget - len(self.asked)]
+        self.batch = list(variants)[: self.space.budget - len(self.asked)]
         if not self.batch:
-            self.ended = SPENT if wanted else self.space.none()
+            self.ended = SPENT if variants else self.space.none()
         return bool(self.batch)
 
     def queries(self, setup: AuditSetup) -> list[Query]:
@@ -243,7 +243,7 @@ class _Hunt:
 
     def judge(self, answers: Mapping[Query, Prediction], setup: AuditSetup) -> None:
         """Judge the answers to the current batch; stop at the first violation."""
-        self.held = []
+        self.tried = []
         for perturbed in self.batch:
             self.asked.append(perturbed)
             after = answer_to(
@@ -261,7 +261,7 @@ class _Hunt:
                 self.open += 1
                 self.unjudged = verdict.reason
             if isinstance(self.before, Predicted) and isinstance(after, Predicted):
-                self.held.append(Tried(perturbed, hold(self.before, after)))
+                self.tried.append(Tried(perturbed, hold(self.before, after)))
 
     def result(self, model: str, strategy: str, seed: int) -> Attacked:
         """The outcome of the search.
@@ -296,9 +296,9 @@ def hold(before: Predicted, after: Predicted) -> float:
     if isinstance(before.answer, float) and isinstance(after.answer, float):
         return -abs(after.answer - before.answer)
     scores = dict(after.scores)
-    own = labels_of(before.answer)
-    inside = [score for label, score in scores.items() if label in own]
-    outside = [score for label, score in scores.items() if label not in own]
+    labels = labels_of(before.answer)
+    inside = [score for label, score in scores.items() if label in labels]
+    outside = [score for label, score in scores.items() if label not in labels]
     return min(inside, default=0.0) - max(outside, default=0.0)
 
 
@@ -346,8 +346,8 @@ def genetic(space: Space) -> Search:
         for _ in range(STEP):
             one, other = space.rng.choice(parents), space.rng.choice(parents)
             child = space.crossed(one, other) if one is not other else None
-            if made := child or space.near(one):
-                children.append(made)
+            if variant := child or space.near(one):
+                children.append(variant)
         children = children or list(_fresh(space, STEP))
         idle = 0 if children else idle + 1
         population = population[: STEP // 2] + list((yield children))
@@ -356,10 +356,10 @@ def genetic(space: Space) -> Search:
 
 def exhaustive(space: Space) -> Search:
     """Try every variant of the countable transforms, if there are at most `budget` of them."""
-    known = [within(space.sample, name) for name in space.transforms]
-    countable = [transform for transform in known if overrides(transform, BaseTransform.count)]
+    transforms = [within(space.sample, name) for name in space.transforms]
+    countable = [transform for transform in transforms if overrides(transform, BaseTransform.count)]
     if not countable:
-        return UNCOUNTED if known else NO_TRANSFORM
+        return UNCOUNTED if transforms else NO_TRANSFORM
     # A transform that refuses the text has no variant of it.
     texts = [(transform, text) for transform in countable if (text := space.text(transform)) is not None]
     try:
@@ -372,9 +372,9 @@ def exhaustive(space: Space) -> Search:
     batch: list[Perturbed] = []
     for transform, text in texts:
         moves = transform.every(text)
-        batch += (made for each in moves if (made := space.make(transform, each)))
+        batch += (variant for move in moves if (variant := space.make(transform, move)))
     if not batch:
-        return space.none() if len(countable) == len(known) else UNCOUNTED
+        return space.none() if len(countable) == len(transforms) else UNCOUNTED
     yield batch
     return ""
 
@@ -395,12 +395,12 @@ def _fresh(space: Space, number: int) -> Iterator[Perturbed]:
         for transform in tuple(engines):
             if not number:
                 return
-            made = space.draw(transform)
-            if made is None:
+            variant = space.draw(transform)
+            if variant is None:
                 engines.remove(transform)  # its variants are used up, or it refuses this sample
             else:
                 number -= 1
-                yield made
+                yield variant
 
 
 def _place(move: Move) -> tuple[str, int]:

@@ -81,8 +81,8 @@ def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | 
     whole = trials.flips([violated.perturbed.moves])[0]
     if whole is None:
         return Gone(model=setup.model.name, seed=seed, violated=violated, reason=_why_gone(before))
-    kept, smallest = _fewest(violated.perturbed.moves, trials)
-    least = trials.flips([_mildest(kept, trials)])[0] or whole
+    moves, smallest = _fewest(violated.perturbed.moves, trials)
+    least = trials.flips([_mildest(moves, trials)])[0] or whole
     return Explained(
         model=setup.model.name,
         seed=seed,
@@ -120,16 +120,16 @@ class _Trials:
         for moves in several:
             if moves not in self.known:
                 self.known[moves] = None  # until an answer shows otherwise
-                made = self._made(moves)
-                if isinstance(made, Perturbed):
+                outcome = self._edit_of(moves)
+                if isinstance(outcome, Perturbed):
                     fresh[moves] = replace(
-                        made, other=self.rewritten.other, candidates=self.rewritten.candidates
+                        outcome, other=self.rewritten.other, candidates=self.rewritten.candidates
                     )
         if fresh:
             self._judge(fresh)
         return [self.known[moves] for moves in several]
 
-    def _made(self, moves: Moves) -> Perturbed | NotApplied:
+    def _edit_of(self, moves: Moves) -> Perturbed | NotApplied:
         """The edit of these moves, with what is known of it.
 
         The run has the evidence of the whole edit, and only of it what an execution found. A part of what
@@ -137,14 +137,14 @@ class _Trials:
         """
         run = self.rewritten
         whole = moves == run.moves
-        made = reapply(self.sample, self.transform, moves, variant=self.variant, unconfirmed=whole)
-        if isinstance(made, NotApplied):
-            return made
-        if whole and made.source == run.source:
-            return replace(made, evidence=run.evidence, rests_on=run.rests_on)
-        if {run.evidence, made.evidence} <= {*_BY_ANALYSIS}:
-            return replace(made, evidence=max(run.evidence, made.evidence, key=_BY_ANALYSIS.index))
-        return made
+        outcome = reapply(self.sample, self.transform, moves, variant=self.variant, unconfirmed=whole)
+        if isinstance(outcome, NotApplied):
+            return outcome
+        if whole and outcome.source == run.source:
+            return replace(outcome, evidence=run.evidence, rests_on=run.rests_on)
+        if {run.evidence, outcome.evidence} <= {*_BY_ANALYSIS}:
+            return replace(outcome, evidence=max(run.evidence, outcome.evidence, key=_BY_ANALYSIS.index))
+        return outcome
 
     def first(self, several: Iterator[Moves], size: int) -> Moves | None:
         """Return the first set of moves that flips the answer. `size` sets are asked about together."""
@@ -158,16 +158,16 @@ class _Trials:
 
     def _judge(self, fresh: dict[Moves, Perturbed]) -> None:
         task = self.setup.task
-        asked = {moves: asked_of(self.sample, made, task) for moves, made in fresh.items()}
-        queries = dict.fromkeys(asked.values())
+        by_moves = {moves: asked_of(self.sample, perturbed, task) for moves, perturbed in fresh.items()}
+        queries = dict.fromkeys(by_moves.values())
         answers = first_answers(list(queries), self.setup)
         labelled = replace(self.sample, label=self.label)
-        for moves, made in fresh.items():
-            self.asked.add(made.source)
-            after = answer_to(asked[moves], labelled, answers, task)
+        for moves, perturbed in fresh.items():
+            self.asked.add(perturbed.source)
+            after = answer_to(by_moves[moves], labelled, answers, task)
             model = self.setup.model
             verdict = judge(
-                made, self.before, after, labelled, task=task, noise=model.noise, scale=model.scale
+                perturbed, self.before, after, labelled, task=task, noise=model.noise, scale=model.scale
             )
             if isinstance(verdict, Violated):
                 self.known[moves] = verdict
@@ -187,9 +187,9 @@ def _fewest(moves: Moves, trials: _Trials) -> tuple[Moves, bool]:
             return pair, True
         if len(moves) == 3:
             return moves, True
-    kept = minimal(moves, lambda candidates: trials.first(candidates, size))
+    fewest = minimal(moves, lambda candidates: trials.first(candidates, size))
     # All single moves and all pairs failed, so a set of three cannot be beaten; a larger one might be.
-    return kept, len(kept) == 3 and len(moves) * (len(moves) - 1) // 2 <= MOST_PAIRS
+    return fewest, len(fewest) == 3 and len(moves) * (len(moves) - 1) // 2 <= MOST_PAIRS
 
 
 def _mildest(moves: Moves, trials: _Trials) -> Moves:

@@ -194,13 +194,13 @@ LOGS: Final[Mapping[str, tuple[Callable[[Path], TrainingLog], Extra | None]]] = 
 """The kinds of logs, and the package that each needs, which is also the name of the extra."""
 
 
-def log_kinds(given: str) -> tuple[str, ...]:
+def log_kinds(text: str) -> tuple[str, ...]:
     """The kinds of logs that a text with commas names.
 
     Raises:
         UsageError: there is no such kind, or its package is not installed.
     """
-    kinds = tuple(dict.fromkeys(part.strip() for part in given.split(",")))
+    kinds = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
     for kind in kinds:
         if kind not in LOGS:
             raise UsageError(f"unknown log {kind!r}; known: {', '.join(LOGS)}")

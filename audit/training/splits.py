@@ -58,8 +58,8 @@ def split(
     # Also within one corpus: two files with one text are two groups, and both sides may have one.
     known = {same(example) for example in splits.train}
     left_out = 0
-    for given, place in ((valid, splits.valid), (test, splits.test)):
-        wanted = place if given is None else given
+    for examples, place in ((valid, splits.valid), (test, splits.test)):
+        wanted = place if examples is None else examples
         fresh = [example for example in wanted if same(example) not in known]
         left_out += len(wanted) - len(fresh)
         place[:] = fresh

@@ -80,7 +80,7 @@ class Recipe:
 
     def sized(self, kind: type[S], **counted: Any) -> S:
         """The sizes of a network: those that the data decide, and the recipe's settings of equal names."""
-        names = {size.name for size in fields(kind)} & {own.name for own in fields(self)} - counted.keys()  # type: ignore[arg-type]
+        names = {size.name for size in fields(kind)} & {entry.name for entry in fields(self)} - counted.keys()  # type: ignore[arg-type]
         return kind(**counted, **{name: getattr(self, name) for name in names})
 
     def as_json(self) -> dict[str, object]:
@@ -192,13 +192,13 @@ def load_state(
         with safe_open(path, framework="pt") as file:
             about = file.metadata()
             saved = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-        known = load_json(about["recipe"])
+        recipe = load_json(about["recipe"])
         progress = _progress(load_json(about["progress"]))
         moments = load_json(about["moments"])
     except (SafetensorError, OSError, *DAMAGED) as error:
         raise _unusable(path, error) from error
     # Compared as JSON has them, where a tuple is a list.
-    if known != json.loads(json.dumps(identity)):
+    if recipe != json.loads(json.dumps(identity)):
         raise ModelError(
             f"{str(path)!r} is of a training with other settings or data; delete it, or take another --out"
         )
@@ -234,12 +234,12 @@ def _progress(values: Mapping[str, Any]) -> TrainingProgress:
         ValueError, KeyError, TypeError: a value is missing or of another type.
     """
     progress = TrainingProgress(**{entry.name: values[entry.name] for entry in fields(TrainingProgress)})
-    whole = (progress.step, progress.samples, progress.tokens, progress.best_epoch + 1)
+    counts = (progress.step, progress.samples, progress.tokens, progress.best_epoch + 1)
     # `best` is infinite at the start of a training that wants small values.
     sums = (progress.loss_sum, progress.operations, progress.seconds)
     numbers = isinstance(progress.best, int | float) and all(map(is_number, sums))
     epochs = isinstance(progress.epochs, list) and all(map(_is_epoch, progress.epochs))
-    sane = all(is_whole(number) and number >= 0 for number in whole) and numbers and epochs
+    sane = all(is_whole(number) and number >= 0 for number in counts) and numbers and epochs
     if not sane or progress.best_epoch >= len(progress.epochs):
         raise ValueError("its progress is damaged")
     return progress
@@ -307,7 +307,7 @@ class Validation(NamedTuple):
 
     worth: float
     """The number that decides which weights are kept."""
-    told: Mapping[str, float]
+    scores: Mapping[str, float]
     """Kept in `TrainingProgress.epochs` and in the model card."""
 
 
@@ -397,9 +397,9 @@ class Learner(ABC, Generic[N, B]):
         """How many examples a batch has."""
         return len(batch)  # type: ignore[arg-type]
 
-    def part(self, batch: B, some: slice) -> B:
+    def part(self, batch: B, rows: slice) -> B:
         """Some examples of a batch."""
-        return batch[some]  # type: ignore[index, no-any-return]
+        return batch[rows]  # type: ignore[index, no-any-return]
 
     def tokens(self, batch: B) -> int:
         """How many tokens a batch has, padding excluded; 0 where the family does not count them."""
@@ -464,8 +464,8 @@ class _Trainer(Generic[N]):
     def __init__(self, learner: Learner[N, Any], path: Path, execution: Execution) -> None:
         self._learner, self._path, self._execution = learner, path, execution
         # States of older versions, and of plain trainings, do not name the execution.
-        own = execution.as_json()
-        self._identity = {**learner.identity, "execution": own} if own else learner.identity
+        settings = execution.as_json()
+        self._identity = {**learner.identity, "execution": settings} if settings else learner.identity
         self._per_token = 0.0
         self._processes = execution.processes
         # Always made anew, also to resume: the optimiser needs the parameters that its saved state belongs
@@ -527,35 +527,35 @@ class _Trainer(Generic[N]):
         numbers = sum(weight.numel() for weight in weights)
         # Each weight with its gradient and the two moments of AdamW.
         fixed = 4 * sum(weight.numel() * weight.element_size() for weight in weights)
-        some = list(islice(learner.batches(0), 200))
-        longest = max(some, key=lambda batch: learner.tokens(batch) / learner.examples(batch))
-        part = -(-max(map(learner.examples, some)) // self._execution.parts)
-        kept = part * self._kept(learner.parts(longest, learner.examples(longest))[0])
+        batches = list(islice(learner.batches(0), 200))
+        longest = max(batches, key=lambda batch: learner.tokens(batch) / learner.examples(batch))
+        part = -(-max(map(learner.examples, batches)) // self._execution.parts)
+        insides = part * self._memory_of(learner.parts(longest, learner.examples(longest))[0])
         return (
             f"{numbers:,} weights; memory: {_gigabytes(fixed)} for weights, gradients and optimiser, "
-            f"about {_gigabytes(kept)} for the insides of the layers of {part:,} examples"
+            f"about {_gigabytes(insides)} for the insides of the layers of {part:,} examples"
         )
 
-    def _kept(self, example: Any) -> int:
+    def _memory_of(self, example: Any) -> int:
         """The bytes that the backward pass of one example needs."""
         learner, sizes = self._learner, dict[int, int]()
-        own = {weight.data_ptr() for weight in self._network.parameters()}
+        weights = {weight.data_ptr() for weight in self._network.parameters()}
 
         def pack(tensor: Tensor) -> Tensor:
             place = tensor.untyped_storage().data_ptr()
-            if place not in own:
+            if place not in weights:
                 sizes[place] = tensor.untyped_storage().nbytes()
             return tensor
 
         layers = blocks(self._network)
         most = inputs = inside = before = 0
 
-        def enter(module: nn.Module, given: tuple[Any, ...]) -> None:
+        def enter(module: nn.Module, arguments: tuple[Any, ...]) -> None:
             nonlocal before, inputs
             before = sum(sizes.values())
-            inputs += given[0].numel() * given[0].element_size()
+            inputs += arguments[0].numel() * arguments[0].element_size()
 
-        def leave(module: nn.Module, given: tuple[Any, ...], result: Any) -> None:
+        def leave(module: nn.Module, arguments: tuple[Any, ...], result: Any) -> None:
             nonlocal most, inside
             own_bytes = sum(sizes.values()) - before
             inside += own_bytes
@@ -568,9 +568,9 @@ class _Trainer(Generic[N]):
                 torch.random.fork_rng(devices=_generators(learner.device)),
                 torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor),
             ):
-                kept = learner.loss(self._network, example, learner.total - 1)
+                loss = learner.loss(self._network, example, learner.total - 1)
                 total = sum(sizes.values())
-                del kept
+                del loss
         finally:
             for hook in hooks:
                 hook.remove()
@@ -667,7 +667,7 @@ class _Trainer(Generic[N]):
             # Without gradients and word by word, blocks would be compiled again for many shapes.
             with self._not_compiled():
                 judged = learner.validate(self._network)
-            pair = judged.worth, dict(judged.told)
+            pair = judged.worth, dict(judged.scores)
             self._network.train()
         worth, scores = self._processes.from_first(pair)
         epoch = (progress.step - 1) // learner.per_epoch
@@ -687,8 +687,8 @@ class _Trainer(Generic[N]):
             streams["cuda"] = torch.cuda.get_rng_state(device)
         random = {
             f"{name} {rank}": state
-            for name, own in streams.items()
-            for rank, state in enumerate(self._processes.gathered(own))
+            for name, stream in streams.items()
+            for rank, state in enumerate(self._processes.gathered(stream))
             if rank or name != "cpu"
         }
         if not self._processes.first:
@@ -769,8 +769,8 @@ def adamw(
     groups: dict[str, list[nn.Parameter]] = {"matrices": [], "vectors": [], "tables": []}
     for weight in network.parameters():
         apart = id(weight) in spared
-        own = "tables" if table_factor is not None else "vectors"
-        groups[own if apart else "matrices" if weight.dim() == 2 else "vectors"].append(weight)
+        kind = "tables" if table_factor is not None else "vectors"
+        groups[kind if apart else "matrices" if weight.dim() == 2 else "vectors"].append(weight)
     settings = [
         {
             "params": weights,

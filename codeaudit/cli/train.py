@@ -105,7 +105,7 @@ class TrainingMonitor:
         self._others, self._moment, self._pace = others, Moment.of, TrainingSpeed.between
 
         console = Terminal(beneath(sys.stderr))
-        self._label, self._total, self._tell = label, learner.total, learner.told
+        self._label, self._total, self._tell = label, learner.total, learner.epoch_line
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),

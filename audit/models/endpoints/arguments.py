@@ -44,7 +44,7 @@ class Patience:
     @classmethod
     def read(cls, settings: Settings) -> Self:
         """The given arguments; defaults for the others."""
-        return cls(**given(settings, *(field.name for field in fields(cls))))  # type: ignore[arg-type]
+        return cls(**arguments_of(settings, *(field.name for field in fields(cls))))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Prices:
         Raises:
             UsageError: the cost is limited, and a price is missing.
         """
-        prices = given(settings, "price_in", "price_out")
+        prices = arguments_of(settings, "price_in", "price_out")
         if settings.max_cost is not None and len(prices) < 2:
             flag = settings.flag
             raise UsageError(
@@ -104,7 +104,7 @@ BATCH_SHARE: Final = 0.5
 """What a token costs in a batch, of its usual price, with every vendor that has batches."""
 
 
-def given(settings: Settings, *names: str) -> dict[str, str | float]:
+def arguments_of(settings: Settings, *names: str) -> dict[str, str | float]:
     """The arguments of these names that the user set."""
     return {name: settings.arguments[name] for name in names if name in settings.arguments}
 
@@ -223,10 +223,10 @@ def check_answers_differ(arguments: Mapping[str, str | float | None], body: Mapp
             f"{several} with temperature=0 would be one answer many times; write a temperature above 0, "
             f"or leave it out for {TEMPERATURE}"
         )
-    if taken := sorted({"seed", "temperature"} & body.keys()):
+    if names := sorted({"seed", "temperature"} & body.keys()):
         raise UsageError(
-            f"{several}: each answer has a seed of its own, so that -M extra_body cannot set {taken[0]}; "
-            f"write -M {taken[0]}=VALUE"
+            f"{several}: each answer has a seed of its own, so that -M extra_body cannot set {names[0]}; "
+            f"write -M {names[0]}=VALUE"
         )
 
 

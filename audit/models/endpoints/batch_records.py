@@ -122,8 +122,8 @@ class BatchRecords:
 def request_name(fingerprint: str, prompt: Prompt, query: Query, number: int) -> str:
     """The name of a request: equal for equal requests of one model only."""
     repeat = [query.bucket, query.number] if isinstance(query, Repeat) else None
-    asked = [query.task, query.language, query.source, query.labels, query.words, repeat, number]
+    parts = [query.task, query.language, query.source, query.labels, query.words, repeat, number]
     beside = [query.beside] if query.beside else []  # without it the names stay as they were
     # A plug-in's prompt is not part of the fingerprint.
-    text = json.dumps([fingerprint, prompt.digest, *asked, *beside])
+    text = json.dumps([fingerprint, prompt.digest, *parts, *beside])
     return hashlib.sha256(text.encode()).hexdigest()[:40]

@@ -152,9 +152,9 @@ class BatchStream(AnswerStream):
         self._patience = patience
         """Seconds to wait for batches; `None` without an end."""
         self._began = time.monotonic()
-        self._asked = 0
+        self._count = 0
         self._taken = 0
-        self._given: list[tuple[int, Prediction]] = []
+        self._group: list[tuple[int, Prediction]] = []
         self._ready: list[tuple[int, Prediction]] = []
         self._requests: dict[str, BatchRequest] = {}
         """The requests without an answer, by name."""
@@ -174,8 +174,8 @@ class BatchStream(AnswerStream):
         endpoint = self._session.endpoint
         prompts = [endpoint.prompts.of(query) for query in queries]  # raises before anything is paid for
         for query, prompt in zip(queries, prompts, strict=True):
-            pending = PendingQuery(place=self._asked, query=query, samples=endpoint.samples)
-            self._asked += 1
+            pending = PendingQuery(place=self._count, query=query, samples=endpoint.samples)
+            self._count += 1
             for number in range(endpoint.samples):
                 name = request_name(self._fingerprint, prompt, query, number)
                 if name in self._requests:
@@ -186,9 +186,9 @@ class BatchStream(AnswerStream):
 
     @override
     def arrived(self) -> list[tuple[int, Prediction]]:
-        self._taken += len(self._given)
-        self._given = []
-        if self._taken == self._asked:
+        self._taken += len(self._group)
+        self._group = []
+        if self._taken == self._count:
             return []
         if not self._ready:
             if self._session.end is not None:
@@ -200,8 +200,8 @@ class BatchStream(AnswerStream):
                     break
             if not self._ready:
                 raise self._session.end or ModelError("the batches of the endpoint were stopped")
-        self._given, self._ready = self._ready, []
-        return self._given
+        self._group, self._ready = self._ready, []
+        return self._group
 
     @override
     def stop(self) -> list[tuple[int, Prediction]]:
@@ -216,7 +216,7 @@ class BatchStream(AnswerStream):
                 spending.settle(request.held, NOTHING)
                 spending.waiting += 1
                 request.held = None
-        return [*self._given, *self._ready]
+        return [*self._group, *self._ready]
 
     # ── the event loop ───────────────────────────────────────────────────────────────────────────────────
 
@@ -273,7 +273,7 @@ class BatchStream(AnswerStream):
                         holds.pop(name, None)
         for record in {record.key: record for record in holds.values()}.values():
             if not record.id:
-                record.id = await self._persisted(lambda record=record: _found(client, record))  # type: ignore[misc]
+                record.id = await self._persisted(lambda record=record: _number_of(client, record))  # type: ignore[misc]
                 if not record.id:  # the process ended before the batch left
                     self._records.drop(record)
                     continue
@@ -352,7 +352,7 @@ class BatchStream(AnswerStream):
                 await self._endured(error, attempt, began)
                 attempt += 1
                 # Nobody knows if it was made before the connection broke.
-                record.id = await self._persisted(lambda: _found(client, record))
+                record.id = await self._persisted(lambda: _number_of(client, record))
         self._records.write(record)
         for name in names:
             del self._unsent[name]
@@ -447,11 +447,11 @@ class BatchStream(AnswerStream):
         first = self._requests[ours[0]].query
         prompt = self._session.endpoint.prompts.of(first)
         results = await self._persisted(lambda: client.results(state, prompt, first), record)
-        wanted = set(record.names)
+        names = set(record.names)
         outcomes: dict[str, Reply | RequestError] = {}
         strange = doubled = 0
         for name, outcome in results:
-            if name not in wanted:
+            if name not in names:
                 strange += 1
             elif name in outcomes:
                 doubled += 1
@@ -553,5 +553,5 @@ class BatchStream(AnswerStream):
         self._session.check_fit(drained=not self._requests)
 
 
-async def _found(client: BatchClient, record: BatchRecord) -> str:
+async def _number_of(client: BatchClient, record: BatchRecord) -> str:
     return await client.find(record.key, made=record.made / 1e9, count=len(record.names))

@@ -70,13 +70,13 @@ class EndpointAddress:
     def headers(self) -> dict[str, str]:
         """The headers of every request besides the key: the user's, and that for basic authentication."""
         # One way of writing it, because two would both be sent.
-        own = {
+        headers = {
             AUTHORIZATION if name.title() == AUTHORIZATION else name: value
             for name, value in self.own_headers.items()
         }
         if self.basic:
-            own.setdefault(AUTHORIZATION, self._basic)
-        return own
+            headers.setdefault(AUTHORIZATION, self._basic)
+        return headers
 
     @property
     def keyless(self) -> bool:
@@ -118,13 +118,13 @@ def address(base_url: str, key: str | None, *, key_name: str) -> EndpointAddress
         UsageError: this is no URL of an endpoint, or the key cannot be sent. No message contains a secret.
     """
     text = base_url.strip()
-    shown = f"--base-url {redacted_url(text)!r}"
+    option = f"--base-url {redacted_url(text)!r}"
     # Copied from the record of a run. Sent as it is, the endpoint would see the user `***`.
     if was_redacted(text):
-        raise UsageError(f"{shown} was recorded without its user and password; give it anew")
+        raise UsageError(f"{option} was recorded without its user and password; give it anew")
     server = server_of(text)
     if server is None or server.scheme not in ("http", "https"):
-        raise UsageError(f"{shown} is no address; {_remedy(text)}")
+        raise UsageError(f"{option} is no address; {_remedy(text)}")
     key = (key or "").strip()
     # A header cannot hold it, and the error of the library would contain the key.
     if not (key.isascii() and key.isprintable()) or " " in key:
@@ -133,7 +133,7 @@ def address(base_url: str, key: str | None, *, key_name: str) -> EndpointAddress
     if basic and ":" not in basic:
         basic += ":"
     if not basic.isprintable():
-        raise UsageError(f"{shown} has a user or password that cannot be sent")
+        raise UsageError(f"{option} has a user or password that cannot be sent")
     url = f"{server.scheme}://{server.place}{server.path.rstrip('/')}"
     return EndpointAddress(url=url, key=key, key_name=key_name, basic=basic, written=server.user)
 

@@ -32,10 +32,10 @@ class Proxy:
         return tuple(part for text in (user, unquote(user)) for part in (text, *text.split(":", 1)))
 
 
-def proxy_for(url: str, given: str | None) -> Proxy | None:
+def proxy_for(url: str, text: str | None) -> Proxy | None:
     """The proxy for requests to a URL; `None`: they go there directly.
 
-    That is `given`, the value of `--proxy`. Without it, it is the proxy of the environment (`HTTP_PROXY`,
+    That is `text`, the value of `--proxy`. Without it, it is the proxy of the environment (`HTTP_PROXY`,
     `HTTPS_PROXY`, `ALL_PROXY`, in lower case too, but for `NO_PROXY`) or of the system's settings. This
     machine itself is never reached through one of these: its proxy would read what nobody else should.
 
@@ -43,18 +43,18 @@ def proxy_for(url: str, given: str | None) -> Proxy | None:
         UsageError: the proxy has no valid address.
         ModelError: it needs a package that is not installed.
     """
-    if given is not None:
-        return _read(given, OPTION)
+    if text is not None:
+        return _read(text, OPTION)
     parts = urlsplit(url)
     host = parts.hostname or ""
     if is_loopback(host):
         return None
-    known = getproxies()
-    exempt = [host.strip() for host in known.get("no", "").split(",")]
+    by_scheme = getproxies()
+    exempt = [host.strip() for host in by_scheme.get("no", "").split(",")]
     if "*" in exempt or proxy_bypass(parts.netloc) or proxy_bypass(host):
         return None
     for scheme in (parts.scheme, "all"):
-        if value := known.get(scheme):
+        if value := by_scheme.get(scheme):
             return _read(value, _variable(f"{scheme}_proxy"))
     return None
 
@@ -92,18 +92,18 @@ def _variable(name: str) -> str:
 
 def _read(value: str, source: str) -> Proxy:
     text = value.strip()
-    shown = f"{source}={redacted_url(text)!r}"
+    setting = f"{source}={redacted_url(text)!r}"
     if was_redacted(text):
-        raise UsageError(f"{shown} was recorded without its user and password; give it anew")
+        raise UsageError(f"{setting} was recorded without its user and password; give it anew")
     url = text if "://" in text else f"http://{text}"
     server = server_of(url)
     if server is None or server.scheme not in SCHEMES or server.path not in ("", "/"):
         raise UsageError(
-            f"{shown} is no address of a proxy; write http://HOST:PORT, or https or socks5 in place of http"
+            f"{setting} is no address of a proxy; write http://HOST:PORT, or https or socks5 in place of http"
         )
     if server.scheme in SOCKS and find_spec("socksio") is None:
         raise ModelError(
-            f"{shown} needs the package socksio, which is not installed; "
+            f"{setting} needs the package socksio, which is not installed; "
             'try: pip install "codeaudit-ml[socks]"'
         )
-    return Proxy(url=url, shown=shown)
+    return Proxy(url=url, shown=setting)

@@ -68,8 +68,8 @@ def check_named(key: str, text: str) -> str:
             raise UsageError(f"-M {key}: this header describes the request and cannot be set")
     if not text or not text.isprintable() or (kind == "headers" and not text.isascii()):
         raise UsageError(f"-M {key}: its value is empty, or holds a character that cannot be sent")
-    left = _VARIABLE.sub("", text)
-    if looks_secret(left) or (names_secret(name) and left == text):
+    rest = _VARIABLE.sub("", text)
+    if looks_secret(rest) or (names_secret(name) and rest == text):
         raise UsageError(
             f"-M {key} seems to hold a secret, which would be kept with the run; put it into a variable and "
             f"write {key}='$NAME' with the name of that variable (in these quotes: without them a shell puts "

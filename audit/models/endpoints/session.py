@@ -134,7 +134,7 @@ class Session:
     def __init__(self, endpoint: Endpoint, name: str) -> None:
         self.endpoint = endpoint
         self.name = name
-        self.meter = Meter(asked=endpoint.model, prices=endpoint.prices)
+        self.meter = Meter(model=endpoint.model, prices=endpoint.prices)
         self.throttle = Throttle(endpoint.patience.concurrency)
         self.end: ModelError | None = None
         """Why no further query will be answered."""
@@ -303,9 +303,9 @@ class Session:
         self.meter.reply(reply.tokens, reply.served)
         if reply.tokens is not None and reply.tokens[0] >= max(SMALLEST_WINDOW, self._most_tokens):
             self._check_whole(query, reply.tokens[0])
-        said = reply.text if reply.inside is None else reply.inside
+        content = reply.text if reply.inside is None else reply.inside
         # An object that is whole was not cut.
-        prediction = self.endpoint.prompts.of(query).read(said, cut=reply.cut and reply.inside is None)
+        prediction = self.endpoint.prompts.of(query).read(content, cut=reply.cut and reply.inside is None)
         # Scrubbed as a whole: a key that is cut in its middle would not be recognised.
         text = self.endpoint.address.scrub(reply.text)
         if not isinstance(prediction, Failed):
@@ -475,12 +475,12 @@ class Session:
         Never longer than the patience lasts.
         """
         if error.wait > 0:
-            wanted = min(error.wait, LONGEST_WAIT)
+            wait = min(error.wait, LONGEST_WAIT)
         else:
             # Spread by chance, so that requests that failed together do not come again together.
             step = min(self.endpoint.patience.backoff * 2.0**attempt, LONGEST_BACKOFF)
-            wanted = step * self._chance.uniform(0.75, 1.0)
-        return min(wanted, self.patience_left())
+            wait = step * self._chance.uniform(0.75, 1.0)
+        return min(wait, self.patience_left())
 
     def patience_left(self) -> float:
         """Seconds until the patience ends if no answer arrives; 0 if it has ended."""
@@ -524,7 +524,7 @@ class Session:
         if all(wrong):
             reason, _ = max(failed.items(), key=lambda item: item[1])
             raise EndpointLostError(
-                self._refused(int(reason.removeprefix("endpoint: ")), self.meter.told.get(reason, ""))
+                self._refused(int(reason.removeprefix("endpoint: ")), self.meter.messages.get(reason, ""))
             )
 
     def compare(self, several: list[tuple[str, ...]]) -> None:

@@ -132,10 +132,10 @@ class Spending:
         name = exceeded[0]
         option = f"--max-{name}"
         spent, limit, next_one = (
-            _shown(name, value)
+            _as_text(name, value)
             for value in (getattr(self._spent, name), self.limits[name], getattr(amount, name))
         )
-        higher = _shown(name, 2 * self.limits[name])
+        higher = _as_text(name, 2 * self.limits[name])
         raise LimitError(
             f"{option} {limit} is reached: {spent} spent, and the next request may need {next_one}",
             more=f"{option} {higher}",
@@ -170,7 +170,7 @@ class Spending:
             self.ledger.ended(number, reported, spent)
 
 
-def _shown(name: str, value: float) -> str:
+def _as_text(name: str, value: float) -> str:
     return f"{value:.6g}" if name == "cost" else f"{value:.0f}"
 
 

@@ -76,7 +76,7 @@ class Meter:
     """The counts since the model was loaded."""
 
     prices: Prices | None
-    asked: str = ""
+    model: str = ""
     """The model that requests name."""
     requests: int = 0
     retries: int = 0
@@ -90,7 +90,7 @@ class Meter:
     """Replies without a number of tokens."""
     failed: Counter[str] = field(default_factory=Counter)
     """Queries without an answer, by reason."""
-    told: dict[str, str] = field(default_factory=dict)
+    messages: dict[str, str] = field(default_factory=dict)
     """By reason, the endpoint's message with its first failure."""
     served: list[str] = field(default_factory=list)
     """The models, with versions, that replies name."""
@@ -109,7 +109,7 @@ class Meter:
         """Count a query without an answer."""
         self.failed[reason] += 1
         if message:
-            self.told.setdefault(reason, message)
+            self.messages.setdefault(reason, message)
 
     @property
     def cost(self) -> float | None:
@@ -131,7 +131,7 @@ class Meter:
             "replies_without_tokens": self.unmetered,
             "cost": self.cost,
             "failed": dict(self.failed.most_common()),
-            "told": dict(self.told),
+            "told": dict(self.messages),
             "served": list(self.served),
         }
 
@@ -144,12 +144,12 @@ class Meter:
         ]
         if self.unmetered:
             parts.append(f"{self.unmetered:,} replies did not report their tokens")
-        if odd := [name for name in self.served if _differ(name, self.asked)]:
-            parts.append(f"{odd[0]!r} answered in the place of {self.asked!r}")
+        if odd := [name for name in self.served if _differ(name, self.model)]:
+            parts.append(f"{odd[0]!r} answered in the place of {self.model!r}")
         if self.cost is not None:
             parts.append(f"cost {self.cost:.4f}")
         for reason, count in self.failed.most_common():
-            message = f" ({self.told[reason]})" if reason in self.told else ""
+            message = f" ({self.messages[reason]})" if reason in self.messages else ""
             parts.append(f"{reason} x{count:,}{message}")
         return "; ".join(parts)
 

@@ -69,9 +69,9 @@ class RollingWindow(AnswerStream):
     def __init__(self, loop: LoopThread, session: Session) -> None:
         self._loop = loop
         self._session = session
-        self._asked = 0
+        self._count = 0
         self._taken = 0
-        self._given: list[tuple[int, Prediction]] = []
+        self._group: list[tuple[int, Prediction]] = []
         """The last group: it counts as taken when the next one is asked for."""
         self._arrived: deque[tuple[int, Prediction]] = deque()
         self._news = threading.Event()
@@ -102,29 +102,29 @@ class RollingWindow(AnswerStream):
         samples = self._session.endpoint.samples
         new = [
             PendingQuery(place=place, query=query, samples=samples)
-            for place, query in enumerate(queries, start=self._asked)
+            for place, query in enumerate(queries, start=self._count)
         ]
-        self._asked += len(new)
+        self._count += len(new)
         self._loop.call(self._add, new)
 
     @override
     def arrived(self) -> list[tuple[int, Prediction]]:
-        self._taken += len(self._given)
-        self._given = []
-        while self._taken < self._asked and not self._given:
+        self._taken += len(self._group)
+        self._group = []
+        while self._taken < self._count and not self._group:
             # Read before the answers: what arrives in between is taken, and the end is found the next time.
             ended = self._running.done()
-            self._given = self._all()
-            if not self._given:
+            self._group = self._all()
+            if not self._group:
                 if ended:
                     self._running.result()  # a mistake of ours is raised here
                     raise self._session.end or ModelError("the requests to the endpoint were stopped")
                 self._news.wait(PULSE)
                 self._news.clear()
-                if self._taken + len(self._arrived) < self._asked:
+                if self._taken + len(self._arrived) < self._count:
                     time.sleep(max(0.0, min(GATHERED, self._last + GATHERED - time.monotonic())))
         self._last = time.monotonic()
-        return self._given
+        return self._group
 
     @override
     def stop(self) -> list[tuple[int, Prediction]]:
@@ -132,7 +132,7 @@ class RollingWindow(AnswerStream):
         # Also after Ctrl-C: no request may go on, and cost, after the caller has gone.
         wait([self._running], timeout=CLOSING)
         self._session.compare(self._several)
-        return [*self._given, *self._all()]
+        return [*self._group, *self._all()]
 
     def _all(self) -> list[tuple[int, Prediction]]:
         arrived = []
@@ -203,8 +203,8 @@ class RollingWindow(AnswerStream):
     async def _ended(self, limit: LimitError) -> None:
         """Send nothing more, but wait for what is under way, because it is paid for."""
         self._session.end = limit
-        while self._tasks and not self._stopped and (left := self._session.patience_left()):
-            await asyncio.wait(self._tasks, timeout=left)
+        while self._tasks and not self._stopped and (patience := self._session.patience_left()):
+            await asyncio.wait(self._tasks, timeout=patience)
 
     async def _rung(self, seconds: float) -> None:
         """Wait until something has changed, at most so long."""

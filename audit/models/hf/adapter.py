@@ -91,18 +91,18 @@ class Adapter:
 
         try:
             self._resize(network)
-            given = {key: self.settings[key] for key in _DECIDING if self.settings.get(key) is not None}
+            settings = {key: self.settings[key] for key in _DECIDING if self.settings.get(key) is not None}
             tensors = {_bare(key): value for key, value in load_file(self.folder / WEIGHTS).items()}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                peft.inject_adapter_in_model(peft.LoraConfig(inference_mode=True, **given), network)
+                peft.inject_adapter_in_model(peft.LoraConfig(inference_mode=True, **settings), network)
                 report = peft.set_peft_model_state_dict(network, tensors)
         except Exception as error:  # peft passes on errors of any type
             raise ModelError(
                 f"cannot load {self.name!r}: its adapter does not fit its base model: {in_one_line(error)}"
             ) from error
-        own = ("lora_", ".modules_to_save.", "trainable_tokens_")
-        missing = [key for key in report.missing_keys if any(mark in key for mark in own)]
+        marks = ("lora_", ".modules_to_save.", "trainable_tokens_")
+        missing = [key for key in report.missing_keys if any(mark in key for mark in marks)]
         if odd := sorted(report.unexpected_keys) or sorted(missing):
             what = "has weights for which its base model has no place" if report.unexpected_keys else "has no"
             raise ModelError(
@@ -112,8 +112,8 @@ class Adapter:
     def _resize(self, network: Any) -> None:
         """Give a network as many words as the adapter has, if it brings the vectors of all words."""
         words = network.get_input_embeddings()
-        own = next(name for name, module in network.named_modules() if module is words)
-        for name in (f"{own}.weight", f"{own}.base_layer.weight"):
+        prefix = next(name for name, module in network.named_modules() if module is words)
+        for name in (f"{prefix}.weight", f"{prefix}.base_layer.weight"):
             if name in self.shapes and self.shapes[name][0] != len(words.weight):
                 network.resize_token_embeddings(self.shapes[name][0], mean_resizing=False)
 
@@ -155,7 +155,7 @@ def _settings(folder: Path, name: str) -> Mapping[str, Any]:
 
 def _flaw(folder: Path, settings: Mapping[str, Any]) -> str:
     """Why an adapter is not read; empty if it may be."""
-    if any((folder / whole).is_file() for whole in ("model.safetensors", "model.safetensors.index.json")):
+    if any((folder / file).is_file() for file in ("model.safetensors", "model.safetensors.index.json")):
         return f"it holds whole weights and an adapter ({CONFIG}); move one of them to a folder of its own"
     if (kind := settings.get("peft_type")) != "LORA":
         return f"an adapter of type {kind!r}; only LoRA is read: merge it into its base model with peft"

@@ -194,9 +194,9 @@ class Arguments:
         Raises:
             UsageError: an argument has none on a model with this head.
         """
-        taken = ALWAYS | head.arguments
-        if idle := sorted(key for key in self.given if family(key) not in taken):
-            known = ", ".join(sorted(taken))
+        accepted = ALWAYS | head.arguments
+        if idle := sorted(key for key in self.given if family(key) not in accepted):
+            known = ", ".join(sorted(accepted))
             raise UsageError(
                 f"-M {idle[0]} has no effect on {model!r}, which answers by {head.words}; known: {known}"
             )

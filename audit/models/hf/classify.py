@@ -46,7 +46,7 @@ class ClassificationHead:
         """
         config = engine.network.config
         outputs = int(config.num_labels)
-        own = [str(config.id2label[number]) for number in sorted(config.id2label)]
+        labels = [str(config.id2label[number]) for number in sorted(config.id2label)]
         if arguments.labels and len(arguments.labels) != max(outputs, 2):
             raise UsageError(
                 f"{len(arguments.labels)} labels for {engine.name!r}, which has {_counted(outputs)}; name "
@@ -54,7 +54,7 @@ class ClassificationHead:
             )
         self._engine = engine
         self._outputs = outputs
-        self._labels = arguments.labels or (() if outputs == 1 else tuple(own))
+        self._labels = arguments.labels or (() if outputs == 1 else tuple(labels))
         self._several = config.problem_type == MULTI_LABEL
         self._template = arguments.template
         self._answers: dict[tuple[object, ...], tuple[Answer, ...]] = {}
@@ -99,16 +99,16 @@ class ClassificationHead:
             ModelError: the labels are not answers of the query's task.
         """
         if not self._labels and isinstance(answer_kind(query.task), Ranking):
-            texts, asked = self._engine.texts, query.text or query.source
-            return texts.several(query, query.candidates, lambda code: texts.pair(asked, code))
+            texts, text = self._engine.texts, query.text or query.source
+            return texts.several(query, query.candidates, lambda code: texts.pair(text, code))
         self._meaning(query)
-        return self._engine.texts.shown(query, self._template)
+        return self._engine.texts.tokenized(query, self._template)
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The answers with the highest scores, or the rankings of candidates."""
         if batch and batch[0].query.candidates and not self._labels:
-            values = [[float(number) for number in each] for each in self._memory.of(batch)]
-            return [ranked_by(each) if all(map(isfinite, each)) else NOT_FINITE for each in values]
+            values = [[float(number) for number in row] for row in self._memory.of(batch)]
+            return [ranked_by(row) if all(map(isfinite, row)) else NOT_FINITE for row in values]
         scores = self.scores([tokenized.rows[0] for tokenized in batch])
         return [self._prediction(tokenized.query, row) for tokenized, row in zip(batch, scores, strict=True)]
 
@@ -133,18 +133,18 @@ class ClassificationHead:
         alike = [[place for place, meant in enumerate(meaning) if meant == answer] for answer in answers]
         joint = torch.stack([scores[places].logsumexp(0) for places in alike])
         labels = [self._labels[meaning.index(answer)] for answer in answers]
-        kept, margin = ranked(labels, joint)
+        likely, margin = ranked(labels, joint)
         best = int(joint.argmax())
         # With a map of words the driver reads the label itself, and must not read a word of the task again.
-        return Predicted(answer=labels[best] if query.words else answers[best], scores=kept, margin=margin)
+        return Predicted(answer=labels[best] if query.words else answers[best], scores=likely, margin=margin)
 
     def _set(self, scores: torch.Tensor) -> Prediction:
         """All labels with a positive score, or the best label if there is none."""
         threshold = min(0.0, float(scores.max()))  # a logit of 0 is a probability of one half
         scored = zip(self._labels, scores.tolist(), strict=True)
-        said = tuple(label for label, score in scored if score >= threshold)
-        kept, _ = ranked(self._labels, scores)
-        return Predicted(answer=said, scores=kept, margin=float(scores.abs().min()))
+        answer = tuple(label for label, score in scored if score >= threshold)
+        likely, _ = ranked(self._labels, scores)
+        return Predicted(answer=answer, scores=likely, margin=float(scores.abs().min()))
 
     def _choices(self) -> list[str]:
         # Numbers and truth values may be the classes of any task.
@@ -194,12 +194,12 @@ class ClassificationHead:
         # answers of another task.
         foreign = names and self._choices()
         if len(known) < len(answers) or foreign:
-            taken = f", which takes {kind.accepted}" if isinstance(kind, CLOSED) else ""
+            hint = f", which takes {kind.accepted}" if isinstance(kind, CLOSED) else ""
             words_of = kind.labels if isinstance(kind, OneLabel) else getattr(kind, "words", ())
             numbered = _numbered(task, len(self._labels))
             example = ",".join(numbered or (words_of if len(words_of) == len(self._labels) else "…"))
             raise ModelError(
-                f"the labels of {name!r} are {_list(self._labels)}, no answers to the task {task!r}{taken}; "
+                f"the labels of {name!r} are {_list(self._labels)}, no answers to the task {task!r}{hint}; "
                 f"name what they mean in this order, as -M labels={example}, or say what each means with "
                 "--label-map WORD=LABEL,…"
             )

@@ -99,15 +99,15 @@ class EmbeddingHead:
         """
         if isinstance(answer_kind(query.task), Ranking):
             words, code = self._starts
-            asked = words + query.text if query.text else code + query.source
-            texts = [asked, *(code + candidate for candidate in query.candidates)]
+            question = words + query.text if query.text else code + query.source
+            texts = [question, *(code + candidate for candidate in query.candidates)]
             return self._engine.texts.several(query, texts)
         if not isinstance(answer_kind(query.task), NameOfCode):
             raise ModelError(
                 f"model {self._engine.name!r} gives embeddings, which find names and rank candidates; it has "
                 f"no answer to the task {query.task!r}"
             )
-        return self._engine.texts.shown(query, self._template)
+        return self._engine.texts.tokenized(query, self._template)
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The nearest names, or the ranking of the candidates."""
@@ -117,9 +117,9 @@ class EmbeddingHead:
         predictions: list[Prediction] = []
         for row in self.scores([tokenized.rows[0] for tokenized in batch]):
             if row.isfinite().all():
-                kept, margin = ranked(self._names, row)
+                scores, margin = ranked(self._names, row)
                 predictions.append(
-                    Predicted(answer=self._names[int(row.argmax())], scores=kept, margin=margin)
+                    Predicted(answer=self._names[int(row.argmax())], scores=scores, margin=margin)
                 )
             else:
                 predictions.append(NOT_FINITE)
@@ -192,7 +192,7 @@ def pooling_of(folder: Path, name: str) -> str:
     # Newer configs name the mode; older ones have a truth value for each: `pooling_mode_mean_tokens`.
     named = config.get("pooling_mode")
     if named is None:
-        named = [_MODE.sub("", key) for key, said in config.items() if _MODE.match(key) and said is True]
+        named = [_MODE.sub("", key) for key, value in config.items() if _MODE.match(key) and value is True]
     modes = [str(mode) for mode in named] if isinstance(named, list) else [str(named)]
     if len(modes) != 1 or modes[0] not in POOLINGS:
         raise ModelError(
@@ -208,8 +208,8 @@ def starts_of(folder: Path, name: str) -> tuple[str, str]:
         ModelError: its config is damaged.
     """
     prompts = _json(folder / "config_sentence_transformers.json", name, {}).get("prompts")
-    known = prompts if isinstance(prompts, dict) else {}
-    starts = [next((known[key] for key in keys if known.get(key)), "") for keys in _STARTS]
+    texts = prompts if isinstance(prompts, dict) else {}
+    starts = [next((texts[key] for key in keys if texts.get(key)), "") for keys in _STARTS]
     words, code = (start if isinstance(start, str) else "" for start in starts)
     return words, code
 

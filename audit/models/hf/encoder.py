@@ -64,19 +64,19 @@ class Encoder(nn.Module):
             ValueError: it is damaged, or of no encoder that fits.
         """
         super().__init__()
-        made = known(config)
+        settings = library_config(config)
         auto: Any = transformers.AutoModel
         try:
             with quiet():
                 # One word and the padding: the table of words is not used.
-                made.vocab_size = int(made.pad_token_id or 0) + 1
+                settings.vocab_size = int(settings.pad_token_id or 0) + 1
                 self.network = stripped(
-                    auto.from_config(made, attn_implementation=ATTENTION, dtype=torch.float32)
+                    auto.from_config(settings, attn_implementation=ATTENTION, dtype=torch.float32)
                 )
         except Exception as error:  # the library raises anything on damaged sizes
             raise ValueError(in_one_line(error)) from error
-        self.first = first_place(made)
-        self.sizes = (made.hidden_size, made.num_hidden_layers, made.num_attention_heads)
+        self.first = first_place(settings)
+        self.sizes = (settings.hidden_size, settings.num_hidden_layers, settings.num_attention_heads)
         """Width, layers and heads."""
 
     def forward(self, embedded: Tensor, places: Tensor, groups: Sequence[HeadGroup]) -> Tensor:
@@ -87,7 +87,7 @@ class Encoder(nn.Module):
         return states
 
 
-def known(config: Mapping[str, Any]) -> Any:
+def library_config(config: Mapping[str, Any]) -> Any:
     """The config of the library with this content.
 
     Raises:
@@ -143,7 +143,7 @@ class EncoderStart:
     @property
     def longest(self) -> int:
         """Number of positions that it has."""
-        return int(self.config["max_position_embeddings"]) - first_place(known(self.config))
+        return int(self.config["max_position_embeddings"]) - first_place(library_config(self.config))
 
     def speaking(self, words: Sequence[str]) -> Tokenizer:
         """The tokenizer with these as whole words.

@@ -64,15 +64,16 @@ class MaskFillingHead:
         # Masks are read as special tokens, so one of the source would look like ours.
         if any(self._mask in text for text in query.units):
             return MASK_IN_CODE
-        shown = self._shown(query)
-        if isinstance(shown, Failed):
-            return shown
+        text_of = self._text_of(query)
+        if isinstance(text_of, Failed):
+            return text_of
         most = 1 if isinstance(answer_kind(query.task), OneWordOf) else self._most
         texts = self._engine.texts
         tokenized = texts.fitted(
             query,
             lambda source: tuple(
-                texts.marked(shown(source, self._mask * number), whole=False) for number in range(1, most + 1)
+                texts.marked(text_of(source, self._mask * number), whole=False)
+                for number in range(1, most + 1)
             ),
         )
         if isinstance(tokenized, Failed):
@@ -108,7 +109,7 @@ class MaskFillingHead:
         last = torch.tensor([len(row) - 1 for row in rows], device=logits.device)
         return log_softmax(logits[torch.arange(len(rows), device=logits.device), last].double(), -1).cpu()
 
-    def _shown(self, query: Query) -> Callable[[str, str], str] | Failed:
+    def _text_of(self, query: Query) -> Callable[[str, str], str] | Failed:
         """Makes the text for the network of a source and of masks."""
         kind = answer_kind(query.task)
         if isinstance(kind, NameOfCode) and self._in_place:
@@ -133,8 +134,8 @@ class MaskFillingHead:
 
     def _chosen(self, words: tuple[str, ...], scores: torch.Tensor) -> Prediction:
         values = scores[self._first_tokens(words)]
-        kept, margin = ranked(words, values)
-        return Predicted(answer=words[int(values.argmax())], scores=kept, margin=margin)
+        likely, margin = ranked(words, values)
+        return Predicted(answer=words[int(values.argmax())], scores=likely, margin=margin)
 
     def _filled(self, query: Query, at_masks: Sequence[torch.Tensor]) -> Prediction:
         means = torch.stack([scores.amax(-1).mean() for scores in at_masks])
@@ -147,11 +148,11 @@ class MaskFillingHead:
         leads = [float((top[:, 0] - top[:, 1]).min())]
         leads += [float(means[best] - mean) for place, mean in enumerate(means) if place != best]
         vocabulary = tokenizer.convert_ids_to_tokens(range(at_masks[0].shape[1]))
-        kept, _ = ranked([str(token) for token in vocabulary], at_masks[0][0])
+        likely, _ = ranked([str(token) for token in vocabulary], at_masks[0][0])
         in_place = isinstance(answer_kind(query.task), NameOfCode) and self._in_place
         # Several masks are parts of one name, where a tokenizer may put blanks between them.
         read = _as_filled(text) if in_place else self._prompts.of(query).read(text)
-        return read if isinstance(read, Failed) else replace(read, scores=kept, margin=min(leads))
+        return read if isinstance(read, Failed) else replace(read, scores=likely, margin=min(leads))
 
     def _first_tokens(self, words: tuple[str, ...]) -> list[int]:
         if words not in self._words:

@@ -101,7 +101,7 @@ class GenerationHead:
         self._engine = engine
         self._prompts = arguments.prompts
         # Thinking would use up the tokens of the answer.
-        self._told = {"enable_thinking": False, **arguments.chat_arguments}
+        self._options = {"enable_thinking": False, **arguments.chat_arguments}
         ends = _ends(network.generation_config) | _ends(network.config.get_text_config()) | _ends(tokenizer)
         mark = _turn_end(tokenizer) if has_template else None
         is_base = mark is not None and mark not in ends
@@ -117,10 +117,10 @@ class GenerationHead:
         self._samples = arguments.samples
         self._temperature = arguments.temperature
         network.generation_config = _greedy(network, engine.pad, tokenizer)
-        known = _ends(network.generation_config)
-        self._added_end = mark if self._chat and mark not in known else None
+        marks = _ends(network.generation_config)
+        self._added_end = mark if self._chat and mark not in marks else None
         if self._added_end is not None:
-            network.generation_config.eos_token_id = sorted(known | {self._added_end})
+            network.generation_config.eos_token_id = sorted(marks | {self._added_end})
         self._thinks = self._chat and self._begins_with_thoughts()
 
     def _check_told(self, arguments: Arguments) -> None:
@@ -137,14 +137,14 @@ class GenerationHead:
             )
         read = _names_in(self._engine.texts.tokenizer)
         if odd := [argument for argument in arguments.chat_arguments if read and argument not in read]:
-            known = ", ".join(sorted(read - _GIVEN)) or "nothing but the turns"
+            names = ", ".join(sorted(read - _GIVEN)) or "nothing but the turns"
             raise UsageError(
-                f"-M chat_template_kwargs.{odd[0]} has no effect on {name!r}: its chat template reads {known}"
+                f"-M chat_template_kwargs.{odd[0]} has no effect on {name!r}: its chat template reads {names}"
             )
 
     def _begins_with_thoughts(self) -> bool:
         """Whether answers begin with thoughts: the template opens them, or the user asks for them."""
-        if self._told["enable_thinking"] and "enable_thinking" in _names_in(self._engine.texts.tokenizer):
+        if self._options["enable_thinking"] and "enable_thinking" in _names_in(self._engine.texts.tokenizer):
             return True
         try:
             text = self._templated([{"role": "user", "content": _ASKED}])
@@ -166,8 +166,8 @@ class GenerationHead:
             settings["turn_end"] = self._added_end
         if self._thinks:
             settings["longest_thought"] = LONGEST_THOUGHT
-        if self._told != {"enable_thinking": False}:
-            settings["chat_template_kwargs"] = json.dumps(self._told, sort_keys=True)
+        if self._options != {"enable_thinking": False}:
+            settings["chat_template_kwargs"] = json.dumps(self._options, sort_keys=True)
         return settings
 
     def ask(self, query: Query) -> TokenizedQuery | Failed:
@@ -181,10 +181,10 @@ class GenerationHead:
         prompt = self._prompts.of(query)
 
         def rows(source: str) -> tuple[Row, ...]:
-            asked = replace(query, source=source)
+            piece = replace(query, source=source)
             if not self._chat:
-                return (self._engine.texts.plain(prompt.text(asked)),)
-            turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages(asked)]
+                return (self._engine.texts.plain(prompt.text(piece)),)
+            turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages(piece)]
             return (self._engine.texts.marked(self._templated(turns), whole=True),)
 
         longest = self._most(query)
@@ -205,7 +205,7 @@ class GenerationHead:
         """A chat in the model's own template."""
         try:
             text = self._engine.texts.tokenizer.apply_chat_template(
-                turns, add_generation_prompt=True, tokenize=False, **self._told
+                turns, add_generation_prompt=True, tokenize=False, **self._options
             )
         except Exception as error:  # a template is a program, which may raise anything
             raise ModelError(
@@ -217,8 +217,8 @@ class GenerationHead:
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The continuations, read in the format of their prompts; of a text that is measured, its bits."""
         readers = [self._reader(tokenized.query) for tokenized in batch]
-        asked = [tokenized for tokenized, reader in zip(batch, readers, strict=True) if reader is None]
-        written = iter(self._continuations(asked))
+        waiting = [tokenized for tokenized, reader in zip(batch, readers, strict=True) if reader is None]
+        written = iter(self._continuations(waiting))
         return [
             next(written) if reader is None else reader.answer(tokenized)
             for tokenized, reader in zip(batch, readers, strict=True)

@@ -135,7 +135,7 @@ class WindowedTokenizer:
             tokens = best
         return TokenizedQuery(query=query, rows=tokens, grows=grows)
 
-    def shown(self, query: Query, template: str | None) -> TokenizedQuery | Failed:
+    def tokenized(self, query: Query, template: str | None) -> TokenizedQuery | Failed:
         """A query for a network without a prompt: the source as it is, or the pair of units; or the user's
         template with them.
 
@@ -157,12 +157,12 @@ class WindowedTokenizer:
         rows: list[Row] = []
         encoded = encode or self.plain
         for text in texts:
-            asked = replace(query, source=text)
-            tokenized = self.fitted(asked, lambda part: (encoded(part),))
+            piece = replace(query, source=text)
+            tokenized = self.fitted(piece, lambda part: (encoded(part),))
             if isinstance(tokenized, Failed):
                 return tokenized
-            if asked in self.cut:
-                self.cut.discard(asked)
+            if piece in self.cut:
+                self.cut.discard(piece)
                 self.cut.add(query)
             rows += tokenized.rows
         return TokenizedQuery(query=query, rows=tuple(rows))
@@ -180,8 +180,8 @@ def window_of(tokenizer: Any, config: Any, network: nn.Module, sentence: int | N
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             used = 0 if module.padding_idx is None else module.padding_idx + 1
             bounds.append(module.num_embeddings - used)
-    known = [int(bound) for bound in bounds if isinstance(bound, int | float) and 0 < bound < _UNSET]
-    return min(known, default=None)
+    lengths = [int(bound) for bound in bounds if isinstance(bound, int | float) and 0 < bound < _UNSET]
+    return min(lengths, default=None)
 
 
 def padded(
@@ -229,14 +229,14 @@ class RowMemory:
 
     def of(self, batch: Sequence[TokenizedQuery]) -> list[list[torch.Tensor]]:
         """For each query what its rows became."""
-        again = self._found(
+        again = self._tensors_of(
             {row for tokenized in batch if isinstance(tokenized.query, Repeat) for row in tokenized.rows}
         )
-        wanted = dict.fromkeys(
+        rows = dict.fromkeys(
             row for tokenized in batch if not isinstance(tokenized.query, Repeat) for row in tokenized.rows
         )
-        tensors = {row: self._known[row] for row in wanted if row in self._known}
-        tensors |= self._found(wanted.keys() - tensors.keys())
+        tensors = {row: self._known[row] for row in rows if row in self._known}
+        tensors |= self._tensors_of(rows.keys() - tensors.keys())
         if len(self._known) + len(tensors) > MOST_ROWS:
             self._known.clear()
         self._known |= tensors
@@ -245,7 +245,7 @@ class RowMemory:
             for tokenized in batch
         ]
 
-    def _found(self, rows: Collection[Row]) -> dict[Row, torch.Tensor]:
+    def _tensors_of(self, rows: Collection[Row]) -> dict[Row, torch.Tensor]:
         ordered = sorted(rows, key=lambda row: (-len(row), row))
         return dict(zip(ordered, self._read(ordered), strict=True)) if ordered else {}
 

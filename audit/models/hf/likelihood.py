@@ -49,13 +49,13 @@ class TextLikelihoodReader:
         rows: tuple[Row, ...] = tuple(tokens[start : start + self._window] for start in starts)
         return TokenizedQuery(query=query, rows=rows)
 
-    def answer(self, asked: TokenizedQuery) -> Prediction:
+    def answer(self, tokenized: TokenizedQuery) -> Prediction:
         """Bits per byte."""
-        first, *others = asked.rows
+        first, *others = tokenized.rows
         nats = self._nats(first, 1) + sum(self._nats(row, self._overlap) for row in others)
         if not math.isfinite(nats):
             return NOT_FINITE
-        return Predicted(answer=bits_per_byte(nats, asked.query.source))
+        return Predicted(answer=bits_per_byte(nats, tokenized.query.source))
 
     def _start(self) -> int:
         """The token from which the first one is predicted."""

@@ -78,8 +78,8 @@ def method_of(config: Any) -> str | None:
     if about is None:
         return None
     settings = about if isinstance(about, Mapping) else about.to_dict()
-    known = str(settings.get("quant_method") or next((_OLD[key] for key in _OLD if settings.get(key)), ""))
-    return known.lower() or "unknown"
+    method = str(settings.get("quant_method") or next((_OLD[key] for key in _OLD if settings.get(key)), ""))
+    return method.lower() or "unknown"
 
 
 def check_method(method: str, name: str) -> None:
@@ -101,8 +101,8 @@ def settings_for(bits: str) -> Any:
     """The settings with which the library quantises weights to `4bit` or `8bit` while it loads them."""
     from transformers import BitsAndBytesConfig
 
-    made: Any = BitsAndBytesConfig
-    return made(load_in_4bit=bits == "4bit", load_in_8bit=bits == "8bit")
+    make: Any = BitsAndBytesConfig
+    return make(load_in_4bit=bits == "4bit", load_in_8bit=bits == "8bit")
 
 
 TIMEOUT: Final = 10.0
@@ -217,7 +217,7 @@ def _decisive(folder: Path) -> Iterator[Path]:
 
 def _snapshot(name: str, revision: str | None, code: bool, gguf: str) -> Path:
     # Without the user's word no code is fetched, so that none can run by mistake.
-    wanted = [*_TEXTS, *([gguf] if gguf else _WEIGHTS), *(["*.py"] if code else [])]
+    patterns = [*_TEXTS, *([gguf] if gguf else _WEIGHTS), *(["*.py"] if code else [])]
     # Asked first, because `snapshot_download` tries for minutes, and tells a missing model and a missing
     # network with one error.
     silence = _silence(name, revision)
@@ -226,7 +226,7 @@ def _snapshot(name: str, revision: str | None, code: bool, gguf: str) -> Path:
             path = snapshot_download(
                 name,
                 revision=revision,
-                allow_patterns=wanted,
+                allow_patterns=patterns,
                 ignore_patterns=list(_ELSEWHERE),
                 etag_timeout=TIMEOUT,
                 local_files_only=bool(silence),
@@ -351,17 +351,17 @@ def _source(name: str, arguments: Arguments) -> Source:
         place = head if slash else "."
     trust = arguments.trust_remote_code
     folder = find_folder(place, revision=arguments.revision, code=trust, gguf=gguf)
-    shown = with_prompt(f"hf/{name}", shown_prompt(arguments.prompt))
+    spec = with_prompt(f"hf/{name}", shown_prompt(arguments.prompt))
     if gguf:
         if not (folder / gguf).is_file():
-            raise ModelError(f"no file {gguf!r} in {str(folder)!r} for model {shown!r}")
-        check_method("gguf", shown)
-    adapter = None if gguf else read_adapter(folder, shown)
+            raise ModelError(f"no file {gguf!r} in {str(folder)!r} for model {spec!r}")
+        check_method("gguf", spec)
+    adapter = None if gguf else read_adapter(folder, spec)
     if adapter is not None:
         folder = _base_of(adapter, arguments)
     elif arguments.base is not None:
-        raise UsageError(f"-M base has no effect on {shown!r}, which is no adapter")
-    return Source(name=shown, folder=folder, arguments=arguments, gguf=gguf, adapter=adapter)
+        raise UsageError(f"-M base has no effect on {spec!r}, which is no adapter")
+    return Source(name=spec, folder=folder, arguments=arguments, gguf=gguf, adapter=adapter)
 
 
 def _base_of(adapter: Adapter, arguments: Arguments) -> Path:
@@ -532,11 +532,11 @@ def _network(source: Source, head: str, config: Any, precision: str | None, plac
     if not source.gguf:
         settings["use_safetensors"] = True
     network, report = source.read(auto.from_pretrained, output_loading_info=True, **settings)
-    given: Mapping[str, object] = {} if adapter is None else adapter.shapes
+    shapes: Mapping[str, object] = {} if adapter is None else adapter.shapes
     missing = sorted(
         key
         for key in report["missing_keys"]
-        if key not in given and not (head == "embedding" and "pooler." in key)
+        if key not in shapes and not (head == "embedding" and "pooler." in key)
     )
     if missing:
         raise ModelError(
@@ -553,12 +553,12 @@ def _quantised(source: Source, config: Any) -> bool:
         UsageError: they would be quantised twice.
         ModelError: a package is missing.
     """
-    asked, method = source.arguments.quantize, "gguf" if source.gguf else method_of(config)
-    if asked is not None and method is not None:
+    bits, method = source.arguments.quantize, "gguf" if source.gguf else method_of(config)
+    if bits is not None and method is not None:
         raise UsageError(
-            f"-M quantize={asked}: the weights of {source.name!r} are quantised already ({method})"
+            f"-M quantize={bits}: the weights of {source.name!r} are quantised already ({method})"
         )
-    if asked is not None:
+    if bits is not None:
         method = "bitsandbytes"
     if method is not None:
         check_method(method, source.name)
@@ -612,8 +612,8 @@ def _digest(source: Source) -> str:
 def _pad(tokenizer: Any, network: Any, words: int) -> int:
     """The padding token. It is also set in the config, because some networks find the end of a text by it."""
     own = getattr(network.config.get_text_config(), "pad_token_id", None)
-    known = (tokenizer.pad_token_id, own, tokenizer.eos_token_id)
-    pad = next((token for token in known if isinstance(token, int) and 0 <= token < words), 0)
+    tokens = (tokenizer.pad_token_id, own, tokenizer.eos_token_id)
+    pad = next((token for token in tokens if isinstance(token, int) and 0 <= token < words), 0)
     network.config.get_text_config().pad_token_id = pad
     network.config.pad_token_id = pad
     return pad

@@ -164,16 +164,16 @@ class HubModel(BaseModel):
             read = [self._head.ask(query) for query in queries]
             numbers = range(self.samples)
             rows = [
-                replace(asked, attempt=each)
-                for asked in read
-                if isinstance(asked, TokenizedQuery)
-                for each in numbers
+                replace(tokenized, attempt=number)
+                for tokenized in read
+                if isinstance(tokenized, TokenizedQuery)
+                for number in numbers
             ]
             # All answers to all queries in one list, because a batch may hold answers to several queries.
             answers = iter(self._batches(rows, most=max(len(queries), ATTEMPTS_AT_ONCE)))
             return [
-                asked if isinstance(asked, Failed) else joined([next(answers) for _ in numbers])
-                for asked in read
+                tokenized if isinstance(tokenized, Failed) else joined([next(answers) for _ in numbers])
+                for tokenized in read
             ]
 
     def _measured_noise(self) -> float:
@@ -192,8 +192,8 @@ class HubModel(BaseModel):
         for row, beside in zip(rows, together, strict=True):
             alone = self._head.scores([row])[0]
             if bool(alone.isnan().any()) or bool(beside.isnan().any()):
-                whole = self.precision == "float32"
-                remedy = "its weights are not finite" if whole else "try --precision float32"
+                full = self.precision == "float32"
+                remedy = "its weights are not finite" if full else "try --precision float32"
                 raise ModelError(f"model {self.name!r} gives no numbers in {self.precision}; {remedy}")
             top = alone.topk(min(16, len(alone)))
             finite = top.values.isfinite() & beside[top.indices].isfinite()
@@ -228,31 +228,31 @@ class Batcher:
         self.room = room
         """Largest number of padded tokens in a batch; `inf` if only failed allocations limit it."""
 
-    def __call__(self, asked: Sequence[TokenizedQuery], *, most: int | None = None) -> list[Prediction]:
+    def __call__(self, queries: Sequence[TokenizedQuery], *, most: int | None = None) -> list[Prediction]:
         """One prediction per query, in the same order. `most`: largest number of queries in a batch."""
         predictions: dict[int, Prediction] = {}
-        waiting = sorted(range(len(asked)), key=lambda number: -asked[number].length)
+        waiting = sorted(range(len(queries)), key=lambda number: -queries[number].length)
         # Longest first also pads least: neighbours have similar lengths.
         while waiting:
-            batch = self._next(waiting[:most], asked)
+            batch = self._next(waiting[:most], queries)
             try:
-                answers = self._answer([asked[number] for number in batch])
+                answers = self._answer([queries[number] for number in batch])
             except (torch.OutOfMemoryError, RuntimeError, MemoryError) as error:
                 if not _is_memory(error):
                     raise
                 answers = [NO_MEMORY] if len(batch) == 1 else []
             if not answers:
                 _release()  # outside of the handler: the exception's traceback keeps the tensors alive
-                self.room = _cost([asked[number] for number in batch[: math.ceil(len(batch) / 2)]])
+                self.room = _cost([queries[number] for number in batch[: math.ceil(len(batch) / 2)]])
                 continue
             predictions.update(zip(batch, answers, strict=True))
             waiting = waiting[len(batch) :]
-        return [predictions[number] for number in range(len(asked))]
+        return [predictions[number] for number in range(len(queries))]
 
-    def _next(self, waiting: Sequence[int], asked: Sequence[TokenizedQuery]) -> Sequence[int]:
+    def _next(self, waiting: Sequence[int], queries: Sequence[TokenizedQuery]) -> Sequence[int]:
         """The next batch: as many queries as fit, and at least one."""
         size = 1
-        while size < len(waiting) and _cost([asked[number] for number in waiting[: size + 1]]) <= self.room:
+        while size < len(waiting) and _cost([queries[number] for number in waiting[: size + 1]]) <= self.room:
             size += 1
         return waiting[:size]
 

@@ -236,9 +236,9 @@ class AnthropicBatches(InspectClient, BatchClient):
 
     async def _answer(self, method: str, path: str, body: bytes | None = None) -> httpx2.Response:
         client: Any = self._model.api.client
-        known = {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
+        defaults = {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
         key = {"x-api-key": self._address.key} if self._address.key else {}
-        headers = {**known, **key, "content-type": "application/json"}
+        headers = {**defaults, **key, "content-type": "application/json"}
         url = f"{str(client.base_url).rstrip('/')}{PATH}{path}"
         request = self._large.build_request(method, url, content=body, headers=headers)
         response = await self._large.send(request)
@@ -261,5 +261,5 @@ class AnthropicBatches(InspectClient, BatchClient):
 
 def _counts(batch: Mapping[str, Any]) -> dict[str, int]:
     counts = batch.get("request_counts")
-    known = counts if isinstance(counts, dict) else {}
-    return {name: number for name, number in known.items() if isinstance(number, int)}
+    numbers = counts if isinstance(counts, dict) else {}
+    return {name: number for name, number in numbers.items() if isinstance(number, int)}

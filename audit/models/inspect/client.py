@@ -80,7 +80,7 @@ class InspectClient(EndpointClient):
         self._address = where
         self._generation = generation
         self._timeout = timeout
-        self._told = False
+        self._warned = False
         """Whether the user knows that the vendor gives no log-probabilities."""
         self._http = self.transports(
             base_url=where.url,
@@ -118,17 +118,17 @@ class InspectClient(EndpointClient):
             raise self._failure(error) from None
 
     def _config(self, prompt: Prompt, attempt: int) -> GenerateConfig:
-        asked = self._generation
-        longest = asked.longest(prompt)
+        generation = self._generation
+        longest = generation.longest(prompt)
         config = GenerateConfig(
-            temperature=asked.temperature,
-            seed=asked.seed_of(attempt),
+            temperature=generation.temperature,
+            seed=generation.seed_of(attempt),
             max_tokens=longest,
             max_retries=0,
             max_connections=AT_ONCE,
             # To find out whether reasoning may be summarised, OpenAI would be asked something else first.
-            **{"cache_prompt": False, "reasoning_summary": "none", **asked.options},
-            **({"logprobs": True, "top_logprobs": LIKELIEST} if asked.logprobs else {}),
+            **{"cache_prompt": False, "reasoning_summary": "none", **generation.options},
+            **({"logprobs": True, "top_logprobs": LIKELIEST} if generation.logprobs else {}),
         )
         if longest is None:  # some vendors want a number
             api = self._model.api
@@ -160,18 +160,18 @@ class InspectClient(EndpointClient):
             served=self._address.line(output.model or ""),
         )
 
-    def _likely(self, given: Logprobs | None, text: str) -> Lead:
+    def _likely(self, logprobs: Logprobs | None, text: str) -> Lead:
         """What the log-probabilities of a reply say; inspect-ai gives all in the form of OpenAI's chats."""
         if not self._generation.logprobs or self._generation.samples > 1:
             return NO_LEAD
-        if given is None:
-            if not self._told:
-                self._told = True
+        if logprobs is None:
+            if not self._warned:
+                self._warned = True
                 _log.warning("codeaudit: the vendor gives no log-probabilities; answers have no margins")
             return NO_LEAD
         # inspect-ai drops tokens of Google's that are certain; without the first one, another would be read.
-        whole = "".join(place.token for place in given.content).strip()
-        return leads({"logprobs": given.model_dump()}) if whole.startswith(text.strip()) else NO_LEAD
+        content = "".join(place.token for place in logprobs.content).strip()
+        return leads({"logprobs": logprobs.model_dump()}) if content.startswith(text.strip()) else NO_LEAD
 
     def _failure(self, error: Exception) -> RequestError:
         """What an error of a vendor's library means."""

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from codeaudit.audit.models.endpoints.arguments import (
     NONE,
     BaseDecoding,
+    arguments_of,
     check_answers_differ,
-    given,
     json_object,
     one_of,
     read_count,
@@ -59,8 +59,10 @@ class VendorDecoding(BaseDecoding):
             UsageError: several answers are wanted and all would be equal.
         """
         names = ("temperature", "seed", "samples", "max_tokens")
-        arguments: dict[str, Any] = {key: sent(value) for key, value in given(settings, *names).items()}
-        options: dict[str, object] = dict(given(settings, *OPTIONS))
+        arguments: dict[str, Any] = {
+            key: sent(value) for key, value in arguments_of(settings, *names).items()
+        }
+        options: dict[str, object] = dict(arguments_of(settings, *OPTIONS))
         if "extra_body" in options:
             options["extra_body"] = json.loads(str(options["extra_body"]))
         if arguments.get("samples", 1) != 1:
@@ -81,8 +83,10 @@ class VendorDecoding(BaseDecoding):
 
     def __str__(self) -> str:
         """Every parameter, also those that are not sent, as text for fingerprints."""
-        shown = {"temperature": self.temperature, "seed": self.seed, "max_tokens": self.max_tokens}
-        values: dict[str, object] = {name: NONE if value is None else value for name, value in shown.items()}
+        numbers = {"temperature": self.temperature, "seed": self.seed, "max_tokens": self.max_tokens}
+        values: dict[str, object] = {
+            name: NONE if value is None else value for name, value in numbers.items()
+        }
         if self.samples > 1:
             values["samples"] = self.samples
         if self.logprobs:

@@ -111,7 +111,7 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
         )
     vendor = VENDORS.get(name, Vendor(name))
     where = _address(name, vendor, settings)
-    generation, asked = VendorDecoding.read(settings), prompts(settings)
+    generation, wordings = VendorDecoding.read(settings), prompts(settings)
     patience = Patience.read(settings)
     batching = Batching.read(settings)
     endpoint = Endpoint(
@@ -126,7 +126,7 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
             patience.timeout,
             batched=batching is not None,
         ),
-        prompts=asked,
+        prompts=wordings,
         samples=generation.samples,
         is_own=name in LOCAL,
         patience=patience,
@@ -141,15 +141,15 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
     packages = {package: version_of(package) for package in ("inspect-ai", vendor.package) if package}
     identity = urlencode(
         {
-            "prompts": asked.digest,
+            "prompts": wordings.digest,
             **{package: number for package, number in packages.items() if number},
             **({} if version is None else {"version": version}),
         }
     )
-    shown = settings.arguments.get("name")
+    alias = settings.arguments.get("name")
     return EndpointModel(
         endpoint,
-        name=f"{form}{rest}" + (f" ({shown})" if shown else ""),
+        name=f"{form}{rest}" + (f" ({alias})" if alias else ""),
         fingerprint=f"{NAME}/{rest}@{where.url}?{generation}&{identity}",
         prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
         noise=float(settings.arguments.get("noise", 0.0)),

@@ -66,7 +66,7 @@ class BatchingClient(Client, BatchClient):
                 options={"headers": {**self._headers, "Content-Type": "multipart/form-data"}},
             )
             file = self._named(sent)
-            made = await self._client.post(
+            batch = await self._client.post(
                 "/batches",
                 cast_to=httpx2.Response,
                 body={
@@ -77,7 +77,7 @@ class BatchingClient(Client, BatchClient):
                 },
                 options={"headers": self._headers},
             )
-            return self._named(made)
+            return self._named(batch)
 
     @override
     async def find(self, key: str, *, made: float, count: int) -> str:

@@ -51,7 +51,7 @@ from codeaudit.audit.models.openai.refusals import (
     server_words,
     status_in,
 )
-from codeaudit.audit.models.openai.replies import NO_LEAD, choice_of, leads, of_responses, said, whole
+from codeaudit.audit.models.openai.replies import NO_LEAD, choice_of, leads, of_responses, text_of, whole
 from codeaudit.audit.prompts import Prompt, thinks
 from codeaudit.audit.records import Query
 from codeaudit.audit.registry import answer_kind
@@ -260,7 +260,7 @@ class Client(EndpointClient):
         choice = choice_of(completion)
         if choice is None:
             raise self._unreadable(completion, foreign=True)
-        message = said(choice, chat=self._decoding.api != "completions")
+        message = text_of(choice, chat=self._decoding.api != "completions")
         ended = choice.get("finish_reason")
         if ended == "content_filter" or message.refused:
             raise RequestError("refused by its filter")
@@ -376,14 +376,14 @@ class Client(EndpointClient):
 
 def _why(error: BaseException) -> str:
     """The operating system's message for a failed connection."""
-    seen = 0
+    depth = 0
     cause: BaseException | None = error
-    while cause is not None and seen < 10:  # exceptions may refer to each other in a circle
+    while cause is not None and depth < 10:  # exceptions may refer to each other in a circle
         if isinstance(cause, ConnectionError) and cause.errno:
             return os.strerror(cause.errno)
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror
-        last, cause, seen = cause, cause.__cause__ or cause.__context__, seen + 1
+        last, cause, depth = cause, cause.__cause__ or cause.__context__, depth + 1
     return str(last) or type(last).__name__
 
 

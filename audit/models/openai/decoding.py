@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, Self
 from urllib.parse import urlencode
 
-from codeaudit.audit.models.endpoints.arguments import NONE, BaseDecoding, check_answers_differ, given, sent
+from codeaudit.audit.models.endpoints.arguments import (
+    NONE,
+    BaseDecoding,
+    arguments_of,
+    check_answers_differ,
+    sent,
+)
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.models.text_models import KWARGS, TEMPERATURE, chat_arguments
 from codeaudit.transforms.errors import UsageError
@@ -70,7 +76,7 @@ class Decoding(BaseDecoding):
         """
         # `-M seed=none` is another thing than no argument: the field is not sent, instead of its default.
         names = ("api", "temperature", "seed", "samples", "max_tokens", "tokens_field", "reasoning_effort")
-        arguments = {key: sent(value) for key, value in given(settings, *names).items()}
+        arguments = {key: sent(value) for key, value in arguments_of(settings, *names).items()}
         structured = settings.arguments.get("structured") is True
         logprobs = settings.arguments.get("logprobs") is True
         _check_api(str(arguments.get("api", "chat")), settings, structured=structured)
@@ -107,7 +113,7 @@ class Decoding(BaseDecoding):
     def sent(self, bound: int | None, *, seed: int | None = None) -> dict[str, object]:
         """The fields of a request for replies of up to `bound` tokens, with an answer's own `seed`."""
         seed = self.seed if seed is None else seed
-        known: dict[str, object] = {
+        fields: dict[str, object] = {
             "temperature": self.temperature,
             "seed": seed,
             self.tokens_field: bound,
@@ -115,10 +121,10 @@ class Decoding(BaseDecoding):
         if self.reasoning_effort is not None:
             nested = self.api == "responses"
             name = "reasoning" if nested else "reasoning_effort"
-            known[name] = {"effort": self.reasoning_effort} if nested else self.reasoning_effort
+            fields[name] = {"effort": self.reasoning_effort} if nested else self.reasoning_effort
         if self.logprobs:
-            known |= LOGPROBS[self.api]
-        return {name: value for name, value in known.items() if value is not None}
+            fields |= LOGPROBS[self.api]
+        return {name: value for name, value in fields.items() if value is not None}
 
     def __str__(self) -> str:
         """Every parameter, also those that are not sent, as text for fingerprints."""

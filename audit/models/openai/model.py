@@ -59,8 +59,8 @@ OURS: Final = frozenset({"input", "messages", "model", "n", "prompt", "store", "
 
 def _body(text: str) -> str:
     """Check the fields of each request; they stay a text because arguments are texts or numbers."""
-    if taken := sorted(OURS & json.loads(json_object("extra_body", text)).keys()):
-        raise UsageError(f"-M extra_body cannot set {', '.join(taken)}")
+    if names := sorted(OURS & json.loads(json_object("extra_body", text)).keys()):
+        raise UsageError(f"-M extra_body cannot set {', '.join(names)}")
     return text
 
 
@@ -146,7 +146,7 @@ def load(name: str, settings: Settings) -> EndpointModel:
         )
     if settings.sends:
         where = replace(where, proxy=proxy_for(where.url, settings.proxy))
-    decoding, asked = Decoding.read(settings, name), prompts(settings)
+    decoding, wordings = Decoding.read(settings, name), prompts(settings)
     patience, batching = Patience.read(settings), Batching.read(settings)
     if batching is not None and decoding.stream:
         raise UsageError(
@@ -158,7 +158,7 @@ def load(name: str, settings: Settings) -> EndpointModel:
         model=name,
         address=where,
         connect=partial(_client, where, name, decoding, patience.timeout, batched=batching is not None),
-        prompts=asked,
+        prompts=wordings,
         samples=decoding.samples,
         patience=patience,
         prices=Prices.read(settings),
@@ -174,12 +174,12 @@ def load(name: str, settings: Settings) -> EndpointModel:
     )
     version = sent(settings.arguments.get("version"))
     # In plain text, because people compare it in manifests.
-    identity = urlencode({"prompts": asked.digest, **({} if version is None else {"version": version})})
+    identity = urlencode({"prompts": wordings.digest, **({} if version is None else {"version": version})})
     fingerprint = f"openai/{name}@{where.url}?{decoding}&{identity}{where.identity and f'&{where.identity}'}"
-    shown = settings.arguments.get("name")
+    alias = settings.arguments.get("name")
     return EndpointModel(
         endpoint,
-        name=f"openai/{name}" + (f" ({shown})" if shown else ""),
+        name=f"openai/{name}" + (f" ({alias})" if alias else ""),
         fingerprint=fingerprint,
         prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
         noise=float(settings.arguments.get("noise", 0.0)),
@@ -196,7 +196,7 @@ def _address(settings: Settings) -> EndpointAddress:
         ModelError: a variable that an argument names is not set.
     """
     by_kind: dict[str, dict[str, str]] = {}
-    kept: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     named: list[str] = []
     for kind in ("headers", "query"):
         given_ones = dict(grouped(settings.arguments, kind))
@@ -206,7 +206,7 @@ def _address(settings: Settings) -> EndpointAddress:
             by_kind[kind][name] = value
             named += secrets
             # Header names are the same in small letters.
-            kept.append((f"{kind}.{name.lower() if kind == 'headers' else name}", without_names(text)))
+            pairs.append((f"{kind}.{name.lower() if kind == 'headers' else name}", without_names(text)))
         # A vendor with a secret of its own must not see the key of another one.
     own_secret = any(is_secret(text) for kind in by_kind for _, text in grouped(settings.arguments, kind))
     variable = settings.arguments.get("key_env")
@@ -223,7 +223,7 @@ def _address(settings: Settings) -> EndpointAddress:
         own_headers=by_kind["headers"],
         query=by_kind["query"],
         named=tuple(named),
-        identity=urlencode(kept, safe="$.{}:,"),
+        identity=urlencode(pairs, safe="$.{}:,"),
     )
 
 

@@ -69,16 +69,16 @@ def server_words(body: object, depth: int = 0) -> str:
 
 
 def _of_mapping(body: Mapping[str, object], depth: int) -> str:
-    known = {str(name).lower(): value for name, value in body.items()}
+    by_name = {str(name).lower(): value for name, value in body.items()}
     for name in _WORDS:
-        value = known.get(name)
+        value = by_name.get(name)
         if isinstance(value, Mapping) and name == "errors":  # {"seed": ["Unknown field."]}
             value = [
                 f"{key}: {words}" for key, fault in value.items() if (words := server_words(fault, depth + 1))
             ]
         if text := server_words(value, depth + 1):
             places = [
-                place for place in _places(known.get("loc")) if place not in _BODY and not place.isdecimal()
+                place for place in _places(by_name.get("loc")) if place not in _BODY and not place.isdecimal()
             ]
             return f"{'.'.join(places)}: {text}" if places else text
     return ""
@@ -100,8 +100,8 @@ def status_in(fault: Mapping[str, object], words: str) -> int:
         text = str(fault.get(name, ""))
         if len(text) == 3 and text.isdecimal() and text[0] in "45":
             return int(text)
-    said = " ".join((words, str(fault.get("type", "")), str(fault.get("code", ""))))
-    return next((status for status, pattern in _STATUSES.items() if pattern.search(said)), 400)
+    message = " ".join((words, str(fault.get("type", "")), str(fault.get("code", ""))))
+    return next((status for status, pattern in _STATUSES.items() if pattern.search(message)), 400)
 
 
 def is_page(text: str) -> bool:

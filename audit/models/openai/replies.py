@@ -78,7 +78,7 @@ def choice_of(completion: object) -> Mapping[str, Any] | None:
     return first if isinstance(first, Mapping) else None
 
 
-def said(choice: Mapping[str, Any], *, chat: bool) -> SaidText:
+def text_of(choice: Mapping[str, Any], *, chat: bool) -> SaidText:
     """What the model said in an answer, without thoughts and without marks of its template."""
     message = choice.get("message")
     message = message if isinstance(message, Mapping) else {}

@@ -37,8 +37,8 @@ def main() -> None:
     from codebleu import calc_codebleu  # type: ignore[import-not-found]
 
     logging.disable()  # it warns of every line without a flow of data
-    said, right = zip(*json.load(sys.stdin), strict=True)
-    scores = calc_codebleu(list(right), list(said), lang="python")
+    answers, right = zip(*json.load(sys.stdin), strict=True)
+    scores = calc_codebleu(list(right), list(answers), lang="python")
     sys.stdout.write(f"{sum(scores[part] for part in PARTS) / len(PARTS)}\n")
 
 

@@ -71,16 +71,16 @@ def lines_of(samples: Sequence[Sample], streams: Streams, size: int) -> list[Lin
     """
     lines = []
     for texts in material.documents(samples, streams):
-        whole = [token for text in texts for token in text]
-        breaks = [at for at, token in enumerate(whole) if token == streams.newline]
+        tokens = [token for text in texts for token in text]
+        breaks = [at for at, token in enumerate(tokens) if token == streams.newline]
         free = 0
         for cut, end in pairwise(breaks):
-            context, line = whole[max(0, cut + 1 - size) : cut + 1], whole[cut + 1 : end]
+            context, line = tokens[max(0, cut + 1 - size) : cut + 1], tokens[cut + 1 : end]
             text = plain(streams.text(line))
             if cut + 1 - size < free or not text or len(line) > LONGEST or streams.start in line:
                 continue
-            shown = [plain(row) for row in streams.text(context).splitlines()]
-            lines.append(Line(context, next((row for row in reversed(shown) if row), ""), text))
+            rows = [plain(row) for row in streams.text(context).splitlines()]
+            lines.append(Line(context, next((row for row in reversed(rows) if row), ""), text))
             free = end
     return lines
 
@@ -92,17 +92,17 @@ def completed(network: Decoder, lines: Sequence[Line], streams: Streams, size: i
     """
     pairs, ends, device = [], (streams.newline, streams.start), network.tokens.weight.device
     for first in range(0, len(lines), 50):
-        some = lines[first : first + 50]
-        cache, ids = Cache(), torch.tensor([[streams.start, *line.context[-size:]] for line in some])
+        part = lines[first : first + 50]
+        cache, ids = Cache(), torch.tensor([[streams.start, *line.context[-size:]] for line in part])
         ids = ids.to(device)
-        said: list[Tensor] = []
-        ended = torch.zeros(len(some), dtype=torch.bool, device=device)
-        while len(said) < LONGEST and not ended.all():
+        columns: list[Tensor] = []
+        ended = torch.zeros(len(part), dtype=torch.bool, device=device)
+        while len(columns) < LONGEST and not ended.all():
             hidden, _ = network.hidden(ids, cache)
             ids = network.logits(hidden[:, -1:]).argmax(-1)
-            said.append(ids[:, 0])
+            columns.append(ids[:, 0])
             ended |= torch.isin(ids[:, 0], torch.tensor(ends, device=device))
-        for line, row in zip(some, torch.stack(said, 1).tolist(), strict=True):
+        for line, row in zip(part, torch.stack(columns, 1).tolist(), strict=True):
             end = next((at for at, token in enumerate(row) if token in ends), None)
             pairs.append((plain(streams.text(row[:end])), line.text))
     return pairs
@@ -111,7 +111,7 @@ def completed(network: Decoder, lines: Sequence[Line], streams: Streams, size: i
 def near(pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
     """BLEU-4, share of exact matches, and edit similarity between answers and labels, each from 0 to 1."""
     same, similar = (
-        sum(measure(said, right) for said, right in pairs) / len(pairs)
+        sum(measure(answer, right) for answer, right in pairs) / len(pairs)
         for measure in (str.__eq__, edit_similarity)
     )
     return {"BLEU": bleu(pairs, smooth=True), "exact": same, "edit": similar}
@@ -220,12 +220,12 @@ class TaskLearner(DecoderLearner[Batch]):
 
     def __init__(self, task: MadeTask, recipe: StreamRecipe, *, device: str = "cpu") -> None:
         super().__init__(recipe, {}, 0, device=device)
-        self.found, self.recipe = task, recipe
+        self.made_task, self.recipe = task, recipe
         self.per_epoch = self.total
 
     @override
     def make(self) -> Decoder:
-        task, recipe = self.found, self.recipe
+        task, recipe = self.made_task, self.recipe
         sizes = recipe.sized(
             DecoderSizes,
             vocabulary=task.vocabulary,
@@ -238,7 +238,7 @@ class TaskLearner(DecoderLearner[Batch]):
 
     @override
     def batches(self, epoch: int) -> Iterator[Batch]:
-        return (self.found.train(self.recipe.seed, step) for step in range(self.total))
+        return (self.made_task.train(self.recipe.seed, step) for step in range(self.total))
 
     def loss(
         self, network: Decoder, batch: Batch, step: int, whole: Batch | None = None
@@ -367,8 +367,8 @@ def texts(spec: str, settings: Mapping[str, Any], python: Path | None) -> MadeTa
         starts = torch.full((len(rows), 1), streams.start)
         inputs = torch.cat((starts, rows[:, :-1]), 1)
         count = max(1, AT_ONCE // (size * multiple))
-        for some, wanted in zip(torch.split(inputs, count), torch.split(rows[:, -size:], count), strict=True):
-            hidden, _ = network.hidden(some.to(device))
+        for part, wanted in zip(torch.split(inputs, count), torch.split(rows[:, -size:], count), strict=True):
+            hidden, _ = network.hidden(part.to(device))
             total += of_logits(network.logits(hidden[:, -size:]).float().cpu(), wanted)
         scores = {"perplexity": total.perplexity, "accuracy": total.accuracy}
         return scores if number else scores | alike(completed(network, lines, streams, size * multiple))
@@ -398,18 +398,18 @@ def _long(samples: Sequence[Sample], streams: Streams, size: int) -> Integers:
     """(N, size) the beginnings of documents that are so long, and what follows each such beginning."""
     rows = []
     for texts in material.documents(samples, streams):
-        whole = [token for text in texts for token in text]
-        rows += [whole[at : at + size] for at in range(0, len(whole) - size + 1, size)]
+        tokens = [token for text in texts for token in text]
+        rows += [tokens[at : at + size] for at in range(0, len(tokens) - size + 1, size)]
     return np.array(rows, dtype=np.int64).reshape(-1, size)
 
 
-def _frequencies(windows: material.Windows, wanted: Integers, size: int) -> dict[str, float]:
+def _frequencies(windows: material.Windows, targets: Integers, size: int) -> dict[str, float]:
     counts = np.bincount(windows.rows[windows.rows >= 0], minlength=size) + 0.5
     shares = counts / counts.sum()
     total = NextTokens(
-        nats=float(-np.log(shares[wanted]).sum()),
-        tokens=wanted.size,
-        right=int((wanted == shares.argmax()).sum()),
+        nats=float(-np.log(shares[targets]).sum()),
+        tokens=targets.size,
+        right=int((targets == shares.argmax()).sum()),
         bytes=0,
     )
     both = {"perplexity": total.perplexity, "accuracy": total.accuracy}
@@ -427,7 +427,7 @@ def retrieval(bench: Bench) -> Iterator[PaperTrial]:
     def measure(row: str, seed: int) -> list[PaperTrial]:
         for task in tasks:
             if task not in read:
-                read[task] = made(task, bench.settings)
+                read[task] = made_task(task, bench.settings)
         trials: dict[str, dict[str, float]] = {}
         for task in tasks:
             rules = read[task].rules if not seed else {}
@@ -444,7 +444,7 @@ FREQUENT: Final = "the most frequent answer"
 COMMONEST: Final = "what most functions return"
 
 
-def made(task: str, settings: Mapping[str, Any]) -> MadeTask:
+def made_task(task: str, settings: Mapping[str, Any]) -> MadeTask:
     """Copy or counting. The loss and the scores look at the answer only; all other tokens are noise."""
     size, tested = settings[task], settings["tested"]
     sample, words = (
@@ -479,11 +479,11 @@ def made(task: str, settings: Mapping[str, Any]) -> MadeTask:
         ids, last = tests[multiple, number]
         right, device = 0, network.tokens.weight.device
         count = max(1, AT_ONCE // ids.shape[1])
-        for some, at in zip(torch.split(ids, count), torch.split(last, count), strict=True):
-            places = torch.arange(len(some))
-            hidden, _ = network.hidden(some[:, :-1].to(device))
-            said = network.logits(hidden[places, at - 1]).argmax(-1).cpu()
-            right += int((said == some[places, at]).sum())
+        for part, at in zip(torch.split(ids, count), torch.split(last, count), strict=True):
+            places = torch.arange(len(part))
+            hidden, _ = network.hidden(part[:, :-1].to(device))
+            answers = network.logits(hidden[places, at - 1]).argmax(-1).cpu()
+            right += int((answers == part[places, at]).sum())
         return {"accuracy": right / len(ids)}
 
     learned = Counter(

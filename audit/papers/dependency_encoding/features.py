@@ -20,7 +20,7 @@ import torch
 
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.papers import checkpoint
-from codeaudit.audit.papers.dependency_encoding.comparison import TaskLearner, made, recipe_of
+from codeaudit.audit.papers.dependency_encoding.comparison import TaskLearner, made_task, recipe_of
 from codeaudit.audit.papers.dependency_encoding.made_code import COUNTING_WORDS, counting_sample
 from codeaudit.audit.papers.dependency_encoding.model import DecoderModel
 from codeaudit.audit.papers.dependency_encoding.networks import LineAttention, build
@@ -76,7 +76,7 @@ def explained(bench: Bench) -> Iterator[PaperTrial]:
         fresh = build("code", network.sizes, model.config.options).eval().to(model.device)
         texts = _texts(bench)
         both = [
-            [_lines(decoder, *_shown(model, texts[half::2])) for half in (0, 1)]
+            [_lines(decoder, *_readable(model, texts[half::2])) for half in (0, 1)]
             for decoder in (network, fresh)
         ]
         return [_judged(kind, pattern, both, network, seed) for kind, pattern in KINDS.items()]
@@ -89,7 +89,7 @@ def operations(bench: Bench) -> Iterator[PaperTrial]:
     device = checkpoint.usable_device(bench.device)
 
     def measure(row: str, seed: int) -> list[PaperTrial]:
-        language = made("counting", bench.settings)
+        language = made_task("counting", bench.settings)
         learner = TaskLearner(language, recipe_of(bench.settings, "code", seed), device=device)
         network = bench.fitted(learner, "code", seed).network.to(device).eval()
         torch.manual_seed(seed)
@@ -99,8 +99,8 @@ def operations(bench: Bench) -> Iterator[PaperTrial]:
             rng = np.random.default_rng([seed, 5])
             size, tested = bench.settings["counting"], bench.settings["tested"]
             pieces = [[counting_sample(rng, size) for _ in range(tested)] for _ in range(2)]
-            ids = [[COUNTING_WORDS.ids(each[:-1]) for each in half] for half in pieces]
-            texts = [["".join(each[:-1]) for each in half] for half in pieces]
+            ids = [[COUNTING_WORDS.ids(sample[:-1]) for sample in half] for half in pieces]
+            texts = [["".join(sample[:-1]) for sample in half] for half in pieces]
             both.append([_lines(decoder, *half) for half in zip(ids, texts, strict=True)])
         return [_judged(kind, pattern, both, network, seed) for kind, pattern in OPERATIONS.items()]
 
@@ -112,7 +112,7 @@ def pairs(bench: Bench) -> Iterator[PaperTrial]:
 
     def measure(row: str, seed: int) -> list[PaperTrial]:
         model, network = _read(bench)
-        features = _lines(network, *_shown(model, _texts(bench)))
+        features = _lines(network, *_readable(model, _texts(bench)))
         scores, count = scores_of(network), network.sizes.features
         last = features.active[:, -count:]
         often = np.argsort(-(last > 0).mean(0), kind="stable")[: bench.settings["features"]]
@@ -174,7 +174,7 @@ def _texts(bench: Bench) -> list[str]:
     return [texts[at] for at in order[: bench.settings["functions"]]]
 
 
-def _shown(model: DecoderModel, texts: Sequence[str]) -> tuple[list[list[int]], list[str]]:
+def _readable(model: DecoderModel, texts: Sequence[str]) -> tuple[list[list[int]], list[str]]:
     """Tokens of the texts that can be read, and these texts."""
     ids, kept = [], []
     for text in texts:
@@ -191,9 +191,9 @@ def _shown(model: DecoderModel, texts: Sequence[str]) -> tuple[list[list[int]], 
 def _lines(network: Decoder, ids: Sequence[Sequence[int]], texts: Sequence[str]) -> FeatureLines:
     """The features at every line break that has a line on both sides."""
     parts, read, announced = [], [], []
-    for each, text in zip(ids, texts, strict=True):
+    for row, text in zip(ids, texts, strict=True):
         lines = text.split("\n")
-        _, places = network.hidden(torch.tensor([each], device=network.tokens.weight.device))
+        _, places = network.hidden(torch.tensor([row], device=network.tokens.weight.device))
         ends = places.ends[0].nonzero()[1:, 0]
         ends = ends[: len(lines) - 1]
         parts.append(torch.cat(places.codes, -1)[0, ends].double().cpu().numpy())
@@ -245,5 +245,5 @@ def _examples(features: FeatureLines, number: int, when: str) -> str:
     """The lines on which a feature is most active."""
     order = np.argsort(-features.active[:, number], kind="stable")
     lines = features.read if when == "read" else features.announced
-    shown = list(dict.fromkeys(lines[at].strip() for at in order if lines[at].strip()))[:SHOWN]
-    return "; ".join(f"`{line[:70]}`" for line in shown)
+    examples = list(dict.fromkeys(lines[at].strip() for at in order if lines[at].strip()))[:SHOWN]
+    return "; ".join(f"`{line[:70]}`" for line in examples)

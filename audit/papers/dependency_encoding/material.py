@@ -226,10 +226,10 @@ def read(
         note(f"{corpus.spec}: {counted(len(functions), 'function')}")
         return functions
 
-    given = [None if corpus is None else samples(corpus) for corpus in (train, valid, test)]
-    parts = split(given[0] or [], given[1], given[2], left_out)
-    for name, some in zip(NAMES, parts, strict=True):
-        if not some:
+    texts = [None if corpus is None else samples(corpus) for corpus in (train, valid, test)]
+    parts = split(texts[0] or [], texts[1], texts[2], left_out)
+    for name, part in zip(NAMES, parts, strict=True):
+        if not part:
             held = valid is None or test is None
             hint = "; to hold texts out takes three files, else name --valid and --test" if held else ""
             raise CorpusError(f"no {name} texts of task {task.name!r} in corpus {train.spec!r}{hint}")
@@ -243,7 +243,7 @@ def split(
     left_out: Counter[str],
 ) -> Splits[Sample]:
     """Splits that are `None` are files held out of `train`; validation and test leave out learned texts."""
-    parts, known = splits.split(
+    parts, count = splits.split(
         train,
         valid,
         test,
@@ -251,7 +251,7 @@ def split(
         same=lambda sample: sample.id,
         spelled=str,
     )
-    left_out[KNOWN] += known
+    left_out[KNOWN] += count
     return parts
 
 
@@ -267,9 +267,9 @@ def material(parts: Splits[Sample], recipe: StreamRecipe, left_out: Mapping[str,
         train=windows(parts.train, streams, recipe.window),
         valid=windows(parts.valid, streams, recipe.window),
         test=[streams.ids(sample.source) for sample in tested],
-        hashes={name: _content(some) for name, some in named.items()},
+        hashes={name: _content(part) for name, part in named.items()},
         learned=learned_hashes(parts.train),
-        counts={name: len(some) for name, some in named.items()},
+        counts={name: len(part) for name, part in named.items()},
         languages=tuple(sorted({sample.language for sample in parts.train})),
         left_out={reason: count for reason, count in left_out.items() if count},
     )
@@ -302,19 +302,19 @@ def windows(samples: Sequence[Sample], streams: Streams, size: int) -> Windows:
 
 
 def _cut(texts: Sequence[Sequence[int]], size: int, *, newline: int, start: int) -> Iterator[list[int]]:
-    whole = [token for text in texts for token in text]
+    tokens = [token for text in texts for token in text]
     # A window that begins in the middle of a function shows a context that no text has; the second half of
     # the window before it is shown twice then, never left out.
     begins = set(np.cumsum([len(text) for text in texts]).tolist())
     place = 0
-    while place < len(whole):
-        row = [start, *whole[place : place + size]]
+    while place < len(tokens):
+        row = [start, *tokens[place : place + size]]
         yield row + [NOTHING] * (size + 1 - len(row))
         end = place + size
-        second = range(min(end, len(whole)), place + size // 2, -1)
+        second = range(min(end, len(tokens)), place + size // 2, -1)
         fresh = next((at for at in second if at in begins), None)
-        line = next((at for at in second if whole[at - 1] == newline), end)
-        place = end if end >= len(whole) else line if fresh is None else fresh
+        line = next((at for at in second if tokens[at - 1] == newline), end)
+        place = end if end >= len(tokens) else line if fresh is None else fresh
 
 
 def _samples(task: Task, corpus: Corpus, left_out: Counter[str]) -> Iterator[Sample]:

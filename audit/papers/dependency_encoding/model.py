@@ -83,7 +83,7 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
     """
 
     config_type = DecoderConfig
-    shown = f"{VERSION}:{LONGEST}:{LINE_TOKENS}:{WRITTEN_TOKENS}"
+    features_version = f"{VERSION}:{LONGEST}:{LINE_TOKENS}:{WRITTEN_TOKENS}"
     noise = 0.0
     """Other queries have no effect at all."""
     tasks = TASKS
@@ -205,7 +205,7 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
         """The last tokens, at most `most`, from the start of a line if they contain one."""
         if len(ids) <= most:
             return ids
-        kept = ids[len(ids) - most :]
+        tail = ids[len(ids) - most :]
         # From the start of a line, because a network of lines would take half a line for a whole one.
-        breaks = [place for place, token in enumerate(kept[:-1], start=1) if token == self.streams.newline]
-        return kept[breaks[0] :] if breaks else kept
+        breaks = [place for place, token in enumerate(tail[:-1], start=1) if token == self.streams.newline]
+        return tail[breaks[0] :] if breaks else tail

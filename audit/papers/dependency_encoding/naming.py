@@ -99,9 +99,9 @@ class LineWiseAttention(TrunkAttention):
         # The four terms as four times as many heads of one product: a, b, c and d in this order.
         left = torch.cat([query, query, query_d, query_d], 1) * query.shape[-1] ** -0.5
         right = torch.cat([key, key_d, key, key_d], 1)
-        each = 2 * left.shape[1] * len(x) * x.shape[1]
+        per_row = 2 * left.shape[1] * len(x) * x.shape[1]
         inputs = left, right, value + value_d
-        return self.projections.join(in_blocks(self._block, inputs, x.shape[1], SCORES // each))
+        return self.projections.join(in_blocks(self._block, inputs, x.shape[1], SCORES // per_row))
 
     def _block(self, left: Tensor, right: Tensor, value: Tensor, rows: slice) -> Tensor:
         """(B, H, R, K) of some rows from the (B, 4 H, T, K) factors of the terms and (B, H, T, K) values."""
@@ -159,7 +159,7 @@ class CoDE(LineNetwork):
         places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
         # Section 3.1 forgets causality: its mask lets a token see the rest of its line. Both are required
         # here, as in the paper's decoder. Padding stands at the end, so causality hides it from all tokens.
-        in_line = Causal(places - batch.position).made()
+        in_line = Causal(places - batch.position).ready()
         causal = Causal(torch.zeros_like(batch.position), whole=True)
         groups = ((HeadGroup(self.heads, in_line),), (HeadGroup(self.heads, causal),))
         return *groups, anchors(batch), pace(places, self.window)

@@ -73,7 +73,7 @@ EPSILON: Final = 1e-6
 class Position(nn.Module):
     """The positions of an attention. The base has none: NoPE, or NoPE_λ with another `sharpness` than 1."""
 
-    held = 0
+    per_pair = 0
     """How many numbers a bias takes for each pair of tokens while it is made."""
     learned = False
     """Whether the bias is more than slopes."""
@@ -128,7 +128,7 @@ class ALiBi(Position):
 
     def __init__(self, sizes: DecoderSizes) -> None:
         super().__init__()
-        self.held = sizes.heads
+        self.per_pair = sizes.heads
         del self.slopes
         self.register_buffer("slopes", torch.tensor(slopes(sizes.heads)), persistent=False)
 
@@ -163,7 +163,7 @@ class FIRE(Position):
         self.threshold = nn.Parameter(torch.tensor(1.0))
         """L as a multiple of the window."""
         self.window = float(sizes.window)
-        self.held = FIRE_WIDTH + sizes.heads
+        self.per_pair = FIRE_WIDTH + sizes.heads
         self.shape = nn.Sequential(nn.Linear(1, FIRE_WIDTH), nn.ReLU(), nn.Linear(FIRE_WIDTH, sizes.heads))
 
     def bias(self, queries: Tensor, keys: Tensor) -> Tensor:
@@ -209,16 +209,16 @@ class PositionedAttention(DecoderAttention):
             if attended is not None:
                 return self.join(attended)
 
-        def block(query: Tensor, key: Tensor, value: Tensor, some: slice) -> Tensor:
-            rows = places.rows(some, in_line=self.in_line)
+        def block(query: Tensor, key: Tensor, value: Tensor, part: slice) -> Tensor:
+            rows = places.rows(part, in_line=self.in_line)
             mask = places.allowed(rows, in_line=self.in_line)
             bias = self.position.bias(positions[rows.absolute], positions[rows.seen])
             if bias is not None:
                 mask = bias.to(query.dtype)[None].masked_fill(~mask, -torch.inf)
             key, value = key[:, :, rows.seen], value[:, :, rows.seen]
-            return F.scaled_dot_product_attention(query[:, :, some], key, value, attn_mask=mask, scale=scale)
+            return F.scaled_dot_product_attention(query[:, :, part], key, value, attn_mask=mask, scale=scale)
 
-        size = places.portion(len(h) * self.heads + self.position.held, self.budget)
+        size = places.portion(len(h) * self.heads + self.position.per_pair, self.budget)
         return self.join(in_blocks(block, (query, key, value), places.new, size))
 
 
@@ -330,19 +330,19 @@ class LineAttention(DecoderAttention):
 
     def _encodings(self, h: Tensor, places: TokenPlaces, memory: Memory) -> Tensor:
         """(B, T, D) of the new tokens; each token's as an anchor is remembered."""
-        features, own = self.dictionary(h)
+        features, encoding = self.dictionary(h)
         places.codes.append(features)
-        known = memory.extended("encoding", own)
+        encodings = memory.extended("encoding", encoding)
         # Features of every token are computed, those of anchors are used: a line's anchor may lie in an
         # earlier call, so its encoding must be in the memory already.
-        anchors = places.anchors[:, places.before :, None].expand(-1, -1, known.shape[-1])
-        factor = self.enhancement(places.positions[places.before :]).to(known.dtype)
-        return known.gather(1, anchors) * factor[:, None]
+        anchors = places.anchors[:, places.before :, None].expand(-1, -1, encodings.shape[-1])
+        factor = self.enhancement(places.positions[places.before :]).to(encodings.dtype)
+        return encodings.gather(1, anchors) * factor[:, None]
 
-    def _block(self, places: TokenPlaces, query: Tensor, key: Tensor, value: Tensor, some: slice) -> Tensor:
+    def _block(self, places: TokenPlaces, query: Tensor, key: Tensor, value: Tensor, part: slice) -> Tensor:
         """(B, H, R, K) of some rows from (B, 4H, T or S, K) factors of the terms and (B, H, S, K) values."""
-        rows = places.rows(some, in_line=False)
-        terms = query[:, :, some] @ key[:, :, rows.seen].transpose(-2, -1)
+        rows = places.rows(part, in_line=False)
+        terms = query[:, :, part] @ key[:, :, rows.seen].transpose(-2, -1)
         a, b, c, d = terms.chunk(4, 1)
         scores = (a + b).add_(c)
         if self.direct:

@@ -129,7 +129,7 @@ class StreamLearner(DecoderLearner[Integers], checkpoint.CheckpointLearner[Decod
         return f"{self.material.streams.vocabulary:,} tokens, {counted(len(self.material.train), 'window')}"
 
     @override
-    def told(self, epoch: Mapping[str, float]) -> str:
+    def epoch_line(self, epoch: Mapping[str, float]) -> str:
         return f"validation {epoch['valid']:.3f} bits per byte, accuracy {epoch['accuracy']:.1%}"
 
     @override
@@ -173,11 +173,11 @@ class StreamLearner(DecoderLearner[Integers], checkpoint.CheckpointLearner[Decod
             card=card,
             learned=material.learned,
         )
-        own = (
+        line = (
             f"test {test.bits_per_byte:.3f} bits per byte, perplexity {test.perplexity:.2f}, "
             f"accuracy {test.accuracy:.1%} on {counted(len(material.test), 'function')}"
         )
-        return [own, *(f"{rule.name}: {rule.test.bits_per_byte:.3f} bits per byte" for rule in baselines)]
+        return [line, *(f"{rule.name}: {rule.test.bits_per_byte:.3f} bits per byte" for rule in baselines)]
 
 
 def prepared(request: TrainingRequest) -> StreamLearner:
@@ -189,10 +189,10 @@ def prepared(request: TrainingRequest) -> StreamLearner:
     """
     settings = dict(request.options)
     device = checkpoint.usable_device(settings.pop("device", "cpu"))
-    own, options = split_structure(StreamRecipe, request.structure)
+    extra, options = split_structure(StreamRecipe, request.structure)
     entry_of("decoder", DECODERS, request.network, options)
     recipe = recipe_of(
-        StreamRecipe, network=request.network, task=request.task.name, options=options, **settings, **own
+        StreamRecipe, network=request.network, task=request.task.name, options=options, **settings, **extra
     )
     if recipe.vocabulary < 300:
         raise UsageError("--vocabulary must be 300 or more: the bytes alone are 256 tokens")
@@ -275,11 +275,11 @@ def judged(
     chosen = np.arange(len(windows)) if chosen is None else chosen
     total = EMPTY
     for first in range(0, len(chosen), at_once):
-        some = chosen[first : first + at_once]
-        inputs, targets = windows.batch(some)
+        part = chosen[first : first + at_once]
+        inputs, targets = windows.batch(part)
         counts = of_logits(network(inputs.to(device)).float().cpu(), targets)
         total += NextTokens(
-            nats=counts.nats, tokens=counts.tokens, right=counts.right, bytes=windows.bytes(some)
+            nats=counts.nats, tokens=counts.tokens, right=counts.right, bytes=windows.bytes(part)
         )
     return total
 
@@ -338,19 +338,19 @@ def rules(material: StreamMaterial) -> tuple[StreamRule, ...]:
         np.add.at(alone, real[1:], 1)
         np.add.at(after, (real[:-1], real[1:]), 1)
     alone /= alone.sum()
-    seen = after.sum(1, keepdims=True)
+    totals = after.sum(1, keepdims=True)
     # A frequent pair is predicted from its own counts, a rare one from the frequency of its second token.
-    blended: Counts = (after + BLEND * alone) / (seen + BLEND)
+    blended: Counts = (after + BLEND * alone) / (totals + BLEND)
     texts = [[material.streams.start, *text] for text in material.test]
     lengths = byte_counts(material.streams)
     everywhere = np.broadcast_to(alone, after.shape)
     return (
-        StreamRule(name="frequencies of tokens", test=_told(everywhere, texts, lengths)),
-        StreamRule(name="frequencies of pairs of tokens", test=_told(blended, texts, lengths)),
+        StreamRule(name="frequencies of tokens", test=_next_tokens(everywhere, texts, lengths)),
+        StreamRule(name="frequencies of pairs of tokens", test=_next_tokens(blended, texts, lengths)),
     )
 
 
-def _told(table: Counts, texts: Iterable[Sequence[int]], lengths: npt.NDArray[np.int64]) -> NextTokens:
+def _next_tokens(table: Counts, texts: Iterable[Sequence[int]], lengths: npt.NDArray[np.int64]) -> NextTokens:
     """`table` has the probability of each token behind each."""
     pairs = np.array([pair for text in texts for pair in pairwise(text)]).reshape(-1, 2)
     best = table.argmax(1)

@@ -116,9 +116,9 @@ class TokenPlaces:
         most = PORTION // 2 if self.total > LONG and not torch.is_grad_enabled() else PORTION
         return min(most, budget // (each * self.total))
 
-    def rows(self, some: slice, *, in_line: bool) -> "Rows":
+    def rows(self, part: slice, *, in_line: bool) -> "Rows":
         """Some of the new tokens, and which keys they may see at all."""
-        absolute = slice(self.before + some.start, self.before + some.stop)
+        absolute = slice(self.before + part.start, self.before + part.stop)
         # A line begins behind its anchor, or with it where that is the first token.
         first = int(self.anchors[:, absolute].amin()) if in_line else 0
         return Rows(absolute, slice(first, absolute.stop))
@@ -146,18 +146,18 @@ class Memory:
     """The tensors that one layer keeps of the tokens that it has read."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Tensor] = {}
+        self._tensors: dict[str, Tensor] = {}
 
     def keep(self, texts: Tensor) -> None:
         """Keep of the texts of the batch only these, in this order; one may stand there several times."""
-        self._kept = {name: kept[texts] for name, kept in self._kept.items()}
+        self._tensors = {name: tensor[texts] for name, tensor in self._tensors.items()}
 
     def extended(self, name: str, new: Tensor) -> Tensor:
         """(…, T, size) appended to the tensor kept under that name: (…, S, size)."""
-        before = self._kept.get(name)
-        whole = new if before is None else torch.cat((before, new), -2)
-        self._kept[name] = whole
-        return whole
+        before = self._tensors.get(name)
+        tensor = new if before is None else torch.cat((before, new), -2)
+        self._tensors[name] = tensor
+        return tensor
 
 
 class Cache:

@@ -52,7 +52,7 @@ class PairBias(ABC):
         batch, tokens = self.tokens.shape[:2]
         return fused.described(self.rule(), batch, tokens, tokens, self.tokens.device)
 
-    def made(self) -> Self:
+    def ready(self) -> Self:
         """Itself; what all layers share is made now, where no graph is compiled."""
         if fused.pays(self.tokens):
             _ = self.described
@@ -60,10 +60,10 @@ class PairBias(ABC):
 
     def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
         """The biases (B, 1, R, S) of some rows for the keys that they see."""
-        own = self.tokens
-        return fused.biases(self.rule(), len(own), 1, rows, seen, own.device, dtype)
+        tokens = self.tokens
+        return fused.biases(self.rule(), len(tokens), 1, rows, seen, tokens.device, dtype)
 
-    def seen(self, rows: slice, keys: int) -> slice:
+    def visible(self, rows: slice, keys: int) -> slice:
         """The keys that some rows may see at all, out of `keys`."""
         return slice(0, keys)
 
@@ -87,8 +87,8 @@ def attend(query: Tensor, key: Tensor, value: Tensor, groups: Sequence[HeadGroup
     """softmax(Q Kᵀ / √K + bias) V of all heads, (B, H, T, K); the groups cover the heads in their order."""
     outputs, first = [], 0
     for heads, bias in groups:
-        some = slice(first, first + heads)
-        outputs.append(_attended(query[:, some], key[:, some], value[:, some], bias))
+        part = slice(first, first + heads)
+        outputs.append(_attended(query[:, part], key[:, part], value[:, part], bias))
         first += heads
     return outputs[0] if len(outputs) == 1 else torch.cat(outputs, 1)
 
@@ -103,7 +103,7 @@ def _attended(query: Tensor, key: Tensor, value: Tensor, bias: ScoreBias) -> Ten
     key, value = bias.extended(key, value)
 
     def block(query: Tensor, key: Tensor, value: Tensor, rows: slice) -> Tensor:
-        seen = bias.seen(rows, key.shape[2])
+        seen = bias.visible(rows, key.shape[2])
         mask = bias.block(rows, seen, query.dtype)
         key, value = key[:, :, seen], value[:, :, seen]
         return _mixed(query[:, :, rows], key, value, mask)
@@ -148,15 +148,15 @@ def in_blocks(block: Callable[..., Tensor], inputs: Sequence[Tensor], rows: int,
         computed = partial(checkpoint, block, *inputs, use_reentrant=False, preserve_rng_state=False)
     # From the last block on. Under causality it sees the most keys, so the tensors of each block fit into the
     # memory of the block before; in the other direction the heap would grow with every block.
-    outputs = [computed(some) for some in reversed(blocks)]
+    outputs = [computed(block) for block in reversed(blocks)]
     return torch.cat(outputs[::-1], 2)
 
 
 def hidden_padding(real: Tensor, dtype: torch.dtype) -> Tensor | None:
     """(B, T) true for tokens, to the (B, 1, 1, T) bias that hides padding; `None` where there is none."""
     # Without a bias, torch takes its fastest attention. A traced graph has to be one for all inputs.
-    whole = not torch.compiler.is_compiling() and bool(real.all())
-    return None if whole else unless(real, dtype)[:, None, None]
+    unpadded = not torch.compiler.is_compiling() and bool(real.all())
+    return None if unpadded else unless(real, dtype)[:, None, None]
 
 
 def unless(allowed: Tensor, dtype: torch.dtype) -> Tensor:
@@ -186,10 +186,10 @@ class LineTable(PairBias):
         """(B, N, S) the biases of a line's tokens for all keys; computed once."""
 
     @override
-    def made(self) -> Self:
+    def ready(self) -> Self:
         if not fused.pays(self.line):
             _ = self.by_token
-        return super().made()
+        return super().ready()
 
     @override
     def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
@@ -319,5 +319,5 @@ class Causal(PairBias):
         return PairRule(allowed, added=lambda batch, head, row, key: (key - row) * slopes[head])
 
     @override
-    def seen(self, rows: slice, keys: int) -> slice:
+    def visible(self, rows: slice, keys: int) -> slice:
         return slice(int(self.starts[:, rows].amin()), rows.stop)

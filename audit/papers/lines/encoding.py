@@ -347,8 +347,8 @@ def _referents(
     """(T,) the variable of each token, of however many its word consists."""
     referents = [
         0 if word is None else line[word].referent
-        for line, some in zip(read, places, strict=True)
-        for word in some[:LINE_TOKENS]
+        for line, numbers in zip(read, places, strict=True)
+        for word in numbers[:LINE_TOKENS]
     ]
     return np.array(referents, dtype=np.int32)
 
@@ -359,8 +359,8 @@ def _letters(
     """The distinct words of letters, and (T,) which of them begins at each token."""
     texts = [
         line[word].text if word is not None and word != before else ""
-        for line, some in zip(read, places, strict=True)
-        for before, word in pairwise([None, *some[:LINE_TOKENS]])
+        for line, numbers in zip(read, places, strict=True)
+        for before, word in pairwise([None, *numbers[:LINE_TOKENS]])
     ]
     letters = tuple(sorted({text for text in texts if text.isalpha()}))
     numbers = {text: number for number, text in enumerate(letters, 1)}
@@ -447,16 +447,16 @@ def marked(source: str) -> Marked:
     Raises:
         SourceError: the text does not parse, or is not one function.
     """
-    known = variables(source)
+    code = variables(source)
     stem = _STEM
     while stem in source:  # a mark must not be a word of the text already, not even of a string
         stem += "_x"
     bindings = [
-        binding for binding in known.scopes.bindings if binding.view in MOVABLE_VIEWS and binding.located
+        binding for binding in code.scopes.bindings if binding.view in MOVABLE_VIEWS and binding.located
     ]
     # Counted by first occurrence: the numbers are the same for a function and its renamings.
     names = {binding.number: f"{stem}_{number}_" for number, binding in enumerate(bindings, 1)}
-    return Marked(analyse(known.rewritten(names), PYTHON.name), re.compile(rf"({stem}_\d+_)"))
+    return Marked(analyse(code.rewritten(names), PYTHON.name), re.compile(rf"({stem}_\d+_)"))
 
 
 PAD: Final = "<pad>"

@@ -116,7 +116,7 @@ def _blocks(allowed: Look, batch: int, rows: int, keys: int, device: torch.devic
     some, every = [], []
     fill = -keys % BLOCK
     for first in range(0, rows, BLOCK):
-        seen = _asked(allowed, batch, slice(first, min(first + BLOCK, rows)), slice(0, keys), device)
+        seen = _values(allowed, batch, slice(first, min(first + BLOCK, rows)), slice(0, keys), device)
         seen = seen.broadcast_to(batch, 1, -1, keys)[:, 0]
         some.append(F.pad(seen.any(1), (0, fill)).view(batch, -1, BLOCK).any(2))
         # A last block with fewer rows or keys is never taken as whole.
@@ -135,7 +135,7 @@ def _listed(present: Tensor) -> tuple[Tensor, Tensor]:
     return present.sum(-1, dtype=torch.int32), order.to(torch.int32)
 
 
-def _asked(look: Look, batch: int, rows: slice, keys: slice, device: torch.device, heads: int = 1) -> Tensor:
+def _values(look: Look, batch: int, rows: slice, keys: slice, device: torch.device, heads: int = 1) -> Tensor:
     """(B, H, R, S) of some rows and keys."""
     example, head, row, key = (
         torch.arange(part.start, part.stop, device=device)
@@ -151,8 +151,8 @@ def biases(
     assert rule.factor is None
     bias = torch.zeros((), device=device, dtype=dtype)
     if rule.added is not None:
-        bias = _asked(rule.added, batch, rows, keys, device, heads).to(dtype)
+        bias = _values(rule.added, batch, rows, keys, device, heads).to(dtype)
     if rule.allowed is None:
         return bias
-    allowed = _asked(rule.allowed, batch, rows, keys, device)
+    allowed = _values(rule.allowed, batch, rows, keys, device)
     return torch.where(allowed, bias, -torch.inf)

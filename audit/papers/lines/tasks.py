@@ -91,7 +91,7 @@ class Naming:
         """The answer that the chosen labels mean."""
         return tuple(sorted(chosen))
 
-    def shown(self, label: str) -> str:
+    def name_of(self, label: str) -> str:
         """The name of a label in the scores of an answer."""
         return label
 
@@ -146,8 +146,8 @@ class Detection:
         """As `Naming.answer`."""
         return self.flaw if chosen else self.sound
 
-    def shown(self, label: str) -> str:
-        """As `Naming.shown`."""
+    def name_of(self, label: str) -> str:
+        """As `Naming.name_of`."""
         return self.flaw
 
 

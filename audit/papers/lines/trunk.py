@@ -97,9 +97,9 @@ class Batch:
 
     def to(self, device: str) -> "Batch":
         """On another device."""
-        kept = {name: getattr(self, name) for name in self.__slots__}
+        tensors = {name: getattr(self, name) for name in self.__slots__}
         return replace(
-            self, **{name: tensor.to(device) for name, tensor in kept.items() if tensor is not None}
+            self, **{name: tensor.to(device) for name, tensor in tensors.items() if tensor is not None}
         )
 
 
@@ -240,8 +240,8 @@ class WordHead(nn.Module):
 
     def forward(self, states: Tensor, words: Tensor) -> Tensor:
         """(N, D) states and the (V, D) table of words to (N, V) logits."""
-        said: Tensor = F.linear(F.gelu(self.mix(states)), words, self.bias)
-        return said
+        logits: Tensor = F.linear(F.gelu(self.mix(states)), words, self.bias)
+        return logits
 
 
 class Trunk(nn.Module):
@@ -257,9 +257,9 @@ class Trunk(nn.Module):
         self.encoder = None if shape.encoder is None else _encoder(shape.encoder)
         if self.encoder is not None and self.encoder.sizes != (shape.width, shape.layers, shape.heads):
             raise ValueError(f"the encoder has other sizes: {self.encoder.sizes}")
-        own = shape.layers if self.encoder is None else 0
+        layers = shape.layers if self.encoder is None else 0
         self.blocks = nn.ModuleList(
-            TrunkBlock(shape.width, attention(), shape.dropout, shape.inner) for _ in range(own)
+            TrunkBlock(shape.width, attention(), shape.dropout, shape.inner) for _ in range(layers)
         )
         self.norm = nn.LayerNorm(shape.width)
         self.mix = nn.Linear(shape.width, shape.width)
@@ -310,16 +310,16 @@ class Trunk(nn.Module):
         # Section 5.2 pools hidden states. A sum over tokens in any order is the same up to rounding, so each
         # pooling keeps the equivariance of the blocks as invariance of the answer (Theorem 4.6).
         if self.pooling == "votes":
-            said = self._loudest(self.said(x), batch.real)
+            logits = self._loudest(self.logits(x), batch.real)
         else:
-            said = self.said(self._pool(x, batch.real))
+            logits = self.logits(self._pool(x, batch.real))
         strength = F.softplus(self.vote(x).squeeze(-1).to(self.label_bias.dtype)) * batch.real
         # The logarithm keeps a word that stands a hundred times from outvoting everything else.
-        said = said + self.vote_weight * torch.log1p(self._votes(strength, batch))
+        logits = logits + self.vote_weight * torch.log1p(self._votes(strength, batch))
         bias = self.copy_bias
         if bias is None or batch.copies is None or batch.spoken is None:
-            return said
-        return torch.cat([said, bias + self._copied(strength, batch.copies, batch.spoken)], 1)
+            return logits
+        return torch.cat([logits, bias + self._copied(strength, batch.copies, batch.spoken)], 1)
 
     def placed(self, table: nn.Embedding | None, places: Tensor) -> Tensor:
         """The (B, T, D) vectors of (B, T) places; the places themselves for an encoder with its own table."""
@@ -336,17 +336,17 @@ class Trunk(nn.Module):
                 layers += [layer for layer in list(block.feed)[-1:] if isinstance(layer, nn.Linear)]
         return layers if self.neighbours is None else [*layers, self.neighbours.outward]
 
-    def said(self, x: Tensor) -> Tensor:
+    def logits(self, x: Tensor) -> Tensor:
         """(…, D) to (…, K): the head."""
         # "Two linear layers" of section 5.2; without a function between them they would be one linear map.
         mixed = F.gelu(self.mix(self.dropout(x)))
         rows = F.embedding(self.label_tokens, self.tokens.weight)  # reads rows faster than an index does
         return F.linear(mixed, rows, self.label_bias)
 
-    def _loudest(self, said: Tensor, real: Tensor) -> Tensor:
+    def _loudest(self, logits: Tensor, real: Tensor) -> Tensor:
         """(B, T, K) over the real tokens to (B, K): log of the mean of exp."""
         # Less the log of the count: without it longer functions would have larger logits for any content.
-        heard = said.to(self.label_bias.dtype).masked_fill(~real[:, :, None], -torch.inf)
+        heard = logits.to(self.label_bias.dtype).masked_fill(~real[:, :, None], -torch.inf)
         return heard.logsumexp(1) - real.sum(1, keepdim=True).to(heard.dtype).log()
 
     def _votes(self, strength: Tensor, batch: Batch) -> Tensor:

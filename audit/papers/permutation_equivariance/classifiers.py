@@ -53,14 +53,14 @@ class LabelledInputs:
     def batches(self, size: int, rng: Random) -> "Iterator[LabelledInputs]":
         """All in a random order."""
         order = torch.tensor(rng.sample(range(len(self.labels)), len(self.labels)))
-        for some in order.split(size):  # type: ignore[no-untyped-call]
-            yield LabelledInputs(self.name, self.inputs[some], self.labels[some])
+        for rows in order.split(size):  # type: ignore[no-untyped-call]
+            yield LabelledInputs(self.name, self.inputs[rows], self.labels[rows])
 
     def some(self, chosen: slice) -> "LabelledInputs":
         """A part."""
         return LabelledInputs(self.name, self.inputs[chosen], self.labels[chosen])
 
-    def given(self, device: str) -> dict[str, Tensor]:
+    def arguments(self, device: str) -> dict[str, Tensor]:
         """The arguments of a call."""
         return {self.name: self.inputs.to(device)}
 
@@ -150,7 +150,7 @@ class PermutedForms:
 
 def permutations(start: nn.Module, example: LabelledInputs, seed: int) -> PermutedForms:
     """Draw permutations for networks of the same sizes as `start`."""
-    call = Call((), example.some(slice(0, 2)).given("cpu"))
+    call = Call((), example.some(slice(0, 2)).arguments("cpu"))
     groups = infer(start, call)
     order = draw(groups.layout.sizes, Random(seed))
     inside = groups.layout.only({groups.locking[0]: 0}, {group: group for group in groups.inside})
@@ -197,7 +197,7 @@ def learn(
             optimiser.param_groups[0]["lr"] = rate * min(1.0, (step + 1) / 100)
             optimiser.zero_grad()
             with torch.autocast(torch.device(device).type, torch.bfloat16, enabled=settings["half"]):
-                logits = module(**batch.given(device)).logits
+                logits = module(**batch.arguments(device)).logits
             loss = nn.functional.cross_entropy(logits.float(), batch.labels.to(device))
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
@@ -216,7 +216,7 @@ def judged(
     module.to(device)
     with inside or nullcontext():
         for batch in data.batches(50, Random(0)):
-            logits, labels = module(**batch.given(device)).logits.float(), batch.labels.to(device)
+            logits, labels = module(**batch.arguments(device)).logits.float(), batch.labels.to(device)
             right += int((logits.argmax(1) == labels).sum())
             loss += float(nn.functional.cross_entropy(logits, labels, reduction="sum"))
     return right / len(data.labels), loss / len(data.labels)
@@ -254,17 +254,17 @@ def properties(bench: Bench) -> Iterator[PaperTrial]:
             plain, columns, shuffled = deepcopy(start), permuted.whole(start), deepcopy(start)
             learn(plain, data.public, settings, device)
             learn(columns, data.public, settings, device)
-            own = plain.cpu()
+            network = plain.cpu()
             scores = {
-                "Test w/o P.": judged(own, data.test, device)[0],
-                "Test w/ col. P.": judged(permuted.whole(own.cpu()), data.test, device)[0],
-                "Test w/ col. P., no key": judged(permuted.blocks(own.cpu()), data.test, device)[0],
+                "Test w/o P.": judged(network, data.test, device)[0],
+                "Test w/ col. P.": judged(permuted.whole(network.cpu()), data.test, device)[0],
+                "Test w/ col. P., no key": judged(permuted.blocks(network.cpu()), data.test, device)[0],
                 "Train w/ col. P.": judged(columns, data.test, device)[0],
             }
             scores["Train w/o P."] = scores["Test w/o P."]
             if kind != "gpt2":  # it sees what stands before only, so rows have an order
-                inside = rows_of(own, data.own, settings, 8 + seed)
-                scores["Test w/ row P."] = judged(own, data.test, device, inside)[0]
+                inside = rows_of(network, data.own, settings, 8 + seed)
+                scores["Test w/ row P."] = judged(network, data.test, device, inside)[0]
                 with rows_of(shuffled, data.own, settings, 8 + seed):
                     learn(shuffled, data.public, settings, device)
                 scores["Train w/ row P."] = judged(shuffled, data.test, device)[0]
@@ -333,11 +333,11 @@ def costs(bench: Bench) -> Iterator[PaperTrial]:
 
         if row == "permuted":
             stack.blocks[0].register_forward_pre_hook(
-                lambda _, given: (turned(given[0], back=False), *given[1:])
+                lambda _, inputs: (turned(inputs[0], back=False), *inputs[1:])
             )
             last = stack.blocks[-1]
             last.register_forward_hook(
-                lambda _, given, out: (
+                lambda _, inputs, out: (
                     turned(out, back=True)
                     if isinstance(out, Tensor)
                     else (turned(out[0], back=True), *out[1:])
@@ -352,7 +352,7 @@ def costs(bench: Bench) -> Iterator[PaperTrial]:
 
         def step() -> None:
             module.zero_grad()
-            logits = module(**data.given(device)).logits
+            logits = module(**data.arguments(device)).logits
             loss = nn.functional.cross_entropy(logits, data.labels.to(device))
             loss.backward()  # type: ignore[no-untyped-call]
 

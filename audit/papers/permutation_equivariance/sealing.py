@@ -81,8 +81,8 @@ def _ours(folder: Path) -> tuple[nn.Module, Call]:
     read = getattr(model.config, "languages", ()) or (TASKS.get(model.task).language,)
     language = LANGUAGES.get(read[0])
     query = Query(task=model.task, language=language.name, source=language.example)
-    if (whole := model.one_call(query)) is not None:
-        return model.module, Call(whole, {})
+    if (inputs := model.one_call(query)) is not None:
+        return model.module, Call(inputs, {})
     with watched(model.module) as calls:
         model.predict([query])
     if not calls:
@@ -117,25 +117,25 @@ def _example(module: Any) -> Call:
     Raises:
         ModelError: it reads something else.
     """
-    config, wanted = module.config, module.main_input_name
+    config, name = module.config, module.main_input_name
     generator = torch.Generator().manual_seed(0)
-    if wanted == "pixel_values":
+    if name == "pixel_values":
         size = config.image_size if isinstance(config.image_size, int) else config.image_size[0]
         shape = (BATCH, config.num_channels, size, size)
         kind = next(module.parameters()).dtype
         return Call((), {"pixel_values": torch.randn(shape, generator=generator).to(kind)})
-    if wanted != "input_ids":
-        raise ModelError(f"{type(module).__name__} reads {wanted}, for which no example can be made")
+    if name != "input_ids":
+        raise ModelError(f"{type(module).__name__} reads {name}, for which no example can be made")
     vocabulary = config.get_text_config().vocab_size
     lowest = min(3, vocabulary - 1)
     # Not the first ids: one of them is padding in most vocabularies, and padded places compute nothing.
     ids = torch.randint(lowest, vocabulary, (BATCH, TOKENS), generator=generator)
-    given: dict[str, Any] = {"input_ids": ids, "use_cache": False}
+    arguments: dict[str, Any] = {"input_ids": ids, "use_cache": False}
     if config.is_encoder_decoder:
-        given["decoder_input_ids"] = torch.randint(
+        arguments["decoder_input_ids"] = torch.randint(
             lowest, vocabulary, (BATCH, OTHER_TOKENS), generator=generator
         )
-    return Call((), given)
+    return Call((), arguments)
 
 
 def _names(folder: Path, module: nn.Module) -> dict[str, str]:
@@ -147,17 +147,17 @@ def _names(folder: Path, module: nn.Module) -> dict[str, str]:
     # Twice the same numbers under two names (tied weights, or two initial zeros) need the name to tell them
     # apart.
     alike: defaultdict[tuple[object, ...], list[str]] = defaultdict(list)
-    for own, weight in weights.items():
-        alike[_digest(weight)].append(own)
+    for owner, weight in weights.items():
+        alike[_digest(weight)].append(owner)
     prefix = f"{getattr(module, 'base_model_prefix', '')}."
     names: dict[str, str] = {}
     for name, stored in _stored(folder):
         kind = next(
-            (weight.dtype for own, weight in weights.items() if weight.shape == stored.shape), stored.dtype
+            (weight.dtype for owner, weight in weights.items() if weight.shape == stored.shape), stored.dtype
         )
         owners = alike.get(_digest(stored.to(kind)), [])
-        named = [own for own in (name, name.removeprefix(prefix), f"{prefix}{name}") if own in owners]
-        same = len({id(weights[own]) for own in owners}) == 1
+        named = [owner for owner in (name, name.removeprefix(prefix), f"{prefix}{name}") if owner in owners]
+        same = len({id(weights[owner]) for owner in owners}) == 1
         if named or same:
             names[name] = (named or owners)[0]
     return names
@@ -211,7 +211,7 @@ def plan(opened: Opened, *, inner: bool = True) -> Plan:
         ModelError: there is nothing to permute, or the permuted module does not compute the same.
     """
     groups = infer(opened.module, opened.call, free_outputs=not opened.answers)
-    wanted = [*groups.locking, *(groups.inner if inner else ())]
+    numbers = [*groups.locking, *(groups.inner if inner else ())]
     if not groups.locking:
         unknown = f" ({', '.join(groups.unknown)})" if groups.unknown else ""
         raise ModelError(
@@ -221,7 +221,7 @@ def plan(opened: Opened, *, inner: bool = True) -> Plan:
     # Locking groups first: they cross the border to the embeddings and the head, so without the key the
     # sealed blocks no longer fit these. Groups inside the blocks only make the key longer.
     chosen = AxisGroups(
-        layout=groups.layout.only({old: new for new, old in enumerate(wanted)}),
+        layout=groups.layout.only({old: new for new, old in enumerate(numbers)}),
         outputs=(),
         inside=groups.inside,
         unknown=groups.unknown,
@@ -229,7 +229,7 @@ def plan(opened: Opened, *, inner: bool = True) -> Plan:
     )
     proved, double = prove(opened, groups)
     locked = chosen.layout.only(
-        {number: number for number in range(len(wanted))}, {name: name for name in groups.inside}
+        {number: number for number in range(len(numbers))}, {name: name for name in groups.inside}
     )
     changed = change(opened.module, locked, draw(locked.sizes, Random(1)), opened.call)
     # Negated, so that NaN is refused, too.

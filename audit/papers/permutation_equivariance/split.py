@@ -95,8 +95,8 @@ def pictures(count: int, seed: int, side: int) -> tuple[Tensor, Tensor]:
     kind = torch.randint(0, KINDS, (count,), generator=generator)
     numbers = [draw(low, high) for low, high in _RANGES]
     images = torch.empty(count, 1, side, side)
-    for some in torch.split(torch.arange(count), _DRAWN_TOGETHER):
-        images[some, 0] = _drawn(kind[some], [number[some] for number in numbers], side)
+    for part in torch.split(torch.arange(count), _DRAWN_TOGETHER):
+        images[part, 0] = _drawn(kind[part], [number[part] for number in numbers], side)
     return images, kind
 
 
@@ -206,8 +206,8 @@ def low_pass(rows: Tensor, generator: torch.Generator, radius: float) -> Tensor:
     masks = [
         (torch.arange(size, device=rows.device) - size // 2).abs() <= radius * size for size in rows.shape[1:]
     ]
-    kept = spectrum * (masks[0][:, None] & masks[1][None, :])
-    filtered: Tensor = torch.fft.ifft2(torch.fft.ifftshift(kept, dim=(-2, -1))).real
+    low = spectrum * (masks[0][:, None] & masks[1][None, :])
+    filtered: Tensor = torch.fft.ifft2(torch.fft.ifftshift(low, dim=(-2, -1))).real
     return filtered
 
 
@@ -265,9 +265,9 @@ def trained(row: Protection, shape: Shape, seed: int) -> tuple[SplitClient, nn.M
     optimiser = torch.optim.AdamW(weights, lr=shape.rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, shape.rate, total_steps=shape.steps + 1)
     for _ in range(shape.steps):
-        some = torch.randint(0, shape.train, (BATCH,), generator=generator, device=shape.device)
+        batch = torch.randint(0, shape.train, (BATCH,), generator=generator, device=shape.device)
         optimiser.zero_grad()
-        loss = F.cross_entropy(passed(client, server, images[some], row, generator), kinds[some])
+        loss = F.cross_entropy(passed(client, server, images[batch], row, generator), kinds[batch])
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         schedule.step()
@@ -307,9 +307,9 @@ class PositionReader:
             rows = row.defence(rows, generator)
         flat = F.pad(rows.flatten(0, 1), (0, 1), value=1.0)
         count, width = rows.shape[1:]
-        wanted = torch.eye(count, device=rows.device).repeat(len(images), 1)
+        targets = torch.eye(count, device=rows.device).repeat(len(images), 1)
         ridge = torch.eye(width + 1, device=rows.device)
-        self._weights = torch.linalg.solve(flat.T @ flat + ridge, flat.T @ wanted)
+        self._weights = torch.linalg.solve(flat.T @ flat + ridge, flat.T @ targets)
 
     def ordered(self, rows: Tensor, *, together: bool) -> Tensor:
         """Rows back in order; `together` where all pictures of a batch have one order."""
@@ -317,9 +317,9 @@ class PositionReader:
         if together:
             likely = likely.mean(0, keepdim=True).expand_as(likely)
         ordered = []
-        for chances, some in zip(likely, rows, strict=True):
+        for chances, row in zip(likely, rows, strict=True):
             place = torch.from_numpy(linear_sum_assignment(-chances.T.cpu().numpy())[1])
-            ordered.append(some[place])
+            ordered.append(row[place])
         return torch.stack(ordered)
 
 
@@ -333,22 +333,22 @@ def attacked(client: SplitClient, row: Protection, shape: Shape, seed: int, *, p
     optimiser = torch.optim.AdamW(model.parameters(), lr=shape.rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, shape.rate, total_steps=shape.attack_steps + 1)
 
-    def seen(part: Tensor) -> Tensor:
+    def rows_of(part: Tensor) -> Tensor:
         rows = received(client, part, row, generator)
         if reader is None:
             return rows
         return reader.ordered(rows, together=row.permuted and row.defence is not batch_shuffled)
 
     for _ in range(shape.attack_steps):
-        some = torch.randint(0, shape.train, (BATCH,), generator=generator, device=shape.device)
+        batch = torch.randint(0, shape.train, (BATCH,), generator=generator, device=shape.device)
         optimiser.zero_grad()
-        loss = F.mse_loss(model(seen(images[some])), images[some])
+        loss = F.mse_loss(model(rows_of(images[batch])), images[batch])
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         schedule.step()
     images, _ = shape.pictures(shape.tested, 4)
     with torch.no_grad():
-        return torch.cat([model(seen(part)) for part in _batches(images)])
+        return torch.cat([model(rows_of(part)) for part in _batches(images)])
 
 
 def ssim(one: Tensor, other: Tensor) -> float:
@@ -376,33 +376,33 @@ def protections(settings: Mapping[str, Any], name: str) -> Protection:
     """By the name of a row, such as `LP+` or `LP 0.3`."""
     plain, _, radius = name.removesuffix("+").partition(" ")
     filtered = partial(low_pass, radius=float(radius or settings["radius"]))
-    known: dict[str, Defence] = {"SL": nothing, "GN": gaussian, "LP": filtered, "BS": batch_shuffled}
-    return Protection(known[plain], permuted=name.endswith("+"))
+    by_name: dict[str, Defence] = {"SL": nothing, "GN": gaussian, "LP": filtered, "BS": batch_shuffled}
+    return Protection(by_name[plain], permuted=name.endswith("+"))
 
 
 def table(bench: Bench) -> Iterator[PaperTrial]:
     """The trials of defences, with and without permuted rows."""
     settings = {name: value for name, value in bench.settings.items() if name != "radius"}
     shape = Shape(**settings, device=checkpoint.usable_device(bench.device))
-    known: dict[tuple[str, int], tuple[SplitClient, nn.Module]] = {}
+    by_key: dict[tuple[str, int], tuple[SplitClient, nn.Module]] = {}
 
     def measure(name: str, seed: int) -> list[PaperTrial]:
         row, key = protections(bench.settings, name), (name.removesuffix("+"), seed)
-        if key not in known:
-            known[key] = trained(Protection(row.defence, permuted=False), shape, seed)
-        client, server = known[key]
+        if key not in by_key:
+            by_key[key] = trained(Protection(row.defence, permuted=False), shape, seed)
+        client, server = by_key[key]
         scores = {"accuracy": accuracy(client, server, row, shape)}
         matrices: dict[str, Matrix] = {}
         for label in ("", "positional "):
             guess = attacked(client, row, shape, seed, positional=bool(label))
             scores |= {f"{label}SSIM": ssim(guess, images), f"{label}PSNR": psnr(guess, images)}
             if not label:
-                matrices["pictures"] = _shown(guess)
+                matrices["pictures"] = _side_by_side(guess)
         return [PaperTrial(row=name, seed=seed, scores=scores, matrices=matrices)]
 
     images, _ = shape.pictures(shape.tested, 4)
     if "SL" in bench.rows:
-        yield PaperTrial(row=ORIGINAL, matrices={"pictures": _shown(images)})
+        yield PaperTrial(row=ORIGINAL, matrices={"pictures": _side_by_side(images)})
     yield from bench.trials(measure)
     guess = shape.pictures(shape.train, 2)[0].mean(0, keepdim=True).expand(len(images), -1, -1, -1)
     yield PaperTrial(
@@ -419,7 +419,7 @@ def _batches(tensor: Tensor) -> Sequence[Tensor]:
     return parts
 
 
-def _shown(images: Tensor) -> list[list[float]]:
+def _side_by_side(images: Tensor) -> list[list[float]]:
     """The first pictures side by side."""
     numbers: list[list[float]] = torch.cat(list(images[:SHOWN, 0].cpu()), 1).round(decimals=3).tolist()
     return numbers

@@ -89,10 +89,10 @@ class Permuted(Wrapping):
         for place, query in enumerate(queries):
             places.setdefault(query.network if isinstance(query, NetworkQuery) else "", []).append(place)
         predictions: dict[int, Prediction] = {}
-        for name, own in places.items():
+        for name, group in places.items():
             with self.changed(name) if name else nullcontext():
                 predictions.update(
-                    zip(own, self.inner.predict([queries[place] for place in own]), strict=True)
+                    zip(group, self.inner.predict([queries[place] for place in group]), strict=True)
                 )
         return [predictions[place] for place in range(len(queries))]
 
@@ -105,8 +105,8 @@ class Permuted(Wrapping):
         """
         for language, source in PROBES.items():
             query = Query(task=self.inner.task or DEFAULT_TASK, language=language, source=source)
-            if isinstance(self.inner, PaperModel) and (whole := self.inner.one_call(query)) is not None:
-                return self.of_words(Call(whole, {}))
+            if isinstance(self.inner, PaperModel) and (inputs := self.inner.one_call(query)) is not None:
+                return self.of_words(Call(inputs, {}))
             encoder = self._encoder
             with (
                 watched(self.module) as calls,
@@ -119,8 +119,8 @@ class Permuted(Wrapping):
                 if encoder and ENCODED in call.kwargs:
                     # Writers run the encoder before, but what it computes is as much the network's.
                     call = _from_texts(call, encoded[0])
-                    own = set(encoder.modules())
-                    apart -= {name for name, part in self.module.named_modules() if part in own}
+                    modules = set(encoder.modules())
+                    apart -= {name for name, part in self.module.named_modules() if part in modules}
                 if apart:
                     raise ModelError(
                         f"model {self.name!r} computes {first_of(sorted(apart))} outside its forward pass, "
@@ -129,9 +129,9 @@ class Permuted(Wrapping):
                 return _alone(call)
         raise ModelError(f"model {self.name!r} computes nothing for a short text of {', '.join(PROBES)}")
 
-    def of_words(self, whole: Call) -> Call:
+    def of_words(self, call: Call) -> Call:
         """The probe of a network that writes word by word, from the call that computes the whole answer."""
-        return _alone(whole)
+        return _alone(call)
 
     @property
     def _encoder(self) -> nn.Module | None:
@@ -179,7 +179,7 @@ class PermutedColumns(Permuted):
     @cached_property
     def network(self) -> NetworkProof:
         """As `Permuted.network`."""
-        groups, permutations = self._found
+        groups, permutations = self._plan
         layout = groups.layout
         with one_thread():  # so that the last digits do not depend on the machine
             deviation = exactly(self.module, groups, permutations, self.probe)
@@ -189,12 +189,12 @@ class PermutedColumns(Permuted):
     def changed(self, name: str) -> AbstractContextManager[None]:
         """As `Permuted.changed`."""
         assert self.network
-        groups, permutations = self._found
+        groups, permutations = self._plan
         layout: Layout = groups.layout if name == "columns" else groups.layout.broken()
         return permuting(self.module, layout, permutations)
 
     @cached_property
-    def _found(self) -> tuple[AxisGroups, list[Indices]]:
+    def _plan(self) -> tuple[AxisGroups, list[Indices]]:
         groups = infer(self.module, self.probe)
         if not groups.layout.sizes:
             raise ModelError(f"no columns of model {self.name!r} can be permuted")
@@ -210,13 +210,13 @@ class PermutedRows(Permuted):
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """As `Permuted.predict`."""
-        own = [place for place, query in enumerate(queries) if isinstance(query, NetworkQuery)]
+        places = [place for place, query in enumerate(queries) if isinstance(query, NetworkQuery)]
         plain = [query for query in queries if not isinstance(query, NetworkQuery)]
         answers = iter(super().predict(plain) if plain else [])
-        asked = {place: self._one(queries[place]) for place in own}
-        return [asked[place] if place in asked else next(answers) for place in range(len(queries))]
+        by_place = {place: self._prediction(queries[place]) for place in places}
+        return [by_place[place] if place in by_place else next(answers) for place in range(len(queries))]
 
-    def _one(self, query: Query) -> Prediction:
+    def _prediction(self, query: Query) -> Prediction:
         try:
             return super().predict([query])[0]
         except _SameSizeError:
@@ -225,7 +225,7 @@ class PermutedRows(Permuted):
     @cached_property
     def network(self) -> NetworkProof:
         """As `Permuted.network`. `bits` are those of the orders of the probe's tokens."""
-        proof = self._found
+        proof = self._proof
         if proof.tokens < 2:
             raise ModelError(f"the largest stack of blocks of {self.name!r} is given one token")
         return self.proved(
@@ -244,7 +244,7 @@ class PermutedRows(Permuted):
         )
 
     @override
-    def of_words(self, whole: Call) -> Call:
+    def of_words(self, call: Call) -> Call:
         # The blocks that write get one word at a time, so what is proved of all words says nothing of them.
         raise ModelError(
             f"the network of {self.name!r} writes word by word, so the rows of its blocks cannot be "
@@ -252,7 +252,7 @@ class PermutedRows(Permuted):
         )
 
     @cached_property
-    def _found(self) -> RowProof:
+    def _proof(self) -> RowProof:
         with one_thread():
             return rows_exactly(self.module, self.probe, self._order)
 
@@ -261,7 +261,7 @@ class PermutedRows(Permuted):
         return draw([count], stream(self.seed, "rows", count))[0]
 
     def _rows(self, count: int) -> Indices:
-        if count in self._found.sizes:
+        if count in self._proof.sizes:
             raise _SameSizeError
         return self._order(count)
 
@@ -272,21 +272,21 @@ class _SameSizeError(Exception):
 
 def _alone(call: Call) -> Call:
     """The call without state shared with other calls: caches, and tensors of inference mode."""
-    kept = {key: value for key, value in call.kwargs.items() if not _is_cache(value)}
-    if "use_cache" in kept or len(kept) < len(call.kwargs):
-        kept["use_cache"] = False
+    kwargs = {key: value for key, value in call.kwargs.items() if not _is_cache(value)}
+    if "use_cache" in kwargs or len(kwargs) < len(call.kwargs):
+        kwargs["use_cache"] = False
     with torch.inference_mode(False):
         copies = [tensor.clone() for tensor in call.tensors]
-    return Call(call.args, kept).using(iter(copies))
+    return Call(call.args, kwargs).using(iter(copies))
 
 
 def _from_texts(call: Call, encoded: Call) -> Call:
     """The call of a whole encoder-decoder: what the encoder was given in place of what it made."""
     names = ("input_ids", "inputs_embeds", "attention_mask")
-    given = {name: encoded.kwargs[name] for name in names if encoded.kwargs.get(name) is not None}
+    kwargs = {name: encoded.kwargs[name] for name in names if encoded.kwargs.get(name) is not None}
     if encoded.args:
-        given["input_ids"] = encoded.args[0]
-    return Call(call.args, {**{key: value for key, value in call.kwargs.items() if key != ENCODED}, **given})
+        kwargs["input_ids"] = encoded.args[0]
+    return Call(call.args, {**{key: value for key, value in call.kwargs.items() if key != ENCODED}, **kwargs})
 
 
 def _is_cache(value: object) -> bool:

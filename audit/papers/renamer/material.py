@@ -202,8 +202,8 @@ def read(
     learned, applied = examples(train)
     for_valid, for_test = (None if corpus is None else examples(corpus)[0] for corpus in (valid, test))
     parts = split(learned, for_valid, for_test, left_out)
-    for name, some in zip(NAMES, parts, strict=True):
-        if not some:
+    for name, part in zip(NAMES, parts, strict=True):
+        if not part:
             why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.most_common(3))
             raise CorpusError(
                 f"no {name} examples of task {task.name!r} in corpus {train.spec!r}"
@@ -219,11 +219,11 @@ def split(
     left_out: Counter[str],
 ) -> Splits[TermExample]:
     """Splits that are `None` are alpha classes held out of `train`; the others leave out learned classes."""
-    parts, known = splits.split(
+    parts, count = splits.split(
         train, valid, test, group=_alpha, same=_alpha, spelled=lambda alpha: "\0".join(alpha)
     )
-    if known:
-        left_out[KNOWN] += known
+    if count:
+        left_out[KNOWN] += count
     return parts
 
 
@@ -248,12 +248,12 @@ def material(
     named = dict(zip(NAMES, parts, strict=True))
     return TermMaterial(
         tokenizer=tokenizer,
-        **{name: TermExamples(some, reader, task) for name, some in named.items()},
+        **{name: TermExamples(examples, reader, task) for name, examples in named.items()},
         hashes={
-            name: content(f"{example.source}\0{example.label!r}\n" for example in some)
-            for name, some in named.items()
+            name: content(f"{example.source}\0{example.label!r}\n" for example in examples)
+            for name, examples in named.items()
         },
-        classes={name: len({example.alpha for example in some}) for name, some in named.items()},
+        classes={name: len({example.alpha for example in examples}) for name, examples in named.items()},
         left_out=dict(left_out),
         labels=labels,
     )

@@ -49,7 +49,7 @@ class TermModel(PaperModel[TermConfig, Renamer]):
     """
 
     config_type = TermConfig
-    shown = VERSION
+    features_version = VERSION
     scale: Scale = "log-odds"
     noise = 0.0
     """Other queries have no effect at all."""

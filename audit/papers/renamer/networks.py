@@ -169,7 +169,8 @@ class Renamer(nn.Module):
         free = (HeadGroup(self.heads, hidden_padding(real, score_type(self.words.weight))),)
         bound = free
         if self.referents:
-            bound = (HeadGroup(self.heads, SameKind(batch.referents).made()),)  # padding is like padding only
+            # Padding is like padding only.
+            bound = (HeadGroup(self.heads, SameKind(batch.referents).ready()),)
         # Section 4.1: A_jk = q_j k_k / √d where j and k are coreferential, else minus infinity, in the first
         # layer alone. Later layers see everything, or terms with different referents would never meet.
         for number, layer in enumerate(self.layers):
@@ -273,4 +274,4 @@ class Referents(LineNetwork):
         kind = torch.where(batch.referents > 0, -batch.referents, batch.ids)
         free = hidden_padding(batch.real, dtype)
         # Padding is like padding only.
-        return (HeadGroup(self.heads, SameKind(kind).made()),), (HeadGroup(self.heads, free),)
+        return (HeadGroup(self.heads, SameKind(kind).ready()),), (HeadGroup(self.heads, free),)

@@ -239,8 +239,8 @@ def pair_renamings(source: str) -> PairRenamings:
     """The legal renamings of a pair's variables; the extra coefficient only where it occurs already."""
     used = movable(source)
     # All names of a view have the same pool, so any one of them can be asked for it.
-    own = (tuple(name for name in used if name in names) for names in POOLS)
-    return PairRenamings(tuple((some, pool(some[0], source)) for some in own if some))
+    groups = (tuple(name for name in used if name in names) for names in POOLS)
+    return PairRenamings(tuple((group, pool(group[0], source)) for group in groups if group))
 
 
 @cache

@@ -81,8 +81,8 @@ class TermLearner(checkpoint.CheckpointLearner[Renamer, Integers]):
         # Drawn for the whole batch, so that an example is renamed alike in whatever part it is.
         inputs, right = self.material.train.batch(batch if whole is None else whole, renaming)
         if whole is not None:
-            own = torch.from_numpy(np.isin(whole, batch))
-            inputs, right = inputs.rows(own), right[own]
+            mask = torch.from_numpy(np.isin(whole, batch))
+            inputs, right = inputs.rows(mask), right[mask]
         with self.autocast(enabled=self.recipe.half):
             outputs = network(inputs.to(self.device))
         loss = self.task.target.losses(outputs.float(), right.to(self.device)).mean()
@@ -107,7 +107,7 @@ class TermLearner(checkpoint.CheckpointLearner[Renamer, Integers]):
         return f"{len(self.material.train):,} {self.task.noun}, {classes:,} alpha classes"
 
     @override
-    def told(self, epoch: Mapping[str, float]) -> str:
+    def epoch_line(self, epoch: Mapping[str, float]) -> str:
         target = self.task.target
         return f"validation {target.score_name} {target.score(epoch['valid']):.1%}"
 
@@ -149,8 +149,8 @@ class TermLearner(checkpoint.CheckpointLearner[Renamer, Integers]):
         }
         config = TermConfig(task=recipe.task, network=recipe.network, sizes=self.sizes)
         checkpoint.write(folder, weights, config=config, tokenizer=material.tokenizer, card=card)
-        own = f"test {name} {test:.1%} on {len(material.test):,} {task.noun}, {renamed:.1%} renamed"
-        return [own, *(f"{rule.name}: {rule.test:.1%}" for rule in baselines)]
+        line = f"test {name} {test:.1%} on {len(material.test):,} {task.noun}, {renamed:.1%} renamed"
+        return [line, *(f"{rule.name}: {rule.test:.1%}" for rule in baselines)]
 
 
 def prepared(request: TrainingRequest) -> TermLearner:
@@ -257,7 +257,7 @@ def rules(train: TermExamples, test: TermExamples) -> tuple[TermRule, ...]:
 
 def _costs(train: TermExamples, test: TermExamples) -> tuple[TermRule, ...]:
     """The best constant, and the best multiple of the number of instructions."""
-    sizes = {"the best constant": _one, "a multiple of the instructions": _instructions}
+    sizes = {"the best constant": _ones, "a multiple of the instructions": _instructions}
     costs = []
     for name, size in sizes.items():
         factor = _factor(size(train), train.labels.double().numpy())
@@ -267,7 +267,7 @@ def _costs(train: TermExamples, test: TermExamples) -> tuple[TermRule, ...]:
     return tuple(costs)
 
 
-def _one(examples: TermExamples) -> Numbers:
+def _ones(examples: TermExamples) -> Numbers:
     return np.ones(len(examples))
 
 
@@ -314,8 +314,8 @@ def _counts(examples: TermExamples, words: dict[str, int]) -> Tensor:
     left, right = (np.zeros((len(examples), len(words) + 1)) for _ in range(2))
     for row, example in enumerate(examples.examples):
         place = next(n for n, term in enumerate(example.terms) if term.view == divider)
-        for side, some in ((left, example.terms[:place]), (right, example.terms[place:])):
-            _count(side[row], some, words)
+        for side, terms in ((left, example.terms[:place]), (right, example.terms[place:])):
+            _count(side[row], terms, words)
     columns = [left, right, left > 0, right > 0, right > left, (right > 0) & (left == 0)]
     return torch.from_numpy(np.hstack(columns)).float()
 

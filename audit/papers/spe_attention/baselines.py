@@ -83,11 +83,11 @@ def _answers(rank: Rank, examples: Examples) -> list[list[int]]:
 
 
 def _scores(answers: list[list[int]], examples: Examples, size: int, labels: int) -> Scores:
-    said = torch.zeros(len(answers), labels, dtype=torch.bool)
+    marks = torch.zeros(len(answers), labels, dtype=torch.bool)
     for row, answer in enumerate(answers):
-        said[row, answer[:size]] = True
+        marks[row, answer[:size]] = True
     truth = examples.targets(range(len(examples)), labels)[:, :labels] > 0  # no baseline says other words
-    return of_answers(NAMING, said, truth, torch.from_numpy(examples.wanted))
+    return of_answers(NAMING, marks, truth, torch.from_numpy(examples.wanted))
 
 
 def always_buggy(test: Examples) -> Baseline:
@@ -100,11 +100,11 @@ def longer(train: Examples, valid: Examples, test: Examples) -> Baseline:
     # Buggy functions may simply be longer, so a detector has to beat the length alone.
     middle = np.median(train.tokens)
 
-    def said(examples: Examples, *, more: bool) -> BugScores:
+    def scores_of(examples: Examples, *, more: bool) -> BugScores:
         return _bugs((examples.tokens - middle) if more else (middle - examples.tokens + 0.5), examples)
 
-    more = said(valid, more=True).worth >= said(valid, more=False).worth
-    return Baseline(name=f"{'long' if more else 'short'} functions", test=said(test, more=more))
+    more = scores_of(valid, more=True).worth >= scores_of(valid, more=False).worth
+    return Baseline(name=f"{'long' if more else 'short'} functions", test=scores_of(test, more=more))
 
 
 STRENGTHS: Final = (1e-4, 1e-3, 1e-2, 1e-1)
@@ -148,6 +148,6 @@ def _counts(examples: Examples, width: int) -> csr_array:
 
 def _bugs(values: npt.ArrayLike, examples: Examples) -> BugScores:
     """The scores of calling a function buggy where its (B,) value is above 0."""
-    known = torch.from_numpy(np.asarray(values, dtype=np.float64))
+    scores = torch.from_numpy(np.asarray(values, dtype=np.float64))
     pairs = torch.from_numpy(examples.pairs(range(len(examples))))
-    return with_pairs(bugs(known > 0, torch.from_numpy(examples.known > 0)), known, pairs)
+    return with_pairs(bugs(scores > 0, torch.from_numpy(examples.known > 0)), scores, pairs)

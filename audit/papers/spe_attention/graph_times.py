@@ -61,13 +61,13 @@ def table(bench: Bench) -> Iterator[PaperTrial]:
 
     settings = {**bench.settings, "files": FILES, "paths": CAP, "python": sysconfig.get_python_version()}
     trials = list(replace(bench, settings=settings, seeds=len(paths)).trials(timed))
-    each = [trial.scores for trial in trials if trial.row == bench.rows[0]]
-    count, capped = (sum(scores[name] for scores in each) for name in ("functions", "capped"))
-    said = (
+    by_file = [trial.scores for trial in trials if trial.row == bench.rows[0]]
+    count, capped = (sum(scores[name] for scores in by_file) for name in ("functions", "capped"))
+    note = (
         f"{len(paths)} files with {count:,.0f} functions; "
         f"{capped:,.0f} of these have more than {CAP:,} paths."
     )
-    yield from (replace(trial, notes=[said]) for trial in trials)
+    yield from (replace(trial, notes=[note]) for trial in trials)
 
 
 def files() -> Iterator[Path]:

@@ -122,13 +122,13 @@ class LineRecipe(Recipe):
         """The sizes of the network, once the words and labels are counted and the task is known."""
         # Without positions in the line its words are a bag (Table 3), so it has no neighbours either.
         bag = self.options.get("line_positions", True) is False
-        own = 0 if bag else NETWORKS[self.network].neighbours
+        neighbours = 0 if bag else NETWORKS[self.network].neighbours
         return self.sized(
             LineShape,
             vocabulary=vocabulary,
             labels=labels,
             pooling=task.pooling,
-            neighbours=own if self.neighbours is None else self.neighbours,
+            neighbours=neighbours if self.neighbours is None else self.neighbours,
             copying=self.copies(task),
         )
 
@@ -293,8 +293,8 @@ def featurise(
     return _flat([row for rows in done for row in rows], labels, orders)
 
 
-def _chunks(given: Iterable[C]) -> Iterator[list[C]]:
-    remaining = iter(given)
+def _chunks(samples: Iterable[C]) -> Iterator[list[C]]:
+    remaining = iter(samples)
     while chunk := list(islice(remaining, CHUNK)):
         yield chunk
 
@@ -340,25 +340,25 @@ def _encoder(setting: _Setting) -> LineEncoder:
 
 def _encode(setting: _Setting, chunk: list[_Labelled]) -> list[_Row | Failed]:
     encoder = _encoder(setting)
-    return [_row(encoder, setting, given) for given in chunk]
+    return [_row(encoder, setting, sample) for sample in chunk]
 
 
-def _row(encoder: LineEncoder, setting: _Setting, given: _Labelled) -> _Row | Failed:
+def _row(encoder: LineEncoder, setting: _Setting, sample: _Labelled) -> _Row | Failed:
     try:
-        program = analyse(given.source, given.language, setting.dependence)
+        program = analyse(sample.source, sample.language, setting.dependence)
     except SourceError:
         return UNPARSABLE
-    features = encoder.features(program, given.language)
+    features = encoder.features(program, sample.language)
     if isinstance(features, Failed):
         return features
     # The sample's id is part of the stream: its orders do not depend on the worker or on the samples before
     # it.
     drawn = [
-        program.sample_lines(stream(setting.seed, given.id, "training order", number))
+        program.sample_lines(stream(setting.seed, sample.id, "training order", number))
         for number in range(setting.orders)
     ]
     stored = np.array(drawn, dtype=np.uint16).reshape(setting.orders, features.lines)
-    return _Row(features, stored, given.truth, given.group)
+    return _Row(features, stored, sample.truth, sample.group)
 
 
 def _flat(outcomes: list[_Row | Failed], labels: Mapping[str, int], orders: int) -> Examples:
@@ -442,12 +442,18 @@ def prepare(
     truths = [task.truth(sample.label) or () for sample in splits.train]
     labels = task.labels(truths, rarest=recipe.rarest_label)
     languages = tuple(sorted({sample.language for sample in splits.train}))
-    kept = _reading(recipe, languages)
+    relation = _reading(recipe, languages)
     if speaking is not None:
         tokenizer = speaking([*SPECIALS, *labels])
     else:
         tokenizer = _tokenizer(
-            splits.train, labels, recipe, cache=cache, key=digests["train"], workers=workers, relation=kept
+            splits.train,
+            labels,
+            recipe,
+            cache=cache,
+            key=digests["train"],
+            workers=workers,
+            relation=relation,
         )
     read = partial(
         featurise,
@@ -457,7 +463,7 @@ def prepare(
         seed=recipe.seed,
         workers=workers,
         task=task,
-        relation=kept,
+        relation=relation,
         dependence=recipe.dependence,
         copying=recipe.copies(task),
     )
@@ -469,7 +475,7 @@ def prepare(
         drawn = (orders, recipe.seed if orders else 0)
         setting = (tokenizer.to_str(), labels, recipe.window, recipe.copies(task))
         groups = content(f"{sample.group}\n" for sample in split) if task.twins else ""
-        key = _key(digests[name], *setting, *drawn, *_apart(kept, recipe.dependence), groups)
+        key = _key(digests[name], *setting, *drawn, *_apart(relation, recipe.dependence), groups)
         path = cache / f"features-{key}.npz"
         examples = Examples.load(path)
         if examples is None:

@@ -85,7 +85,7 @@ class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines]):
     """A trained network as a model."""
 
     config_type = LineConfig
-    shown = VERSION
+    features_version = VERSION
     scale: Scale = "log-odds"
 
     def __init__(self, config: LineConfig, network: LineNetwork, files: Files, *, device: str) -> None:
@@ -150,7 +150,7 @@ class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines]):
             predictions.append(
                 Predicted(
                     answer=task.answer([label for label, _, taken in named if taken]),
-                    scores=tuple(sorted((task.shown(label), score) for label, score, _ in best)),
+                    scores=tuple(sorted((task.name_of(label), score) for label, score, _ in best)),
                     margin=margin,
                 )
             )

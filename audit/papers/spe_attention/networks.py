@@ -125,8 +125,8 @@ class SPE(LineNetwork):
         # Padding is hidden, never multiplied: a factor of 0 would give each padded token the weight
         # exp(0) = 1, and the prediction would depend on the longest input of the batch.
         if self.mask_mode == "additive":
-            return LineBias(unless(mask, dtype), batch.line, batch.real).made()
-        return MaskedScores(mask, batch.line, batch.real, dtype).made()
+            return LineBias(unless(mask, dtype), batch.line, batch.real).ready()
+        return MaskedScores(mask, batch.line, batch.real, dtype).ready()
 
 
 class SYMC(LineNetwork):
@@ -154,7 +154,7 @@ class SYMC(LineNetwork):
         """p for the first half of the heads, n for the others."""
         half = self.heads // 2
         distances = self.sign * batch.relation.to(dtype)
-        biases = (LineBias(distances[:, number], batch.line, batch.real).made() for number in (0, 1))
+        biases = (LineBias(distances[:, number], batch.line, batch.real).ready() for number in (0, 1))
         return (tuple(map(HeadGroup, (half, self.heads - half), biases)),)
 
 
@@ -242,6 +242,6 @@ def build(name: str, shape: LineShape, options: Mapping[str, object]) -> LineNet
     entry = entry_of("network", NETWORKS, name, options)
     # Imported by name: the import contract keeps the papers apart, and only a network in use is loaded.
     module, _, kind = entry.target.partition(":")
-    made = getattr(import_module(f"codeaudit.audit.papers.{module}"), kind)
-    network: LineNetwork = made(shape, **{**entry.options, **options})
+    make = getattr(import_module(f"codeaudit.audit.papers.{module}"), kind)
+    network: LineNetwork = make(shape, **{**entry.options, **options})
     return network

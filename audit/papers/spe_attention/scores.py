@@ -33,7 +33,7 @@ class NameScores:
     count: int
 
     @property
-    def told(self) -> float:
+    def headline(self) -> float:
         """The one number to show."""
         return self.micro
 
@@ -65,7 +65,7 @@ class BugScores:
     pairs: int = 0
 
     @property
-    def told(self) -> float:
+    def headline(self) -> float:
         """The one number to show."""
         return self.f1
 
@@ -114,9 +114,9 @@ def judged(
     ordered = chosen[np.argsort(examples.tokens[chosen], kind="stable")]
     logits, truth = [], []
     for start in range(0, len(ordered), AT_ONCE):
-        some = ordered[start : start + AT_ONCE]
-        logits.append(network(examples.batch(some, relation).to(device)).float().cpu())
-        truth.append(examples.targets(some, labels) > 0)
+        part = ordered[start : start + AT_ONCE]
+        logits.append(network(examples.batch(part, relation).to(device)).float().cpu())
+        truth.append(examples.targets(part, labels) > 0)
     return JudgedLogits(
         logits=_joined(logits, -torch.inf),
         truth=_joined(truth, 0),
@@ -144,33 +144,33 @@ def with_pairs(reached: BugScores, values: Tensor, twins: Tensor) -> BugScores:
     return replace(reached, pairs_right=pairs_right(values, twins), pairs=len(twins))
 
 
-def of_answers(task: LineTask, said: Tensor, truth: Tensor, wanted: Tensor) -> Scores:
+def of_answers(task: LineTask, answers: Tensor, truth: Tensor, wanted: Tensor) -> Scores:
     """The scores of (B, K) answers against the (B, K) truth; `wanted` as for `f1`."""
-    return bugs(said[:, 0], truth[:, 0]) if isinstance(task, Detection) else f1(said, truth, wanted)
+    return bugs(answers[:, 0], truth[:, 0]) if isinstance(task, Detection) else f1(answers, truth, wanted)
 
 
-def f1(said: Tensor, truth: Tensor, wanted: Tensor) -> NameScores:
+def f1(answers: Tensor, truth: Tensor, wanted: Tensor) -> NameScores:
     """(B, K) answers against the (B, K) truth, of (B,) subtokens with the unknown ones."""
-    hits = (said & truth).sum(1).double()
-    # F1 = 2 hits / (said + wanted). `wanted` counts unknown subtokens too, so a small vocabulary of labels
+    hits = (answers & truth).sum(1).double()
+    # F1 = 2 hits / (answers + wanted). `wanted` counts unknown subtokens too, so a small vocabulary of labels
     # cannot raise the score.
-    total = said.sum(1).double() + wanted.double()
+    total = answers.sum(1).double() + wanted.double()
     return NameScores(
-        micro=float(2 * hits.sum() / total.sum()), macro=float((2 * hits / total).mean()), count=len(said)
+        micro=float(2 * hits.sum() / total.sum()), macro=float((2 * hits / total).mean()), count=len(answers)
     )
 
 
-def bugs(said: Tensor, truth: Tensor) -> BugScores:
+def bugs(answers: Tensor, truth: Tensor) -> BugScores:
     """(B,) answers against the (B,) truth; the F1 of a class that nobody has or names is 0."""
-    hits, misses = int((said & truth).sum()), int((said != truth).sum())
-    passes = len(said) - hits - misses
+    hits, misses = int((answers & truth).sum()), int((answers != truth).sum())
+    passes = len(answers) - hits - misses
     buggy, clean = (2 * right / max(1, 2 * right + misses) for right in (hits, passes))
     return BugScores(
         f1=buggy,
         balanced=(buggy + clean) / 2,
-        accuracy=(hits + passes) / len(said),
-        called_buggy=float(said.double().mean()),
-        count=len(said),
+        accuracy=(hits + passes) / len(answers),
+        called_buggy=float(answers.double().mean()),
+        count=len(answers),
     )
 
 

@@ -163,7 +163,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         """Where orders are stored, each example comes in one of them."""
         rng = np.random.default_rng([self.recipe.seed, epoch])
         leads = self.leads
-        mixed = [leads[some] for some in bucketed(self.material.train.tokens[leads], self.recipe.batch, rng)]
+        mixed = [leads[rows] for rows in bucketed(self.material.train.tokens[leads], self.recipe.batch, rng)]
         stored = len(self.material.train.orders)
         return [
             LineBatch(chosen, rng.integers(0, stored, len(chosen)) if stored else None) for chosen in mixed
@@ -174,8 +174,8 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         return len(batch.chosen)
 
     @override
-    def part(self, batch: LineBatch, some: slice) -> LineBatch:
-        return LineBatch(batch.chosen[some], None if batch.orders is None else batch.orders[some])
+    def part(self, batch: LineBatch, rows: slice) -> LineBatch:
+        return LineBatch(batch.chosen[rows], None if batch.orders is None else batch.orders[rows])
 
     @override
     def tokens(self, batch: LineBatch) -> int:
@@ -210,7 +210,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         targets = self.material.train.targets(texts.chosen, len(self.material.labels))
         located = self.located(texts)
         with self.autocast(enabled=self.recipe.half):
-            logits, said = self._answered(network, inputs.to(self.device), places=bool(len(located)))
+            logits, at_tokens = self._answered(network, inputs.to(self.device), places=bool(len(located)))
         size = len(all_texts.chosen)
         # Summed over labels: their mean would shrink the gradient of each name with the number of labels.
         # Words to copy that an input lacks have no logit.
@@ -222,18 +222,18 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         if pairs:
             places = torch.from_numpy(self.material.train.pairs(texts.chosen)).to(self.device)
             loss = loss + self.recipe.pairwise * pairwise_loss(logits[:, 0].float(), places) / pairs
-        if said is not None:
+        if at_tokens is not None:
             parts = [self.material.train.changed(int(example)) for example in texts.chosen[located]]
-            some = torch.from_numpy(located)
-            lost = location_loss(said[some].float(), inputs.real[some].to(self.device), parts)
+            rows = torch.from_numpy(located)
+            lost = location_loss(at_tokens[rows].float(), inputs.real[rows].to(self.device), parts)
             loss = loss + self.recipe.locate * lost / len(self.located(all_texts))
         return loss, len(batch.chosen)
 
     def located(self, batch: LineBatch) -> Integers:
         """The places in the batch of bugs whose tokens are to stand out: those with twins."""
         train, chosen = self.material.train, batch.chosen
-        wanted = (train.twins[chosen] != NONE) & (train.known[chosen] > 0) & (self.recipe.locate > 0)
-        return np.flatnonzero(wanted)
+        mask = (train.twins[chosen] != NONE) & (train.known[chosen] > 0) & (self.recipe.locate > 0)
+        return np.flatnonzero(mask)
 
     def _answered(self, network: LineNetwork, inputs: Batch, *, places: bool) -> tuple[Tensor, Tensor | None]:
         """The (B, K) logits, and with `places` the (B, T) logits of the tokens for the one label."""
@@ -243,7 +243,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         trunk.pretraining = True
         states = network(inputs)
         trunk.pretraining = False
-        return trunk.answered(states, inputs), trunk.said(states)[:, :, 0]
+        return trunk.answered(states, inputs), trunk.logits(states)[:, :, 0]
 
     def _word_loss(self, network: LineNetwork, batch: LineBatch) -> Tensor:
         """The sum of the cross entropies of hidden words."""
@@ -260,12 +260,12 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
 
     def _word_logits(self, network: LineNetwork, inputs: Batch, hidden: Tensor) -> tuple[Tensor, Tensor]:
         """(N, V) logits and (N,) words of the hidden tokens."""
-        shown = replace(inputs, ids=inputs.ids.masked_fill(hidden, SPECIALS.index(UNKNOWN)))
+        masked = replace(inputs, ids=inputs.ids.masked_fill(hidden, SPECIALS.index(UNKNOWN)))
         head = network.trunk.word_head
         if head is None:
             raise ValueError("the network was made without pretraining")
         with self.autocast(enabled=self.recipe.half):
-            states = network(shown.to(self.device))[hidden.to(self.device)]
+            states = network(masked.to(self.device))[hidden.to(self.device)]
             logits = head(states, network.trunk.tokens.weight)
         return logits, inputs.ids[hidden].to(self.device)
 
@@ -294,8 +294,8 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         outputs = judged(network, valid, chosen, self.relation, labels, device=self.device)
         threshold = tune(outputs, task)
         reached = scores(outputs, threshold, task)
-        chooses = {"balanced": reached.worth} if reached.worth != reached.told else {}
-        return Validation(reached.worth, {"valid": reached.told, "threshold": threshold, **chooses})
+        chooses = {"balanced": reached.worth} if reached.worth != reached.headline else {}
+        return Validation(reached.worth, {"valid": reached.headline, "threshold": threshold, **chooses})
 
     @property
     @override
@@ -309,7 +309,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         return f"{counted(len(self.material.train), 'function')}, {labels}"
 
     @override
-    def told(self, epoch: Mapping[str, float]) -> str:
+    def epoch_line(self, epoch: Mapping[str, float]) -> str:
         if "words_found" in epoch:
             return f"pretraining: {epoch['words_found']:.1%} of hidden words found"
         # Not the F1 of `buggy` chooses the weights.
@@ -359,8 +359,8 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         checkpoint.write(
             folder, weights, config=config, tokenizer=material.tokenizer, card=card, learned=material.learned
         )
-        own = f"test {test.line} on {counted(test.count, 'function')}"
-        return [own, *(f"{rule.name}: {rule.test.line}" for rule in rules)]
+        line = f"test {test.line} on {counted(test.count, 'function')}"
+        return [line, *(f"{rule.name}: {rule.test.line}" for rule in rules)]
 
     def _measured(self, trained: Trained[LineNetwork], examples: Examples) -> Scores:
         everything = np.arange(len(examples))
@@ -384,8 +384,8 @@ def prepared(request: TrainingRequest) -> LineLearner:
     for owner, entry in NETWORKS.items():
         for name in [option for option in entry.options if option in settings]:
             if name not in own:
-                shown = name.replace("_", "-")
-                raise UsageError(f"--{shown} is an option of {owner}, not of {request.network}")
+                option = name.replace("_", "-")
+                raise UsageError(f"--{option} is an option of {owner}, not of {request.network}")
             value = settings.pop(name)
             options[name] = int(value) if name == "sign" else value
     start = request.encoder
@@ -412,7 +412,7 @@ def prepared(request: TrainingRequest) -> LineLearner:
     return LineLearner(recipe, material, device=device, encoder=start)
 
 
-def _window(network: str, given: int | None, start: "EncoderStart") -> int:
+def _window(network: str, window: int | None, start: "EncoderStart") -> int:
     """The longest input for a network with a pretrained encoder.
 
     Raises:
@@ -421,10 +421,10 @@ def _window(network: str, given: int | None, start: "EncoderStart") -> int:
     if network != "vanilla":  # its positions start again in every line
         if start.longest < LINE_TOKENS:
             raise UsageError(f"--from {start.place}: it has {start.longest} positions, a line {LINE_TOKENS}")
-        return given or WINDOW
-    if given is not None and given > start.longest:
-        raise UsageError(f"--window {given}: {start.place} has {start.longest} positions")
-    return given or min(WINDOW, start.longest)
+        return window or WINDOW
+    if window is not None and window > start.longest:
+        raise UsageError(f"--window {window}: {start.place} has {start.longest} positions")
+    return window or min(WINDOW, start.longest)
 
 
 @torch.no_grad()

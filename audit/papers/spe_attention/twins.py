@@ -79,16 +79,16 @@ def changed_part(tokens: Tokens, other: Tokens) -> tuple[int, int]:
     return (first, end) if first < end else (max(0, first - 1), min(len(tokens), first + 1))
 
 
-def location_loss(said: Tensor, real: Tensor, parts: Sequence[tuple[int, int]]) -> Tensor:
+def location_loss(logits: Tensor, real: Tensor, parts: Sequence[tuple[int, int]]) -> Tensor:
     """Σ -log of the softmax over tokens, in the changed part of each text.
 
-    `said` are the (B, T) logits of the tokens, `real` says which are no padding, `parts` are those of
+    `logits` are the (B, T) logits of the tokens, `real` says which are no padding, `parts` are those of
     `changed_part` (Vasic et al. 2019, section 3.2: which token is the bug).
     """
-    places = torch.arange(said.shape[1], device=said.device)
-    first, end = torch.tensor(parts, device=said.device)[:, :, None].unbind(1)
+    places = torch.arange(logits.shape[1], device=logits.device)
+    first, end = torch.tensor(parts, device=logits.device)[:, :, None].unbind(1)
     inside = (places >= first) & (places < end)
-    everywhere, there = (said.masked_fill(~mask, -torch.inf).logsumexp(1) for mask in (real, inside))
+    everywhere, there = (logits.masked_fill(~mask, -torch.inf).logsumexp(1) for mask in (real, inside))
     return (everywhere - there).sum()
 
 

@@ -147,19 +147,19 @@ def collate(pieces: Sequence[Piece], *, levels: int, degree: Degree) -> TreeBatc
         "nearest": (NEAREST,),
         "depths": (),
     }
-    made = {name: np.zeros((len(pieces), longest, *rest), dtype=np.int64) for name, rest in shapes.items()}
+    arrays = {name: np.zeros((len(pieces), longest, *rest), dtype=np.int64) for name, rest in shapes.items()}
     above = np.tile(np.arange(longest, dtype=np.int64), (len(pieces), 1))
     for row, (piece, begin) in enumerate(zip(pieces, starts, strict=False)):
         inner = slice(piece.start, piece.stop)
         flat = slice(int(begin) + piece.start, int(begin) + piece.stop)
         size = piece.stop - piece.start
-        made["types"][row, :size] = piece.tree.types[inner]
-        made["values"][row, :size] = piece.tree.values[inner]
+        arrays["types"][row, :size] = piece.tree.types[inner]
+        arrays["values"][row, :size] = piece.tree.values[inner]
         for name in ("own", "paths", "nearest", "depths"):
-            made[name][row, :size] = getattr(positions, name)[flat]
+            arrays[name][row, :size] = getattr(positions, name)[flat]
         # A parent in an earlier piece cannot be attended to; the node is its own parent then, which counts as
         # none.
         up = piece.tree.parents[inner] - piece.start
         above[row, :size] = np.where(up >= 0, up, above[row, :size])
-    tensors = {name: torch.from_numpy(array) for name, array in made.items()}
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
     return TreeBatch(**tensors, parents=torch.from_numpy(above))

@@ -100,7 +100,7 @@ def _moved(right: NextNodes, device: str) -> NextNodes:
     return NextNodes(*(tensor.to(device) for tensor in right))
 
 
-def _known(right: NextNodes) -> Tensor:
+def _has_value(right: NextNodes) -> Tensor:
     return (right.values != UNKNOWN_ID) & (right.values != EMPTY_ID)
 
 
@@ -130,7 +130,7 @@ class CompletionLearner(TreeLearner[Completer]):
         inputs = train.batch(batch, levels=recipe.levels, degree=recipe.degree)
         right = _moved(following(inputs.types, inputs.values, train.fresh(batch)), self.device)
         # As in the paper's code, unknown and missing values have no loss; only their types are learned.
-        known = _known(right)
+        known = _has_value(right)
         with self.autocast(enabled=recipe.half):
             # Only where the next node counts: of pieces that overlap, the later one counts its second half.
             hidden = network.hidden(inputs.to(self.device))[:, :-1][right.at]
@@ -142,7 +142,7 @@ class CompletionLearner(TreeLearner[Completer]):
             # Sums, because a part may have no node that counts, and no mean then.
             of_types = F.cross_entropy(types.float(), right.types, reduction="sum")
             of_values = F.cross_entropy(values.float(), right.values[known], reduction="sum")
-            share = of_types / len(every.types) + of_values / max(1, int(_known(every).sum()))
+            share = of_types / len(every.types) + of_values / max(1, int(_has_value(every).sum()))
             return share, len(batch)
         loss = F.cross_entropy(types.float(), right.types)
         if bool(known.any()):
@@ -189,9 +189,9 @@ def judged(
     ordered = chosen[np.argsort(examples.lengths[chosen], kind="stable")]
     batches: list[CompletionRanks] = []
     for start in range(0, len(ordered), AT_ONCE):
-        some = ordered[start : start + AT_ONCE]
-        inputs = examples.batch(some, levels=levels, degree=degree)
-        right = _moved(following(inputs.types, inputs.values, examples.fresh(some)), device)
+        part = ordered[start : start + AT_ONCE]
+        inputs = examples.batch(part, levels=levels, degree=degree)
+        right = _moved(following(inputs.types, inputs.values, examples.fresh(part)), device)
         hidden = network.hidden(inputs.to(device))[:, :-1][right.at]
         types, values = network.type_logits(hidden), network.value_logits(hidden)
         ranks = ranked(types, values, right.types, right.values, unknown=UNKNOWN_ID, empty=EMPTY_ID)

@@ -170,22 +170,22 @@ def _pieces(tree: int, size: int, window: int | None) -> list[tuple[int, int, in
     return pieces
 
 
-def told(names: Sequence[Sequence[int]], spoken: Sequence[int]) -> tuple[Tensor, Tensor]:
+def values_and_targets(names: Sequence[Sequence[int]], spoken: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Names as (B, T) values given to the decoder, and as (B, T) targets.
 
     `names` are numbers of words, -1 for those that are never said: these are given as unknown, and are no
     targets. `spoken` are the values of the words, the end's first. Words beyond `LONGEST` are left out.
     """
     longest = min(LONGEST, max(len(name) for name in names) + 1)
-    given = torch.zeros(len(names), longest, dtype=torch.long)
+    values = torch.zeros(len(names), longest, dtype=torch.long)
     targets = torch.full((len(names), longest), IGNORED)
     for row, name in enumerate(names):
         # A word that is never said still stands before the next ones, as unknown.
         before = [BEGIN_ID, *(1 if word < 0 else spoken[word] for word in name)][:longest]
         after = [*(IGNORED if word < 0 else word for word in name), 0][:longest]
-        given[row, : len(before)] = torch.tensor(before)
+        values[row, : len(before)] = torch.tensor(before)
         targets[row, : len(after)] = torch.tensor(after)
-    return given, targets
+    return values, targets
 
 
 Note = Callable[[str], None]

@@ -19,7 +19,7 @@ from codeaudit.audit.papers.tree_transformer.networks import (
     END_ID,
     TREE_NETWORKS,
     Namer,
-    Said,
+    NameWords,
     TreeShape,
     namer,
 )
@@ -99,7 +99,7 @@ class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
     """
 
     config_type = TreeConfig
-    shown = VERSION
+    features_version = VERSION
 
     def __init__(self, config: TreeConfig, network: Namer, files: Files, *, device: str) -> None:
         super().__init__(config, network, files, device=device)
@@ -134,11 +134,11 @@ class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
 
     @override
     def computed(self, inputs: Sequence[TreeInput]) -> list[Prediction]:
-        return self._predictions(self.said(inputs))
+        return self._predictions(self.name_words(inputs))
 
-    def said(self, inputs: Sequence[TreeInput]) -> Said:
+    def name_words(self, inputs: Sequence[TreeInput]) -> NameWords:
         """The words of these trees, on the CPU."""
-        return Said(*(tensor.cpu() for tensor in self.module.say(self._batch(inputs))))
+        return NameWords(*(tensor.cpu() for tensor in self.module.say(self._batch(inputs))))
 
     @override
     def one_call(self, query: Query) -> tuple[TreeBatch, Tensor] | None:
@@ -155,9 +155,9 @@ class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
         batch = collate([whole(tree) for tree in inputs], levels=shape.levels, degree=self.config.degree)
         return batch.to(self.device)
 
-    def _predictions(self, said: Said) -> list[Prediction]:
+    def _predictions(self, answers: NameWords) -> list[Prediction]:
         predictions: list[Prediction] = []
-        rows = zip(said.words.tolist(), said.scores.tolist(), said.margins.tolist(), strict=True)
+        rows = zip(answers.words.tolist(), answers.scores.tolist(), answers.margins.tolist(), strict=True)
         for words, values, margin in rows:
             scores: dict[str, float] = {}
             for word, score in zip(words, values, strict=True):

@@ -87,22 +87,22 @@ class TreeAttention(nn.Module):
 
     def forward(self, x: Tensor, source: Tensor, mask: Tensor, prepared: Prepared | None = None) -> Tensor:
         """(B, n, d) that ask and (B, m, d) that are asked; `mask` is true where nobody may look."""
-        return self.asking(x, self.asked(source), mask, prepared)
+        return self.asking(x, self.keys_values(source), mask, prepared)
 
-    def asked(self, source: Tensor) -> KeysValues:
+    def keys_values(self, source: Tensor) -> KeysValues:
         """(B, m, d) that are asked."""
         return KeysValues(self._split(self.key(source)), self._split(self.value(source)))
 
     def asking(
-        self, x: Tensor, asked: KeysValues, mask: Tensor | None, prepared: Prepared | None = None
+        self, x: Tensor, keys_values: KeysValues, mask: Tensor | None, prepared: Prepared | None = None
     ) -> Tensor:
         """As `forward`, of keys and values that are computed already; without a mask all may look."""
         query = self._split(self.query(x))
-        key, value = asked
+        key, value = keys_values
         if self.scheme is not None and prepared is not None:
-            whole = self.scheme.attended(query, key, value, prepared)
-            if whole is not None:
-                return self._joined(whole)
+            attended = self.scheme.attended(query, key, value, prepared)
+            if attended is not None:
+                return self._joined(attended)
         scores = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
         if self.scheme is not None and prepared is not None:
             scores = self.scheme.scores(scores, query, key, prepared)
@@ -126,7 +126,7 @@ class TreeAttention(nn.Module):
 
 
 @dataclass
-class SaidSoFar:
+class BlockState:
     """What one block of a decoder keeps, so that each word is computed once."""
 
     tree: KeysValues
@@ -164,10 +164,10 @@ class TreeBlock(nn.Module):
             for layer in (self.cross.value, self.cross.outward):
                 layer.weight.zero_().fill_diagonal_(1)
 
-    def keeping(self, memory: Tensor) -> SaidSoFar:
+    def keeping(self, memory: Tensor) -> BlockState:
         """The state in which no word is said yet of an encoded tree, (B, n, d)."""
         assert self.cross is not None
-        return SaidSoFar(self.cross.asked(memory))
+        return BlockState(self.cross.keys_values(memory))
 
     def forward(
         self,
@@ -176,7 +176,7 @@ class TreeBlock(nn.Module):
         prepared: Prepared | None = None,
         memory: Tensor | None = None,
         memory_mask: Tensor | None = None,
-        kept: SaidSoFar | None = None,
+        kept: BlockState | None = None,
     ) -> Tensor:
         """(B, n, d) to (B, n, d).
 
@@ -184,8 +184,10 @@ class TreeBlock(nn.Module):
         """
 
         def look(x: Tensor) -> Tensor:
-            asked = self.attention.asked(x)
-            return self.attention.asking(x, asked if kept is None else kept.extended(asked), mask, prepared)
+            keys_values = self.attention.keys_values(x)
+            return self.attention.asking(
+                x, keys_values if kept is None else kept.extended(keys_values), mask, prepared
+            )
 
         def listen(x: Tensor) -> Tensor:
             assert self.cross is not None
@@ -243,7 +245,7 @@ def seeing(prepared: Prepared, batch: TreeBatch, *, later: bool) -> Prepared:
     return replace(prepared, seen=fused.described(rule, examples, nodes, nodes, real.device))
 
 
-class Said(NamedTuple):
+class NameWords(NamedTuple):
     """The words of a namer, with their logits."""
 
     words: Tensor
@@ -287,26 +289,26 @@ class Namer(nn.Module):
             x = block(x, mask, prepared)
         return x
 
-    def forward(self, batch: TreeBatch, given: Tensor) -> Tensor:
+    def forward(self, batch: TreeBatch, before: Tensor) -> Tensor:
         """(B, T) values said before, `BEGIN` first, to (B, T, 1 + K) logits of the next word."""
-        hidden: Tensor = self.decode(self.encode(batch), padding(batch), given)
+        hidden: Tensor = self.decode(self.encode(batch), padding(batch), before)
         return hidden
 
-    def decode(self, memory: Tensor, memory_mask: Tensor, given: Tensor) -> Tensor:
+    def decode(self, memory: Tensor, memory_mask: Tensor, before: Tensor) -> Tensor:
         """As `forward`, of an encoded tree."""
-        size = given.shape[1]
-        x = self.dropout((self.embedded.values(given) + self.places.weight[:size]) * self.embedded.scale)
-        mask = torch.ones(size, size, dtype=torch.bool, device=given.device).triu(1)
+        size = before.shape[1]
+        x = self.dropout((self.embedded.values(before) + self.places.weight[:size]) * self.embedded.scale)
+        mask = torch.ones(size, size, dtype=torch.bool, device=before.device).triu(1)
         for block in self.decoder:
             x = block(x, mask, None, memory, memory_mask)
         return F.linear(x, self.embedded.values.weight[self.spoken], self.bias)
 
     @torch.no_grad()
-    def say(self, batch: TreeBatch) -> Said:
+    def say(self, batch: TreeBatch) -> NameWords:
         """The most probable word, again and again, until the end or `LONGEST` words. A name has a word."""
         memory, memory_mask = self.encode(batch), padding(batch)
         count = len(memory)
-        kept = [block.keeping(memory) for block in self.decoder if isinstance(block, TreeBlock)]
+        states = [block.keeping(memory) for block in self.decoder if isinstance(block, TreeBlock)]
         spoken = self.embedded.values.weight[self.spoken]
         last = torch.full((count,), BEGIN_ID, device=memory.device)
         words, scores = (
@@ -317,7 +319,7 @@ class Namer(nn.Module):
         for place in range(LONGEST):
             # As `decode`, one word at a time: what was computed of earlier words is kept.
             x = ((self.embedded.values(last) + self.places.weight[place]) * self.embedded.scale)[:, None]
-            for block, state in zip(self.decoder, kept, strict=True):
+            for block, state in zip(self.decoder, states, strict=True):
                 x = block(x, None, memory_mask=memory_mask, kept=state)
             logits = F.linear(x[:, 0], spoken, self.bias).double()
             if place == 0:
@@ -333,7 +335,7 @@ class Namer(nn.Module):
             if bool(ended.all()):
                 break
             last = self.spoken[word]
-        return Said(words, scores, margins)
+        return NameWords(words, scores, margins)
 
 
 class Completed(NamedTuple):

@@ -47,7 +47,7 @@ class Branch(NamedTuple):
     children: "Sequence[Branch | object]"
 
 
-def known(value: str) -> str:
+def source_value(value: str) -> str:
     """A value of a source, which is not taken for one of the `SPECIALS`."""
     return UNKNOWN if value in SPECIALS else value or "''"
 
@@ -197,14 +197,14 @@ class NodeReader:
 
     def _ids_of(self, value: str) -> tuple[int, ...]:
         """The ids of a value's words, with 0 behind the last."""
-        kept = self._ids.get(value)
-        if kept is None:
+        numbers = self._ids.get(value)
+        if numbers is None:
             if len(self._ids) >= KEPT_VALUES:
                 self._ids.clear()
             ids = [self._values.get(part, 1) for part in spelled(value, self._spelling)]
-            kept = *ids, *(0,) * ((1 if self._spelling == "whole" else PIECES) - len(ids))
-            self._ids[value] = kept
-        return kept
+            numbers = *ids, *(0,) * ((1 if self._spelling == "whole" else PIECES) - len(ids))
+            self._ids[value] = numbers
+        return numbers
 
     @cached_property
     def sizes(self) -> tuple[int, int]:
@@ -308,14 +308,14 @@ def _listed(node: ast.AST, field: str, children: list[object]) -> Iterator[Branc
 
 
 def _identifier(name: str) -> str:
-    return FUNCTION if is_mask(name) else known(name)
+    return FUNCTION if is_mask(name) else source_value(name)
 
 
 def _constant(value: object) -> str:
     if value is None or isinstance(value, bool):
         return str(value)
     text = value if isinstance(value, str) else "..." if value is ... else repr(value)
-    return FUNCTION if is_mask(text) else known(text)
+    return FUNCTION if is_mask(text) else source_value(text)
 
 
 _OPERATORS: Final = frozenset(
@@ -366,7 +366,7 @@ def _branch(node: "Node", source: bytes) -> Branch:
         text = source[node.start : node.end].decode()
         text = text[1:-1] if kind == "string_literal" else text
         # The type already identifies a node without a text of its own, such as `this`.
-        value = EMPTY if text == kind else FUNCTION if is_mask(text) else known(text)
+        value = EMPTY if text == kind else FUNCTION if is_mask(text) else source_value(text)
         return Branch(kind, value, ())
     words = [word for word, _, _ in node.tokens if word not in _SILENT]
     if kind == "modifiers":

@@ -43,52 +43,52 @@ class TreeNameScores:
         return f"F1 {self.micro:.1%}"
 
 
-def names(said: Sequence[Words], gold: Sequence[Words]) -> TreeNameScores:
+def names(answers: Sequence[Words], gold: Sequence[Words]) -> TreeNameScores:
     """The scores of one or more names."""
-    pairs = list(zip(said, gold, strict=True))
+    pairs = list(zip(answers, gold, strict=True))
     sets = [_as_sets(words, right) for words, right in pairs]
     return TreeNameScores(
         f1=sum(multiset_f1(words, right) for words, right in pairs) / len(pairs),
         exact=sum(list(words) == list(right) for words, right in pairs) / len(pairs),
-        bleu=bleu(said, gold),
+        bleu=bleu(answers, gold),
         micro=Counts(*map(sum, zip(*sets, strict=True))).f1 or 0.0,
         macro=sum(counts.f1 or 0.0 for counts in sets) / len(sets),
         count=len(pairs),
     )
 
 
-def _as_sets(said: Words, gold: Words) -> Counts:
-    answer, right = set(said), set(gold)
+def _as_sets(words: Words, gold: Words) -> Counts:
+    answer, right = set(words), set(gold)
     return Counts(len(answer & right), len(answer - right), len(right - answer))
 
 
-def multiset_f1(said: Words, gold: Words) -> float:
+def multiset_f1(words: Words, gold: Words) -> float:
     """The harmonic mean of precision and recall of multisets of words."""
-    hits = (Counter(said) & Counter(gold)).total()
-    total = len(said) + len(gold)
+    hits = (Counter(words) & Counter(gold)).total()
+    total = len(words) + len(gold)
     return 2 * hits / total if total else 0.0
 
 
-def bleu(said: Sequence[Words], gold: Sequence[Words]) -> float:
+def bleu(answers: Sequence[Words], gold: Sequence[Words]) -> float:
     """Mean smoothed sentence BLEU, which is BLEU in the authors' code: the mean of `sentence_bleu`."""
-    return sum(sentence_bleu(words, right) for words, right in zip(said, gold, strict=True)) / len(gold)
+    return sum(sentence_bleu(words, right) for words, right in zip(answers, gold, strict=True)) / len(gold)
 
 
-def sentence_bleu(said: Words, gold: Words) -> float:
+def sentence_bleu(words: Words, gold: Words) -> float:
     """BLEU of one name, from 0 to 1, with one added to the hits and the tries of every order.
 
     Lin and Och (2004) add one from pairs on. The paper's code adds it to single words, too. So a wrong name
     of one word has 0.84, and the level of this score is not comparable with that of another BLEU. A name
     without words has 0.
     """
-    if not said:
+    if not words:
         return 0.0
     logarithms = 0.0
     for order in range(1, ORDER + 1):
-        runs = _runs(said, order)
+        runs = _runs(words, order)
         hits = (runs & _runs(gold, order)).total()
         logarithms += math.log((hits + 1) / (runs.total() + 1))
-    return math.exp(logarithms / ORDER + min(0.0, 1 - len(gold) / len(said)))
+    return math.exp(logarithms / ORDER + min(0.0, 1 - len(gold) / len(words)))
 
 
 def _runs(words: Words, order: int) -> Counter[tuple[str, ...]]:
@@ -153,8 +153,8 @@ def completions(batches: Sequence[CompletionRanks]) -> CompletionScores:
 def rank(logits: Tensor, right: Tensor) -> Tensor:
     """(N, K) logits to the (N,) places of the right answers, from 0; equal logits count as better ones."""
     # A constant network has equal logits everywhere; counted as better ones, they earn it nothing.
-    own = logits.gather(1, right[:, None])
-    return (logits >= own).sum(1) - 1
+    logit = logits.gather(1, right[:, None])
+    return (logits >= logit).sum(1) - 1
 
 
 def reciprocal(ranks: Tensor) -> Tensor:

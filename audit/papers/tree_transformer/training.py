@@ -26,7 +26,7 @@ from codeaudit.audit.papers.tree_transformer.material import (
     TreeMaterial,
     TreeRecipe,
     prepare,
-    told,
+    values_and_targets,
 )
 from codeaudit.audit.papers.tree_transformer.model import TASK, TreeConfig
 from codeaudit.audit.papers.tree_transformer.networks import TREE_NETWORKS, Namer, TreeShape, namer, sizes
@@ -114,16 +114,16 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
         """The mean cross entropy of the words that can be said."""
         recipe, train = self.recipe, self.material.train
         inputs = train.examples.batch(batch, levels=recipe.levels, degree=recipe.degree)
-        given, targets = told([train.names[number] for number in batch], self.spoken)
+        before, targets = values_and_targets([train.names[number] for number in batch], self.spoken)
         with self.autocast(enabled=recipe.half):
-            logits = network(inputs.to(self.device), given.to(self.device))
-        said, right = logits.float().flatten(0, 1), targets.to(self.device).flatten()
+            logits = network(inputs.to(self.device), before.to(self.device))
+        scores, right = logits.float().flatten(0, 1), targets.to(self.device).flatten()
         if whole is None:
-            return F.cross_entropy(said, right, ignore_index=IGNORED), len(batch)
-        _, wanted = told([train.names[number] for number in whole], self.spoken)
+            return F.cross_entropy(scores, right, ignore_index=IGNORED), len(batch)
+        _, all_targets = values_and_targets([train.names[number] for number in whole], self.spoken)
         # A sum, because a part may have no word that can be said, and no mean then.
-        loss = F.cross_entropy(said, right, ignore_index=IGNORED, reduction="sum")
-        return loss / int((wanted != IGNORED).sum()), len(batch)
+        loss = F.cross_entropy(scores, right, ignore_index=IGNORED, reduction="sum")
+        return loss / int((all_targets != IGNORED).sum()), len(batch)
 
     @override
     def validate(self, network: Namer) -> Validation:
@@ -145,7 +145,7 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
         return f"{counted(len(self.material.train), 'function')}, {labels}"
 
     @override
-    def told(self, epoch: Mapping[str, float]) -> str:
+    def epoch_line(self, epoch: Mapping[str, float]) -> str:
         return f"validation F1 {epoch['valid']:.1%}"
 
     @override
@@ -209,9 +209,9 @@ def prepared(request: TrainingRequest) -> NameLearner:
     """
     settings = dict(request.options)
     device = checkpoint.usable_device(settings.pop("device", "cpu"))
-    own, options = split_structure(TreeRecipe, request.structure)
+    extra, options = split_structure(TreeRecipe, request.structure)
     entry_of("network", TREE_NETWORKS, request.network, options)
-    recipe = recipe_of(TreeRecipe, network=request.network, options=options, **settings, **own)
+    recipe = recipe_of(TreeRecipe, network=request.network, options=options, **settings, **extra)
     shape = recipe.shape(types=1, values=recipe.vocabulary, names=1)
     demand_fitting(lambda: namer(recipe.network, shape, recipe.options))
     material = prepare(read(request.task, *request.corpora()), recipe, note=request.note)
@@ -259,12 +259,12 @@ def judged(
     """The scores of the network's names for the chosen examples, in batches of similar size."""
     labels = material.words.labels
     ordered = chosen[np.argsort(named.examples.lengths[chosen], kind="stable")]
-    said: list[Sequence[str]] = []
+    answers: list[Sequence[str]] = []
     for start in range(0, len(ordered), AT_ONCE):
-        some = ordered[start : start + AT_ONCE]
-        batch = named.examples.batch(some, levels=recipe.levels, degree=recipe.degree)
-        said += [spell(row, labels) for row in network.say(batch.to(device)).words]
-    return names(said, [named.gold[number] for number in ordered])
+        part = ordered[start : start + AT_ONCE]
+        batch = named.examples.batch(part, levels=recipe.levels, degree=recipe.degree)
+        answers += [spell(row, labels) for row in network.say(batch.to(device)).words]
+    return names(answers, [named.gold[number] for number in ordered])
 
 
 def spell(words: Tensor, labels: Sequence[str]) -> tuple[str, ...]:

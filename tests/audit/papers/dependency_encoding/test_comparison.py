@@ -19,7 +19,7 @@ from codeaudit.audit.papers.dependency_encoding.comparison import (
     completed,
     lengths,
     lines_of,
-    made,
+    made_task,
     retrieval,
 )
 from codeaudit.audit.papers.dependency_encoding.features import auroc, in_plane
@@ -91,7 +91,7 @@ def test_counting_samples_print_their_answers() -> None:
 
 def test_only_the_answer_is_learned() -> None:
     """Whatever the lengths in a batch; and no two steps or seeds are alike."""
-    found = made("counting", {"counting": 6, "tested": 20, "batch": 5})
+    found = made_task("counting", {"counting": 6, "tested": 20, "batch": 5})
     inputs, targets = found.train(0, 0)
     assert ((targets != -1).sum(1) == 1).all()
     for row, wanted in zip(inputs, targets, strict=True):

@@ -177,7 +177,7 @@ def test_the_scores_of_a_detector() -> None:
     assert found.f1 == pytest.approx(4 / 6)
     assert found.balanced == pytest.approx((4 / 6 + 2 / 4) / 2)
     assert (found.accuracy, found.called_buggy, found.count) == (0.6, 0.6, 5)
-    assert found.told == found.f1
+    assert found.headline == found.f1
     always = bugs(torch.ones(4, dtype=torch.bool), torch.tensor([True, False] * 2))
     assert always.f1 == pytest.approx(2 / 3)
     assert always.worth < 0.5

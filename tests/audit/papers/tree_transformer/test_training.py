@@ -18,7 +18,7 @@ from sacrebleu.metrics.bleu import BLEU
 from safetensors.torch import load_file
 
 from codeaudit.audit.papers.tree_transformer import completion, material, training
-from codeaudit.audit.papers.tree_transformer.material import IGNORED, TreeRecipe, flat, told
+from codeaudit.audit.papers.tree_transformer.material import IGNORED, TreeRecipe, flat, values_and_targets
 from codeaudit.audit.papers.tree_transformer.model import NOISE, TreeModel
 from codeaudit.audit.papers.tree_transformer.networks import TREE_NETWORKS, Namer
 from codeaudit.audit.papers.tree_transformer.nodes import SPECIALS, Tree, read
@@ -178,7 +178,7 @@ def prepared(recipe: TreeRecipe = TINY) -> material.TreeMaterial:
 
 
 def test_names_are_told_word_by_word_and_unknown_words_are_no_targets() -> None:
-    given, targets = told([(2, -1, 1), (1,)], spoken=[9, 20, 30])
+    given, targets = values_and_targets([(2, -1, 1), (1,)], spoken=[9, 20, 30])
     begin = SPECIALS.index("<s>")
     assert given.tolist() == [[begin, 30, 1, 20], [begin, 20, 0, 0]]
     assert targets.tolist() == [[2, IGNORED, 1, 0], [1, 0, IGNORED, IGNORED]]
