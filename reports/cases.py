@@ -176,8 +176,8 @@ def answer_line(answer: Answer) -> str:
         if isinstance(answer, float)
         else answer
     )
-    shown = plain(" ".join(text.split()))
-    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+    line = plain(" ".join(text.split()))
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def _judged(verdict: Verdict) -> Variant:

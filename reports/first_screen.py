@@ -204,9 +204,9 @@ def _of_prompts(effect: PromptEffect) -> str:
     sentence = f"{sentence} changed {_share(effect.changed)} of the answers to originals"
     if effect.pair_excess.p is None:
         return f"{sentence}; nothing was asked again, so that noise is not known."
-    shown = "an effect" if wording.is_shown(effect.excess, effect.pair_excess) else "no effect"
+    text = "an effect" if wording.is_shown(effect.excess, effect.pair_excess) else "no effect"
     return (
-        f"{sentence}, {wording.points(effect.excess.points)} points beyond what asking again did: {shown} is "
+        f"{sentence}, {wording.points(effect.excess.points)} points beyond what asking again did: {text} is "
         f"shown (p {wording.p_value(effect.pair_excess.p)})."
     )
 
@@ -274,8 +274,8 @@ def _strangers(model: ModelSummary, task: str) -> Iterator[str]:
     score = model.score
     nothing = score.name == "f1" and score.original == 0 and score.scored >= STRANGE
     if nothing and not model.agreement.classes and not model.model.startswith("fake/"):
-        said = model.agreement.commonest
-        such = f" (such as {wording.plain(said)!r:.40})" if said else ""
+        answer = model.agreement.commonest
+        such = f" (such as {wording.plain(answer)!r:.40})" if answer else ""
         yield (
             f"{wording.plain(model.model)}: none of its {score.scored} answers{such} has a word in common "
             f"with the right one; is {task} its task?"
@@ -307,9 +307,9 @@ def _findings(model: ModelSummary) -> Iterator[str]:
 
 def _found_in(part: PartialRate, *, noisy: bool) -> str:
     if noisy and part.excess.points is not None:
-        shown = "an" if wording.is_shown(part.excess, part.pair_excess) else "no"
+        article = "an" if wording.is_shown(part.excess, part.pair_excess) else "no"
         text = f"{wording.points(part.excess.points)} points beyond noise (95 %: {wording.ends(part.excess)})"
-        return f"{text}, {shown} effect is shown"
+        return f"{text}, {article} effect is shown"
     return _share(part.violations)
 
 
@@ -347,10 +347,10 @@ def _warnings(model: ModelSummary, told_as: wording.Phrases) -> Iterator[str]:
 
 def _of_themselves(model: ModelSummary, word: str) -> Iterator[str]:
     """How many units were called different from themselves, where edits decide what is right."""
-    said = sum(answers.get(word, 0) for answers in model.agreement.classes.values())
-    if word and said:
+    count = sum(answers.get(word, 0) for answers in model.agreement.classes.values())
+    if word and count:
         over = f" in {len(model.trials)} trials" if len(model.trials) > 1 else ""
-        units = f"{said:,} of {counted(model.agreement.answers, 'unit')}"
+        units = f"{count:,} of {counted(model.agreement.answers, 'unit')}"
         yield f"{wording.plain(model.model)} called {units} {wording.plain(word)} from themselves{over}."
 
 
@@ -407,7 +407,7 @@ def _legend(summary: Summary, score: str) -> Iterator[str]:
     )
     if any(map(wording.is_noisy, summary.models)):
         yield "+ or -: points beyond noise (samples changed by edits - by repeats / all)."
-    left = wording.losses(summary.models, most=2, names=1)
+    losses = wording.losses(summary.models, most=2, names=1)
     none = f"no example of the task: {wording.reasons(summary.skipped, most=2)}" if summary.skipped else ""
-    if left or none:
-        yield f"left out: {'; '.join(text for text in (left, none) if text)}."
+    if losses or none:
+        yield f"left out: {'; '.join(text for text in (losses, none) if text)}."

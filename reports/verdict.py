@@ -58,7 +58,7 @@ def _beside_held_out(contrast: HeldOut) -> str:
     apart = contrast.difference
     if apart.value is None or apart.low is None or apart.high is None:
         return f"{wording.plain(contrast.model)}: no drop of the score is known."
-    shown = (
+    phrase = (
         "more on the public set"
         if apart.low > 0
         else "less on the public set"
@@ -68,7 +68,7 @@ def _beside_held_out(contrast: HeldOut) -> str:
     drops = [wording.points(drop.points) for drop in (contrast.public_drop, contrast.held_out_drop)]
     return (
         f"Under edits the {wording.score_name(contrast.score)} of {wording.plain(contrast.model)} drops "
-        f"{shown}: {drops[0]} points on {wording.plain(contrast.public_run)} against {drops[1]} on "
+        f"{phrase}: {drops[0]} points on {wording.plain(contrast.public_run)} against {drops[1]} on "
         f"{wording.plain(contrast.held_out_run)}, {_points(apart.value)} apart (95 % interval "
         f"{_points(apart.low)} to {_points(apart.high)})."
     )
@@ -209,8 +209,8 @@ def _quality(metric: Metric) -> str:
     name = wording.score_name(metric.name)
     if metric.test.p is None:
         return f"{name}: {means}. So few trials cannot show a difference; runs with --trials 5 can."
-    shown = "differs" if metric.test.p <= LEVEL else "is not shown to differ"
-    return f"{name} {shown} (p {_p(metric.test.p)}): {means}."
+    phrase = "differs" if metric.test.p <= LEVEL else "is not shown to differ"
+    return f"{name} {phrase} (p {_p(metric.test.p)}): {means}."
 
 
 def _name(standing: Standing) -> str:

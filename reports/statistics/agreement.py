@@ -41,12 +41,12 @@ class LabelCounts:
 
 def by_label(table: Table) -> tuple[LabelCounts, ...]:
     """The counts of each label, the commonest first."""
-    said = Counter[str]()
+    answers = Counter[str]()
     for row in table.values():
-        said.update(row)
-    names = table.keys() | said.keys()
+        answers.update(row)
+    names = table.keys() | answers.keys()
     counts = [
-        LabelCounts(name, sum(table.get(name, {}).values()), said[name], table.get(name, {}).get(name, 0))
+        LabelCounts(name, sum(table.get(name, {}).values()), answers[name], table.get(name, {}).get(name, 0))
         for name in names
     ]
     return tuple(sorted(counts, key=lambda count: (-count.true, count.label)))

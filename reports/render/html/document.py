@@ -30,18 +30,18 @@ BEHIND: Final = ("size", "asked")
 """Columns that say nothing of robustness. On a narrow screen they would stand in front of those that do."""
 
 
-def opening(summary: Summary, asked: Sequence[str]) -> str:
+def opening(summary: Summary, lines: Sequence[str]) -> str:
     """Return the sentences above everything else.
 
     Args:
         summary: the numbers.
-        asked: when which models were asked what, and what that cost, in sentences.
+        lines: when which models were asked what, and what that cost, in sentences.
     """
     lead = sentences(
         [*first_screen(summary).lead, *verdict_within(summary)],
         "No answer to a perturbed input could be judged.",
     )
-    return f'{lead}<div class="asked">{"".join(f"<p>{escaped(line)}</p>" for line in asked)}</div>'
+    return f'{lead}<div class="asked">{"".join(f"<p>{escaped(line)}</p>" for line in lines)}</div>'
 
 
 def scorecards(summary: Summary) -> str:
@@ -148,7 +148,7 @@ def browser(
     explained = {_name(row): row for row in explanations}
     candidates = _Candidates(explained={row["sample"] for row in explanations})
     for seed, record in audited:
-        asked = _asked(record)
+        counts = _asked(record)
         for violated in record.verdicts:
             if not isinstance(violated, Violated) or violated.perturbed.kind != "preserving":
                 continue
@@ -169,8 +169,8 @@ def browser(
                 "before": _told(violated.before),
                 "after": _told(violated.after),
             }
-            if asked.changed:
-                row["repeats"] = steadiness(asked)
+            if counts.changed:
+                row["repeats"] = steadiness(counts)
             name = (record.model, seed, record.sample.id, perturbed.transform, perturbed.variant)
             if why := explained.get(name):
                 row["least"] = {
@@ -187,8 +187,8 @@ def browser(
 
 def _asked(record: Audited) -> Asked:
     """The judged repeats of a sample."""
-    repeats = [each for each in record.verdicts if each.perturbed.kind == "identity"]
-    judged = [isinstance(each, Violated) for each in repeats if not isinstance(each, Unjudged)]
+    repeats = [verdict for verdict in record.verdicts if verdict.perturbed.kind == "identity"]
+    judged = [isinstance(repeat, Violated) for repeat in repeats if not isinstance(repeat, Unjudged)]
     return Asked(len(judged), sum(judged))
 
 
@@ -255,9 +255,9 @@ class _Candidates:
             self._refused += 1
             return None
         self._places[sample.id] = len(self._places)
-        self._kept[sample.id] = made = _Candidate(sample, self._places[sample.id])
-        self._weigh(made, sample.source)
-        return made
+        self._kept[sample.id] = candidate = _Candidate(sample, self._places[sample.id])
+        self._weigh(candidate, sample.source)
+        return candidate
 
     def add(self, candidate: _Candidate, row: dict[str, Any]) -> None:
         """Add a violation of a candidate."""
@@ -273,8 +273,8 @@ class _Candidates:
         if self._size > CANDIDATES:
             self._full = True
             # First samples with large texts, because a few of them may take most of the room.
-            self._drop(each for each in self._order() if each.large)
-            last = [each for each in self._order() if each.sample.id not in self._explained]
+            self._drop(other for other in self._order() if other.large)
+            last = [other for other in self._order() if other.sample.id not in self._explained]
             # More than is needed, so that this is done seldom.
             while last and self._size > 0.9 * CANDIDATES:
                 self._drop([last.pop()])
@@ -282,36 +282,37 @@ class _Candidates:
     def fitting(self, draw: Callable[[Sample], Drawing | None]) -> Browser:
         """Return those that fit, or a few more, with their drawings. Explained ones come first."""
         fit = self._drawn(draw)
-        if len(fit) < len(self._kept) and any(each.large for each in self._kept.values()):
-            self._drop(each for each in self._order() if each.large)
+        if len(fit) < len(self._kept) and any(candidate.large for candidate in self._kept.values()):
+            self._drop(candidate for candidate in self._order() if candidate.large)
             fit = self._drawn(draw)
         self._drop(self._order()[len(fit) :])
-        fit.sort(key=lambda each: each.place)
+        fit.sort(key=lambda candidate: candidate.place)
         # By sample, worst first: those with a smallest edit, then those with the most changed answers.
         order = sorted(
             range(len(fit)),
             key=lambda place: (fit[place].sample.id not in self._explained, -len(fit[place].rows), place),
         )
         rows = [ViolationRow(place, text) for place in order for text in fit[place].rows]
-        return Browser(samples=[each.made() for each in fit], rows=rows, left_out=self._refused)
+        return Browser(samples=[candidate.made() for candidate in fit], rows=rows, left_out=self._refused)
 
     def _drawn(self, draw: Callable[[Sample], Drawing | None]) -> list[_Candidate]:
         """The first ones that fit."""
         meter, fit = _PackedSize(level=9), []
-        for each in self._order():
+        for candidate in self._order():
             # A drawing is expensive: only of what fits.
-            if not each.drawn:
-                each.drawn, each.drawing = True, draw(each.sample)
-            meter.add(json.dumps(each.made(), separators=(",", ":")))
-            meter.add("".join(each.rows))
+            if not candidate.drawn:
+                candidate.drawn, candidate.drawing = True, draw(candidate.sample)
+            meter.add(json.dumps(candidate.made(), separators=(",", ":")))
+            meter.add("".join(candidate.rows))
             if meter.characters > NEARLY:
                 break
-            fit.append(each)
+            fit.append(candidate)
         return fit
 
     def _order(self) -> list[_Candidate]:
         return sorted(
-            self._kept.values(), key=lambda kept: (kept.sample.id not in self._explained, kept.place)
+            self._kept.values(),
+            key=lambda candidate: (candidate.sample.id not in self._explained, candidate.place),
         )
 
     def _weigh(self, candidate: _Candidate, *texts: str) -> None:
@@ -320,10 +321,10 @@ class _Candidates:
         self._size += size
 
     def _drop(self, candidates: Iterable[_Candidate]) -> None:
-        for each in candidates:
-            self._refused += len(each.rows)
-            self._size -= each.size
-            del self._kept[each.sample.id]
+        for candidate in candidates:
+            self._refused += len(candidate.rows)
+            self._size -= candidate.size
+            del self._kept[candidate.sample.id]
 
 
 class _PackedSize:
@@ -341,34 +342,34 @@ class _PackedSize:
         return grown
 
 
-def packed(shown: Browser) -> str:
+def packed(content: Browser) -> str:
     """Return the data as base64 of deflated JSON. The last violations are dropped if there are too many."""
-    code = _pack(shown)
+    code = _pack(content)
     if len(code) > BUDGET:
         # First samples with large texts, because a few of them may take most of the room.
-        longest = [max(map(len, (sample["source"], *sample["texts"]))) for sample in shown.samples]
-        _keep(shown, [row for row in shown.rows if longest[row.place] <= LARGE])
-        code = _pack(shown)
+        longest = [max(map(len, (sample["source"], *sample["texts"]))) for sample in content.samples]
+        _keep(content, [row for row in content.rows if longest[row.place] <= LARGE])
+        code = _pack(content)
     while len(code) > BUDGET:
         # In proportion to what is too much, a little less each time: compression makes the size no exact
         # multiple.
-        _keep(shown, shown.rows[: int(0.95 * len(shown.rows) * BUDGET / len(code))])
-        code = _pack(shown)
+        _keep(content, content.rows[: int(0.95 * len(content.rows) * BUDGET / len(code))])
+        code = _pack(content)
     return code
 
 
-def _keep(shown: Browser, rows: list[ViolationRow]) -> None:
-    shown.left_out += len(shown.rows) - len(rows)
-    shown.rows = rows
+def _keep(content: Browser, rows: list[ViolationRow]) -> None:
+    content.left_out += len(content.rows) - len(rows)
+    content.rows = rows
 
 
-def _pack(shown: Browser) -> str:
+def _pack(content: Browser) -> str:
     # Samples whose violations were all dropped are dropped, too.
-    used = sorted({row.place for row in shown.rows})
+    used = sorted({row.place for row in content.rows})
     number = {place: new for new, place in enumerate(used)}
     # ASCII escapes, so that lone surrogates survive; deflate makes up for their length.
-    samples = (json.dumps(shown.samples[place], separators=(",", ":")) for place in used)
-    rows = (row.placed(number[row.place]) for row in shown.rows)
+    samples = (json.dumps(content.samples[place], separators=(",", ":")) for place in used)
+    rows = (row.placed(number[row.place]) for row in content.rows)
     # One at a time, because the whole text takes ten times as much room as the result.
     deflated = zlib.compressobj(9)
     pieces = [
