@@ -62,8 +62,8 @@ def read_arguments(texts: Iterable[str]) -> tuple[BoundArgument, ...]:
     for text in texts:
         match = _ARGUMENT.fullmatch(text)
         if match is None:
-            shown = "***" if looks_secret(text) else text
-            raise UsageError(f"model argument {shown!r} must be -M key=value")
+            masked = "***" if looks_secret(text) else text
+            raise UsageError(f"model argument {masked!r} must be -M key=value")
         argument = BoundArgument(int(match["place"] or 0), match["key"], match["value"])
         if match["place"] and not argument.place:
             raise UsageError(f"-M {argument.name}: the first model has the number 1")
@@ -186,9 +186,9 @@ def _check_keys(
         parts = urlsplit(redacted_url(url))
         if not is_loopback(parts.hostname or ""):
             places.setdefault(variable, {}).setdefault(f"{parts.scheme}://{parts.netloc}", place)
-    for variable, known in places.items():
-        if len(known) > 1:
-            (one, _), (other, place) = list(known.items())[:2]
+    for variable, addresses in places.items():
+        if len(addresses) > 1:
+            (one, _), (other, place) = list(addresses.items())[:2]
             raise UsageError(
                 f"{variable} would be sent to {one} and to {other}; write -M {place}:{KEY_ENV}=NAME with the "
                 f"variable of the key for {other} ({NO_KEY}: no key is sent)"

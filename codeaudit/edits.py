@@ -127,12 +127,12 @@ def _language_of(text: str, but: str) -> str | None:
     """A language other than `but` in whose syntax a text parses."""
     from codeaudit.transforms.language import every_language
 
-    known = (
+    languages = (
         language
         for language in every_language()
         if language.name != but and language.parse and language.function_context
     )
-    return next((language.name for language in known if language.parses(text)), None)
+    return next((language.name for language in languages if language.parses(text)), None)
 
 
 @says_what_is_meant
@@ -335,10 +335,12 @@ def _outcomes(
     languages = (sample.language,)
     if names is None:
         # The identity is for the noise of a run. Here it would repeat each sample unchanged.
-        own = tuple(name for name in standard_transforms(languages, controls=False) if name != "identity")
+        transforms = tuple(
+            name for name in standard_transforms(languages, controls=False) if name != "identity"
+        )
     else:
-        own = expand(names, languages=languages)
-    return case(sample, SuitePlan(transforms=own, variants=variants, seed=seed, sites=sites)).outcomes
+        transforms = expand(names, languages=languages)
+    return case(sample, SuitePlan(transforms=transforms, variants=variants, seed=seed, sites=sites)).outcomes
 
 
 def _file(source: str, name: str, language: str, seed: int, sites: Sites) -> str:

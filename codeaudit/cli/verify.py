@@ -207,10 +207,10 @@ def _check_default(copy: WorkingCopy) -> None:
         return
     builds = (words for file, words in BUILDS.items() if (copy.folder / file).exists())
     usual = next(builds, USUAL.get(written[0], "npm test"))
-    held = " and ".join(LANGUAGES.get(name).title for name in written)
+    titles = " and ".join(LANGUAGES.get(name).title for name in written)
     raise UsageError(
-        f"{str(copy.request.project)!r} holds {held} and no Python, and {PYTEST!r}, the default, does not "
-        f"test {held}; give --test-command, such as {usual!r}"
+        f"{str(copy.request.project)!r} holds {titles} and no Python, and {PYTEST!r}, the default, does not "
+        f"test {titles}; give --test-command, such as {usual!r}"
     )
 
 
@@ -292,8 +292,8 @@ def _culprit_lines(narrowed: Bisection) -> Iterator[str]:
             yield f"  alone it makes {fail} {culprit.tests[0]}"
         yield from _indented(_culprit_diff(culprit))
     if narrowed.unexplained:
-        shown = ", ".join(narrowed.unexplained[:SHOWN])
-        yield f"not narrowed down: {shown}{', …' if len(narrowed.unexplained) > SHOWN else ''}"
+        names = ", ".join(narrowed.unexplained[:SHOWN])
+        yield f"not narrowed down: {names}{', …' if len(narrowed.unexplained) > SHOWN else ''}"
 
 
 def _closing_lines(verified: Verification) -> Iterator[str]:
