@@ -174,7 +174,7 @@ def gate(arguments: GateArguments) -> Gate:
     limits = Limits(**{name: getattr(arguments, name) for name in declared(Limits)})
     check_values(transforms=arguments.transforms, dependence=arguments.dependence)
     check_values(declared(Limits), **asdict(limits))
-    if arguments.baseline is None and not limits.given:
+    if arguments.baseline is None and not limits.hold_alone:
         raise UsageError(f"{NOTHING}: give baseline, max_violation_rate, max_f1_drop or min_sensitivity")
     permit(arguments.transforms)
     names = None if arguments.transforms is None else listed(arguments.transforms)
@@ -292,7 +292,7 @@ NOTHING: Final = "nothing to hold the run to"
 
 
 def _check_limits(limits: Limits, baseline: Path | None, *, bare: bool = False) -> None:
-    if baseline is None and not limits.given and not bare:
+    if baseline is None and not limits.hold_alone and not bare:
         raise UsageError(
             f"{NOTHING}: give --baseline RUN, --max-violation-rate, --max-f1-drop, --max-missed or "
             "--min-sensitivity"

@@ -93,7 +93,7 @@ class ReportedCase:
         """Return the variants in this state."""
         return tuple(variant for variant in self.variants if variant.state == state)
 
-    def known(self, lasting: Collection[Place]) -> bool:
+    def is_lasting(self, lasting: Collection[Place]) -> bool:
         """Whether a variant of this case was already violated in the baseline."""
         named = (self.model, self.seed, self.sample.id, self.transform)
         return any(Place(*named, variant.number) in lasting for variant in self.of("violated"))

@@ -22,7 +22,7 @@ from codeaudit.reports.records import (
     Summary,
     Trial,
 )
-from codeaudit.reports.shared_inputs import SharedInputs, asked
+from codeaudit.reports.shared_inputs import SharedInputs, input_key
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.statistics.paired import SampleOutcome, compare_excess, compare_paired
 from codeaudit.reports.statistics.trials import compare_trials
@@ -125,7 +125,7 @@ def compare(
                 model_name,
                 flip.kind,
                 flip.sample,
-                asked(flip.kind, flip.transform, flip.input, flip.variant),
+                input_key(flip.kind, flip.transform, flip.input, flip.variant),
                 violated=flip.violated,
                 variant=flip.variant,
             )

@@ -18,7 +18,7 @@ from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair, judged_by
 from codeaudit.reports.records import Agreement, Estimate, Rate, Score, Sides
 from codeaudit.reports.scores import ScoreTally
-from codeaudit.reports.shared_inputs import SharedInputs, asked
+from codeaudit.reports.shared_inputs import SharedInputs, input_key
 from codeaudit.reports.statistics.agreement import accuracy, chance, correlation, macro_f1
 from codeaudit.reports.statistics.calibration import ScoredAnswers
 from codeaudit.reports.statistics.distances import Draws, numbered
@@ -287,7 +287,7 @@ class Agreements:
         self._labels.join(other._labels)
         self._classes += other._classes
 
-    def found(self) -> Agreement:
+    def agreement(self) -> Agreement:
         """All that was counted."""
         commonest, number = self._answers.most()
         classes: dict[str, dict[str, int]] = {}
@@ -529,7 +529,7 @@ class RunDigest:
                     observation.model,
                     pair.kind,
                     observation.sample.id,
-                    asked(pair.kind, pair.transform, pair.input, pair.variant),
+                    input_key(pair.kind, pair.transform, pair.input, pair.variant),
                     violated=pair.changed,
                     variant=pair.variant,
                     part=(observation.seed, observation.extra),

@@ -65,14 +65,14 @@ def shifted(explained: Explained) -> str:
     return "" if shift is None else f"its probability moved by {100 * shift:.1f} points"
 
 
-class Asked(NamedTuple):
+class RepeatCounts(NamedTuple):
     """The judged repeats of a sample: how many, and how many of them got another answer than the first."""
 
     repeats: int = 0
     changed: int = 0
 
 
-def steadiness(counts: Asked) -> str:
+def steadiness(counts: RepeatCounts) -> str:
     """Return whether the repeats of a violated sample were steady; empty if there are none."""
     if not counts.repeats:
         return ""

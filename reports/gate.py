@@ -83,7 +83,7 @@ class Limits:
     """Whether the gate ends `unknown` where noise leaves open if a limit is exceeded."""
 
     @property
-    def given(self) -> bool:
+    def hold_alone(self) -> bool:
         """Whether one of them holds a run to something without a baseline."""
         limits = (self.max_violation_rate, self.max_f1_drop, self.max_missed, self.min_sensitivity)
         return any(limit is not None for limit in limits)
@@ -624,14 +624,14 @@ def _against(
             gaps[model] = gap
             continue
         reacts, reacted = controls.get(model, {}), old_controls.get(partner, {})
-        kept, lost = _kept(model, partner, now, baseline, reacts, reacted, repeated, limits)
-        tests += kept
-        more += lost
+        losses, untested = _losses(model, partner, now, baseline, reacts, reacted, repeated, limits)
+        tests += losses
+        more += untested
     missing = [_rise(model, limits, outcome="unknown", found=gap) for model, gap in gaps.items()]
     return [*_decided(tests, limits), *more, *missing], notes
 
 
-def _kept(
+def _losses(
     model: str,
     partner: str,
     now: Judged,
@@ -914,7 +914,7 @@ def _untested(test: RiseTest, limits: Limits) -> Check:
         limits,
         transform=test.transform,
         outcome="untested",
-        found=f"{_told(test.rise)}; too few samples ({test.rise.samples}) for a test of its own",
+        found=f"{_change(test.rise)}; too few samples ({test.rise.samples}) for a test of its own",
         value=test.rise.rise,
         rise=test.rise,
     )
@@ -944,7 +944,7 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
         limits,
         transform=test.transform,
         outcome=outcome,
-        found=f"{_told(rise)}, p {wording.p_value(p_adjusted)}{remark}",
+        found=f"{_change(rise)}, p {wording.p_value(p_adjusted)}{remark}",
         value=rise.rise,
         p_adjusted=p_adjusted,
         rise=rise,
@@ -992,7 +992,7 @@ def _note(rise: Rise, *, full: bool, blind: bool, noisy: bool) -> str:
     return text
 
 
-def _told(rise: Rise) -> str:
+def _change(rise: Rise) -> str:
     before, now = rise.before / rise.samples, rise.now / rise.samples
     return f"{wording.percent(before)} to {wording.percent(now)}: {_points(rise.rise, sign=True)} points"
 

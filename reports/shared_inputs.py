@@ -15,7 +15,7 @@ ALL: Part = (0, False)
 HELD, VIOLATED = 1, 2
 
 
-def asked(kind: Kind, transform: str, text: str, variant: int) -> Hashable:
+def input_key(kind: Kind, transform: str, text: str, variant: int) -> Hashable:
     """What tells the inputs of a sample apart: transform and text. All repeats have one text."""
     return (transform, text, variant) if kind == "identity" else (transform, text)
 

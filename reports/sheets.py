@@ -188,8 +188,8 @@ def _models(summary: Summary) -> Sheet:
     )
     best = {s.model for paired in summary.statistics.paired[:1] for s in paired.standings if s.best}
     told_as = wording.phrases(summary.tells_apart)
-    notes = [f"{wording.reading(model, told_as)}." for model in summary.models if _kept(model)]
-    notes += wording.relations(wording.made(summary))
+    notes = [f"{wording.reading(model, told_as)}." for model in summary.models if _has_preserving(model)]
+    notes += wording.relations(wording.transforms_of(summary))
     notes += [f"{paired.name}: {wording.verdict(paired.test)}." for paired in summary.statistics.paired[:1]]
     legend = [line.format(**told_as._asdict()) for line in LEGEND]
     legend.append(_attack_legend(summary, score))
@@ -213,7 +213,7 @@ def _models(summary: Summary) -> Sheet:
     )
 
 
-def _kept(model: ModelSummary) -> bool:
+def _has_preserving(model: ModelSummary) -> bool:
     """Whether there is something to say about edits that keep the meaning."""
     kinds = {row.kind for row in model.by_transform}
     return "preserving" in kinds or not kinds & ALONE
@@ -223,7 +223,7 @@ def _model_row(model: ModelSummary, best: bool) -> tuple[Cell, ...]:
     return (
         _cell(wording.plain(model.model)),
         _cell(wording.size(model.parameters)),
-        Cell(lines=wording.asked(model)),
+        Cell(lines=wording.sample_counts(model)),
         _score(model),
         _attack(model),
         Cell(lines=wording.lines(model.violations), bold=best),
@@ -441,7 +441,7 @@ def _changes(summary: Summary) -> Sheet:
             *numbers("rate", "95 %", "samples", "per pair", "unjudged"),
         ),
         rows=tuple(rows),
-        notes=tuple(wording.relations(wording.made(summary))),
+        notes=tuple(wording.relations(wording.transforms_of(summary))),
     )
 
 
@@ -681,7 +681,7 @@ def _by_label(summary: Summary) -> Sheet:
                 _cell(wording.plain(model.model)),
                 _cell(wording.plain(row.label)),
                 _counted(row.hits, row.true),
-                _counted(row.hits, row.said),
+                _counted(row.hits, row.answers),
                 _cell(wording.percent(row.f1)),
             ]
             rows.append(tuple(cells))
@@ -1162,7 +1162,7 @@ def _legend(groups: Sequence[object], test: str, over_all: float | None) -> tupl
     return of_pairs, "nothing is bold where no difference is shown at 0.05."
 
 
-def told_once(every: Iterable[Sheet]) -> Iterator[Sheet]:
+def legends_once(every: Iterable[Sheet]) -> Iterator[Sheet]:
     """The sheets of one page: a sentence that explains a word stands below the first table with the word."""
     seen: set[str] = set()
     for sheet in every:

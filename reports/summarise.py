@@ -319,7 +319,7 @@ def _agreement(trials: Iterable[TrialDigest], task: Task) -> Agreement:
     agreements = Agreements(task)
     for trial in trials:
         agreements.join(trial.agreements)
-    return agreements.found()
+    return agreements.agreement()
 
 
 def _calibration(trials: Iterable[TrialDigest]) -> Calibration:
@@ -461,7 +461,7 @@ def _by_family(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> tup
             return _clusters(trials, "preserving", names[0])
         return [trial.families[name] for trial in trials if name in trial.families]
 
-    def made(name: str, tables: list[Clusters]) -> ByFamily:
+    def family_row(name: str, tables: list[Clusters]) -> ByFamily:
         beyond = beyond_noise(tables, steady=steady, seed=draw)
         return ByFamily(
             family=name,
@@ -471,7 +471,7 @@ def _by_family(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> tup
             pair_excess=beyond.pair_excess,
         )
 
-    return tuple(made(name, clusters_of(name, names)) for name, names in families.items())
+    return tuple(family_row(name, clusters_of(name, names)) for name, names in families.items())
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:

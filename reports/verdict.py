@@ -99,13 +99,13 @@ def _robustness(paired: Paired, unmoved: Sequence[str]) -> Iterator[str]:
         yield _of_two(order, paired.contrasts[0] if paired.contrasts else None, shared, paired)
         return
     named = EXCESS_NAME if paired.by_excess else "violation rate"
-    listed = ", ".join(f"{_name(standing)} {_shown(standing, paired)}" for standing in sighted)
+    listed = ", ".join(f"{_name(standing)} {_number(standing, paired)}" for standing in sighted)
     if len(sighted) > 1:
         yield f"From most to least robust, by the {named} {shared}: {listed}."
     elif sighted:
         yield f"{named[0].upper()}{named[1:]} {shared}: {listed}."
     if aside:
-        listed = wording.listed([f"{_name(standing)} {_shown(standing, paired)}" for standing in aside])
+        listed = wording.listed([f"{_name(standing)} {_number(standing, paired)}" for standing in aside])
         whose = "its" if len(aside) == 1 else "their"
         beyond = " beyond noise" if paired.by_excess else ""
         yield (
@@ -146,7 +146,7 @@ def _value(standing: Standing, paired: Paired) -> float | None:
     return standing.excess.points if paired.by_excess else standing.changed.rate
 
 
-def _shown(standing: Standing, paired: Paired) -> str:
+def _number(standing: Standing, paired: Paired) -> str:
     """The number that ranks a model."""
     if paired.by_excess:
         return wording.points(standing.excess.points)
@@ -176,7 +176,7 @@ def _noise(coverage: Sequence[Coverage]) -> Iterator[str]:
 def _of_two(order: Sequence[Standing], contrast: Contrast | None, shared: str, paired: Paired) -> str:
     better, worse = order
     named = EXCESS_NAME if paired.by_excess else "violation rate"
-    ours, theirs = (_shown(standing, paired) if paired.by_excess else _rate(standing) for standing in order)
+    ours, theirs = (_number(standing, paired) if paired.by_excess else _rate(standing) for standing in order)
     rates = f"{ours} against {theirs}"
     if contrast is None or contrast.difference is None:
         return f"{_name(better)} and {_name(worse)} changed answers alike {shared}: {rates}."

@@ -52,7 +52,7 @@ from codeaudit.gating import named_transforms
 from codeaudit.options import RunOptions, listed
 from codeaudit.preparing import load_models, spending_of, usage_noted
 from codeaudit.reports.explanations import (
-    Asked,
+    RepeatCounts,
     answers,
     diff,
     grounds,
@@ -84,7 +84,7 @@ class RecordedViolation:
     seed: int
     """The seed of the trial."""
     violated: Violated
-    asked: Asked
+    asked: RepeatCounts
     """The repeats of its sample."""
 
 
@@ -168,14 +168,14 @@ def violations(
     return records
 
 
-def _repeats(place: Table) -> Mapping[tuple[str, int, str], Asked]:
+def _repeats(place: Table) -> Mapping[tuple[str, int, str], RepeatCounts]:
     """The judged repeats by model, trial and sample."""
-    repeats: defaultdict[tuple[str, int, str], Asked] = defaultdict(Asked)
+    repeats: defaultdict[tuple[str, int, str], RepeatCounts] = defaultdict(RepeatCounts)
     for row in read_rows(place, kind="identity", columns=("model", "kind", "outcome", *VARIANT)):
         if row["outcome"] != "unjudged":
             key = (row["model"], row["seed"], row["sample"])
             old = repeats[key]
-            repeats[key] = Asked(old.repeats + 1, old.changed + (row["outcome"] == "violated"))
+            repeats[key] = RepeatCounts(old.repeats + 1, old.changed + (row["outcome"] == "violated"))
     return repeats
 
 
@@ -538,21 +538,21 @@ def _violated_pairs(run: Run, models: Sequence[str], transforms: Sequence[str]) 
     )
 
 
-Repeated: TypeAlias = Mapping[tuple[str, int, str], Asked]
+Repeated: TypeAlias = Mapping[tuple[str, int, str], RepeatCounts]
 """The repeats by model, trial and sample."""
 
 
-def _asked(shrunk: Explained, repeats: Repeated) -> Asked:
-    return repeats.get((shrunk.model, shrunk.seed, shrunk.violated.perturbed.sample.id), Asked())
+def _repeat_counts(shrunk: Explained, repeats: Repeated) -> RepeatCounts:
+    return repeats.get((shrunk.model, shrunk.seed, shrunk.violated.perturbed.sample.id), RepeatCounts())
 
 
 def _show(explained: Sequence[Explained], repeats: Repeated, form: str, most: int, *, evidence: bool) -> None:
     if form == "json":
-        rows = [_row(shrunk, _asked(shrunk, repeats), evidence=evidence) for shrunk in explained]
+        rows = [_row(shrunk, _repeat_counts(shrunk, repeats), evidence=evidence) for shrunk in explained]
         show_text(json.dumps(rows, indent=2) + "\n")
         return
     for shrunk in explained[:most]:
-        steady = steadiness(_asked(shrunk, repeats))
+        steady = steadiness(_repeat_counts(shrunk, repeats))
         basis = grounds(shrunk) if evidence else []
         show_text(_markdown(shrunk, steady, basis)) if form == "markdown" else _show_diff(
             shrunk, steady, basis
@@ -593,7 +593,7 @@ def _assumption(row: Assumption) -> dict[str, Any]:
     return asdict(row) | {"settled_by": sorted(row.settled_by)}
 
 
-def _row(shrunk: Explained, counts: Asked, *, evidence: bool) -> dict[str, Any]:
+def _row(shrunk: Explained, counts: RepeatCounts, *, evidence: bool) -> dict[str, Any]:
     """An explanation as JSON, with the repeats of its sample, and what the model wrote, if that was kept."""
     sides = {"before": shrunk.minimal.before, "after": shrunk.minimal.after}
     edit = shrunk.minimal.perturbed

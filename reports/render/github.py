@@ -80,7 +80,7 @@ def first(violated: Iterable[ReportedCase], lasting: Collection[Place]) -> list[
     """Sort cases by importance: steady samples, violated for the first time, then by number of violated
     variants."""
     return sorted(
-        violated, key=lambda case: (case.unsteady > 0, case.known(lasting), -len(case.of("violated")))
+        violated, key=lambda case: (case.unsteady > 0, case.is_lasting(lasting), -len(case.of("violated")))
     )
 
 

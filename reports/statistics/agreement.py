@@ -28,7 +28,7 @@ class LabelCounts:
     label: str
     true: int
     """Samples that have it."""
-    said: int
+    answers: int
     """Samples whose answer it is."""
     hits: int
     """Samples of both kinds."""
@@ -36,7 +36,7 @@ class LabelCounts:
     @property
     def f1(self) -> float | None:
         """`None` if it is neither right nor said anywhere."""
-        return 2 * self.hits / (self.true + self.said) if self.true + self.said else None
+        return 2 * self.hits / (self.true + self.answers) if self.true + self.answers else None
 
 
 def by_label(table: Table) -> tuple[LabelCounts, ...]:

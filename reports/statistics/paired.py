@@ -261,10 +261,10 @@ def detectable_difference(n: int, discordant: int, *, alpha: float) -> float | N
         return None
     share = discordant / n
 
-    def shown(difference: float) -> bool:
+    def enough(difference: float) -> bool:
         return power(difference, n=n, discordance=max(share, difference), alpha=alpha) >= POWER
 
-    return crossing(0.0, 1.0, PRECISION, shown) if shown(1.0) else None
+    return crossing(0.0, 1.0, PRECISION, enough) if enough(1.0) else None
 
 
 def _discordant(

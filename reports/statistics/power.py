@@ -73,10 +73,10 @@ def detectable(
     mixture = _mixture(variants, variants if repeats is None else repeats, noise)
     limits: dict[int, float] = {}
 
-    def shown(share: float) -> bool:
+    def enough(share: float) -> bool:
         return _power(samples, share, mixture, limits) >= power
 
-    return crossing(0.0, 1.0, PRECISION, shown) * steady if shown(1.0) else None
+    return crossing(0.0, 1.0, PRECISION, enough) * steady if enough(1.0) else None
 
 
 def chance_of_noise(floor: float) -> float:

@@ -214,7 +214,7 @@ def _bars(summary: Summary, kind: str, title: str) -> Chart | None:
     height = 26 + sum(22 + line * len(rows) for rows in groups.values())
 
     def place(share: float | None) -> float:
-        return left + (right - left) * _known(share)
+        return left + (right - left) * _or_zero(share)
 
     parts, words = [], []
     for n in range(5):
@@ -442,5 +442,5 @@ def _short(text: str, most: int = NAME) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _known(value: float | None) -> float:
+def _or_zero(value: float | None) -> float:
     return 0.0 if value is None else value

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from codeaudit.audit.records import Answer, Audited, Predicted, Unjudged, Violated, answer_from_json
 from codeaudit.reports import wording
-from codeaudit.reports.explanations import Asked, answer_text, reply_text, steadiness
+from codeaudit.reports.explanations import RepeatCounts, answer_text, reply_text, steadiness
 from codeaudit.reports.first_screen import every_sheet, first_screen
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.render.html.charts import Chart, charts, escaped, items, legend, mark, sentences
@@ -148,7 +148,7 @@ def browser(
     explained = {_name(row): row for row in explanations}
     candidates = _Candidates(explained={row["sample"] for row in explanations})
     for seed, record in audited:
-        counts = _asked(record)
+        counts = _repeat_counts(record)
         for violated in record.verdicts:
             if not isinstance(violated, Violated) or violated.perturbed.kind != "preserving":
                 continue
@@ -166,8 +166,8 @@ def browser(
                 "variant": perturbed.variant,
                 "text": candidate.text_number(perturbed.source),
                 "notes": [move.note[:LONG] for move in perturbed.moves],
-                "before": _told(violated.before),
-                "after": _told(violated.after),
+                "before": _prediction(violated.before),
+                "after": _prediction(violated.after),
             }
             if counts.changed:
                 row["repeats"] = steadiness(counts)
@@ -179,17 +179,17 @@ def browser(
                     "of": why["moves_before"],
                     "smallest": why["smallest"],
                     "queries": why["queries"],
-                    "after": _shown(answer_from_json(why["after"])),
+                    "after": _answer(answer_from_json(why["after"])),
                 }
             candidates.add(candidate, row)
     return candidates.fitting(draw)
 
 
-def _asked(record: Audited) -> Asked:
+def _repeat_counts(record: Audited) -> RepeatCounts:
     """The judged repeats of a sample."""
     repeats = [verdict for verdict in record.verdicts if verdict.perturbed.kind == "identity"]
     judged = [isinstance(repeat, Violated) for repeat in repeats if not isinstance(repeat, Unjudged)]
-    return Asked(len(judged), sum(judged))
+    return RepeatCounts(len(judged), sum(judged))
 
 
 @dataclass(slots=True)
@@ -215,7 +215,7 @@ class _Candidate:
         self.large = self.large or max(len(source), len(self.sample.source)) > LARGE
         return self.texts.setdefault(source, len(self.texts))
 
-    def made(self) -> dict[str, Any]:
+    def entry(self) -> dict[str, Any]:
         """Return the sample as the page has it."""
         sample = self.sample
         entry: dict[str, Any] = {
@@ -229,7 +229,7 @@ class _Candidate:
         if sample.other and sample.other != sample.source:
             entry["other"] = sample.other
         if sample.label is not None:
-            entry["label"] = _shown(sample.label)
+            entry["label"] = _answer(sample.label)
         if graph := self.drawing:
             entry["graph"] = {"lines": graph.lines, "after": graph.after, "layers": graph.layers}
         return entry
@@ -240,7 +240,7 @@ class _Candidates:
 
     def __init__(self, *, explained: Collection[str]) -> None:
         self._explained = explained
-        self._kept: dict[str, _Candidate] = {}
+        self._by_id: dict[str, _Candidate] = {}
         self._places: dict[str, int] = {}
         self._refused = 0
         self._full = False
@@ -249,13 +249,13 @@ class _Candidates:
 
     def of(self, sample: Sample) -> _Candidate | None:
         """Return the candidate of a sample. `None` if there is no room; then its violation is counted."""
-        if (known := self._kept.get(sample.id)) is not None:
+        if (known := self._by_id.get(sample.id)) is not None:
             return known
         if sample.id in self._places or (self._full and sample.id not in self._explained):
             self._refused += 1
             return None
         self._places[sample.id] = len(self._places)
-        self._kept[sample.id] = candidate = _Candidate(sample, self._places[sample.id])
+        self._by_id[sample.id] = candidate = _Candidate(sample, self._places[sample.id])
         self._weigh(candidate, sample.source)
         return candidate
 
@@ -282,7 +282,7 @@ class _Candidates:
     def fitting(self, draw: Callable[[Sample], Drawing | None]) -> Browser:
         """Return those that fit, or a few more, with their drawings. Explained ones come first."""
         fit = self._drawn(draw)
-        if len(fit) < len(self._kept) and any(candidate.large for candidate in self._kept.values()):
+        if len(fit) < len(self._by_id) and any(candidate.large for candidate in self._by_id.values()):
             self._drop(candidate for candidate in self._order() if candidate.large)
             fit = self._drawn(draw)
         self._drop(self._order()[len(fit) :])
@@ -293,7 +293,7 @@ class _Candidates:
             key=lambda place: (fit[place].sample.id not in self._explained, -len(fit[place].rows), place),
         )
         rows = [ViolationRow(place, text) for place in order for text in fit[place].rows]
-        return Browser(samples=[candidate.made() for candidate in fit], rows=rows, left_out=self._refused)
+        return Browser(samples=[candidate.entry() for candidate in fit], rows=rows, left_out=self._refused)
 
     def _drawn(self, draw: Callable[[Sample], Drawing | None]) -> list[_Candidate]:
         """The first ones that fit."""
@@ -302,7 +302,7 @@ class _Candidates:
             # A drawing is expensive: only of what fits.
             if not candidate.drawn:
                 candidate.drawn, candidate.drawing = True, draw(candidate.sample)
-            meter.add(json.dumps(candidate.made(), separators=(",", ":")))
+            meter.add(json.dumps(candidate.entry(), separators=(",", ":")))
             meter.add("".join(candidate.rows))
             if meter.characters > NEARLY:
                 break
@@ -311,7 +311,7 @@ class _Candidates:
 
     def _order(self) -> list[_Candidate]:
         return sorted(
-            self._kept.values(),
+            self._by_id.values(),
             key=lambda candidate: (candidate.sample.id not in self._explained, candidate.place),
         )
 
@@ -324,7 +324,7 @@ class _Candidates:
         for candidate in candidates:
             self._refused += len(candidate.rows)
             self._size -= candidate.size
-            del self._kept[candidate.sample.id]
+            del self._by_id[candidate.sample.id]
 
 
 class _PackedSize:
@@ -385,10 +385,10 @@ def _joined(items: Iterable[str]) -> Iterator[str]:
         yield f",{item}" if number else item
 
 
-def _told(predicted: Predicted) -> dict[str, Any]:
+def _prediction(predicted: Predicted) -> dict[str, Any]:
     best = sorted(predicted.scores, key=lambda pair: (-pair[1], pair[0]))[:SCORES]
     entry: dict[str, Any] = {
-        "answer": _shown(predicted.answer),
+        "answer": _answer(predicted.answer),
         "scores": [[label[:LONG], float(f"{score:.4g}")] for label, score in best],
     }
     if predicted.replies:
@@ -397,7 +397,7 @@ def _told(predicted: Predicted) -> dict[str, Any]:
     return entry
 
 
-def _shown(answer: Answer) -> str:
+def _answer(answer: Answer) -> str:
     return _cut(answer_text(answer))
 
 
