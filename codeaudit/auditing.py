@@ -751,7 +751,7 @@ class _WrittenTrial:
     """Number of repeats by whether the sample was drawn in addition, then by the number of the repeat."""
     draw: MovableDraw | None
 
-    def asked(self, repeating: Repeating) -> int:
+    def answer_count(self, repeating: Repeating) -> int:
         """Number of answers that a model has to give."""
         keys = ((extra, number) for extra, number in self.repeats if repeating.has(number, extra=extra))
         return self.answers + sum(self.repeats[key] for key in keys)
@@ -851,13 +851,13 @@ def _audited(
     place = job.folder.path / SUITE
     for model in job.models:
         known = stages.get(model.name)
-        expected = written.asked(known.repeating if known else ONCE)
+        expected = written.answer_count(known.repeating if known else ONCE)
         with usage_noted(model, job.progress), job.progress.counting(_label(job, model), expected) as monitor:
             setup = _setup(job, model, remember, monitor)
             if known is None:
                 known, setup = _first_stage(job, seed, setup)
                 stages[model.name] = known
-                monitor.expect(written.asked(known.repeating))
+                monitor.expect(written.answer_count(known.repeating))
             setup = replace(setup, repeating=known.repeating)
             asked = ask_again(read_repeats(place, seed=seed, task=job.task, repeating=setup.repeating), setup)
             for record in audit(read_suite(place, seed=seed), setup, asked=asked):

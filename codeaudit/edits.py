@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from codeaudit.keywords import says_what_is_meant
-from codeaudit.options import DEFAULTS, check_values, listed, shown, with_mixture
+from codeaudit.options import DEFAULTS, check_values, listed, one_line, with_mixture
 from codeaudit.transforms.errors import NOT_PARSED, CannotAudit, NotAppliedError, SourceError, UsageError
 from codeaudit.transforms.grammar import counted_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
@@ -234,7 +234,7 @@ def check_samples(samples: object) -> None:
         UsageError: they are neither a path nor iterable.
     """
     if isinstance(samples, bytes) or not isinstance(samples, Path | Iterable):
-        raise UsageError(f"samples {shown(samples)} must be texts, paths or Sample records")
+        raise UsageError(f"samples {one_line(samples)} must be texts, paths or Sample records")
 
 
 def raw_samples(
@@ -258,7 +258,7 @@ def raw_samples(
         elif isinstance(sample, Path):
             yield from corpus(str(sample)).read(left_out)
         elif not isinstance(sample, str):
-            raise UsageError(f"sample {number} is {shown(sample)}; it must be a text, a path or a Sample")
+            raise UsageError(f"sample {number} is {one_line(sample)}; it must be a text, a path or a Sample")
         else:
             if "\n" not in sample and _is_path(sample):
                 raise UsageError(

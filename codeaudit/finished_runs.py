@@ -289,7 +289,7 @@ class Run:
         same = self.manifest.get(ANALYSIS) == analysis_digest()
         content = browser(_watched(records, ratios), explanations, _drawing if same else _no_drawing)
         about = _about(self.manifest, self.summary) | ({} if same else {"dependence graphs": NOT_DRAWN})
-        lines = tuple(_asked(self.manifest, self.summary))
+        lines = tuple(_opening(self.manifest, self.summary))
         text = html(Page(summary=self.summary, browser=content, asked=lines, about=about, predictions=ratios))
         if path is not None:
             write_file(Path(path), text)
@@ -648,7 +648,7 @@ def _about(manifest: Manifest, summary: Summary) -> dict[str, str]:
     return about
 
 
-def _asked(manifest: Manifest, summary: Summary) -> Iterator[str]:
+def _opening(manifest: Manifest, summary: Summary) -> Iterator[str]:
     """When which models were asked what, and what that cost."""
     started = str(manifest.get("started") or "")
     when = f"{started[:10]}, {started[11:16]} UTC: " if len(started) > 15 else ""

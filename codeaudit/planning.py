@@ -281,7 +281,7 @@ def exceeded(plans: Sequence[ModelPlan], options: RunOptions) -> list[str]:
 def plan_sheet(plans: Sequence[ModelPlan], options: RunOptions) -> Sheet:
     """The table for the user."""
 
-    def shown(number: int | None) -> str:
+    def cell(number: int | None) -> str:
         return "" if number is None else f"{number:,}"
 
     notes = []
@@ -308,9 +308,9 @@ def plan_sheet(plans: Sequence[ModelPlan], options: RunOptions) -> Sheet:
             f"{plan.queries:,}",
             f"{plan.repeats:,}",
             f"{plan.kept:,}",
-            shown(plan.requests),
-            shown(plan.tokens_in),
-            shown(plan.tokens_out),
+            cell(plan.requests),
+            cell(plan.tokens_in),
+            cell(plan.tokens_out),
             "" if plan.cost is None else f"{plan.cost:,.4f}",
         )
         for plan in plans

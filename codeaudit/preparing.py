@@ -357,7 +357,7 @@ class DrawnInputs:
         return runners(self.languages) if self.labels.about.get("tool") == SANDBOX else {}
 
     @property
-    def told_labels(self) -> str:
+    def label_source(self) -> str:
         """Where the labels come from, in words."""
         return ", ".join(
             [str(self.labels), *(f"{tool} {version}" for tool, version in self._runners.items())]
@@ -625,7 +625,7 @@ def prepare_inputs(
             samples = corpus(options.corpus or own_corpus(task), source.column, resources)
         drawn = draw(options, task, samples, source, progress, spoken=spoken)
         if drawn.labels.follows_variants:
-            note(f"labels: {drawn.told_labels}")
+            note(f"labels: {drawn.label_source}")
         return with_witnesses(drawn) if options.execute else drawn
     if (made_for := suite_task(options.suite)) != task.name:
         raise UsageError(

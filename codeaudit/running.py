@@ -25,7 +25,7 @@ from codeaudit.options import (
     SharedOptions,
     check_values,
     marked,
-    shown,
+    one_line,
     usual_movable,
 )
 from codeaudit.preparing import as_model
@@ -266,7 +266,7 @@ def _named(
         pairs = [("", entry) for entry in several]
     for name, entry in pairs:
         if not isinstance(name, str):
-            raise UsageError(f"the name of a model must be a text, not {shown(name)}")
+            raise UsageError(f"the name of a model must be a text, not {one_line(name)}")
         if isinstance(entry, str):
             # The manifest repeats a run by the SPECs of its models.
             if name not in ("", entry):
@@ -301,11 +301,13 @@ def _given_samples(corpus: AnyCorpus | None, language: str, columns: str | None)
         samples = tuple(sample for sample in entries if not isinstance(sample, Mapping))
         for number, sample in enumerate(samples, start=1):
             if not isinstance(sample, str | Path | Sample):
-                raise UsageError(f"sample {number} is {shown(sample)}; it must be a text, a path or a Sample")
+                raise UsageError(
+                    f"sample {number} is {one_line(sample)}; it must be a text, a path or a Sample"
+                )
         return GivenSamples(samples=samples, language=language)
     if not (hasattr(corpus, "read") and hasattr(corpus, "spec")):
         raise UsageError(
-            f"corpus={shown(corpus)} must be a SPEC, a path, or a list of texts, paths and samples"
+            f"corpus={one_line(corpus)} must be a SPEC, a path, or a list of texts, paths and samples"
         )
     return cast("Corpus", corpus)
 

@@ -78,7 +78,7 @@ def run(dry_run: bool, verbose: bool, **options: Any) -> int:
       codeaudit run --corpus src/ --model py/codeaudit_model:predict
       codeaudit run --transform reorder --trials 5 --format markdown > audit.md
     """
-    settings = _asked(options)
+    settings = _run_options(options)
     if dry_run:
         return _planned(settings)
     summary, folder = audited_now(settings)
@@ -117,7 +117,7 @@ def _few_movable(summary: Summary, options: RunOptions, corpus: Mapping[str, Any
     return few_movable(counts, drawn)
 
 
-def _asked(options: Mapping[str, Any]) -> RunOptions:
+def _run_options(options: Mapping[str, Any]) -> RunOptions:
     """The options of a run; one of local models draws movable samples, too."""
     demand_retyped(options)
     options = with_models_of_file(options)
@@ -241,7 +241,7 @@ def compare(
       codeaudit compare codeaudit-runs/old-model --model openai/gpt-5 --base-url http://localhost:8000/v1
       codeaudit compare codeaudit-runs/public --held-out codeaudit-runs/own-code
     """
-    settings = _asked(options)
+    settings = _run_options(options)
     if settings.shard is not None:
         if on_command_line("shard"):
             raise UsageError("--shard: shards are made by `codeaudit run`; compare the merged runs")

@@ -114,15 +114,15 @@ class TrainingMonitor:
             transient=True,
         )
         self._silent = silent
-        self._shown = console.is_terminal and not silent
+        self._has_bar = console.is_terminal and not silent
         self._task = self._bar.add_task(label, total=learner.total)
-        self._told = 0.0
+        self._last_line = 0.0
         self._first: tuple[int, Moment] | None = None
         self._loss = 0.0
         self._peak = partial(peak, learner.device, half=learner.half)
 
     def __enter__(self) -> "TrainingMonitor":
-        self._live = self._bar if self._shown else nullcontext()
+        self._live = self._bar if self._has_bar else nullcontext()
         self._live.__enter__()
         keep_clean()
         return self
@@ -140,10 +140,10 @@ class TrainingMonitor:
         self._first = self._first or (progress.step, self._moment(progress))
         for monitor in self._others:
             monitor.stepped(progress, loss)
-        if self._shown:
+        if self._has_bar:
             self._bar.update(self._task, completed=progress.step, description=self._line(progress))
-        elif progress.seconds - self._told >= LINE_EVERY and not self._silent:
-            self._told = progress.seconds
+        elif progress.seconds - self._last_line >= LINE_EVERY and not self._silent:
+            self._last_line = progress.seconds
             note(self._line(progress))
 
     def epoch(self, progress: "TrainingProgress") -> None:

@@ -242,7 +242,7 @@ def write_suite(
     inputs = draw(options, task, whole, truth, progress)
     progress.note(inputs.headline)
     if inputs.labels.follows_variants:
-        progress.note(f"labels: {inputs.told_labels}")
+        progress.note(f"labels: {inputs.label_source}")
     if options.execute:
         inputs = with_witnesses(inputs)
     folder = RunFolder(path.parent)

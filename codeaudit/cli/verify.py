@@ -262,7 +262,7 @@ def _failure_lines(trial: VerifyTrial, failure: NewFailure) -> Iterator[str]:
     yield f"FAILS NOW (seed {trial.seed}): {failure.test}" + (
         f"; {failure.tests:,} tests have no result" if failure.test == STOPPED else ""
     )
-    for line in _shown(failure.text):
+    for line in _error_lines(failure.text):
         yield f"    {line}"
     for unit in failure.units:
         changed = trial.files[unit.path]
@@ -270,7 +270,7 @@ def _failure_lines(trial: VerifyTrial, failure: NewFailure) -> Iterator[str]:
         yield from _indented(_diff(changed, unit))
 
 
-def _shown(text: str) -> list[str]:
+def _error_lines(text: str) -> list[str]:
     """The lines of a failure's text that hold the error."""
     lines = text.strip().splitlines()
     # The JVM begins with the error and ends with the test runner's frames; Python does the opposite.
