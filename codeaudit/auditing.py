@@ -260,11 +260,11 @@ def _note_relations(models: Sequence[Model], transforms: Sequence[str], progress
     """Tell where orders are drawn under another relation than a model's masks."""
     drawn = {in_relation(name)[0] for name in transforms if is_related(in_relation(name)[1])}
     for model in models:
-        own = getattr(innermost(model), "dependence", None)
-        if own is not None and drawn - {own}:
+        relation = getattr(innermost(model), "dependence", None)
+        if relation is not None and drawn - {relation}:
             progress.note(
-                f"{model.name} was trained with the relation {own!r}; here orders are of "
-                f"{', '.join(sorted(drawn - {own}))}"
+                f"{model.name} was trained with the relation {relation!r}; here orders are of "
+                f"{', '.join(sorted(drawn - {relation}))}"
             )
 
 
@@ -310,7 +310,7 @@ def _finished(job: PreparedRun) -> Summary:
     new = not any((job.folder.path / name).exists() for name in RUN_FILES)
     manifest, displaced = _begin(job)
     name = str(manifest["codeaudit"])
-    asked: dict[str, Mapping[str, object]] = {}
+    repeated: dict[str, Mapping[str, object]] = {}
     with _ledger(job), answer_cache(job.options, job.folder, job.progress) as cache:
         job.spending.batches = BatchRecords(cache.path.parent / BATCHES, name)
         try:
@@ -323,7 +323,7 @@ def _finished(job: PreparedRun) -> Summary:
                     ),
                     run=name,
                 ),
-                asked,
+                repeated,
             )
         except BaseException as error:
             # A run that never came to its inputs must not stand in the place of a finished one.
@@ -347,7 +347,7 @@ def _finished(job: PreparedRun) -> Summary:
         # The summary before the final manifest: a folder whose manifest says `finished` has everything.
         job.folder.write_text(SUMMARY, summary.to_json())
         drawn = {"draws": [asdict(draw) for draw in summary.draws]} if summary.draws else {}
-        repeats = {REPEATS: dict(asked)}
+        repeats = {REPEATS: dict(repeated)}
         done = {**_with_usage(job, manifest), **drawn, **repeats, "state": "finished", "finished": now()}
         # Without an attack the table of an earlier, unfinished run may still be there.
         names = {
@@ -608,8 +608,8 @@ def _facts(model: Model) -> dict[str, Any]:
     about = {name: getattr(model, name) for name in ("name", "fingerprint", "parameters", "noise")}
     if is_hosted(model):
         about["hosted"] = True
-    if asked := prompt_of(model):
-        about["prompt"] = asked
+    if prompt := prompt_of(model):
+        about["prompt"] = prompt
     if model.scale:
         about["scale"] = model.scale
     proof = getattr(model, "network", None)
@@ -667,7 +667,7 @@ def carry_out(job: PreparedRun, remember: Remember, repeated: dict[str, Mapping[
         if model.repeats is not None:
             job.progress.note(model.fit(_queries(job), part=job.options.shard is not None))
     stages: dict[str, RepeatStages] = {}
-    held = max((number + 1 for trial in written.values() for _, number in trial.repeats), default=0)
+    repeats = max((number + 1 for trial in written.values() for _, number in trial.repeats), default=0)
     with (
         job.folder.replacing(VERDICTS) as place,
         TableWriter(place, VERDICT_COLUMNS, about) as table,
@@ -678,7 +678,7 @@ def carry_out(job: PreparedRun, remember: Remember, repeated: dict[str, Mapping[
             for seed, trial in written.items()
         )
         summary = _summarised(job, remember, trials, _header(job, draws))
-    repeated |= {model: staged.about(held) for model, staged in stages.items()}
+    repeated |= {model: staged.about(repeats) for model, staged in stages.items()}
     if not job.options.attacks:
         return summary
     with job.folder.replacing(ATTACKS) as place, TableWriter(place, ATTACK_COLUMNS, about) as table:
@@ -707,15 +707,17 @@ def _summarised(
     task = job.task.judged_by(job.judge.name, judge.same)
     with usage_noted(job.judge, job.progress):
         summary = summarise(((seed, heard(audited)) for seed, audited in trials), task=task, header=header)
-    said = judge.record
+    tally = judge.record
     return replace(
         summary,
         judge=JudgeNoise(
             model=job.judge.name,
-            pairs=said.pairs,
+            pairs=tally.pairs,
             undecided=judge.undecided,
-            swapped=rate_of(Counter({(1, 1): said.swapped, (0, 1): said.answered - said.swapped}), seed=0),
-            changed=rate_of(Counter({(1, 1): said.changed, (0, 1): said.asked_twice - said.changed}), seed=0),
+            swapped=rate_of(Counter({(1, 1): tally.swapped, (0, 1): tally.answered - tally.swapped}), seed=0),
+            changed=rate_of(
+                Counter({(1, 1): tally.changed, (0, 1): tally.asked_twice - tally.changed}), seed=0
+            ),
         ),
     )
 
@@ -749,10 +751,10 @@ class _WrittenTrial:
     """Number of repeats by whether the sample was drawn in addition, then by the number of the repeat."""
     draw: MovableDraw | None
 
-    def asked(self, repeating: Repeating) -> int:
+    def answer_count(self, repeating: Repeating) -> int:
         """Number of answers that a model has to give."""
-        kept = ((extra, number) for extra, number in self.repeats if repeating.has(number, extra=extra))
-        return self.answers + sum(self.repeats[key] for key in kept)
+        keys = ((extra, number) for extra, number in self.repeats if repeating.has(number, extra=extra))
+        return self.answers + sum(self.repeats[key] for key in keys)
 
 
 @contextmanager
@@ -772,8 +774,8 @@ def _replies(job: PreparedRun, about: Mapping[str, object]) -> Iterator[ReplyTab
     if not job.options.raw:
         yield ReplyTable(None)
         return
-    with reply_table(job.folder, about, keep=job.options.shard is not None) as made:
-        yield made
+    with reply_table(job.folder, about, keep=job.options.shard is not None) as table:
+        yield table
 
 
 def _write_suite(
@@ -789,9 +791,9 @@ def _write_suite(
     for place, content, case in job.inputs.placed(seed, every):
         table.write(suite_rows(seed, case))
         if places is not None:
-            made = sum(isinstance(outcome, Perturbed) for outcome in case.outcomes)
+            count = sum(isinstance(outcome, Perturbed) for outcome in case.outcomes)
             named = {"seed": seed, "sample": case.sample.id, "place": place, "content": content}
-            places.write([{**named, "rows": len(case.outcomes), "verdicts": made}])
+            places.write([{**named, "rows": len(case.outcomes), "verdicts": count}])
         variants += sum(
             isinstance(outcome, Perturbed) and outcome.kind not in KEEPS_TEXT for outcome in case.outcomes
         )
@@ -849,13 +851,13 @@ def _audited(
     place = job.folder.path / SUITE
     for model in job.models:
         known = stages.get(model.name)
-        expected = written.asked(known.repeating if known else ONCE)
+        expected = written.answer_count(known.repeating if known else ONCE)
         with usage_noted(model, job.progress), job.progress.counting(_label(job, model), expected) as monitor:
             setup = _setup(job, model, remember, monitor)
             if known is None:
                 known, setup = _first_stage(job, seed, setup)
                 stages[model.name] = known
-                monitor.expect(written.asked(known.repeating))
+                monitor.expect(written.answer_count(known.repeating))
             setup = replace(setup, repeating=known.repeating)
             asked = ask_again(read_repeats(place, seed=seed, task=job.task, repeating=setup.repeating), setup)
             for record in audit(read_suite(place, seed=seed), setup, asked=asked):
@@ -875,10 +877,10 @@ def _first_stage(job: PreparedRun, seed: int, setup: AuditSetup) -> tuple[Repeat
     place = job.folder.path / SUITE
     own, others = Counted(setup.monitor), NoMonitor()
     unsteady = total = 0
-    for each in job.inputs.seeds:
-        first = replace(setup, repeating=ONCE, monitor=own if each == seed else others)
-        asked = ask_again(read_repeats(place, seed=each, task=job.task, repeating=ONCE), first)
-        for record in audit(read_first_stage(place, seed=each), first, asked=asked):
+    for other in job.inputs.seeds:
+        first = replace(setup, repeating=ONCE, monitor=own if other == seed else others)
+        asked = ask_again(read_repeats(place, seed=other, task=job.task, repeating=ONCE), first)
+        for record in audit(read_first_stage(place, seed=other), first, asked=asked):
             total += 1
             unsteady += any(isinstance(verdict, Violated) for verdict in record.verdicts)
     if unsteady:

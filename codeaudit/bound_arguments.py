@@ -62,8 +62,8 @@ def read_arguments(texts: Iterable[str]) -> tuple[BoundArgument, ...]:
     for text in texts:
         match = _ARGUMENT.fullmatch(text)
         if match is None:
-            shown = "***" if looks_secret(text) else text
-            raise UsageError(f"model argument {shown!r} must be -M key=value")
+            masked = "***" if looks_secret(text) else text
+            raise UsageError(f"model argument {masked!r} must be -M key=value")
         argument = BoundArgument(int(match["place"] or 0), match["key"], match["value"])
         if match["place"] and not argument.place:
             raise UsageError(f"-M {argument.name}: the first model has the number 1")
@@ -107,7 +107,7 @@ def check_arguments(
             _check_bound(argument, models, given)
         elif not catalogue.is_among(argument.key, accepted):
             raise UsageError(
-                f"no model here takes the argument {argument.key!r}; {_known(argument.key, accepted)}"
+                f"no model here takes the argument {argument.key!r}; {_hint(argument.key, accepted)}"
             )
         else:
             _check_meant(argument, arguments, specs)
@@ -119,7 +119,7 @@ def check_arguments(
     _check_keys(arguments, models, given, base_url)
 
 
-def _known(key: str, accepted: Collection[str]) -> str:
+def _hint(key: str, accepted: Collection[str]) -> str:
     if names_secret(key):
         return "the variable that holds a key is named by -M key_env=NAME"
     return nearest_or_all(key, accepted) if accepted else "known: none"
@@ -148,7 +148,7 @@ def _check_bound(argument: BoundArgument, models: Sequence[str], given: Collecti
     accepted = frozenset() if spec in given else catalogue.accepted(spec)
     if not catalogue.is_among(argument.key, accepted):
         raise UsageError(
-            f"-M {argument.name}: model {spec!r} takes no such argument; {_known(argument.key, accepted)}"
+            f"-M {argument.name}: model {spec!r} takes no such argument; {_hint(argument.key, accepted)}"
         )
 
 
@@ -156,12 +156,12 @@ def has_idle_url(arguments: Iterable[BoundArgument], models: Sequence[str]) -> b
     """Whether every model behind an endpoint has an address of its own, so that `--base-url` is of none."""
     several = tuple(arguments)
     behind = [
-        place for place, spec in enumerate(models, start=1) if catalogue.is_among(BASE_URL, _taken(spec))
+        place for place, spec in enumerate(models, start=1) if catalogue.is_among(BASE_URL, _accepted(spec))
     ]
     return bool(behind) and all(BASE_URL in of_model(several, place, None) for place in behind)
 
 
-def _taken(spec: str) -> frozenset[str]:
+def _accepted(spec: str) -> frozenset[str]:
     # Objects of the caller have names that may look like anything.
     try:
         return catalogue.accepted(spec)
@@ -186,9 +186,9 @@ def _check_keys(
         parts = urlsplit(redacted_url(url))
         if not is_loopback(parts.hostname or ""):
             places.setdefault(variable, {}).setdefault(f"{parts.scheme}://{parts.netloc}", place)
-    for variable, known in places.items():
-        if len(known) > 1:
-            (one, _), (other, place) = list(known.items())[:2]
+    for variable, addresses in places.items():
+        if len(addresses) > 1:
+            (one, _), (other, place) = list(addresses.items())[:2]
             raise UsageError(
                 f"{variable} would be sent to {one} and to {other}; write -M {place}:{KEY_ENV}=NAME with the "
                 f"variable of the key for {other} ({NO_KEY}: no key is sent)"

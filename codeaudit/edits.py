@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from codeaudit.keywords import says_what_is_meant
-from codeaudit.options import DEFAULTS, check_values, listed, shown, with_mixture
+from codeaudit.options import DEFAULTS, check_values, listed, one_line, with_mixture
 from codeaudit.transforms.errors import NOT_PARSED, CannotAudit, NotAppliedError, SourceError, UsageError
 from codeaudit.transforms.grammar import counted_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
@@ -127,12 +127,12 @@ def _language_of(text: str, but: str) -> str | None:
     """A language other than `but` in whose syntax a text parses."""
     from codeaudit.transforms.language import every_language
 
-    known = (
+    languages = (
         language
         for language in every_language()
         if language.name != but and language.parse and language.function_context
     )
-    return next((language.name for language in known if language.parses(text)), None)
+    return next((language.name for language in languages if language.parses(text)), None)
 
 
 @says_what_is_meant
@@ -234,7 +234,7 @@ def check_samples(samples: object) -> None:
         UsageError: they are neither a path nor iterable.
     """
     if isinstance(samples, bytes) or not isinstance(samples, Path | Iterable):
-        raise UsageError(f"samples {shown(samples)} must be texts, paths or Sample records")
+        raise UsageError(f"samples {one_line(samples)} must be texts, paths or Sample records")
 
 
 def raw_samples(
@@ -258,7 +258,7 @@ def raw_samples(
         elif isinstance(sample, Path):
             yield from corpus(str(sample)).read(left_out)
         elif not isinstance(sample, str):
-            raise UsageError(f"sample {number} is {shown(sample)}; it must be a text, a path or a Sample")
+            raise UsageError(f"sample {number} is {one_line(sample)}; it must be a text, a path or a Sample")
         else:
             if "\n" not in sample and _is_path(sample):
                 raise UsageError(
@@ -335,10 +335,12 @@ def _outcomes(
     languages = (sample.language,)
     if names is None:
         # The identity is for the noise of a run. Here it would repeat each sample unchanged.
-        own = tuple(name for name in standard_transforms(languages, controls=False) if name != "identity")
+        transforms = tuple(
+            name for name in standard_transforms(languages, controls=False) if name != "identity"
+        )
     else:
-        own = expand(names, languages=languages)
-    return case(sample, SuitePlan(transforms=own, variants=variants, seed=seed, sites=sites)).outcomes
+        transforms = expand(names, languages=languages)
+    return case(sample, SuitePlan(transforms=transforms, variants=variants, seed=seed, sites=sites)).outcomes
 
 
 def _file(source: str, name: str, language: str, seed: int, sites: Sites) -> str:

@@ -73,12 +73,12 @@ def check_suite(suite: Table, folder: Path, manifest: Manifest) -> None:
 
 def _faults(suite: Table, manifest: Manifest) -> Iterator[str]:
     place = f"{str(suite)!r}"
-    asked = manifest.get("options", {}).get("model") or []
-    if isinstance(asked, list) and asked and len(asked) != len(manifest.get("models", ())):
+    models = manifest.get("options", {}).get("model") or []
+    if isinstance(models, list) and models and len(models) != len(manifest.get("models", ())):
         yield f"{MANIFEST} beside {place} has another number of models than were asked for"
     drawn = "suite" not in manifest.get("corpus", {})
-    wanted, seeds = manifest.get("transforms", ()), set[object]()
-    known: dict[str, object] = {}
+    transforms, seeds = manifest.get("transforms", ()), set[object]()
+    kinds: dict[str, object] = {}
     for (seed, sample), group in groupby(
         read_rows(suite, columns=COLUMNS), key=lambda row: (row["seed"], row["sample"])
     ):
@@ -86,13 +86,13 @@ def _faults(suite: Table, manifest: Manifest) -> Iterator[str]:
         rows = list(group)
         for row in rows:
             name, kind = row["transform"], row["kind"]
-            if name not in known:
-                known[name] = kind_of(name) or kind
-            if known[name] != kind:
-                yield f"{place} has {name!r} as {kind!r}; it is {known[name]!r}"
+            if name not in kinds:
+                kinds[name] = kind_of(name) or kind
+            if kinds[name] != kind:
+                yield f"{place} has {name!r} as {kind!r}; it is {kinds[name]!r}"
         yield from _texts(place, sample, rows)
         if drawn:
-            yield from _gaps(place, sample, rows, wanted, manifest)
+            yield from _gaps(place, sample, rows, transforms, manifest)
     trials = manifest.get("trials", 1)
     if is_whole(trials) and len(seeds) != trials:
         yield f"{place} has {len(seeds)} trials of {shown(trials)}"
@@ -100,24 +100,24 @@ def _faults(suite: Table, manifest: Manifest) -> Iterator[str]:
 
 def _texts(place: str, sample: str, rows: Sequence[TableRow]) -> Iterator[str]:
     """Whether what should be the original is, and nothing else."""
-    made = [row for row in rows if row["status"] == "perturbed" and row["input"] is not None]
-    originals = {row["input"] for row in made if row["kind"] in KEEPS_TEXT - {"swap"}}
+    perturbed = [row for row in rows if row["status"] == "perturbed" and row["input"] is not None]
+    originals = {row["input"] for row in perturbed if row["kind"] in KEEPS_TEXT - {"swap"}}
     if len(originals) > 1:
         yield f"{place} has two originals of sample {sample!r}"
-    for row in made:
+    for row in perturbed:
         if row["kind"] not in KEEPS_TEXT and row["input"] in originals:
             yield f"{place} has the original of sample {sample!r} as a variant under {row['transform']!r}"
 
 
 def _gaps(
-    place: str, sample: str, rows: Sequence[TableRow], wanted: Sequence[str], manifest: Manifest
+    place: str, sample: str, rows: Sequence[TableRow], transforms: Sequence[str], manifest: Manifest
 ) -> Iterator[str]:
     """Whether every transform was tried, and with all variants."""
     numbers: dict[str, Counter[int]] = {}
     for row in rows:
         numbers.setdefault(row["transform"], Counter())[row["variant"]] += 1
     kinds: Mapping[str, str] = {row["transform"]: row["kind"] for row in rows}
-    missing = [] if any(map(is_extra, rows)) else [name for name in wanted if name not in numbers]
+    missing = [] if any(map(is_extra, rows)) else [name for name in transforms if name not in numbers]
     if missing:
         yield f"{place} lacks the variants of sample {sample!r} under {missing[0]!r}"
     variants, repeats = manifest.get("variants"), manifest.get("asked_again")
@@ -125,9 +125,9 @@ def _gaps(
     # Earlier versions asked the original again once.
     again = max(number, repeats if isinstance(repeats, int) else 0) if REPEATS in manifest else 1
     for name, counts in numbers.items():
-        whole = again if kinds[name] == "identity" else 1 if kinds[name] in KEEPS_TEXT else number
-        if whole and counts != Counter(range(whole)):
-            yield f"{place} has {counts.total()} variants of sample {sample!r} under {name!r}, not {whole}"
+        expected = again if kinds[name] == "identity" else 1 if kinds[name] in KEEPS_TEXT else number
+        if expected and counts != Counter(range(expected)):
+            yield f"{place} has {counts.total()} variants of sample {sample!r} under {name!r}, not {expected}"
 
 
 if TYPE_CHECKING:
@@ -287,10 +287,10 @@ class Run:
         ratios: dict[str, list[float]] = {}
         records = with_replies(self.files, self.audited(by_sample=True))
         same = self.manifest.get(ANALYSIS) == analysis_digest()
-        shown = browser(_watched(records, ratios), explanations, _drawing if same else _no_drawing)
+        content = browser(_watched(records, ratios), explanations, _drawing if same else _no_drawing)
         about = _about(self.manifest, self.summary) | ({} if same else {"dependence graphs": NOT_DRAWN})
-        asked = tuple(_asked(self.manifest, self.summary))
-        text = html(Page(summary=self.summary, browser=shown, asked=asked, about=about, predictions=ratios))
+        lines = tuple(_opening(self.manifest, self.summary))
+        text = html(Page(summary=self.summary, browser=content, asked=lines, about=about, predictions=ratios))
         if path is not None:
             write_file(Path(path), text)
         return text
@@ -335,13 +335,13 @@ class Run:
                 audited = read_by_sample(self.files, models, seed=seed)
             else:
                 audited = read_audited(self.files, seed=seed)
-            whole = self._followed(audited) if checks else audited
+            records = self._followed(audited) if checks else audited
             if transforms is not None:
                 # `--transform rename` must not drop the controls, which the sensitivity needs. A named
                 # control replaces all others.
                 others = not any(self.kinds.get(name) == "control" for name in transforms)
-                whole = (_only(record, transforms, controls=others) for record in whole)
-            yield seed, whole
+                records = (_only(record, transforms, controls=others) for record in records)
+            yield seed, records
 
     def check_verdicts(self) -> None:
         """Check that every verdict and score follows from the answers beside it, as `trials` does.
@@ -484,11 +484,11 @@ def _pooled(rows: Mapping[RowCounts, int], kind: str, outcome: str) -> int:
 
     Samples drawn in addition are in that rate only if the kind has one transform (`reports.summarise`).
     """
-    whole = len({row.transform for row in rows if row.kind == kind}) == 1
+    single = len({row.transform for row in rows if row.kind == kind}) == 1
     return sum(
         number
         for row, number in rows.items()
-        if row.kind == kind and row.outcome == outcome and (whole or not row.extra)
+        if row.kind == kind and row.outcome == outcome and (single or not row.extra)
     )
 
 
@@ -554,15 +554,15 @@ def _only(audited: Audited, transforms: frozenset[str], *, controls: bool) -> Au
         kind = kinds[name]
         return name in transforms or kind == "identity" or (kind == "control" and controls)
 
-    kept = [
+    pairs = [
         (verdict, score)
         for verdict, score in zip(audited.verdicts, audited.after_scores, strict=True)
         if chosen(verdict.perturbed.transform)
     ]
     return replace(
         audited,
-        verdicts=tuple(verdict for verdict, _ in kept),
-        after_scores=tuple(score for _, score in kept),
+        verdicts=tuple(verdict for verdict, _ in pairs),
+        after_scores=tuple(score for _, score in pairs),
         not_applied=tuple(gap for gap in audited.not_applied if chosen(gap.transform)),
     )
 
@@ -648,7 +648,7 @@ def _about(manifest: Manifest, summary: Summary) -> dict[str, str]:
     return about
 
 
-def _asked(manifest: Manifest, summary: Summary) -> Iterator[str]:
+def _opening(manifest: Manifest, summary: Summary) -> Iterator[str]:
     """When which models were asked what, and what that cost."""
     started = str(manifest.get("started") or "")
     when = f"{started[:10]}, {started[11:16]} UTC: " if len(started) > 15 else ""
@@ -671,12 +671,12 @@ def _asked(manifest: Manifest, summary: Summary) -> Iterator[str]:
 def _usage(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """The usage of each model, summed over all processes that worked on the run."""
     by_model: dict[str, list[Mapping[str, Any]]] = {}
-    for each in manifest.get("usage", ()):
-        by_model.setdefault(str(each["model"]), []).append(each)
+    for entry in manifest.get("usage", ()):
+        by_model.setdefault(str(entry["model"]), []).append(entry)
     for name, used in by_model.items():
         requests, read, written = (
-            sum(int(each.get(key) or 0) for each in used) for key in ("requests", "tokens_in", "tokens_out")
+            sum(int(entry.get(key) or 0) for entry in used) for key in ("requests", "tokens_in", "tokens_out")
         )
-        costs = [float(each["cost"]) for each in used if each.get("cost") is not None]
+        costs = [float(entry["cost"]) for entry in used if entry.get("cost") is not None]
         cost = f"; cost {sum(costs):.4g}, in the unit of the prices given" if costs else ""
         yield name, f"{counted(requests, 'request')}, {counted(read, 'token')} in, {written:,} out{cost}"

@@ -108,7 +108,7 @@ class GateArguments(Limits):
 
 @says_what_is_meant
 @taking(GateArguments)
-def gate(asked: GateArguments) -> Gate:
+def gate(arguments: GateArguments) -> Gate:
     """Judge a finished run against limits, and against an earlier run.
 
     Parameters
@@ -171,16 +171,18 @@ def gate(asked: GateArguments) -> Gate:
     >>> codeaudit.gate("codeaudit-runs/monday", max_violation_rate=0.05).passed  # doctest: +SKIP
     True
     """
-    limits = Limits(**{name: getattr(asked, name) for name in declared(Limits)})
-    check_values(transforms=asked.transforms, dependence=asked.dependence)
+    limits = Limits(**{name: getattr(arguments, name) for name in declared(Limits)})
+    check_values(transforms=arguments.transforms, dependence=arguments.dependence)
     check_values(declared(Limits), **asdict(limits))
-    if asked.baseline is None and not limits.given:
+    if arguments.baseline is None and not limits.hold_alone:
         raise UsageError(f"{NOTHING}: give baseline, max_violation_rate, max_f1_drop or min_sensitivity")
-    permit(asked.transforms)
-    names = None if asked.transforms is None else listed(asked.transforms)
-    key = None if asked.sign_key is None else Path(asked.sign_key)
-    before = None if asked.baseline is None else _path(asked.baseline)
-    return decided(_path(asked.run), before, limits, names, dependence=asked.dependence, sign_key=key).gate
+    permit(arguments.transforms)
+    names = None if arguments.transforms is None else listed(arguments.transforms)
+    key = None if arguments.sign_key is None else Path(arguments.sign_key)
+    before = None if arguments.baseline is None else _path(arguments.baseline)
+    return decided(
+        _path(arguments.run), before, limits, names, dependence=arguments.dependence, sign_key=key
+    ).gate
 
 
 def decided(
@@ -263,7 +265,7 @@ def _records_by_names(audited: Audited) -> Audited:
         for verdict, score in zip(audited.verdicts, audited.after_scores, strict=True)
         if verdict.perturbed.kind != "preserving"
     ]
-    left = [
+    gaps = [
         replace(gap, kind="preserving") if gap.kind == "paper" else gap
         for gap in audited.not_applied
         if gap.kind != "preserving"
@@ -272,7 +274,7 @@ def _records_by_names(audited: Audited) -> Audited:
         audited,
         verdicts=tuple(verdict for verdict, _ in pairs),
         after_scores=tuple(score for _, score in pairs),
-        not_applied=tuple(left),
+        not_applied=tuple(gaps),
     )
 
 
@@ -290,7 +292,7 @@ NOTHING: Final = "nothing to hold the run to"
 
 
 def _check_limits(limits: Limits, baseline: Path | None, *, bare: bool = False) -> None:
-    if baseline is None and not limits.given and not bare:
+    if baseline is None and not limits.hold_alone and not bare:
         raise UsageError(
             f"{NOTHING}: give --baseline RUN, --max-violation-rate, --max-f1-drop, --max-missed or "
             "--min-sensitivity"
@@ -612,21 +614,23 @@ def planned(
     # Of the pairs, because a baseline file has no suite.
     audited = {flip.transform: flip.kind for flip in now.flips}
     chosen = None if transforms is None else chosen_transforms(transforms, audited)
-    kept = [
+    flips = [
         flip for flip in now.flips if flip.kind == "preserving" and (not chosen or flip.transform in chosen)
     ]
     models = [model.model for model in now.summary.models]
     idle = [flip for flip in now.flips if flip.kind == "identity"]
     repeats = [[flip for flip in idle if flip.model == model] for model in models]
     # What the noisiest model changes for the unchanged input: of all samples, and of all answers.
-    unsteady = max((_share_of_samples(each) for each in repeats if each), default=0.0)
-    floor = max((sum(flip.violated for flip in each) / len(each) for each in repeats if each), default=0.0)
-    samples = len({flip.sample for flip in kept})
-    variants = max((flip.variant + 1 for flip in kept), default=1)
+    unsteady = max((_share_of_samples(group) for group in repeats if group), default=0.0)
+    floor = max(
+        (sum(flip.violated for flip in group) / len(group) for group in repeats if group), default=0.0
+    )
+    samples = len({flip.sample for flip in flips})
+    variants = max((flip.variant + 1 for flip in flips), default=1)
     return plan(
         alpha=limits.alpha,
         margin=limits.margin,
-        tests=_tests(len(models), len({flip.transform for flip in kept})),
+        tests=_tests(len(models), len({flip.transform for flip in flips})),
         # A sample changes by chance if it is unsteady in one run and not in the other.
         churn=unsteady * (1 - unsteady),
         samples=samples,

@@ -57,10 +57,10 @@ def says_what_is_meant(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
-        known = inspect.signature(function).parameters
-        for name in kwargs.keys() - known.keys():
-            meant = next((word for word in ALIKE.get(name, ()) if word in known), None)
-            hint = f"did you mean {meant!r}?" if meant else nearest_or_all(name, known)
+        parameters = inspect.signature(function).parameters
+        for name in kwargs.keys() - parameters.keys():
+            meant = next((word for word in ALIKE.get(name, ()) if word in parameters), None)
+            hint = f"did you mean {meant!r}?" if meant else nearest_or_all(name, parameters)
             raise UsageError(f"codeaudit.{function.__name__} takes no argument {name!r}; {hint}")
         return function(*args, **kwargs)
 

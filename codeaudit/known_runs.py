@@ -36,8 +36,8 @@ def remember(manifest: Manifest, summary: Summary) -> None:
     with suppress(OSError, RunError):
         path.parent.mkdir(parents=True, exist_ok=True)
         RunFolder(path.parent).write_text(path.name, summary.to_json())
-        kept = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
-        for old in kept[MOST:]:
+        files = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
+        for old in files[MOST:]:
             old.unlink()
 
 

@@ -333,12 +333,12 @@ def _numbered(tables: Sequence[_ReadCases], seed: int) -> list[_Cases]:
     return [
         _Cases(
             ids=table.ids,
-            number=own,
+            number=numbers,
             kept=is_kept,
             rows=np.array(table.rows, dtype=np.int64),
             verdicts=np.array(table.verdicts, dtype=np.int64),
         )
-        for table, own, is_kept in zip(tables, np.split(number, ends), np.split(kept, ends), strict=True)
+        for table, numbers, is_kept in zip(tables, np.split(number, ends), np.split(kept, ends), strict=True)
     ]
 
 
@@ -350,8 +350,8 @@ def _seeds(parts: Sequence[_Part]) -> list[int]:
 def _note_differences(parts: Sequence[_Part], progress: RunProgress) -> None:
     """Tell which other versions differ: they may decide a score."""
     versions = [part.manifest.get("versions", {}) for part in parts]
-    for name in sorted({name for own in versions for name in own}):
-        several = sorted({str(own.get(name, "none")) for own in versions})
+    for name in sorted({name for version in versions for name in version}):
+        several = sorted({str(version.get(name, "none")) for version in versions})
         if len(several) > 1:
             progress.note(f"the shards ran with different versions of {name}: {', '.join(several)}")
 
@@ -580,16 +580,16 @@ class _SliceReader(AbstractContextManager["_SliceReader"]):
         """
         import pyarrow as pa
 
-        taken: list[pa.RecordBatch] = []
+        batches: list[pa.RecordBatch] = []
         while count:
             batch = self._rest.pop() if self._rest else next(self._batches, None)
             if batch is None:
                 raise self._unfit()
-            taken.append(batch.slice(0, count))
+            batches.append(batch.slice(0, count))
             if batch.num_rows > count:
                 self._rest.append(batch.slice(count))
-            count -= taken[-1].num_rows
-        return pa.Table.from_batches(taken, schema=self._schema)
+            count -= batches[-1].num_rows
+        return pa.Table.from_batches(batches, schema=self._schema)
 
     def finish(self) -> None:
         """Check that all rows were taken.

@@ -138,12 +138,12 @@ def declared(record: type) -> Mapping[str, DeclaredOption]:
     """The fields of a dataclass of options by name, its own before those that it inherits."""
     hints = get_type_hints(record)
     table = {attribute.name: _declared(attribute, hints[attribute.name]) for attribute in fields(record)}
-    return {name: table[name] for name in (*(own for own in record.__annotations__ if own in table), *table)}
+    return {name: table[name] for name in (*(key for key in record.__annotations__ if key in table), *table)}
 
 
 def _declared(attribute: Any, hint: object) -> DeclaredOption:
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-    kind = next(each for each in kinds if each is not NoneType)
+    kind = next(kind for kind in kinds if kind is not NoneType)
     literals = get_args(kind) if get_origin(kind) is Literal else ()
     return DeclaredOption(
         name=attribute.name,

@@ -443,10 +443,10 @@ def check_values(rules: Mapping[str, DeclaredOption] = RULES, /, **values: objec
             continue
         fits, wanted = _judged(value, rule)
         if not fits:
-            raise UsageError(f"{name}={shown(value)} must be {wanted}")
+            raise UsageError(f"{name}={one_line(value)} must be {wanted}")
 
 
-def shown(value: object) -> str:
+def one_line(value: object) -> str:
     """A value in one short line."""
     return " ".join(shortened(value).split())
 

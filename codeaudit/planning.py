@@ -79,13 +79,13 @@ class _Counting:
 
     def count(self, cases: Sequence[Case], task: Task) -> None:
         """Add the queries of some cases."""
-        wanted = list(self._new(cases, task))
-        self.plan.queries += len(wanted)
+        new = list(self._new(cases, task))
+        self.plan.queries += len(new)
         for again in (False, True):
-            asked = {query: reply for query, reply, repeated in wanted if repeated is again}
-            known = self.memory.recall(list(asked), again=again) if self.memory else {}
+            replies = {query: reply for query, reply, repeated in new if repeated is again}
+            known = self.memory.recall(list(replies), again=again) if self.memory else {}
             self.plan.kept += len(known)
-            for query, reply in asked.items():
+            for query, reply in replies.items():
                 if query not in known:
                     self._add(query, reply)
 
@@ -96,8 +96,8 @@ class _Counting:
             again_asked = repeats(case, task, repeating)
             if self.stages is None:
                 self.plan.second_stage += len(repeats(case, task)) - len(again_asked)
-            for again, asked in ((False, queries(case, task)), (True, again_asked)):
-                for query in asked:
+            for again, group in ((False, queries(case, task)), (True, again_asked)):
+                for query in group:
                     # Of canonical code, equal forms are one query.
                     form = self.model.form(query) if isinstance(self.model, Canonical) else query
                     if not isinstance(form, Failed) and (key := hash((form, again))) not in self.seen:
@@ -119,9 +119,9 @@ class _Counting:
 def usual_reply(case: Case, task: Task, prompt: str = "") -> int:
     """About how many tokens a reply about a case has: as many as usual, or as the right answer. `prompt` is
     what the prompt is called that the user named."""
-    asked = task.asked(prompt) or task.prompt
-    if asked is not None and asked.usual is not None:
-        return asked.usual
+    wording = task.asked(prompt) or task.prompt
+    if wording is not None and wording.usual is not None:
+        return wording.usual
     label = case.sample.label
     text = " ".join(label) if isinstance(label, tuple) else "" if label is None else str(label)
     return tokens_of(text) + 1 if text else UNKNOWN
@@ -184,10 +184,10 @@ def _plans(
         chooser = loaded.inputs.chooser(readable_by(loaded.models, loaded.task))
         every = watched_cases(loaded.inputs, seed, chooser, progress)
         cases = (placed.case for placed in loaded.inputs.placed(seed, every))
-        while some := list(islice(cases, CASES)):
+        while batch := list(islice(cases, CASES)):
             for tally in counting:
-                tally.count(some, loaded.task)
-            for case in some:
+                tally.count(batch, loaded.task)
+            for case in batch:
                 moved[-1].update(_movers(case))
     drawn = loaded.inputs
     if isinstance(drawn, DrawnInputs) and not (options.movable or options.shard or chosen) and drawn.has_more:
@@ -218,8 +218,8 @@ def _promised(plan: ModelPlan) -> Iterator[str]:
     """The sentences for the user."""
     if plan.shown is None:
         return
-    shown = "sample shows" if plan.samples == 1 else "samples show"
-    promise = f"{plan.model}: {plan.samples:,} {shown} an effect of {_points(plan.shown)} beyond noise"
+    phrase = "sample shows" if plan.samples == 1 else "samples show"
+    promise = f"{plan.model}: {plan.samples:,} {phrase} an effect of {_points(plan.shown)} beyond noise"
     yield f"{promise} in four of five runs, if {100 * USUAL_NOISE:g} % of its answers are noise."
     if plan.saved is not None and plan.shown_with_one is not None:
         yield f"--repeats 1 would spare {plan.saved:,} queries, and show {_points(plan.shown_with_one)}."
@@ -281,7 +281,7 @@ def exceeded(plans: Sequence[ModelPlan], options: RunOptions) -> list[str]:
 def plan_sheet(plans: Sequence[ModelPlan], options: RunOptions) -> Sheet:
     """The table for the user."""
 
-    def shown(number: int | None) -> str:
+    def cell(number: int | None) -> str:
         return "" if number is None else f"{number:,}"
 
     notes = []
@@ -308,9 +308,9 @@ def plan_sheet(plans: Sequence[ModelPlan], options: RunOptions) -> Sheet:
             f"{plan.queries:,}",
             f"{plan.repeats:,}",
             f"{plan.kept:,}",
-            shown(plan.requests),
-            shown(plan.tokens_in),
-            shown(plan.tokens_out),
+            cell(plan.requests),
+            cell(plan.tokens_in),
+            cell(plan.tokens_out),
             "" if plan.cost is None else f"{plan.cost:,.4f}",
         )
         for plan in plans

@@ -144,8 +144,8 @@ def check_names(options: RunOptions, given: Mapping[str, Model], *, corpus_given
 def _name_of(options: RunOptions, place: int) -> tuple[str, str]:
     """The SPEC of the model at a place, and what tells it from others with this SPEC: name and prompt."""
     own = of_model(options.arguments, place, None)
-    asked = f"@{shown_prompt(own[PROMPT])}" if PROMPT in own else ""
-    return options.model[place - 1], own.get(NAME, "") + asked
+    prompt = f"@{shown_prompt(own[PROMPT])}" if PROMPT in own else ""
+    return options.model[place - 1], own.get(NAME, "") + prompt
 
 
 def bundled_models(task: str, language: str) -> tuple[str, ...]:
@@ -348,8 +348,8 @@ class DrawnInputs:
     def told_errors(self) -> tuple[str, ...]:
         """How answers are graded, if a reader must know, and a sentence on the labels of each known data set
         among the samples, where a run tells them."""
-        own = (f"{self.task.name}: {self.task.told}.",) if self.task.told else ()
-        return own + told_errors(name for selection in self.selections for name in selection.data_sets)
+        grading = (f"{self.task.name}: {self.task.told}.",) if self.task.told else ()
+        return grading + told_errors(name for selection in self.selections for name in selection.data_sets)
 
     @property
     def _runners(self) -> Mapping[str, str]:
@@ -357,7 +357,7 @@ class DrawnInputs:
         return runners(self.languages) if self.labels.about.get("tool") == SANDBOX else {}
 
     @property
-    def told_labels(self) -> str:
+    def label_source(self) -> str:
         """Where the labels come from, in words."""
         return ", ".join(
             [str(self.labels), *(f"{tool} {version}" for tool, version in self._runners.items())]
@@ -414,8 +414,8 @@ class DrawnInputs:
 
     def example(self) -> Sample | None:
         """A sample of the first trial; `None` if this shard has none of the plain draw."""
-        own = (sample for _, sample in self._plain(self.seeds[0]) if self.shard.has(sample.id))
-        return next(own, None)
+        samples = (sample for _, sample in self._plain(self.seeds[0]) if self.shard.has(sample.id))
+        return next(samples, None)
 
     def chooser(self, readable: Readable) -> MovableChooser | None:
         """What chooses the samples of a trial beyond the plain draw; `None` if there shall be none."""
@@ -436,8 +436,8 @@ class DrawnInputs:
         )
         # One stream, so that the worker processes start once.
         chosen = self._candidates(seed, chooser)
-        made = suite.chosen_cases(chosen, plan, engine=self.engine or LocalEngine(self.options.workers))
-        judged = made if self.witnesses is None else _judged(made, self.witnesses, self.progress)
+        cases = suite.chosen_cases(chosen, plan, engine=self.engine or LocalEngine(self.options.workers))
+        judged = cases if self.witnesses is None else _judged(cases, self.witnesses, self.progress)
         # After the witnesses, so that no variant is measured that they left out.
         relabelled = self.labels.relabelled(judged)
         if chooser is None:
@@ -459,8 +459,8 @@ class DrawnInputs:
             return
         further = iter(selection.further)
         # Some at a time, because a tool that measures labels takes long to start.
-        while chooser.short and (some := list(islice(further, CANDIDATES_AT_ONCE))):
-            for sample in self.labels.filled(some):
+        while chooser.short and (batch := list(islice(further, CANDIDATES_AT_ONCE))):
+            for sample in self.labels.filled(batch):
                 if short := chooser.short:
                     yield sample, short
 
@@ -535,8 +535,8 @@ class FrozenInputs:
 
     def example(self) -> Sample | None:
         """A sample of the first trial, if the suite has one."""
-        own = self.placed(self.seeds[0], self.cases(self.seeds[0]))
-        return next((placed.case.sample for placed in own), None)
+        cases = self.placed(self.seeds[0], self.cases(self.seeds[0]))
+        return next((placed.case.sample for placed in cases), None)
 
     def chooser(self, readable: Readable) -> MovableChooser:
         """What counts the movable samples; it draws none, because a suite fixes the samples."""
@@ -625,7 +625,7 @@ def prepare_inputs(
             samples = corpus(options.corpus or own_corpus(task), source.column, resources)
         drawn = draw(options, task, samples, source, progress, spoken=spoken)
         if drawn.labels.follows_variants:
-            note(f"labels: {drawn.told_labels}")
+            note(f"labels: {drawn.label_source}")
         return with_witnesses(drawn) if options.execute else drawn
     if (made_for := suite_task(options.suite)) != task.name:
         raise UsageError(
@@ -782,7 +782,7 @@ def draw(
         CorpusError: the corpus has no example of the task, or no transform is known for its language.
     """
     seeds = range(options.seed, options.seed + options.trials)
-    own = options.part
+    part = options.part
     language: str = getattr(samples, "language", "")
     if language and (reason := task.refuses(language)):
         raise CorpusError(
@@ -804,7 +804,7 @@ def draw(
             seeds=seeds,
             unit=task.noun,
             spare=CANDIDATES_PER_MOVABLE * options.movable,
-            own=None if own == WHOLE or options.movable else own.has,
+            own=None if part == WHOLE or options.movable else part.has,
         )
     except CorpusError as error:
         usual = usual_task(samples)
@@ -829,7 +829,7 @@ def draw(
     if named is None and (line := without_labels(truth, task, samples)):
         progress.note(line)
     selections = tuple(
-        replace(selection, samples=_filled(truth, selection.samples, own)) for selection in drawn
+        replace(selection, samples=_filled(truth, selection.samples, part)) for selection in drawn
     )
     languages = _languages(drawn)
     # Where a task has controls of its own, those of the language cannot be judged.
@@ -841,8 +841,8 @@ def draw(
         if transforms == ("identity",):
             raise CorpusError(f"no transform is known for {', '.join(sorted(languages))} in {samples.spec!r}")
     else:
-        names, left = suite.of_task(options.transforms, task, languages)
-        for family in left:
+        names, families = suite.of_task(options.transforms, task, languages)
+        for family in families:
             progress.note(f"all without the family {family}, unless you name it: {task.leaves_out[family]}")
         for name in (name for name in names if name.startswith(f"{SUITE}/")):
             if lacking := left_out(name, languages):
@@ -853,7 +853,7 @@ def draw(
         _demand_members(names, languages, progress)
         transforms = suite.named_transforms(names, languages, controls=controls)
     if not task.prose and (words := [name for name in transforms if kind_of(name) == "prose"]):
-        fitting = [name for name, known in TASKS.working() if known.prose]
+        fitting = [name for name, other in TASKS.working() if other.prose]
         raise UsageError(
             f"{', '.join(words)}: words that say what to write are no part of task {task.name!r}; "
             f"take --task {' or '.join(fitting)}"
@@ -878,8 +878,8 @@ def usual_task(samples: Corpus) -> str:
     first = next(iter(samples.read(Counter())), None)
     if first is None or first.language == DEFAULT:
         return DEFAULT_TASK
-    own = (name for name in TASKS.built_in if TASKS.get(name).language == first.language)
-    return next(own, DEFAULT_TASK)
+    names = (name for name in TASKS.built_in if TASKS.get(name).language == first.language)
+    return next(names, DEFAULT_TASK)
 
 
 def _languages(selections: Iterable[Selection]) -> set[str]:
@@ -910,20 +910,22 @@ def _filled(truth: LabelSource, samples: Sequence[Sample], shard: Shard) -> tupl
 
 def with_witnesses(inputs: DrawnInputs) -> DrawnInputs:
     """The inputs with witnesses for their languages; a line to the user names each missing tool."""
-    known = witnesses(_languages(inputs.selections), inputs.labels)
-    for witness in known.values():
+    by_language = witnesses(_languages(inputs.selections), inputs.labels)
+    for witness in by_language.values():
         for line in witness.missing:
             inputs.progress.note(f"{line}; --execute goes on without it")
-    return replace(inputs, witnesses=known)
+    return replace(inputs, witnesses=by_language)
 
 
-def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: RunProgress) -> Iterator[Case]:
+def _judged(
+    cases: Iterator[Case], by_language: Mapping[str, Witness], progress: RunProgress
+) -> Iterator[Case]:
     findings = FindingCounts()
-    yield from execute(cases, known, findings)
+    yield from execute(cases, by_language, findings)
     # Languages share tools, as JavaScript and TypeScript do.
     tools = dict.fromkeys(
         ", ".join(f"{key} {value}" for key, value in tool.items())
-        for witness in known.values()
+        for witness in by_language.values()
         for tool in witness.tools
     )
     if not tools:

@@ -45,18 +45,18 @@ def prompted(options: RunOptions, given: Collection[str] = ()) -> RunOptions:
         )
         raise UsageError(f"--prompt: no model here is asked with a prompt; it goes with {able}")
     models: list[str] = []
-    own: list[BoundArgument] = []
+    arguments: list[BoundArgument] = []
     for place, (spec, takes) in enumerate(zip(options.model, takers, strict=True), start=1):
         if takes:
             _check_alone(options, place, spec)
         for text in prompts if takes else ("",):
             models.append(spec)
-            own += _bound(options.arguments, place, len(models), text)
+            arguments += _bound(options.arguments, place, len(models), text)
     common = (argument for argument in options.arguments if not argument.place)
     return replace(
         options,
         model=tuple(models),
-        model_argument=tuple(argument.text for argument in (*common, *own)),
+        model_argument=tuple(argument.text for argument in (*common, *arguments)),
         prompt=(),
     )
 
@@ -66,9 +66,9 @@ def _takes(spec: str, given: Collection[str]) -> bool:
 
 
 def _check_alone(options: RunOptions, place: int, spec: str) -> None:
-    said = of_model(options.arguments, place, catalogue.accepted(spec))
+    arguments = of_model(options.arguments, place, catalogue.accepted(spec))
     for key in (PROMPT, *_OTHERS):
-        if key in said:
+        if key in arguments:
             raise UsageError(f"--prompt and -M {key} both say what {spec!r} is asked; write one of them")
 
 
@@ -85,17 +85,17 @@ def check_prompts(models: Sequence[Model], task: Task) -> None:
     Raises:
         UsageError: it has not, or they do not.
     """
-    known: dict[str, dict[str, str]] = {}
+    by_model: dict[str, dict[str, str]] = {}
     for model in models:
         name = prompt_of(model)
         if name not in prompt_names():
             continue
-        asked = task.asked(name)
-        if asked is None:
-            own = ", ".join(("plain", *task.wordings)) if task.prompt else "none"
-            raise UsageError(f"the task {task.name!r} has no prompt {name!r}; it has {own}")
-        known.setdefault(without_prompt(model), {})[name] = asked.digest
-    for digests in known.values():
+        wording = task.asked(name)
+        if wording is None:
+            prompts = ", ".join(("plain", *task.wordings)) if task.prompt else "none"
+            raise UsageError(f"the task {task.name!r} has no prompt {name!r}; it has {prompts}")
+        by_model.setdefault(without_prompt(model), {})[name] = wording.digest
+    for digests in by_model.values():
         for (one, first), (other, second) in combinations(digests.items(), 2):
             if first == second:
                 raise UsageError(
@@ -110,5 +110,5 @@ def prompt_of(model: Model) -> str:
 
 def without_prompt(model: Model) -> str:
     """The name of a model without that of its prompt."""
-    asked = prompt_of(model)
-    return model.name.removesuffix(f"@{asked}") if asked else model.name
+    prompt = prompt_of(model)
+    return model.name.removesuffix(f"@{prompt}") if prompt else model.name

@@ -28,11 +28,11 @@ class RepeatStages:
     stages: int
     why: str
 
-    def about(self, held: int) -> Mapping[str, object]:
-        """The entry of the manifest. `held`: the number of repeats of a sample in the suite."""
+    def about(self, repeats: int) -> Mapping[str, object]:
+        """The entry of the manifest. `repeats`: the number of repeats of a sample in the suite."""
         most = self.repeating.most
-        asked = held if most is None else min(most, held)
-        return {"per_sample": asked, "stages": self.stages, "why": self.why}
+        count = repeats if most is None else min(most, repeats)
+        return {"per_sample": count, "stages": self.stages, "why": self.why}
 
 
 def is_hosted(model: Model) -> bool:
@@ -42,9 +42,9 @@ def is_hosted(model: Model) -> bool:
 
 def fixed(model: Model, *, repeats: int | None, shard: bool) -> RepeatStages | None:
     """The stages of a model where they do not depend on its answers; `None` where they do."""
-    if (held := model.repeats) is not None:
-        why = f"the file holds {counted(held, 'repeat')} of an input" if held else "the file answers once"
-        return RepeatStages(repeating=Repeating(most=max(1, held)), stages=2 if held > 1 else 1, why=why)
+    if (count := model.repeats) is not None:
+        why = f"the file holds {counted(count, 'repeat')} of an input" if count else "the file answers once"
+        return RepeatStages(repeating=Repeating(most=max(1, count)), stages=2 if count > 1 else 1, why=why)
     if repeats is not None:
         return RepeatStages(
             repeating=Repeating(most=repeats), stages=2 if repeats > 1 else 1, why="--repeats"

@@ -145,15 +145,17 @@ def _pictures(wanted: Item, trials: Sequence[PaperTrial]) -> Any:
     """The matrix of each row, one below the other."""
     from matplotlib import pyplot
 
-    shown = {trial.row: trial.matrices[wanted.matrix] for trial in trials if wanted.matrix in trial.matrices}
-    values = [value for matrix in shown.values() for line in matrix for value in line]
+    matrices = {
+        trial.row: trial.matrices[wanted.matrix] for trial in trials if wanted.matrix in trial.matrices
+    }
+    values = [value for matrix in matrices.values() for line in matrix for value in line]
     ends = {"vmin": min(values), "vmax": max(values)}  # one scale for all rows
-    wide = 6.4 if len(shown) > 1 else 5.0  # beside one matrix stands its scale
-    height = sum(wide * len(matrix) / len(matrix[0]) + 0.3 for matrix in shown.values())
-    figure, axes = pyplot.subplots(len(shown), 1, figsize=(6.4, height + 0.6), squeeze=False)
-    for axis, (name, matrix) in zip(axes[:, 0], shown.items(), strict=True):
-        image = axis.imshow(matrix, cmap="gray" if len(shown) > 1 else "viridis", aspect="equal", **ends)
-        if len(shown) == 1:
+    wide = 6.4 if len(matrices) > 1 else 5.0  # beside one matrix stands its scale
+    height = sum(wide * len(matrix) / len(matrix[0]) + 0.3 for matrix in matrices.values())
+    figure, axes = pyplot.subplots(len(matrices), 1, figsize=(6.4, height + 0.6), squeeze=False)
+    for axis, (name, matrix) in zip(axes[:, 0], matrices.items(), strict=True):
+        image = axis.imshow(matrix, cmap="gray" if len(matrices) > 1 else "viridis", aspect="equal", **ends)
+        if len(matrices) == 1:
             figure.colorbar(image, ax=axis, shrink=0.8)
         axis.set_title(name, fontsize=8, loc="left")
         axis.set_xticks([])

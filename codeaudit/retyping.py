@@ -57,8 +57,8 @@ def foreign_address(options: Mapping[str, Any]) -> str | None:
     recorded = options.get("base_url")
     if recorded is None:
         return None
-    own = catalogue.base_url(tuple(map(str, options.get("model") or ())), None)
-    return None if own is not None and recorded == redacted_url(own) else str(recorded)
+    address = catalogue.base_url(tuple(map(str, options.get("model") or ())), None)
+    return None if address is not None and recorded == redacted_url(address) else str(recorded)
 
 
 def foreign_arguments(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -97,9 +97,9 @@ def words_to_explain(options: Mapping[str, Any]) -> str:
     parts = []
     for place, spec in enumerate(map(str, options.get("model") or ()), start=1):
         own = of_model(arguments, place, None)
-        shown = f"{spec} ({own['name']})" if "name" in own else spec
+        label = f"{spec} ({own['name']})" if "name" in own else spec
         if not is_bundled(spec):
-            parts.append(f"--model {shlex.quote(with_prompt(shown, shown_prompt(own.get(PROMPT, ''))))}")
+            parts.append(f"--model {shlex.quote(with_prompt(label, shown_prompt(own.get(PROMPT, ''))))}")
     parts += [
         word
         for name, word in words(options, permitted=False)

@@ -25,7 +25,7 @@ from codeaudit.options import (
     SharedOptions,
     check_values,
     marked,
-    shown,
+    one_line,
     usual_movable,
 )
 from codeaudit.preparing import as_model
@@ -118,7 +118,7 @@ IN_PYTHON: Final = ("transforms", "mixed", "attack", "limit", "movable", "prompt
 
 @says_what_is_meant
 @taking(RunArguments)
-def run(asked: RunArguments) -> Run:
+def run(arguments: RunArguments) -> Run:
     """Audit models: perturb samples, ask the models, and write a run folder, as `codeaudit run` does.
 
     Parameters
@@ -198,42 +198,42 @@ def run(asked: RunArguments) -> Run:
     >>> found.summary.models[0].violations.rate  # doctest: +SKIP
     0.31
     """
-    words = asked.label_map
+    words = arguments.label_map
     if isinstance(words, Mapping):
         words = ",".join(f"{word}={label}" for word, label in words.items())
-    shared = {name: getattr(asked, name) for name in declared(SharedOptions)}
-    check_values(**{"label_map": words, **{name: getattr(asked, name) for name in IN_PYTHON}}, **shared)
-    permit(asked.task, asked.transforms, asked.mixed)
-    check_language(asked.language)
+    shared = {name: getattr(arguments, name) for name in declared(SharedOptions)}
+    check_values(**{"label_map": words, **{name: getattr(arguments, name) for name in IN_PYTHON}}, **shared)
+    permit(arguments.task, arguments.transforms, arguments.mixed)
+    check_language(arguments.language)
     given: dict[str, Model] = {}
-    names = tuple(_named(asked.models, given))
-    corpus = asked.corpus
-    samples = _given_samples(corpus, asked.language, asked.columns)
-    movable = asked.movable
+    names = tuple(_named(arguments.models, given))
+    corpus = arguments.corpus
+    samples = _given_samples(corpus, arguments.language, arguments.columns)
+    movable = arguments.movable
     if movable is None:
-        bounded = any(getattr(asked, name) != TABLE[name].default for name in marked("bounds"))
+        bounded = any(getattr(arguments, name) != TABLE[name].default for name in marked("bounds"))
         # A callable of the caller's is like one that `py/` names. What other models cost is not known.
         foreign = any(not isinstance(model, CallableModel) for model in given.values())
         specs = [name for name in names if name not in given]
         movable = 0 if foreign else usual_movable(specs, bounded=bounded)
     options = RunOptions(
         model=names,
-        prompt=(asked.prompt,) if isinstance(asked.prompt, str) else tuple(asked.prompt or ()),
+        prompt=(arguments.prompt,) if isinstance(arguments.prompt, str) else tuple(arguments.prompt or ()),
         model_argument=tuple(
             f"{key}={str(value).lower() if isinstance(value, bool) else value}"
-            for key, value in (asked.model_arguments or {}).items()
+            for key, value in (arguments.model_arguments or {}).items()
         ),
         corpus=str(corpus) if isinstance(corpus, str | Path) else samples.spec if samples else None,
         label_map=words,
-        limit=int(asked.limit or 0),  # no limit is 0 in the options
+        limit=int(arguments.limit or 0),  # no limit is 0 in the options
         movable=int(movable),
-        suite=_path(asked.suite),
-        transform=_joined(asked.transforms),
-        mixed=_joined(asked.mixed),
-        attack=_joined(asked.attack) or None,
-        out=_path(asked.out),
-        sign_key=_path(asked.sign_key),
-        cache=_path(asked.cache),
+        suite=_path(arguments.suite),
+        transform=_joined(arguments.transforms),
+        mixed=_joined(arguments.mixed),
+        attack=_joined(arguments.attack) or None,
+        out=_path(arguments.out),
+        sign_key=_path(arguments.sign_key),
+        cache=_path(arguments.cache),
         **{name: _plain(value, TABLE[name].kind) for name, value in shared.items()},
     )
     summary, folder = audit_models(
@@ -241,7 +241,7 @@ def run(asked: RunArguments) -> Run:
         given=given,
         corpus=samples,
         command=["codeaudit.run"],
-        progress=asked.progress,
+        progress=arguments.progress,
     )
     if options.shard is not None:
         # It may have no sample, which is no finished run.
@@ -266,7 +266,7 @@ def _named(
         pairs = [("", entry) for entry in several]
     for name, entry in pairs:
         if not isinstance(name, str):
-            raise UsageError(f"the name of a model must be a text, not {shown(name)}")
+            raise UsageError(f"the name of a model must be a text, not {one_line(name)}")
         if isinstance(entry, str):
             # The manifest repeats a run by the SPECs of its models.
             if name not in ("", entry):
@@ -293,19 +293,21 @@ def _given_samples(corpus: AnyCorpus | None, language: str, columns: str | None)
         return GivenRows(table=tuple(rows), columns=renaming(columns))
     if isinstance(corpus, Iterable):
         # Read at once, because each trial draws from all samples, and an iterator could be read only once.
-        given = tuple(corpus)
-        if table := [row for row in given if isinstance(row, Mapping)]:
-            if len(table) < len(given):
+        entries = tuple(corpus)
+        if table := [row for row in entries if isinstance(row, Mapping)]:
+            if len(table) < len(entries):
                 raise UsageError("the corpus holds rows and texts; give one or the other")
             return GivenRows(table=tuple(table), columns=renaming(columns))
-        samples = tuple(sample for sample in given if not isinstance(sample, Mapping))
+        samples = tuple(sample for sample in entries if not isinstance(sample, Mapping))
         for number, sample in enumerate(samples, start=1):
             if not isinstance(sample, str | Path | Sample):
-                raise UsageError(f"sample {number} is {shown(sample)}; it must be a text, a path or a Sample")
+                raise UsageError(
+                    f"sample {number} is {one_line(sample)}; it must be a text, a path or a Sample"
+                )
         return GivenSamples(samples=samples, language=language)
     if not (hasattr(corpus, "read") and hasattr(corpus, "spec")):
         raise UsageError(
-            f"corpus={shown(corpus)} must be a SPEC, a path, or a list of texts, paths and samples"
+            f"corpus={one_line(corpus)} must be a SPEC, a path, or a list of texts, paths and samples"
         )
     return cast("Corpus", corpus)
 

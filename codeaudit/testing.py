@@ -132,7 +132,7 @@ def assert_invariant(
         share = f"{missing} of {counted(len(verdicts), 'variant')}"
         raise CannotAudit(f"{chosen.name}: {share} could not be judged ({most_frequent(reasons)}){hint}")
     if len(violated) > max_violation_rate * judged:
-        raise AssertionError(_told(chosen.name, violated, judged))
+        raise AssertionError(_message(chosen.name, violated, judged))
     return records
 
 
@@ -172,7 +172,7 @@ def _names(transforms: Sequence[str] | str | None, samples: Sequence[Sample]) ->
     return kept
 
 
-def _told(name: str, violated: Sequence[Violated], judged: int) -> str:
+def _message(name: str, violated: Sequence[Violated], judged: int) -> str:
     from codeaudit.audit.projects.files import text_diff
 
     samples = len({violation.perturbed.sample.id for violation in violated})

@@ -93,7 +93,7 @@ class ReportedCase:
         """Return the variants in this state."""
         return tuple(variant for variant in self.variants if variant.state == state)
 
-    def known(self, lasting: Collection[Place]) -> bool:
+    def is_lasting(self, lasting: Collection[Place]) -> bool:
         """Whether a variant of this case was already violated in the baseline."""
         named = (self.model, self.seed, self.sample.id, self.transform)
         return any(Place(*named, variant.number) in lasting for variant in self.of("violated"))
@@ -176,8 +176,8 @@ def answer_line(answer: Answer) -> str:
         if isinstance(answer, float)
         else answer
     )
-    shown = plain(" ".join(text.split()))
-    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+    line = plain(" ".join(text.split()))
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def _judged(verdict: Verdict) -> Variant:

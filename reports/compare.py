@@ -22,7 +22,7 @@ from codeaudit.reports.records import (
     Summary,
     Trial,
 )
-from codeaudit.reports.shared_inputs import SharedInputs, asked
+from codeaudit.reports.shared_inputs import SharedInputs, input_key
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.statistics.paired import SampleOutcome, compare_excess, compare_paired
 from codeaudit.reports.statistics.trials import compare_trials
@@ -96,8 +96,8 @@ def compare(
     repeated = [name for name, times in Counter(run.name for run in runs).items() if times > 1]
     if repeated:
         raise UsageError(f"the run {repeated[0]!r} is named twice; name each run once")
-    shown = labels(runs)
-    names = dict.fromkeys(shown.values())
+    label_of = labels(runs)
+    names = dict.fromkeys(label_of.values())
     if not names:
         raise UsageError("nothing to compare: the runs have no model")
     beside, beside_notes = beside_held_out(runs, held_out) if held_out else ((), ())
@@ -112,7 +112,7 @@ def compare(
     inputs = SharedInputs()
     for run in runs:
         for model in run.summary.models:
-            label = shown[run.name, model.model]
+            label = label_of[run.name, model.model]
             group = (groups or {}).get(model.model, label)
             for trial in model.trials:
                 # The same model, corpus and seed give the same trial: a second copy of it is no second
@@ -120,35 +120,35 @@ def compare(
                 key = (label, run.summary.corpus, trial.seed)
                 trials.setdefault(group, {}).setdefault(key, trial)
         for flip in run.flips:
-            model_name = shown.get((run.name, flip.model), flip.model)
+            model_name = label_of.get((run.name, flip.model), flip.model)
             inputs.add(
                 model_name,
                 flip.kind,
                 flip.sample,
-                asked(flip.kind, flip.transform, flip.input, flip.variant),
+                input_key(flip.kind, flip.transform, flip.input, flip.variant),
                 violated=flip.violated,
                 variant=flip.variant,
             )
     made = comparison(
-        {group: tuple(each.values()) for group, each in trials.items()},
+        {group: tuple(members.values()) for group, members in trials.items()},
         inputs.outcomes,
         models=len(inputs.models),
         beyond=_beyond(
-            [(shown[run.name, model.model], model) for run in runs for model in run.summary.models], inputs
+            [(label_of[run.name, model.model], model) for run in runs for model in run.summary.models], inputs
         ),
     )
     return Comparison(
         metrics=made.metrics,
         paired=made.paired,
-        notes=(*_doubts(runs, shared=bool(made.paired)), *_mixed(runs, shown), *made.notes, *beside_notes),
-        coverage=_coverage(runs, shown),
+        notes=(*_doubts(runs, shared=bool(made.paired)), *_mixed(runs, label_of), *made.notes, *beside_notes),
+        coverage=_coverage(runs, label_of),
         held_out=beside,
     )
 
 
-def _mixed(runs: Sequence[ComparedRun], shown: Mapping[tuple[str, str], str]) -> Iterator[str]:
+def _mixed(runs: Sequence[ComparedRun], label_of: Mapping[tuple[str, str], str]) -> Iterator[str]:
     """Whether sampled and greedy models stand side by side."""
-    drawn = {shown[run.name, model.model]: model.draws for run in runs for model in run.summary.models}
+    drawn = {label_of[run.name, model.model]: model.draws for run in runs for model in run.summary.models}
     sampled = {name: number for name, number in drawn.items() if number}
     if sampled and len(set(drawn.values())) > 1:
         draws = ", ".join(f"{name} {number}" for name, number in sampled.items())
@@ -158,15 +158,15 @@ def _mixed(runs: Sequence[ComparedRun], shown: Mapping[tuple[str, str], str]) ->
         )
 
 
-def _coverage(runs: Sequence[ComparedRun], shown: Mapping[tuple[str, str], str]) -> tuple[Coverage, ...]:
+def _coverage(runs: Sequence[ComparedRun], label_of: Mapping[tuple[str, str], str]) -> tuple[Coverage, ...]:
     """What is missing of each model, over its runs."""
     by_name: dict[str, dict[tuple[object, ...], ModelSummary]] = {}
     for run in runs:
         for model in run.summary.models:
             # A copy of the same trials is no second observation.
             key = run.summary.corpus, *(trial.seed for trial in model.trials)
-            by_name.setdefault(shown[run.name, model.model], {}).setdefault(key, model)
-    return tuple(_covered(name, list(each.values())) for name, each in by_name.items())
+            by_name.setdefault(label_of[run.name, model.model], {}).setdefault(key, model)
+    return tuple(_covered(name, list(models.values())) for name, models in by_name.items())
 
 
 def coverage_of(summary: Summary) -> tuple[Coverage, ...]:
@@ -244,7 +244,7 @@ def comparison(
     notes = []
     # Seeds change the draw of samples and variants, never the weights: the tests do not speak about another
     # training of the same network.
-    if any(len(each) > 1 for each in trials.values()):
+    if any(len(members) > 1 for members in trials.values()):
         notes.append("trials of one run share models and often samples: they speak about other seeds only")
     return Comparison(
         metrics=_metrics(trials, NOISY_RATES if beyond else RATES) if len(trials) > 1 else (),
@@ -255,11 +255,11 @@ def comparison(
 
 def _paired_excess(beyond: BeyondOutcomes) -> tuple[Paired, ...]:
     paired = ((name, better, beyond(kind)) for name, better, kind in PAIRED)
-    return tuple(compare_excess(name, better, each) for name, better, each in paired if any(each.values()))
+    return tuple(compare_excess(name, better, rows) for name, better, rows in paired if any(rows.values()))
 
 
 def _metrics(trials: Mapping[str, Sequence[Trial]], rates: Sequence[NamedRate]) -> tuple[Metric, ...]:
-    first = next((trial.score for each in trials.values() for trial in each), None)
+    first = next((trial.score for members in trials.values() for trial in members), None)
     if first is None:
         return ()
     share = is_share(first)
@@ -268,7 +268,8 @@ def _metrics(trials: Mapping[str, Sequence[Trial]], rates: Sequence[NamedRate]) 
     metrics = []
     for name, better, read, percent in readings:
         values = {
-            group: [value for value in map(read, each) if value is not None] for group, each in trials.items()
+            group: [value for value in map(read, members) if value is not None]
+            for group, members in trials.items()
         }
         if any(values.values()):
             metrics.append(compare_trials(name, better, values, percent=percent))
@@ -277,7 +278,7 @@ def _metrics(trials: Mapping[str, Sequence[Trial]], rates: Sequence[NamedRate]) 
 
 def _paired(outcomes: PairedOutcomes) -> tuple[Paired, ...]:
     paired = ((name, better, outcomes(kind)) for name, better, kind in PAIRED)
-    return tuple(compare_paired(name, better, each) for name, better, each in paired if any(each.values()))
+    return tuple(compare_paired(name, better, rows) for name, better, rows in paired if any(rows.values()))
 
 
 def labels(runs: Sequence[ComparedRun]) -> dict[tuple[str, str], str]:

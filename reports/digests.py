@@ -18,7 +18,7 @@ from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair, judged_by
 from codeaudit.reports.records import Agreement, Estimate, Rate, Score, Sides
 from codeaudit.reports.scores import ScoreTally
-from codeaudit.reports.shared_inputs import SharedInputs, asked
+from codeaudit.reports.shared_inputs import SharedInputs, input_key
 from codeaudit.reports.statistics.agreement import accuracy, chance, correlation, macro_f1
 from codeaudit.reports.statistics.calibration import ScoredAnswers
 from codeaudit.reports.statistics.distances import Draws, numbered
@@ -120,8 +120,8 @@ def mean_shift(shifts: Iterable[Shifts], *, seed: int) -> Estimate:
     """The mean over samples of the mean shift of each."""
     sums: defaultdict[int, float] = defaultdict(float)
     counts = Counter[int]()
-    for each in shifts:
-        for sample, value, count in zip(each.samples, each.sums, each.counts, strict=True):
+    for shift in shifts:
+        for sample, value, count in zip(shift.samples, shift.sums, shift.counts, strict=True):
             sums[sample] += value
             counts[sample] += count
     return mean_share([sums[sample] / counts[sample] for sample in sorted(counts)], seed=seed)
@@ -147,7 +147,7 @@ def row_of(
     # By variant first, so that of several transforms the first variants come first; by name, so that the
     # order of the records does not matter.
     ordered = sorted(pairs, key=lambda pair: (pair.variant, pair.transform))
-    changed, again = ([bool(pair.changed) for pair in each] for each in (ordered, repeats))
+    changed, again = ([bool(pair.changed) for pair in group] for group in (ordered, repeats))
     moved = [bool(pair.changed if pair.moved is None else pair.moved) for pair in ordered]
     most = min(len(changed), len(again))
     return ClusterRow(
@@ -178,11 +178,11 @@ def clustered(tables: Iterable[Clusters], *, seed: int, movable: bool = False) -
     """
     import numpy as np
 
-    every = [each for each in tables if each.samples]
+    every = [table for table in tables if table.samples]
     if not every:
         return rate_of(Counter(), seed=seed)
     samples, changed, judged = (
-        np.concatenate([np.frombuffer(getattr(each, name), dtype=np.uint64) for each in every]).astype(int)
+        np.concatenate([np.frombuffer(getattr(table, name), dtype=np.uint64) for table in every]).astype(int)
         for name in ("samples", "changed", "judged")
     )
     if movable:
@@ -274,12 +274,12 @@ class Agreements:
 
     def add(self, answer: Answer, label: object) -> None:
         """Count an answer; a label of `None` is none."""
-        said = as_text(answer)
-        self._answers.add(said)
+        text = as_text(answer)
+        self._answers.add(text)
         if label is not None:
             self._labels.add(as_text(label))
             if self._closed:
-                self._classes[as_text(label), said] += 1
+                self._classes[as_text(label), text] += 1
 
     def join(self, other: "Agreements") -> None:
         """Count those of another trial."""
@@ -287,12 +287,12 @@ class Agreements:
         self._labels.join(other._labels)
         self._classes += other._classes
 
-    def found(self) -> Agreement:
+    def agreement(self) -> Agreement:
         """All that was counted."""
         commonest, number = self._answers.most()
         classes: dict[str, dict[str, int]] = {}
-        for (label, said), count in sorted(self._classes.items()):
-            classes.setdefault(label, {})[said] = count
+        for (label, answer), count in sorted(self._classes.items()):
+            classes.setdefault(label, {})[answer] = count
         return Agreement(
             answers=self._answers.counts.total(),
             commonest=commonest,
@@ -423,9 +423,9 @@ class TrialDigest:
             self.clusters[kind, name, observation.extra].add(row(pairs))
             if name is None:
                 self.languages[observation.sample.language, kind, observation.extra].add(row(pairs))
-            known = [pair.shift for pair in pairs if pair.shift is not None]
-            if known:
-                self.shifts[kind, name, observation.extra].add(number, known)
+            shifts = [pair.shift for pair in pairs if pair.shift is not None]
+            if shifts:
+                self.shifts[kind, name, observation.extra].add(number, shifts)
             if kind == "preserving" and self._task.finding:
                 self._add_parts(observation, name, pairs, row)
             if kind == "preserving" and name is None:
@@ -433,13 +433,13 @@ class TrialDigest:
             if name is not None and kind != "identity" and observation.draws:
                 self._add_draws(observation, self.transforms[name], pairs)
         if not observation.extra:
-            kept = groups.get(("preserving", None), [])
-            self._add_families(kept, row)
+            preserving = groups.get(("preserving", None), [])
+            self._add_families(preserving, row)
             exists = any(pair.kind == "preserving" for pair in observation.pairs)
             # A sample that every transform left as it is was tried: no edit could change its answer.
             immovable = not exists and any(gap.kind == "preserving" for gap in observation.missing)
-            changed = any(pair.changed for pair in kept)
-            self.whole.add(ClusterRow(number, int(changed), int(bool(kept) or immovable)))
+            changed = any(pair.changed for pair in preserving)
+            self.whole.add(ClusterRow(number, int(changed), int(bool(preserving) or immovable)))
 
     def _add_parts(
         self,
@@ -475,10 +475,10 @@ class TrialDigest:
             self.draws = max(self.draws, len(observation.draws))
         before = self._mean_score(observation.draws, observation.sample)
         after = [self._mean_score(pair.draws, pair.sample) for pair in ordered]
-        known = [score for score in after if score is not None]
-        if before is not None and known:
+        scores = [score for score in after if score is not None]
+        if before is not None and scores:
             sign = 1 if self._task.better == "higher" else -1
-            counts.drops.append(sign * (before - sum(known, Fraction(0)) / len(known)))
+            counts.drops.append(sign * (before - sum(scores, Fraction(0)) / len(scores)))
 
     def _mean_score(self, draws: Sequence[Answer], sample: Sample) -> Fraction | None:
         """The mean score of draws; `None` without a label."""
@@ -492,8 +492,8 @@ class TrialDigest:
             if pair.transform not in self._family:
                 self._family[pair.transform] = family_of(pair.transform)
             by_family.setdefault(self._family[pair.transform], []).append(pair)
-        for name, some in by_family.items():
-            self.families[name].add(row(some))
+        for name, group in by_family.items():
+            self.families[name].add(row(group))
 
     @property
     def most_repeats(self) -> int:
@@ -529,7 +529,7 @@ class RunDigest:
                     observation.model,
                     pair.kind,
                     observation.sample.id,
-                    asked(pair.kind, pair.transform, pair.input, pair.variant),
+                    input_key(pair.kind, pair.transform, pair.input, pair.variant),
                     violated=pair.changed,
                     variant=pair.variant,
                     part=(observation.seed, observation.extra),
@@ -550,12 +550,12 @@ def family_of(transform: str) -> str:
 
 def asked_once(trials: Iterable[Mapping[Kind, set[str]]], kind: Kind) -> bool:
     """Whether exactly one transform of this kind made a variant."""
-    return len(set[str]().union(*(each.get(kind, set()) for each in trials))) == 1
+    return len(set[str]().union(*(trial.get(kind, set()) for trial in trials))) == 1
 
 
 def sides_of(trials: Iterable[TrialDigest]) -> Sides:
     """The pairs of all trials of which both sides were answered."""
-    both = [pair for each in trials for pair in each.sides.values() if len(pair) > 1]
+    both = [pair for trial in trials for pair in trial.sides.values() if len(pair) > 1]
     counts = Counter((pair[True], pair[False]) for pair in both)
     return Sides(
         correct=counts[True, False],
@@ -568,11 +568,11 @@ def sides_of(trials: Iterable[TrialDigest]) -> Sides:
 def pooled_part(trials: Iterable[TrialDigest], part: str) -> Iterator[Clusters]:
     """The clusters of a rate over some of the samples or edits (`TrialDigest.parts`)."""
     every = list(trials)
-    once = asked_once((each.asked_answered for each in every), "preserving")
-    for each in every:
+    once = asked_once((trial.asked_answered for trial in every), "preserving")
+    for trial in every:
         for extra in (False, True) if once else (False,):
-            if (part, None, extra) in each.parts:
-                yield each.parts[part, None, extra]
+            if (part, None, extra) in trial.parts:
+                yield trial.parts[part, None, extra]
 
 
 def pooled(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[Clusters]:
@@ -581,26 +581,26 @@ def pooled(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[Clusters]:
     A sample that was drawn for one transform is not asked under the others. Among several transforms it
     would give that one more weight, and the rate would depend on how many samples were drawn.
     """
-    for each, extra in _pooled(trials, kind):
-        if (kind, None, extra) in each.clusters:
-            yield each.clusters[kind, None, extra]
+    for trial, extra in _pooled(trials, kind):
+        if (kind, None, extra) in trial.clusters:
+            yield trial.clusters[kind, None, extra]
 
 
 def pooled_language(trials: Iterable[TrialDigest], language: str, kind: Kind) -> Iterator[Clusters]:
     """As `pooled`, over the samples of one language."""
-    for each, extra in _pooled(trials, kind):
-        if (language, kind, extra) in each.languages:
-            yield each.languages[language, kind, extra]
+    for trial, extra in _pooled(trials, kind):
+        if (language, kind, extra) in trial.languages:
+            yield trial.languages[language, kind, extra]
 
 
 def pooled_shifts(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[Shifts]:
     """The shifts over all transforms of a kind."""
-    for each, extra in _pooled(trials, kind):
-        if (kind, None, extra) in each.shifts:
-            yield each.shifts[kind, None, extra]
+    for trial, extra in _pooled(trials, kind):
+        if (kind, None, extra) in trial.shifts:
+            yield trial.shifts[kind, None, extra]
 
 
 def _pooled(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[tuple[TrialDigest, bool]]:
     every = list(trials)
-    once = asked_once((each.asked_answered for each in every), kind)
-    yield from ((each, extra) for each in every for extra in ((False, True) if once else (False,)))
+    once = asked_once((trial.asked_answered for trial in every), kind)
+    yield from ((trial, extra) for trial in every for extra in ((False, True) if once else (False,)))

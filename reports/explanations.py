@@ -51,11 +51,11 @@ def headline(explained: Explained) -> str:
     """Return one line with the model, the transform, the number of moves, and the number of model calls."""
     all_, few = explained.violated.perturbed.moves, explained.minimal.perturbed.moves
     least = "no smaller set flips it" if explained.smallest else "none of them can be left out"
-    asked = counted(explained.queries, "model call")
+    calls = counted(explained.queries, "model call")
     return (
         f"{wording.plain(explained.model)}, {explained.minimal.perturbed.transform}, "
         f"sample {explained.minimal.perturbed.sample.id}: {len(few)} of "
-        f"{counted(len(all_), 'move')} ({least}; {asked})"
+        f"{counted(len(all_), 'move')} ({least}; {calls})"
     )
 
 
@@ -65,23 +65,23 @@ def shifted(explained: Explained) -> str:
     return "" if shift is None else f"its probability moved by {100 * shift:.1f} points"
 
 
-class Asked(NamedTuple):
+class RepeatCounts(NamedTuple):
     """The judged repeats of a sample: how many, and how many of them got another answer than the first."""
 
     repeats: int = 0
     changed: int = 0
 
 
-def steadiness(asked: Asked) -> str:
+def steadiness(counts: RepeatCounts) -> str:
     """Return whether the repeats of a violated sample were steady; empty if there are none."""
-    if not asked.repeats:
+    if not counts.repeats:
         return ""
-    if not asked.changed:
-        only = "its one repeat" if asked.repeats == 1 else f"all {asked.repeats} repeats"
+    if not counts.changed:
+        only = "its one repeat" if counts.repeats == 1 else f"all {counts.repeats} repeats"
         return f"steady: {only} of the unchanged input got the first answer"
     return (
-        f"unsteady: {asked.changed} of {counted(asked.repeats, 'repeat')} of the unchanged input got another "
-        "answer, so this change may be noise"
+        f"unsteady: {counts.changed} of {counted(counts.repeats, 'repeat')} of the unchanged input got "
+        "another answer, so this change may be noise"
     )
 
 
@@ -180,10 +180,10 @@ def _line(text: str) -> str:
 def tally(explained: Iterable[Explained]) -> Sheet:
     """Count which constructs flip answers, by transform. The most frequent come first."""
     groups: dict[tuple[str, str, str], list[Explained]] = defaultdict(list)
-    for each in explained:
-        transform = each.minimal.perturbed.transform
-        for construct in sorted(set(constructs(each))):
-            groups[wording.plain(each.model), transform, construct].append(each)
+    for explanation in explained:
+        transform = explanation.minimal.perturbed.transform
+        for construct in sorted(set(constructs(explanation))):
+            groups[wording.plain(explanation.model), transform, construct].append(explanation)
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
     return Sheet(
         title="What flips answers: smallest edits by transform and construct",
@@ -239,7 +239,7 @@ def _changed(before: Sequence[str], after: Sequence[str]) -> list[str]:
 
 
 def _row(name: tuple[str, str, str], group: Sequence[Explained]) -> tuple[Cell, ...]:
-    sizes = median(len(each.minimal.perturbed.moves) for each in group)
-    calls = median(each.queries for each in group)
+    sizes = median(len(explanation.minimal.perturbed.moves) for explanation in group)
+    calls = median(explanation.queries for explanation in group)
     texts = (*name, str(len(group)), f"{sizes:g}", f"{calls:g}")
     return tuple(Cell(lines=(text,)) for text in texts)

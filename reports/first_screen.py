@@ -34,7 +34,7 @@ DENSE: Final = 5
 """From so many models on there are no blank lines between them."""
 
 
-class _Found(NamedTuple):
+class _Effect(NamedTuple):
     """What one edit did to one model."""
 
     rate: Rate = NOTHING
@@ -60,12 +60,12 @@ class _Edit(NamedTuple):
     """A transform or a family, with what it did to each model in the order of the rows."""
 
     name: str
-    found: tuple[_Found, ...]
+    effects: tuple[_Effect, ...]
 
     @property
     def worst(self) -> float:
         """The largest number."""
-        return max((effect.size for effect in self.found), default=0.0)
+        return max((effect.size for effect in self.effects), default=0.0)
 
 
 def every_sheet(report: Summary | Comparison) -> tuple[Sheet, ...]:
@@ -89,7 +89,7 @@ def first_screen(summary: Summary) -> Sheet:
             *numbers(*(edit.name for edit in shown), score, "sensitivity", "unsteady"),
         ),
         rows=tuple(
-            _row(model, [edit.found[n] for edit in shown], sized=not tall)
+            _row(model, [edit.effects[n] for edit in shown], sized=not tall)
             for n, model in enumerate(summary.models)
         ),
         legend=tuple(_legend(summary, score)),
@@ -109,31 +109,31 @@ def _edits(summary: Summary) -> list[_Edit]:
     single = _of_kind(summary, "preserving")
     if len(single) > MOST:
         names = dict.fromkeys(row.family for model in summary.models for row in model.by_family)
-        tables = [{row.family: _found(row, model) for row in model.by_family} for model in summary.models]
-        single = [_Edit(name, tuple(table.get(name, _Found()) for table in tables)) for name in names]
+        tables = [{row.family: _effect(row, model) for row in model.by_family} for model in summary.models]
+        single = [_Edit(name, tuple(table.get(name, _Effect()) for table in tables)) for name in names]
     others: tuple[Kind, ...] = ("paper", "swap", "network", "prose")
     return [*single, *(edit for kind in others for edit in _of_kind(summary, kind))]
 
 
 def _of_kind(summary: Summary, kind: Kind) -> list[_Edit]:
     tables = [
-        {row.transform: _found(row, model) for row in model.by_transform if row.kind == kind}
+        {row.transform: _effect(row, model) for row in model.by_transform if row.kind == kind}
         for model in summary.models
     ]
     names = dict.fromkeys(name for table in tables for name in table)
-    return [_Edit(name, tuple(table.get(name, _Found()) for table in tables)) for name in names]
+    return [_Edit(name, tuple(table.get(name, _Effect()) for table in tables)) for name in names]
 
 
-def _found(row: ByTransform | ByFamily, model: ModelSummary) -> _Found:
+def _effect(row: ByTransform | ByFamily, model: ModelSummary) -> _Effect:
     noisy = wording.is_noisy(model) and row.excess.points is not None
-    return _Found(row.violations, row.noise, row.excess, row.pair_excess, noisy)
+    return _Effect(row.violations, row.noise, row.excess, row.pair_excess, noisy)
 
 
 def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterator[str]:
     names = [wording.plain(model.model) for model in summary.models]
     told_as = wording.phrases(summary.tells_apart)
     for edit in edits:
-        sentence = _contrast(list(zip(names, edit.found, strict=True)), told_as)
+        sentence = _contrast(list(zip(names, edit.effects, strict=True)), told_as)
         if sentence:
             yield f"{edit.name}: {sentence}."
         elif any(model.violations.total for model in summary.models):
@@ -161,10 +161,10 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
         yield f"{sentence} what asking again did."
     yield from _broken(summary)
     yield from summary.told_errors
-    yield from wording.relations(wording.made(summary))
+    yield from wording.relations(wording.transforms_of(summary))
 
 
-def _contrast(effects: Sequence[tuple[str, _Found]], told_as: wording.Phrases) -> str:
+def _contrast(effects: Sequence[tuple[str, _Effect]], told_as: wording.Phrases) -> str:
     """Who kept every answer, and who did not; of noisy models, who changed more than asking again did. Empty
     if nothing was judged."""
     rates = [(name, effect.rate) for name, effect in effects]
@@ -204,9 +204,9 @@ def _of_prompts(effect: PromptEffect) -> str:
     sentence = f"{sentence} changed {_share(effect.changed)} of the answers to originals"
     if effect.pair_excess.p is None:
         return f"{sentence}; nothing was asked again, so that noise is not known."
-    shown = "an effect" if wording.is_shown(effect.excess, effect.pair_excess) else "no effect"
+    text = "an effect" if wording.is_shown(effect.excess, effect.pair_excess) else "no effect"
     return (
-        f"{sentence}, {wording.points(effect.excess.points)} points beyond what asking again did: {shown} is "
+        f"{sentence}, {wording.points(effect.excess.points)} points beyond what asking again did: {text} is "
         f"shown (p {wording.p_value(effect.pair_excess.p)})."
     )
 
@@ -228,7 +228,7 @@ def _sampled(model: ModelSummary) -> Iterator[str]:
         yield f"{name} drew {model.draws} answers to each input: no edit is shown to move their distribution."
 
 
-def _effects(noisy: Sequence[tuple[str, _Found]]) -> str:
+def _effects(noisy: Sequence[tuple[str, _Effect]]) -> str:
     """The noisy models that show an effect; the table has their numbers."""
     shown = [name for name, effect in noisy if wording.is_shown(effect.excess, effect.pairs)]
     every = f"{len(noisy)} noisy models"
@@ -274,8 +274,8 @@ def _strangers(model: ModelSummary, task: str) -> Iterator[str]:
     score = model.score
     nothing = score.name == "f1" and score.original == 0 and score.scored >= STRANGE
     if nothing and not model.agreement.classes and not model.model.startswith("fake/"):
-        said = model.agreement.commonest
-        such = f" (such as {wording.plain(said)!r:.40})" if said else ""
+        answer = model.agreement.commonest
+        such = f" (such as {wording.plain(answer)!r:.40})" if answer else ""
         yield (
             f"{wording.plain(model.model)}: none of its {score.scored} answers{such} has a word in common "
             f"with the right one; is {task} its task?"
@@ -288,7 +288,7 @@ def _findings(model: ModelSummary) -> Iterator[str]:
     # Without labels nobody knows whether what it had found is a flaw.
     lost = "missed flaws that it had found" if model.score.scored else "took findings back"
     effects = [
-        f"{what}: {_found_in(part, noisy=wording.is_noisy(model))}"
+        f"{what}: {_part_text(part, noisy=wording.is_noisy(model))}"
         for what, part in (
             (lost, model.missed),
             ("raised false alarms", model.raised),
@@ -305,11 +305,11 @@ def _findings(model: ModelSummary) -> Iterator[str]:
         )
 
 
-def _found_in(part: PartialRate, *, noisy: bool) -> str:
+def _part_text(part: PartialRate, *, noisy: bool) -> str:
     if noisy and part.excess.points is not None:
-        shown = "an" if wording.is_shown(part.excess, part.pair_excess) else "no"
+        article = "an" if wording.is_shown(part.excess, part.pair_excess) else "no"
         text = f"{wording.points(part.excess.points)} points beyond noise (95 %: {wording.ends(part.excess)})"
-        return f"{text}, {shown} effect is shown"
+        return f"{text}, {article} effect is shown"
     return _share(part.violations)
 
 
@@ -347,25 +347,25 @@ def _warnings(model: ModelSummary, told_as: wording.Phrases) -> Iterator[str]:
 
 def _of_themselves(model: ModelSummary, word: str) -> Iterator[str]:
     """How many units were called different from themselves, where edits decide what is right."""
-    said = sum(answers.get(word, 0) for answers in model.agreement.classes.values())
-    if word and said:
+    count = sum(answers.get(word, 0) for answers in model.agreement.classes.values())
+    if word and count:
         over = f" in {len(model.trials)} trials" if len(model.trials) > 1 else ""
-        units = f"{said:,} of {counted(model.agreement.answers, 'unit')}"
+        units = f"{count:,} of {counted(model.agreement.answers, 'unit')}"
         yield f"{wording.plain(model.model)} called {units} {wording.plain(word)} from themselves{over}."
 
 
-def _asked(model: ModelSummary) -> str:
+def _sample_counts(model: ModelSummary) -> str:
     """How many samples a model was asked about, and of how many if it cannot read some of them."""
     samples, skipped = counted(model.samples, "sample"), sum(model.skipped.values())
     # Those drawn in addition are skipped, too, and which of the skipped ones they are is not known here.
     return f"{model.samples - skipped} of {samples}" if skipped and not model.extra else samples
 
 
-def _row(model: ModelSummary, effects: Sequence[_Found], *, sized: bool) -> tuple[Cell, ...]:
+def _row(model: ModelSummary, effects: Sequence[_Effect], *, sized: bool) -> tuple[Cell, ...]:
     return (
         Cell(lines=(wording.plain(model.model),)),
         *([Cell(lines=(wording.size(model.parameters),))] if sized else []),
-        Cell(lines=(_asked(model),)),
+        Cell(lines=(_sample_counts(model),)),
         *(Cell(lines=effect.lines) for effect in effects),
         _score(model),
         Cell(lines=_sensitivity(model)),
@@ -407,7 +407,7 @@ def _legend(summary: Summary, score: str) -> Iterator[str]:
     )
     if any(map(wording.is_noisy, summary.models)):
         yield "+ or -: points beyond noise (samples changed by edits - by repeats / all)."
-    left = wording.losses(summary.models, most=2, names=1)
+    losses = wording.losses(summary.models, most=2, names=1)
     none = f"no example of the task: {wording.reasons(summary.skipped, most=2)}" if summary.skipped else ""
-    if left or none:
-        yield f"left out: {'; '.join(text for text in (left, none) if text)}."
+    if losses or none:
+        yield f"left out: {'; '.join(text for text in (losses, none) if text)}."

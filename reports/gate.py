@@ -83,10 +83,10 @@ class Limits:
     """Whether the gate ends `unknown` where noise leaves open if a limit is exceeded."""
 
     @property
-    def given(self) -> bool:
+    def hold_alone(self) -> bool:
         """Whether one of them holds a run to something without a baseline."""
-        asked = (self.max_violation_rate, self.max_f1_drop, self.max_missed, self.min_sensitivity)
-        return any(limit is not None for limit in asked)
+        limits = (self.max_violation_rate, self.max_f1_drop, self.max_missed, self.min_sensitivity)
+        return any(limit is not None for limit in limits)
 
 
 Subject: TypeAlias = Literal["violations", "insensitivity"]
@@ -270,9 +270,9 @@ FEW: Final = 30
 def _warnings(now: Judged, baseline: Judged | None) -> Iterator[str]:
     if baseline is not None and now.run and now.run == baseline.run:
         yield "the baseline is this run itself"
-    few = [model.samples for model in now.summary.models if model.samples < FEW]
-    if few:
-        yield f"{counted(min(few), 'sample')} only, fewer than {FEW}"
+    counts = [model.samples for model in now.summary.models if model.samples < FEW]
+    if counts:
+        yield f"{counted(min(counts), 'sample')} only, fewer than {FEW}"
 
 
 def lasting(now: Judged, baseline: Judged) -> frozenset[Place]:
@@ -436,8 +436,8 @@ def _beyond_noise(
     chosen = failed or [row for row in rows if about.get(row.transform, 0.0) > limit]
     remarks: tuple[str, ...] = ()
     if not chosen and not bare:
-        some = [row for row in rows if row.transform in beyond]
-        chosen = [max(some, key=lambda row: (sure[row.transform], about[row.transform]))]
+        candidates = [row for row in rows if row.transform in beyond]
+        chosen = [max(candidates, key=lambda row: (sure[row.transform], about[row.transform]))]
         remarks = (f"the highest of {len(rows)} transforms",) if len(rows) > 1 else ()
     noisy = [_noisy_violation(model, row, beyond[row.transform], limits, limit, *remarks) for row in chosen]
     return [*bare, *noisy]
@@ -508,8 +508,8 @@ def _sensitivity(model: ModelSummary, limit: float) -> Check:
     # Noise changes answers under controls, too.
     beyond = rate.rate - (noise.rate or 0.0)
     check = _rate_check(model, "sensitivity", rate, limit, wanted, beyond < limit)
-    shown = f"{wording.percent(max(0.0, beyond))} beyond noise; {check.found}"
-    return replace(check, found=shown, value=beyond)
+    text = f"{wording.percent(max(0.0, beyond))} beyond noise; {check.found}"
+    return replace(check, found=text, value=beyond)
 
 
 def _rate_check(
@@ -611,7 +611,7 @@ def _against(
             gaps[model] = "not in the baseline"
             continue
         repeated = Repeated(idle.get(model, {}), was_idle.get(partner, {}))
-        own, gap, note = _paired(
+        rises, gap, note = _paired(
             model,
             _of_transforms(after.get(model, {}), transforms),
             _of_transforms(before.get(partner, {}), transforms),
@@ -619,19 +619,19 @@ def _against(
             repeated,
         )
         notes += note
-        tests += own
+        tests += rises
         if gap:
             gaps[model] = gap
             continue
         reacts, reacted = controls.get(model, {}), old_controls.get(partner, {})
-        kept, lost = _kept(model, partner, now, baseline, reacts, reacted, repeated, limits)
-        tests += kept
-        more += lost
+        losses, untested = _losses(model, partner, now, baseline, reacts, reacted, repeated, limits)
+        tests += losses
+        more += untested
     missing = [_rise(model, limits, outcome="unknown", found=gap) for model, gap in gaps.items()]
     return [*_decided(tests, limits), *more, *missing], notes
 
 
-def _kept(
+def _losses(
     model: str,
     partner: str,
     now: Judged,
@@ -914,14 +914,14 @@ def _untested(test: RiseTest, limits: Limits) -> Check:
         limits,
         transform=test.transform,
         outcome="untested",
-        found=f"{_told(test.rise)}; too few samples ({test.rise.samples}) for a test of its own",
+        found=f"{_change(test.rise)}; too few samples ({test.rise.samples}) for a test of its own",
         value=test.rise.rise,
         rise=test.rise,
     )
 
 
 def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: int) -> Check:
-    whole, alpha = not test.transform, limits.alpha / number
+    overall, alpha = not test.transform, limits.alpha / number
     rise = with_detectable(test.rise, alpha=alpha, margin=limits.margin)
     if test.noisy is not None:
         # What can be found depends on the noise, too.
@@ -935,23 +935,23 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
         outcome = "failed"
     # `unknown` only for the test of all transforms together. A single transform with few samples is covered
     # by it.
-    elif whole and blind and not full:
+    elif overall and blind and not full:
         outcome = "unknown"
     # The test of all transforms says this in its note, in a full sentence.
-    seen = "" if whole or rise.detectable is None else f"; no rise under {_points(rise.detectable)} shows"
+    remark = "" if overall or rise.detectable is None else f"; no rise under {_points(rise.detectable)} shows"
     return _rise(
         test.model,
         limits,
         transform=test.transform,
         outcome=outcome,
-        found=f"{_told(rise)}, p {wording.p_value(p_adjusted)}{seen}",
+        found=f"{_change(rise)}, p {wording.p_value(p_adjusted)}{remark}",
         value=rise.rise,
         p_adjusted=p_adjusted,
         rise=rise,
         notes=(
             *(
                 (_note(rise, full=full, blind=blind, noisy=test.noisy is not None),)
-                if whole or outcome == "failed"
+                if overall or outcome == "failed"
                 else ()
             ),
             *(() if outcome == "failed" else _spared(test, limits)),
@@ -992,7 +992,7 @@ def _note(rise: Rise, *, full: bool, blind: bool, noisy: bool) -> str:
     return text
 
 
-def _told(rise: Rise) -> str:
+def _change(rise: Rise) -> str:
     before, now = rise.before / rise.samples, rise.now / rise.samples
     return f"{wording.percent(before)} to {wording.percent(now)}: {_points(rise.rise, sign=True)} points"
 

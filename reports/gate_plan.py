@@ -93,7 +93,7 @@ def plan_sheets(planned: GatePlan) -> tuple[Sheet, ...]:
             notes=(
                 f"alpha {planned.alpha:g} over {tests}, margin {100 * planned.margin:g} percentage points, "
                 f"{churn} samples change by chance.",
-                *_shown(planned),
+                *_one_run(planned),
             ),
             legend=(
                 "power: how often a gate against a baseline fails if violations truly rose by that many.",
@@ -103,7 +103,7 @@ def plan_sheets(planned: GatePlan) -> tuple[Sheet, ...]:
     )
 
 
-def _shown(planned: GatePlan) -> list[str]:
+def _one_run(planned: GatePlan) -> list[str]:
     if planned.excess is None or planned.samples is None:
         return []
     points = f"{100 * planned.excess:.1f} points"

@@ -60,19 +60,19 @@ def check_held_out(runs: Sequence[ComparedRun], held: ComparedRun) -> None:
     """
     if held.name in {run.name for run in runs}:
         raise UsageError(f"--held-out: {held.name!r} is also compared; give a run on other code")
-    known = {model.model: model.fingerprint for model in held.summary.models}
+    fingerprints = {model.model: model.fingerprint for model in held.summary.models}
     for run in runs:
         for model in run.summary.models:
-            if known.get(model.model, model.fingerprint) != model.fingerprint:
+            if fingerprints.get(model.model, model.fingerprint) != model.fingerprint:
                 raise UsageError(
                     f"--held-out: {model.model} of {run.name!r} and of {held.name!r} are two models: their "
                     "fingerprints differ; audit one model on both sets"
                 )
-    asked = {model.model for run in runs for model in run.summary.models}
-    if not asked & known.keys():
+    models = {model.model for run in runs for model in run.summary.models}
+    if not models & fingerprints.keys():
         raise UsageError(
-            f"--held-out: no model answered both sets; {held.name!r} has {', '.join(known)}, the others have "
-            f"{', '.join(sorted(asked))}"
+            f"--held-out: no model answered both sets; {held.name!r} has {', '.join(fingerprints)}, the "
+            f"others have {', '.join(sorted(models))}"
         )
 
 
@@ -99,10 +99,10 @@ def beside_held_out(
             if model.model not in known:
                 notes.append(f"{model.model} was not asked about held-out code, so it has no drop there")
                 continue
-            row, left = _row(run, held, model, same)
+            row, others = _row(run, held, model, same)
             rows.append(row)
-            if left:
-                notes.append(f"{model.model}: only edits of both sets count, so not {', '.join(left)}")
+            if others:
+                notes.append(f"{model.model}: only edits of both sets count, so not {', '.join(others)}")
     return tuple(rows), (*dict.fromkeys(notes), SHOWS, SHOWS_NOT)
 
 
@@ -157,11 +157,11 @@ def _set(pairs: Iterable[ScoredPair], transforms: set[str], sign: int) -> _Set:
         if pair.transform in transforms:
             samples[pair.sample].append(pair)
     drops = sorted(
-        sum((Fraction(pair.before) - Fraction(pair.after) for pair in each), Fraction(0)) * sign / len(each)
-        for each in samples.values()
+        sum((Fraction(pair.before) - Fraction(pair.after) for pair in pairs), Fraction(0)) * sign / len(pairs)
+        for pairs in samples.values()
     )
     return _Set(
-        original=fmean(fmean(pair.before for pair in each) for each in samples.values()),
+        original=fmean(fmean(pair.before for pair in pairs) for pairs in samples.values()),
         drop=estimated(drops, flips(rounded(drops)), least=-MOST),
         shift=mean_share(list(_shifts(samples.values())), seed=0),
     )
@@ -169,10 +169,10 @@ def _set(pairs: Iterable[ScoredPair], transforms: set[str], sign: int) -> _Set:
 
 def _shifts(samples: Iterable[Sequence[ScoredPair]]) -> Iterator[float]:
     """The mean shift of each sample that has one."""
-    for each in samples:
-        known = [pair.shift for pair in each if pair.shift is not None]
-        if known:
-            yield fmean(known)
+    for pairs in samples:
+        shifts = [pair.shift for pair in pairs if pair.shift is not None]
+        if shifts:
+            yield fmean(shifts)
 
 
 def _estimate(drop: Excess) -> Estimate:

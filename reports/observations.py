@@ -182,8 +182,7 @@ def observe(audited: Audited, *, seed: int, same: Same = equal, decided: bool = 
             if not (isinstance(verdict, Unjudged) and verdict.reason == NOT_REPEATED)
         ),
         missing=tuple(
-            Missing(transform=each.transform, kind=each.kind, reason=each.reason)
-            for each in audited.not_applied
+            Missing(transform=gap.transform, kind=gap.kind, reason=gap.reason) for gap in audited.not_applied
         ),
         extra=audited.extra,
         draws=() if isinstance(before, Failed) else before.draws,

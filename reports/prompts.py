@@ -76,12 +76,12 @@ class PromptDigest:
         units: defaultdict[str, list[_Unit]] = defaultdict(list)
         for key in sorted(set.intersection(*(set(table) for table, _ in tables))):
             # The repeats of a steady model would be its first answer again.
-            own = [table[key][:1] * 2 if quiet else table[key] for table, quiet in tables]
-            units[key[1]].append(_unit(own, task))
-        known = {key: each for key, each in units.items() if all(unit.known for unit in each)}
-        differences = [_mean([unit.difference for unit in each]) for each in known.values()]
-        as_many = [_mean([unit.beyond for unit in each]) for each in known.values()]
-        p = _shuffled([unit for each in known.values() for unit in each], draw)
+            answers = [table[key][:1] * 2 if quiet else table[key] for table, quiet in tables]
+            units[key[1]].append(_unit(answers, task))
+        known = {key: trials for key, trials in units.items() if all(unit.known for unit in trials)}
+        differences = [_mean([unit.difference for unit in trials]) for trials in known.values()]
+        as_many = [_mean([unit.beyond for unit in trials]) for trials in known.values()]
+        p = _shuffled([unit for trials in known.values() for unit in trials], draw)
         prompts = len(group.members)
         return PromptEffect(
             model=group.model,
@@ -113,9 +113,9 @@ class _Unit(NamedTuple):
 
 
 def _unit(answers: Sequence[Answers], task: Task) -> _Unit:
-    every = [Predicted(answer=answer) for own in answers for answer in own]
+    every = [Predicted(answer=answer) for row in answers for answer in row]
     differ = tuple(tuple(not (one is other or task.same(one, other)) for other in every) for one in every)
-    starts = list(accumulate((len(own) for own in answers), initial=0))
+    starts = list(accumulate((len(row) for row in answers), initial=0))
     firsts = starts[:-1]
     changed = any(differ[one][other] for one, other in combinations(firsts, 2))
     repeats = min(map(len, answers)) - 1
@@ -123,7 +123,7 @@ def _unit(answers: Sequence[Answers], task: Task) -> _Unit:
         return _Unit(changed=changed, known=False)
     most = min(repeats, len(answers) - 1)
     unsteady = sum(any(differ[start][start + n] for n in range(1, most + 1)) for start in firsts)
-    some = any(differ[firsts[0]][other] for other in firsts[1 : most + 1])
+    apart = any(differ[firsts[0]][other] for other in firsts[1 : most + 1])
     sizes = tuple(map(len, answers))
     difference = sum(
         (weight * differ[one][other] for (one, other), weight in _weights(sizes).items()), Fraction(0)
@@ -132,7 +132,7 @@ def _unit(answers: Sequence[Answers], task: Task) -> _Unit:
         changed=changed,
         known=True,
         unsteady=unsteady,
-        beyond=Fraction(int(some)) - Fraction(unsteady, len(answers)),
+        beyond=Fraction(int(apart)) - Fraction(unsteady, len(answers)),
         difference=difference,
         differ=differ,
         sizes=sizes,
@@ -142,15 +142,15 @@ def _unit(answers: Sequence[Answers], task: Task) -> _Unit:
 @cache
 def _weights(sizes: tuple[int, ...]) -> Mapping[tuple[int, int], Fraction]:
     """How each pair of answers counts in `_Unit.difference`."""
-    own = [range(start, start + size) for start, size in zip(accumulate((0, *sizes)), sizes, strict=False)]
+    spans = [range(start, start + size) for start, size in zip(accumulate((0, *sizes)), sizes, strict=False)]
     two = comb(len(sizes), 2)
     weights: dict[tuple[int, int], Fraction] = {}
-    for first, second in combinations(own, 2):
+    for first, second in combinations(spans, 2):
         weights |= {
             (one, other): Fraction(1, two * len(first) * len(second)) for one in first for other in second
         }
-    for each in own:
-        weights |= {pair: Fraction(-1, len(sizes) * comb(len(each), 2)) for pair in combinations(each, 2)}
+    for span in spans:
+        weights |= {pair: Fraction(-1, len(sizes) * comb(len(span), 2)) for pair in combinations(span, 2)}
     return weights
 
 
@@ -185,7 +185,7 @@ def _mean(values: Sequence[Fraction]) -> Fraction:
 
 def _rate(units: Mapping[str, Sequence[_Unit]], count: Callable[[_Unit], tuple[int, int]], seed: int) -> Rate:
     kinds = Counter[tuple[int, int]]()
-    for each in units.values():
-        counts = [count(unit) for unit in each]
+    for trials in units.values():
+        counts = [count(unit) for unit in trials]
         kinds[sum(part for part, _ in counts), sum(total for _, total in counts)] += 1
     return rate_of(kinds, seed=seed)

@@ -61,8 +61,8 @@ def lower(rate: Rate, alpha: float) -> float:
 
 def _more_controls(run: Judged, model: ModelSummary) -> str:
     """How a run gets more judged controls."""
-    made = sum(row.applied for row in model.by_transform if row.kind == "control")
-    if run.summary.edits_decide and made and not model.sensitivity.total:
+    controls = sum(row.applied for row in model.by_transform if row.kind == "control")
+    if run.summary.edits_decide and controls and not model.sensitivity.total:
         return (
             "audit with --execute, because only controls that execution has shown to change the meaning count"
         )
@@ -127,12 +127,12 @@ def _correlated(model: ModelSummary, alpha: float) -> Check:
             wanted=wanted,
             notes=(f"audit more samples, or say that this is meant: {SWITCH}",),
         )
-    shown = f"{mcc:.2f}, p {wording.p_value(p)}" if mcc is not None else "none: one answer to everything"
+    text = f"{mcc:.2f}, p {wording.p_value(p)}" if mcc is not None else "none: one answer to everything"
     return Check(
         model=model.model,
         name="MCC",
         outcome=outcome,
-        found=f"{shown} ({labels})",
+        found=f"{text} ({labels})",
         wanted=wanted,
         value=mcc,
         limit=0.0,

@@ -79,15 +79,15 @@ def _record(kind: type, value: Any, where: str) -> Any:
     if not isinstance(value, dict):
         raise _wrong(where, value)
     hints = get_type_hints(kind)
-    known = {}
+    values = {}
     for each in fields(kind):
         # A key of a later version is ignored, and a field that an earlier version did not write takes its
         # default.
         if each.name in value:
-            known[each.name] = _read(hints[each.name], value[each.name], f"{where}.{each.name}")
+            values[each.name] = _read(hints[each.name], value[each.name], f"{where}.{each.name}")
         elif each.default is MISSING and each.default_factory is MISSING:
             raise RunError(f"summary lacks {where}.{each.name}; run the audit again to write it anew")
-    return kind(**known)
+    return kind(**values)
 
 
 def _scalar(kind: Any, value: Any, where: str) -> Any:

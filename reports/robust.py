@@ -143,26 +143,28 @@ def robust(
     attempts, the first ones count. As many repeats of the prompt as variants show what noise alone loses; the
     noise of a `steady` model counts as zero.
     """
-    own: dict[str, tuple[bool, ...]] = {}
+    firsts: dict[str, tuple[bool, ...]] = {}
     by_transform: dict[str, dict[str, dict[str, tuple[bool, ...]]]] = defaultdict(lambda: defaultdict(dict))
     repeats: dict[str, list[tuple[bool, ...]]] = defaultdict(list)
-    for each in observations:
-        if each.answer is None or each.score is None:
+    for observation in observations:
+        if observation.answer is None or observation.score is None:
             continue
-        repeats[each.sample.id] += [attempts(answer) for answer in _in_order(each.judged("identity"))]
+        repeats[observation.sample.id] += [
+            attempts(answer) for answer in _in_order(observation.judged("identity"))
+        ]
         # The original prompt is the same in every trial; its first answer counts.
-        own.setdefault(each.sample.id, attempts(each.answer))
-        for pair in sorted(each.judged("preserving"), key=lambda pair: (pair.variant, pair.transform)):
+        firsts.setdefault(observation.sample.id, attempts(observation.answer))
+        for pair in sorted(observation.judged("preserving"), key=lambda pair: (pair.variant, pair.transform)):
             if pair.answer is not None:
                 tried = attempts(pair.answer)
-                by_transform[""][each.sample.id][pair.input] = tried
-                by_transform[pair.transform][each.sample.id][pair.input] = tried
+                by_transform[""][observation.sample.id][pair.input] = tried
+                by_transform[pair.transform][observation.sample.id][pair.input] = tried
     if not by_transform:
-        return _unperturbed(list(own.values()), seed)
+        return _unperturbed(list(firsts.values()), seed)
     return tuple(
         block
         for transform in ["", *sorted(by_transform.keys() - {""})]
-        for block in _blocks(transform, own, by_transform[transform], None if steady else repeats, seed)
+        for block in _blocks(transform, firsts, by_transform[transform], None if steady else repeats, seed)
     )
 
 
@@ -196,7 +198,7 @@ def _in_order(pairs: Iterable[Pair]) -> list[Answer]:
 
 def _blocks(
     transform: str,
-    own: Mapping[str, tuple[bool, ...]],
+    firsts: Mapping[str, tuple[bool, ...]],
     by_sample: Mapping[str, Mapping[str, tuple[bool, ...]]],
     repeats: Mapping[str, Sequence[tuple[bool, ...]]] | None,
     seed: int,
@@ -208,13 +210,13 @@ def _blocks(
     again = repeats or {}
     attempts = min(
         len(tried)
-        for key, each in by_sample.items()
-        for tried in (own[key], *each.values(), *again.get(key, ()))
+        for key, variants in by_sample.items()
+        for tried in (firsts[key], *variants.values(), *again.get(key, ()))
     )
     problems = [
         # Of a steady model each prompt is its own repeat, as often as it has variants.
         _problem(
-            own[key], list(by_sample[key].values()), again.get(key, ()), attempts, steady=repeats is None
+            firsts[key], list(by_sample[key].values()), again.get(key, ()), attempts, steady=repeats is None
         )
         for key in sorted(by_sample)
     ]
@@ -222,14 +224,14 @@ def _blocks(
 
 
 def _problem(
-    own: tuple[bool, ...],
+    original: tuple[bool, ...],
     variants: Sequence[tuple[bool, ...]],
     repeats: Sequence[tuple[bool, ...]],
     attempts: int,
     *,
     steady: bool,
 ) -> Problem:
-    nominal, perturbed = own[:attempts], tuple(variant[:attempts] for variant in variants)
+    nominal, perturbed = original[:attempts], tuple(variant[:attempts] for variant in variants)
     if steady:
         return Problem(nominal, perturbed, perturbed, (nominal,))
     most = min(len(variants), len(repeats))

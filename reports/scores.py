@@ -60,8 +60,8 @@ STEPS: Final = 50
 def score(observations: Iterable[Observation], task: Task, *, steady: bool = False, seed: int = 0) -> Score:
     """Compute the scores of one model in one trial, before and under attack."""
     tally = ScoreTally(task)
-    for each in observations:
-        tally.add(each)
+    for observation in observations:
+        tally.add(observation)
     return tally.score(steady=steady, seed=seed)
 
 
@@ -162,7 +162,7 @@ class ScoreTally:
         if not self._repeated:
             return None, Excess()
         after, before = (self._worst, self._originals) if steady else (self._few, self._again)
-        own = (self._worst_scores, self._scores) if steady else (self._few_scores, self._again_scores)
+        sides = (self._worst_scores, self._scores) if steady else (self._few_scores, self._again_scores)
         better, again = self._task.better, _finite(before.whole(order))
         lost = _loss(again, _finite(after.whole(order)), better)
         if lost is None:
@@ -173,7 +173,7 @@ class ScoreTally:
             points=lost,
             low=None if ends is None else min(ends[0], lost),
             high=None if ends is None else max(ends[1], lost),
-            p=flips(in_steps([sign * (other - one) for one, other in zip(*own, strict=True)])),
+            p=flips(in_steps([sign * (other - one) for one, other in zip(*sides, strict=True)])),
             samples=len(order),
             interval=None if ends is None else "bootstrap",
         )
@@ -204,10 +204,10 @@ def _bootstrap(
     places = np.random.default_rng(seed).integers(len(order), size=(draws, len(order)))
     chosen = np.asarray(order)[places]
     lost = [_loss(_finite(before.whole(row)), _finite(after.whole(row)), better) for row in chosen.tolist()]
-    known = [loss for loss in lost if loss is not None]
-    if not known:
+    losses = [loss for loss in lost if loss is not None]
+    if not losses:
         return None
-    low, high = np.quantile(known, [0.025, 0.975])
+    low, high = np.quantile(losses, [0.025, 0.975])
     return float(low), float(high)
 
 

@@ -15,7 +15,7 @@ ALL: Part = (0, False)
 HELD, VIOLATED = 1, 2
 
 
-def asked(kind: Kind, transform: str, text: str, variant: int) -> Hashable:
+def input_key(kind: Kind, transform: str, text: str, variant: int) -> Hashable:
     """What tells the inputs of a sample apart: transform and text. All repeats have one text."""
     return (transform, text, variant) if kind == "identity" else (transform, text)
 
@@ -42,7 +42,7 @@ class SharedInputs:
         model: str,
         kind: Kind,
         sample: str,
-        asked: Hashable,
+        query: Hashable,
         *,
         violated: bool,
         variant: int = 0,
@@ -50,12 +50,12 @@ class SharedInputs:
     ) -> None:
         """Add a judged answer to an input; a later answer of the same part replaces an earlier one."""
         self.models.setdefault(model)
-        known, key = self._inputs[kind, sample], hash(asked)
+        keys, key = self._inputs[kind, sample], hash(query)
         try:
-            place = known.index(key)
+            place = keys.index(key)
         except ValueError:
-            place = len(known)
-            known.append(key)
+            place = len(keys)
+            keys.append(key)
             self._variants[kind, sample].append(variant)
         states = self._states[model, kind, part].setdefault(sample, bytearray())
         if place >= len(states):
@@ -79,7 +79,7 @@ class SharedInputs:
         # Sorted, because the columns of all models must be in one order, and a set has none.
         for sample in sorted(set.intersection(*(set(table) for table in tables.values()))):
             states = [table[sample] for table in tables.values()]
-            shared = [all(each) for each in zip(*states, strict=False)]
+            shared = [all(row) for row in zip(*states, strict=False)]
             if any(shared):
                 for model, table in tables.items():
                     cells = zip(table[sample], shared, strict=False)
@@ -106,7 +106,7 @@ class SharedInputs:
             set.intersection(*(set(table) for table in (*tables.values(), *again.values())))
         ):
             states = [table[sample] for table in tables.values()]
-            shared = [place for place, each in enumerate(zip(*states, strict=False)) if all(each)]
+            shared = [place for place, row in enumerate(zip(*states, strict=False)) if all(row)]
             # By variant first, so that of several transforms the first variants come first.
             shared.sort(key=lambda place: (self._variants[kind, sample][place], place))
             repeats = {model: self._repeats(sample, table[sample]) for model, table in again.items()}

@@ -188,8 +188,8 @@ def _models(summary: Summary) -> Sheet:
     )
     best = {s.model for paired in summary.statistics.paired[:1] for s in paired.standings if s.best}
     told_as = wording.phrases(summary.tells_apart)
-    notes = [f"{wording.reading(model, told_as)}." for model in summary.models if _kept(model)]
-    notes += wording.relations(wording.made(summary))
+    notes = [f"{wording.reading(model, told_as)}." for model in summary.models if _has_preserving(model)]
+    notes += wording.relations(wording.transforms_of(summary))
     notes += [f"{paired.name}: {wording.verdict(paired.test)}." for paired in summary.statistics.paired[:1]]
     legend = [line.format(**told_as._asdict()) for line in LEGEND]
     legend.append(_attack_legend(summary, score))
@@ -213,7 +213,7 @@ def _models(summary: Summary) -> Sheet:
     )
 
 
-def _kept(model: ModelSummary) -> bool:
+def _has_preserving(model: ModelSummary) -> bool:
     """Whether there is something to say about edits that keep the meaning."""
     kinds = {row.kind for row in model.by_transform}
     return "preserving" in kinds or not kinds & ALONE
@@ -223,7 +223,7 @@ def _model_row(model: ModelSummary, best: bool) -> tuple[Cell, ...]:
     return (
         _cell(wording.plain(model.model)),
         _cell(wording.size(model.parameters)),
-        Cell(lines=wording.asked(model)),
+        Cell(lines=wording.sample_counts(model)),
         _score(model),
         _attack(model),
         Cell(lines=wording.lines(model.violations), bold=best),
@@ -271,8 +271,8 @@ def _beyond_noise(summary: Summary) -> Sheet:
     rows: list[tuple[Cell, ...]] = []
     for model in filter(wording.is_noisy, summary.models):
         name, score = wording.plain(model.model), model.score
-        whole = (model.noise_samples, model.excess, model.pair_excess)
-        effects = [("all together", *whole)] if model.excess.points is not None else []
+        overall = (model.noise_samples, model.excess, model.pair_excess)
+        effects = [("all together", *overall)] if model.excess.points is not None else []
         effects += [
             (row.transform, row.noise, row.excess, row.pair_excess)
             for row in model.by_transform
@@ -308,8 +308,8 @@ def _prompts(summary: Summary) -> Sheet:
         )
         for prompt in effect.prompts:
             model = models[f"{effect.model}@{prompt}"]
-            own = (model.violations, model.noise_samples, model.excess, model.pair_excess)
-            rows.append(_prompt_row(name, f"edits, asked with {wording.plain(prompt)}", *own))
+            rates = (model.violations, model.noise_samples, model.excess, model.pair_excess)
+            rows.append(_prompt_row(name, f"edits, asked with {wording.plain(prompt)}", *rates))
     return Sheet(
         title="What another prompt changed, beside what edits changed",
         columns=(*words("model", "what changed"), *numbers("changed", "repeats", "excess", "per pair", "p")),
@@ -425,15 +425,15 @@ def _row_of(
 def _changes(summary: Summary) -> Sheet:
     rows = []
     for transform in _transform_names(summary):
-        shown = transform
+        head = transform
         for model in summary.models:
             for row in model.by_transform:
                 if row.transform == transform:
                     texts = wording.lines(row.violations) if row.violations.total else (ABSENT,) * 3
                     texts = (*texts, wording.percent(row.pairs.rate), str(row.unjudged))
-                    names = (_cell(shown), _cell(wording.plain(model.model)))
+                    names = (_cell(head), _cell(wording.plain(model.model)))
                     rows.append((*names, *(_cell(number) for number in texts)))
-                    shown = ""
+                    head = ""
     return Sheet(
         title="Changed answers by transform",
         columns=(
@@ -441,7 +441,7 @@ def _changes(summary: Summary) -> Sheet:
             *numbers("rate", "95 %", "samples", "per pair", "unjudged"),
         ),
         rows=tuple(rows),
-        notes=tuple(wording.relations(wording.made(summary))),
+        notes=tuple(wording.relations(wording.transforms_of(summary))),
     )
 
 
@@ -613,9 +613,9 @@ def _findings(summary: Summary) -> Sheet:
     marked = any(model.marked for model in summary.models)
     rows = []
     for model in summary.models:
-        kept = [row for row in model.by_transform if row.kind == "preserving"]
-        whole: list[tuple[str, ModelSummary | ByTransform]] = [("all together", model)]
-        for name, rates in [*whole, *((row.transform, row) for row in kept)]:
+        preserving = [row for row in model.by_transform if row.kind == "preserving"]
+        overall: list[tuple[str, ModelSummary | ByTransform]] = [("all together", model)]
+        for name, rates in [*overall, *((row.transform, row) for row in preserving)]:
             cells = [_cell(wording.plain(model.model)), _cell(name)]
             cells += [_partial(part, model) for part in (rates.missed, rates.raised)]
             more = [_partial(rates.unmarked, model), _cell(f"{rates.marked:,}")] if marked else []
@@ -681,7 +681,7 @@ def _by_label(summary: Summary) -> Sheet:
                 _cell(wording.plain(model.model)),
                 _cell(wording.plain(row.label)),
                 _counted(row.hits, row.true),
-                _counted(row.hits, row.said),
+                _counted(row.hits, row.answers),
                 _cell(wording.percent(row.f1)),
             ]
             rows.append(tuple(cells))
@@ -822,7 +822,7 @@ def _applied(summary: Summary) -> Sheet:
         applied = [
             row for model in summary.models for row in model.by_transform if row.transform == transform
         ]
-        row = max(applied, key=lambda each: each.applied + sum(each.not_applied.values()))
+        row = max(applied, key=lambda row: row.applied + sum(row.not_applied.values()))
         attempts = row.applied + sum(row.not_applied.values())
         rows.append(
             (
@@ -962,7 +962,7 @@ def _beside(comparison: Comparison) -> Sheet:
         metric for metric in comparison.metrics if metric.name not in IN_DETAIL and "round" not in metric.name
     ]
     means = {metric.name: {group.name: group for group in metric.groups} for metric in metrics}
-    shared = {each.name: {row.model: row for row in each.standings} for each in comparison.paired}
+    shared = {paired.name: {row.model: row for row in paired.standings} for paired in comparison.paired}
     names = [name for groups in means.values() for name in groups]
     names += [name for standings in shared.values() for name in standings]
     rows = []
@@ -1082,15 +1082,15 @@ def _metric(metric: Metric) -> Sheet:
 
 
 def _paired(paired: Paired) -> Sheet:
-    ps = {frozenset((each.first, each.second)): each.p_adjusted for each in paired.contrasts}
-    names = [each.model for each in paired.standings]
+    ps = {frozenset((contrast.first, contrast.second)): contrast.p_adjusted for contrast in paired.contrasts}
+    names = [standing.model for standing in paired.standings]
     rows = []
-    for number, each in enumerate(paired.standings, 1):
+    for number, standing in enumerate(paired.standings, 1):
         rows.append(
             (
-                Cell(lines=(f"{number} {wording.plain(each.model)}",), bold=each.best),
-                Cell(lines=_standing(each, paired), bold=each.best),
-                *(_cell(wording.p_value(ps.get(frozenset((each.model, name))))) for name in names),
+                Cell(lines=(f"{number} {wording.plain(standing.model)}",), bold=standing.best),
+                Cell(lines=_standing(standing, paired), bold=standing.best),
+                *(_cell(wording.p_value(ps.get(frozenset((standing.model, name))))) for name in names),
             )
         )
     return Sheet(
@@ -1112,18 +1112,19 @@ def _paired(paired: Paired) -> Sheet:
 def _contrasts(paired: Paired) -> list[Sheet]:
     if not paired.contrasts:
         return []
-    names = [each.model for each in paired.standings]
+    names = [standing.model for standing in paired.standings]
     sheet = Sheet(
         title=f"Effect sizes: {paired.name}",
         columns=(
             *words("models"),
             *numbers("only 1st", "only 2nd", "difference", "odds ratio", "detectable", "p", "Holm p"),
         ),
-        rows=tuple(_contrast_row(each, names) for each in paired.contrasts),
+        rows=tuple(_contrast_row(contrast, names) for contrast in paired.contrasts),
         notes=tuple(
-            f"{names.index(each.first) + 1} and {names.index(each.second) + 1}: {'; '.join(each.notes)}."
-            for each in paired.contrasts
-            if each.notes
+            f"{names.index(contrast.first) + 1} and {names.index(contrast.second) + 1}: "
+            f"{'; '.join(contrast.notes)}."
+            for contrast in paired.contrasts
+            if contrast.notes
         ),
         legend=(
             "detectable: the smallest difference, in points, that as many inputs would show in four of five "
@@ -1136,7 +1137,7 @@ def _contrasts(paired: Paired) -> list[Sheet]:
 def _contrast_row(contrast: Contrast, names: Sequence[str]) -> tuple[Cell, ...]:
     difference: tuple[str, ...] = (ABSENT,)
     if contrast.difference is not None and contrast.low is not None and contrast.high is not None:
-        points = [f"{100 * each:+.1f}" for each in (contrast.difference, contrast.low, contrast.high)]
+        points = [f"{100 * bound:+.1f}" for bound in (contrast.difference, contrast.low, contrast.high)]
         difference = (points[0], f"{points[1]} to {points[2]}")
     return (
         _cell(f"{names.index(contrast.first) + 1} and {names.index(contrast.second) + 1}"),
@@ -1161,10 +1162,10 @@ def _legend(groups: Sequence[object], test: str, over_all: float | None) -> tupl
     return of_pairs, "nothing is bold where no difference is shown at 0.05."
 
 
-def told_once(given: Iterable[Sheet]) -> Iterator[Sheet]:
+def legends_once(every: Iterable[Sheet]) -> Iterator[Sheet]:
     """The sheets of one page: a sentence that explains a word stands below the first table with the word."""
     seen: set[str] = set()
-    for sheet in given:
+    for sheet in every:
         yield replace(sheet, legend=tuple(text for text in sheet.legend if text not in seen))
         seen.update(sheet.legend)
 

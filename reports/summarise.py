@@ -81,10 +81,10 @@ def is_steady(trials: Sequence[TrialDigest], *, hosted: bool) -> bool:
     again = [
         table for trial in trials for key, table in trial.clusters.items() if key[:2] == ("identity", None)
     ]
-    asked = any(table.samples for table in again)
+    repeated = any(table.samples for table in again)
     return (
         not hosted
-        and asked
+        and repeated
         and repeats_of(trials).per_sample <= 1
         and not any(any(table.changed) for table in again)
     )
@@ -113,14 +113,14 @@ def beyond_noise(tables: Iterable[Clusters], *, steady: bool, seed: int) -> Beyo
     if not samples:
         return BeyondNoise(violated_steady=bare)
     units = {key: [_unit(row, steady=steady) for row in rows] for key, rows in samples.items()}
-    asked = [unit for rows in units.values() for unit in rows]
+    flat = [unit for rows in units.values() for unit in rows]
     again = {key: [row.unsteady for row in rows if row.repeats] for key, rows in samples.items()}
     return BeyondNoise(
-        noise=rate_of(Counter((sum(each), len(each)) for each in again.values() if each), seed=seed),
+        noise=rate_of(Counter((sum(flags), len(flags)) for flags in again.values() if flags), seed=seed),
         excess=_sample_excess(units),
         pair_excess=_pair_excess(units, samples),
-        violated_steady=bare + sum(row.violated and not row.unsteady for row in asked),
-        unsteady_kept=sum(row.unsteady and not row.violated for row in asked),
+        violated_steady=bare + sum(row.violated and not row.unsteady for row in flat),
+        unsteady_kept=sum(row.unsteady and not row.violated for row in flat),
     )
 
 
@@ -141,8 +141,8 @@ def _unit(row: ClusterRow, *, steady: bool) -> _Unit:
 
 
 def _pair_excess(units: Mapping[int, Sequence[_Unit]], samples: Mapping[int, Sequence[ClusterRow]]) -> Excess:
-    excess = _excess({key: [row.pairs for row in each] for key, each in units.items()})
-    rows = [row for each in samples.values() for row in each]
+    excess = _excess({key: [row.pairs for row in rows] for key, rows in units.items()})
+    rows = [row for group in samples.values() for row in group]
     # Several trials ask one sample again: its answers in all of them are not exchangeable.
     if len(rows) > len(samples) or not all(row.table for row in rows):
         return excess
@@ -150,10 +150,10 @@ def _pair_excess(units: Mapping[int, Sequence[_Unit]], samples: Mapping[int, Seq
 
 
 def _sample_excess(units: Mapping[int, Sequence[_Unit]]) -> Excess:
-    if all(len(each) == 1 for each in units.values()):
-        return sample_excess(sorted((row.violated, row.unsteady) for each in units.values() for row in each))
+    if all(len(rows) == 1 for rows in units.values()):
+        return sample_excess(sorted((row.violated, row.unsteady) for rows in units.values() for row in rows))
     differences = {
-        key: [Fraction(int(row.violated) - int(row.unsteady)) for row in each] for key, each in units.items()
+        key: [Fraction(int(row.violated) - int(row.unsteady)) for row in rows] for key, rows in units.items()
     }
     return _excess(differences)
 
@@ -170,7 +170,7 @@ def _excess(differences: Mapping[int, Sequence[Fraction]]) -> Excess:
 def _shares(differences: Mapping[int, Sequence[Fraction]]) -> list[Fraction]:
     """One difference for each sample, whose mean is that of all observations."""
     scale = Fraction(len(differences), sum(map(len, differences.values())))
-    return [sum(each, Fraction(0)) * scale for each in differences.values()]
+    return [sum(group, Fraction(0)) * scale for group in differences.values()]
 
 
 PARTS: Final = ("missed", "raised", "unmarked")
@@ -185,27 +185,27 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
     once, one after another, and only numbers of each sample are kept (`reports.digests`). The results of a
     model depend neither on the order of the records nor on the other models.
     """
-    seen, prompts = RunDigest(task), PromptDigest(header.models)
+    digest, prompts = RunDigest(task), PromptDigest(header.models)
     for seed, audited in trials:
-        for each in audited:
-            observation = observe(each, seed=seed, same=task.same, decided=task.edits_decide)
-            seen.add(observation)
+        for record in audited:
+            observation = observe(record, seed=seed, same=task.same, decided=task.edits_decide)
+            digest.add(observation)
             prompts.add(observation)
     models = tuple(
         # A model whose every query failed has no record. It still gets its row, with absent rates.
-        _model(model, seen.of(model.name, header.seed), task=task, seed=header.seed)
+        _model(model, digest.of(model.name, header.seed), task=task, seed=header.seed)
         for model in header.models
     )
     # As in `pooled`.
     once = {
-        name: asked_once((each.asked for each in by_seed.values()), "preserving")
-        for name, by_seed in seen.trials.items()
+        name: asked_once((trial.asked for trial in by_seed.values()), "preserving")
+        for name, by_seed in digest.trials.items()
     }
     noisy = any(wording.is_noisy(model) for model in models)
     steady = [model.model for model in models if noise_counts_as_zero(model)]
 
     quiet = {
-        model.name: is_steady(list(seen.of(model.name, header.seed).values()), hosted=model.hosted)
+        model.name: is_steady(list(digest.of(model.name, header.seed).values()), hosted=model.hosted)
         for model in header.models
         if model.prompt
     }
@@ -228,9 +228,9 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         prompts=prompts.effects(task, quiet, seed=header.seed),
         statistics=comparison(
             {model.model: model.trials for model in models},
-            lambda kind: seen.inputs.outcomes(kind, counts),
-            models=len(seen.trials),
-            beyond=(lambda kind: seen.inputs.beyond_noise(kind, steady, counts)) if noisy else None,
+            lambda kind: digest.inputs.outcomes(kind, counts),
+            models=len(digest.trials),
+            beyond=(lambda kind: digest.inputs.beyond_noise(kind, steady, counts)) if noisy else None,
         ),
     )
 
@@ -244,23 +244,25 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         _trial(digest, number, _draw(header.name, number), steady=steady)
         for number, digest in sorted(by_seed.items())
     )
-    reasons = sum((each.reasons for each in every), Counter[str]())
+    reasons = sum((digest.reasons for digest in every), Counter[str]())
     problems = [
-        problem for each in every for problem in sorted(each.problems, key=lambda problem: problem.sample.id)
+        problem
+        for digest in every
+        for problem in sorted(digest.problems, key=lambda problem: problem.sample.id)
     ]
     return ModelSummary(
         model=header.name,
         fingerprint=header.fingerprint,
         parameters=header.parameters,
-        samples=len(set[int]().union(*(each.plain for each in every))),
-        extra=len(set[int]().union(*(each.extra for each in every))),
+        samples=len(set[int]().union(*(digest.plain for digest in every))),
+        extra=len(set[int]().union(*(digest.extra for digest in every))),
         score=mean_score([trial.score for trial in trials]),
         **_rates(every, draw, steady=steady),
         hosted=header.hosted,
         draws=max((digest.draws for digest in every), default=0),
         repeats=repeats_of(every),
-        max_deviation=max((each.deviation.get("preserving", 0.0) for each in every), default=0.0),
-        noise_deviation=max((each.deviation.get("identity", 0.0) for each in every), default=0.0),
+        max_deviation=max((digest.deviation.get("preserving", 0.0) for digest in every), default=0.0),
+        noise_deviation=max((digest.deviation.get("identity", 0.0) for digest in every), default=0.0),
         shift=mean_shift(pooled_shifts(every, "preserving"), seed=draw),
         noise_shift=mean_shift(pooled_shifts(every, "identity"), seed=draw),
         noise=header.noise,
@@ -289,8 +291,8 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
 
 def _languages(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> dict[str, ByLanguage]:
     samples: defaultdict[str, set[int]] = defaultdict(set)
-    for each in trials:
-        for language, numbers in each.answered.items():
+    for trial in trials:
+        for language, numbers in trial.answered.items():
             samples[language] |= numbers
     if len(samples) < 2:
         return {}
@@ -314,17 +316,17 @@ def _trial(digest: TrialDigest, number: int, draw: int, *, steady: bool) -> Tria
 
 
 def _agreement(trials: Iterable[TrialDigest], task: Task) -> Agreement:
-    whole = Agreements(task)
-    for each in trials:
-        whole.join(each.agreements)
-    return whole.found()
+    agreements = Agreements(task)
+    for trial in trials:
+        agreements.join(trial.agreements)
+    return agreements.agreement()
 
 
 def _calibration(trials: Iterable[TrialDigest]) -> Calibration:
-    whole = ScoredAnswers()
-    for each in trials:
-        whole.join(each.scored)
-    return Calibration(answers=whole.total, brier=whole.brier, error=whole.error)
+    answers = ScoredAnswers()
+    for trial in trials:
+        answers.join(trial.scored)
+    return Calibration(answers=answers.total, brier=answers.brier, error=answers.error)
 
 
 def _draw(model: str, seed: int) -> int:
@@ -349,7 +351,7 @@ def _rates(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> dict[st
     return {
         "violations": clustered(preserving, seed=draw, movable=True),
         "pairs": clustered(preserving, seed=draw),
-        "all_samples": clustered([each.whole for each in trials], seed=draw),
+        "all_samples": clustered([trial.whole for trial in trials], seed=draw),
         "sensitivity": clustered(controls, seed=draw),
         "noise_floor": clustered(pooled(trials, "identity"), seed=draw),
         "noise_samples": beyond.noise,
@@ -361,25 +363,25 @@ def _rates(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> dict[st
 
 def _skipped(trials: Iterable[TrialDigest]) -> dict[str, int]:
     # By sample, because each trial asks the same sample again.
-    failures = set[tuple[int, str]]().union(*(each.failures for each in trials))
+    failures = set[tuple[int, str]]().union(*(trial.failures for trial in trials))
     return _ordered(Counter(reason for _, reason in failures))
 
 
 def _transforms(trials: Iterable[TrialDigest]) -> list[tuple[Kind, str]]:
     """All transforms that were tried: meaning-keeping ones first, each kind in the order of the registry."""
-    tried = set[tuple[Kind, str]]().union(*(each.tried for each in trials))
+    tried = set[tuple[Kind, str]]().union(*(trial.tried for trial in trials))
     # A name that is not in the registry is of a plug-in that is not installed here: it comes last.
-    known = {name: position for position, name in enumerate(TRANSFORMS)}
-    return sorted(tried, key=lambda key: (KINDS.index(key[0]), known.get(key[1], len(known)), key[1]))
+    places = {name: position for position, name in enumerate(TRANSFORMS)}
+    return sorted(tried, key=lambda key: (KINDS.index(key[0]), places.get(key[1], len(places)), key[1]))
 
 
 def _by_transform(
     transform: str, kind: Kind, trials: Sequence[TrialDigest], draw: int, *, steady: bool
 ) -> ByTransform:
     counts = TransformDigest()
-    for each in trials:
-        if transform in each.transforms:
-            counts.add(each.transforms[transform])
+    for trial in trials:
+        if transform in trial.transforms:
+            counts.add(trial.transforms[transform])
     clusters = _clusters(trials, kind, transform)
     moved = mean_distance(counts.draws, seed=draw)
     beyond = BeyondNoise() if kind == "identity" else beyond_noise(clusters, steady=steady, seed=draw)
@@ -406,7 +408,7 @@ def _by_transform(
 def _findings(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> dict[str, Any]:
     """The fields of a model that only a task with a finding has."""
     rates = {part: _partial(list(pooled_part(trials, part)), draw, steady=steady) for part in PARTS}
-    return {**rates, "marked": sum(each.marked[None] for each in trials), "sides": sides_of(trials)}
+    return {**rates, "marked": sum(trial.marked[None] for trial in trials), "sides": sides_of(trials)}
 
 
 def _parts(
@@ -418,10 +420,10 @@ def _parts(
 
     def clusters_of(part: str) -> list[Clusters]:
         keys = [(part, transform, extra) for extra in (False, True)]
-        return [each.parts[key] for each in trials for key in keys if key in each.parts]
+        return [trial.parts[key] for trial in trials for key in keys if key in trial.parts]
 
     rates = {part: _partial(clusters_of(part), draw, steady=steady) for part in PARTS}
-    return {**rates, "marked": sum(each.marked[transform] for each in trials)}
+    return {**rates, "marked": sum(trial.marked[transform] for trial in trials)}
 
 
 def _partial(tables: Sequence[Clusters], draw: int, *, steady: bool) -> PartialRate:
@@ -437,13 +439,13 @@ def _partial(tables: Sequence[Clusters], draw: int, *, steady: bool) -> PartialR
 def _clusters(trials: Iterable[TrialDigest], kind: Kind, transform: str) -> list[Clusters]:
     """The clusters of one transform, of both draws."""
     keys = [(kind, transform, extra) for extra in (False, True)]
-    return [each.clusters[key] for each in trials for key in keys if key in each.clusters]
+    return [trial.clusters[key] for trial in trials for key in keys if key in trial.clusters]
 
 
 def _shifts(trials: Iterable[TrialDigest], kind: Kind, transform: str) -> list[Shifts]:
     """The shifts of one transform, of both draws."""
     keys = [(kind, transform, extra) for extra in (False, True)]
-    return [each.shifts[key] for each in trials for key in keys if key in each.shifts]
+    return [trial.shifts[key] for trial in trials for key in keys if key in trial.shifts]
 
 
 def _by_family(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> tuple[ByFamily, ...]:
@@ -454,12 +456,12 @@ def _by_family(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> tup
     if sum(map(len, families.values())) < 2:
         return ()
 
-    def clusters_of(name: str, own: Sequence[str]) -> list[Clusters]:
-        if len(own) == 1:
-            return _clusters(trials, "preserving", own[0])
-        return [each.families[name] for each in trials if name in each.families]
+    def clusters_of(name: str, names: Sequence[str]) -> list[Clusters]:
+        if len(names) == 1:
+            return _clusters(trials, "preserving", names[0])
+        return [trial.families[name] for trial in trials if name in trial.families]
 
-    def made(name: str, tables: list[Clusters]) -> ByFamily:
+    def family_row(name: str, tables: list[Clusters]) -> ByFamily:
         beyond = beyond_noise(tables, steady=steady, seed=draw)
         return ByFamily(
             family=name,
@@ -469,7 +471,7 @@ def _by_family(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> tup
             pair_excess=beyond.pair_excess,
         )
 
-    return tuple(made(name, clusters_of(name, own)) for name, own in families.items())
+    return tuple(family_row(name, clusters_of(name, names)) for name, names in families.items())
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
@@ -483,18 +485,18 @@ def with_attacks(summary: Summary, attacked: Iterable[Attacked]) -> Summary:
     The rate counts samples on which at least one query was made. A sample searched in several trials is one
     cluster.
     """
-    return with_searches(summary, (each.searched for each in attacked))
+    return with_searches(summary, (record.searched for record in attacked))
 
 
 def with_searches(summary: Summary, searched: Iterable[Searched]) -> Summary:
     """Return the summary with the results of worst-case searches whose texts are not at hand."""
     by_model: dict[str, dict[str, list[Searched]]] = defaultdict(lambda: defaultdict(list))
-    for each in searched:
-        by_model[each.model][each.strategy].append(each)
+    for search in searched:
+        by_model[search.model][search.strategy].append(search)
     models = tuple(
         replace(
             model,
-            attacks=tuple(_attack(each, seed=summary.seed) for each in by_model[model.model].values()),
+            attacks=tuple(_attack(every, seed=summary.seed) for every in by_model[model.model].values()),
         )
         for model in summary.models
     )
@@ -502,26 +504,26 @@ def with_searches(summary: Summary, searched: Iterable[Searched]) -> Summary:
 
 
 def _attack(every: Sequence[Searched], *, seed: int) -> Attack:
-    tried = [each for each in every if each.queries]
+    tried = [search for search in every if search.queries]
     clusters: dict[str, tuple[int, int]] = {}
-    for each in tried:  # the same sample in several trials is one unit
-        count, total = clusters.get(each.sample, (0, 0))
-        clusters[each.sample] = (count + each.violated, total + 1)
+    for search in tried:  # the same sample in several trials is one unit
+        count, total = clusters.get(search.sample, (0, 0))
+        clusters[search.sample] = (count + search.violated, total + 1)
     # The query that found the violation is the last one: the search stops there.
-    ends = Counter(each.queries for each in tried if each.violated)
+    ends = Counter(search.queries for search in tried if search.violated)
     budget = every[0].budget
     curve, so_far = [], 0
     for queries in range(1, budget + 1):
         so_far += ends[queries]
         curve.append(so_far)
     # Without a query there was nothing to search, such as a sample that no transform changes.
-    reasons = Counter(each.reason for each in every if not each.queries)
+    reasons = Counter(search.reason for search in every if not search.queries)
     return Attack(
         strategy=every[0].strategy,
         budget=budget,
         violated=rate(clusters, seed=seed),
         curve=tuple(curve),
-        certified=sum(each.certified for each in every),
-        queries=sum(each.queries for each in tried),
+        certified=sum(search.certified for search in every),
+        queries=sum(search.queries for search in tried),
         not_attacked=dict(sorted(reasons.items())),
     )

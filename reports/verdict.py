@@ -58,7 +58,7 @@ def _beside_held_out(contrast: HeldOut) -> str:
     apart = contrast.difference
     if apart.value is None or apart.low is None or apart.high is None:
         return f"{wording.plain(contrast.model)}: no drop of the score is known."
-    shown = (
+    phrase = (
         "more on the public set"
         if apart.low > 0
         else "less on the public set"
@@ -68,7 +68,7 @@ def _beside_held_out(contrast: HeldOut) -> str:
     drops = [wording.points(drop.points) for drop in (contrast.public_drop, contrast.held_out_drop)]
     return (
         f"Under edits the {wording.score_name(contrast.score)} of {wording.plain(contrast.model)} drops "
-        f"{shown}: {drops[0]} points on {wording.plain(contrast.public_run)} against {drops[1]} on "
+        f"{phrase}: {drops[0]} points on {wording.plain(contrast.public_run)} against {drops[1]} on "
         f"{wording.plain(contrast.held_out_run)}, {_points(apart.value)} apart (95 % interval "
         f"{_points(apart.low)} to {_points(apart.high)})."
     )
@@ -99,13 +99,13 @@ def _robustness(paired: Paired, unmoved: Sequence[str]) -> Iterator[str]:
         yield _of_two(order, paired.contrasts[0] if paired.contrasts else None, shared, paired)
         return
     named = EXCESS_NAME if paired.by_excess else "violation rate"
-    listed = ", ".join(f"{_name(standing)} {_shown(standing, paired)}" for standing in sighted)
+    listed = ", ".join(f"{_name(standing)} {_number(standing, paired)}" for standing in sighted)
     if len(sighted) > 1:
         yield f"From most to least robust, by the {named} {shared}: {listed}."
     elif sighted:
         yield f"{named[0].upper()}{named[1:]} {shared}: {listed}."
     if aside:
-        listed = wording.listed([f"{_name(standing)} {_shown(standing, paired)}" for standing in aside])
+        listed = wording.listed([f"{_name(standing)} {_number(standing, paired)}" for standing in aside])
         whose = "its" if len(aside) == 1 else "their"
         beyond = " beyond noise" if paired.by_excess else ""
         yield (
@@ -146,7 +146,7 @@ def _value(standing: Standing, paired: Paired) -> float | None:
     return standing.excess.points if paired.by_excess else standing.changed.rate
 
 
-def _shown(standing: Standing, paired: Paired) -> str:
+def _number(standing: Standing, paired: Paired) -> str:
     """The number that ranks a model."""
     if paired.by_excess:
         return wording.points(standing.excess.points)
@@ -176,7 +176,7 @@ def _noise(coverage: Sequence[Coverage]) -> Iterator[str]:
 def _of_two(order: Sequence[Standing], contrast: Contrast | None, shared: str, paired: Paired) -> str:
     better, worse = order
     named = EXCESS_NAME if paired.by_excess else "violation rate"
-    ours, theirs = (_shown(standing, paired) if paired.by_excess else _rate(standing) for standing in order)
+    ours, theirs = (_number(standing, paired) if paired.by_excess else _rate(standing) for standing in order)
     rates = f"{ours} against {theirs}"
     if contrast is None or contrast.difference is None:
         return f"{_name(better)} and {_name(worse)} changed answers alike {shared}: {rates}."
@@ -209,8 +209,8 @@ def _quality(metric: Metric) -> str:
     name = wording.score_name(metric.name)
     if metric.test.p is None:
         return f"{name}: {means}. So few trials cannot show a difference; runs with --trials 5 can."
-    shown = "differs" if metric.test.p <= LEVEL else "is not shown to differ"
-    return f"{name} {shown} (p {_p(metric.test.p)}): {means}."
+    phrase = "differs" if metric.test.p <= LEVEL else "is not shown to differ"
+    return f"{name} {phrase} (p {_p(metric.test.p)}): {means}."
 
 
 def _name(standing: Standing) -> str:

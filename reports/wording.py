@@ -285,7 +285,7 @@ def reasons(table: Mapping[str, int], *, most: int = 3) -> str:
     return ", ".join(counted_reasons(in_words, most=most)) or ABSENT
 
 
-def asked(model: ModelSummary) -> tuple[str, ...]:
+def sample_counts(model: ModelSummary) -> tuple[str, ...]:
     """Return `200 samples`, `3 skipped`, and the numbers of samples drawn in addition, truncated inputs and
     unjudged pairs if there are any.
     """
@@ -388,7 +388,7 @@ def reading(model: ModelSummary, told_as: Phrases = CHANGES) -> str:
     return text
 
 
-def made(summary: Summary) -> tuple[str, ...]:
+def transforms_of(summary: Summary) -> tuple[str, ...]:
     """The transforms that made a variant of some sample."""
     rows = [row for model in summary.models for row in model.by_transform]
     return tuple(dict.fromkeys(row.transform for row in rows if row.applied or row.extra))

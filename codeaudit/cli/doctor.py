@@ -165,9 +165,9 @@ def findings() -> Iterator[Finding]:
             remedy=_installs(name, part),
         )
     for name, find, adds, remedy in WITNESSES:
-        yield Finding(group="witnesses", part=name, found=_told(find), adds=adds, remedy=remedy)
+        yield Finding(group="witnesses", part=name, found=_version(find), adds=adds, remedy=remedy)
     for name, find, adds, remedy in (*MACHINE, *_toolchains()):
-        yield Finding(group="machine", part=name, found=_told(find), adds=adds, remedy=remedy)
+        yield Finding(group="machine", part=name, found=_version(find), adds=adds, remedy=remedy)
 
 
 def conflicts() -> Iterator[Finding]:
@@ -214,7 +214,7 @@ def _requirement(name: str) -> str:
     return name
 
 
-def _told(find: Callable[[], str]) -> str:
+def _version(find: Callable[[], str]) -> str:
     # A tool that is there and does not work counts as missing: an audit could not use it.
     try:
         return find()

@@ -52,7 +52,7 @@ from codeaudit.gating import named_transforms
 from codeaudit.options import RunOptions, listed
 from codeaudit.preparing import load_models, spending_of, usage_noted
 from codeaudit.reports.explanations import (
-    Asked,
+    RepeatCounts,
     answers,
     diff,
     grounds,
@@ -84,7 +84,7 @@ class RecordedViolation:
     seed: int
     """The seed of the trial."""
     violated: Violated
-    asked: Asked
+    asked: RepeatCounts
     """The repeats of its sample."""
 
 
@@ -146,16 +146,16 @@ def violations(
     # Only what is chosen is kept, because the rows of a large run do not fit into memory.
     most = limit if sample is None else 0
     chosen = {name: nsmallest(most, keys(name)) if most else sorted(keys(name)) for name in names}
-    wanted = {(name, *key[2:], key[1]) for name, kept in chosen.items() for key in kept}
+    wanted = {(name, *key[2:], key[1]) for name, group in chosen.items() for key in group}
     rows = {
         key: row
         for row in read_rows(place)
         if (key := tuple(row[name] for name in ("model", *VARIANT))) in wanted
     }
     perturbed = _variants(run, {key[1:] for key in wanted})
-    made = []
-    for name, kept in chosen.items():
-        for _, variant, *others in kept:
+    records = []
+    for name, group in chosen.items():
+        for _, variant, *others in group:
             key = (*others, variant)
             if key not in perturbed:
                 raise RunError(
@@ -164,18 +164,18 @@ def violations(
             violated = _violated(place, rows[name, *key], perturbed[key])
             if violated is not None:
                 asked = repeats[name, key[0], key[1]]
-                made.append(RecordedViolation(model=name, seed=key[0], violated=violated, asked=asked))
-    return made
+                records.append(RecordedViolation(model=name, seed=key[0], violated=violated, asked=asked))
+    return records
 
 
-def _repeats(place: Table) -> Mapping[tuple[str, int, str], Asked]:
+def _repeats(place: Table) -> Mapping[tuple[str, int, str], RepeatCounts]:
     """The judged repeats by model, trial and sample."""
-    repeats: defaultdict[tuple[str, int, str], Asked] = defaultdict(Asked)
+    repeats: defaultdict[tuple[str, int, str], RepeatCounts] = defaultdict(RepeatCounts)
     for row in read_rows(place, kind="identity", columns=("model", "kind", "outcome", *VARIANT)):
         if row["outcome"] != "unjudged":
             key = (row["model"], row["seed"], row["sample"])
             old = repeats[key]
-            repeats[key] = Asked(old.repeats + 1, old.changed + (row["outcome"] == "violated"))
+            repeats[key] = RepeatCounts(old.repeats + 1, old.changed + (row["outcome"] == "violated"))
     return repeats
 
 
@@ -228,7 +228,7 @@ def _shrunk(
     changed: set[str],
 ) -> Iterator[Explained | Gone]:
     """Each violation at its smallest; `changed` receives the models that are not as they were in the run."""
-    recorded = {str(each["name"]): each["fingerprint"] for each in _field(run, "models")}
+    recorded = {str(entry["name"]): entry["fingerprint"] for entry in _field(run, "models")}
     specs = _specs(run)
     numbers = {name: place for place, name in enumerate(specs, start=1)}
     task = TASKS.get(_field(run, "task"))
@@ -268,7 +268,7 @@ def _specs(run: Run) -> dict[str, str]:
     Raises:
         RunError: the manifest is damaged.
     """
-    names = [str(each["name"]) for each in _field(run, "models")]
+    names = [str(entry["name"]) for entry in _field(run, "models")]
     specs = RunOptions.of_manifest(_field(run, "options"), run.path / MANIFEST).model
     if len(specs) != len(names):
         raise RunError(
@@ -286,18 +286,18 @@ def _permitted(run: Run, chosen: Sequence[RecordedViolation]) -> list[RecordedVi
         UsageError: there is none.
     """
     specs = _specs(run)
-    own = [violation for violation in chosen if is_bundled(specs[violation.model])]
+    bundled = [violation for violation in chosen if is_bundled(specs[violation.model])]
     others = dict.fromkeys(
-        f"--model {shlex.quote(violation.model)}" for violation in chosen if violation not in own
+        f"--model {shlex.quote(violation.model)}" for violation in chosen if violation not in bundled
     )
-    if not own:
+    if not bundled:
         raise UsageError(
             "explain asks the models again, and only the run names them; if you trust it, type which: "
             + " ".join(others)
         )
     if others:
         note(f"only models that come with codeaudit are asked again; for the others add {' '.join(others)}")
-    return own
+    return bundled
 
 
 def _demand_typed(options: RunOptions, run: Run, models: AbstractSet[str], given: Mapping[str, Any]) -> None:
@@ -311,12 +311,12 @@ def _demand_typed(options: RunOptions, run: Run, models: AbstractSet[str], given
     chosen = [spec for place, (_, spec) in specs if place in places]
     recorded: dict[str, Any] = {"model": chosen, "task": _field(run, "task")}
     # A model with an address of its own is not asked at that of the run.
-    asked = [
+    hosted = [
         "base_url" in catalogue.accepted_options([spec])
         and BASE_URL not in of_model(options.arguments, place, None)
         for place, spec in zip(places, chosen, strict=True)
     ]
-    if any(asked) and "base_url" not in given:
+    if any(hosted) and "base_url" not in given:
         recorded["base_url"] = options.base_url
     if any(map(catalogue.accepted, chosen)) and "model_argument" not in given:
         recorded["model_argument"] = [
@@ -342,7 +342,7 @@ def _field(run: Run, name: str) -> Any:
 
 
 def _models(run: Run, wanted: Sequence[str]) -> tuple[str, ...]:
-    known = [str(each["name"]) for each in _field(run, "models")]
+    known = [str(entry["name"]) for entry in _field(run, "models")]
     for name in wanted:
         if name not in known:
             near = get_close_matches(name, known, n=1)
@@ -354,15 +354,15 @@ def _models(run: Run, wanted: Sequence[str]) -> tuple[str, ...]:
 def _whole(start: str, known: set[str]) -> str:
     """The id of the one sample that begins with `start`."""
     # Ids are long hashes, so the beginning of one is enough if it is the only one.
-    fits = sorted(each for each in known if each.startswith(start))
+    fits = sorted(sample for sample in known if sample.startswith(start))
     if start in known or len(fits) == 1:
         return start if start in known else fits[0]
     if fits:
         raise UsageError(
             f"{len(fits)} samples begin with {start!r}: {', '.join(fits[:3])} …; give more of the id"
         )
-    some = f"it has {len(known):,}, such as {', '.join(sorted(known)[:3])}" if known else "it has none"
-    raise RunError(f"the run has no sample {start!r} with a verdict; {some}")
+    hint = f"it has {len(known):,}, such as {', '.join(sorted(known)[:3])}" if known else "it has none"
+    raise RunError(f"the run has no sample {start!r} with a verdict; {hint}")
 
 
 def _variants(run: Run, wanted: set[tuple[Any, ...]]) -> dict[tuple[Any, ...], Perturbed]:
@@ -510,20 +510,20 @@ def explain(
         given={name: value for name, value in replacing.items() if value not in (None, ())},
         progress=PROGRESS,
     )
-    for each in done.gone[:3]:
+    for gone in done.gone[:3]:
         note(
-            f"no violation any more: {each.model}, sample {each.violated.perturbed.sample.id}: {each.reason}"
+            f"no violation any more: {gone.model}, sample {gone.violated.perturbed.sample.id}: {gone.reason}"
         )
     if len(done.gone) > 3:
         note(f"{len(done.gone):,} violations in all are none any more: the model is not the one of the run")
-    asked = {
+    repeats = {
         (violation.model, violation.seed, violation.violated.perturbed.sample.id): violation.asked
         for violation in chosen
     }
-    shown = len(done.explained) if sample else show
-    _show(done.explained, asked, form, shown, evidence=evidence)
-    if form != "json" and shown < len(done.explained):
-        note(f"diffs shown: {shown:,} of {len(done.explained):,}; --show {len(done.explained)} for all")
+    most = len(done.explained) if sample else show
+    _show(done.explained, repeats, form, most, evidence=evidence)
+    if form != "json" and most < len(done.explained):
+        note(f"diffs shown: {most:,} of {len(done.explained):,}; --show {len(done.explained)} for all")
     return 0
 
 
@@ -538,23 +538,25 @@ def _violated_pairs(run: Run, models: Sequence[str], transforms: Sequence[str]) 
     )
 
 
-Repeated: TypeAlias = Mapping[tuple[str, int, str], Asked]
+Repeated: TypeAlias = Mapping[tuple[str, int, str], RepeatCounts]
 """The repeats by model, trial and sample."""
 
 
-def _asked(each: Explained, repeats: Repeated) -> Asked:
-    return repeats.get((each.model, each.seed, each.violated.perturbed.sample.id), Asked())
+def _repeat_counts(shrunk: Explained, repeats: Repeated) -> RepeatCounts:
+    return repeats.get((shrunk.model, shrunk.seed, shrunk.violated.perturbed.sample.id), RepeatCounts())
 
 
 def _show(explained: Sequence[Explained], repeats: Repeated, form: str, most: int, *, evidence: bool) -> None:
     if form == "json":
-        rows = [_row(each, _asked(each, repeats), evidence=evidence) for each in explained]
+        rows = [_row(shrunk, _repeat_counts(shrunk, repeats), evidence=evidence) for shrunk in explained]
         show_text(json.dumps(rows, indent=2) + "\n")
         return
-    for each in explained[:most]:
-        steady = steadiness(_asked(each, repeats))
-        known = grounds(each) if evidence else []
-        show_text(_markdown(each, steady, known)) if form == "markdown" else _show_diff(each, steady, known)
+    for shrunk in explained[:most]:
+        steady = steadiness(_repeat_counts(shrunk, repeats))
+        basis = grounds(shrunk) if evidence else []
+        show_text(_markdown(shrunk, steady, basis)) if form == "markdown" else _show_diff(
+            shrunk, steady, basis
+        )
     if len(explained) > 1:
         sheet = tally(explained)
         if form == "markdown":
@@ -563,25 +565,25 @@ def _show(explained: Sequence[Explained], repeats: Repeated, form: str, most: in
             show_sheet(sheet)
 
 
-def _show_diff(each: Explained, steady: str, known: Sequence[str]) -> None:
-    before, after = answers(each)
-    lines = "\n".join(diff(each))
-    show_parts(Text(headline(each), style="bold"), Text(moves(each), style="dim"), *map(Text, known))
+def _show_diff(shrunk: Explained, steady: str, basis: Sequence[str]) -> None:
+    before, after = answers(shrunk)
+    lines = "\n".join(diff(shrunk))
+    show_parts(Text(headline(shrunk), style="bold"), Text(moves(shrunk), style="dim"), *map(Text, basis))
     if sys.stdout.isatty():
         show_parts(Syntax(lines, "diff", background_color="default", word_wrap=True))
     else:
         # A diff whose long lines are wrapped is none for the next program.
         show_text(f"{lines}\n")
-    if other := other_unit(each):
+    if other := other_unit(shrunk):
         show_parts(Text(f"beside it\n{_indented(_short(other))}\n", style="dim"))
     repeats = f"repeats {steady}\n" if steady else ""
-    moved = f"shift   {shift}\n" if (shift := shifted(each)) else ""
-    query = f"query   {asked}\n" if (asked := searched(each)) else ""
+    moved = f"shift   {shift}\n" if (shift := shifted(shrunk)) else ""
+    query = f"query   {asked}\n" if (asked := searched(shrunk)) else ""
     show_parts(Text(f"{query}before  {before}\nafter   {after}\n{moved}{repeats}"))
-    number, first = now_first(each)
+    number, first = now_first(shrunk)
     if first:
         show_parts(Text(f"now first: candidate {number}\n{_indented(_short(first))}\n", style="dim"))
-    for side, reply in zip(("before", "after"), replies(each), strict=True):
+    for side, reply in zip(("before", "after"), replies(shrunk), strict=True):
         if reply:
             show_parts(Text(f"reply {side}\n{_indented(_short(reply))}\n", style="dim"))
 
@@ -591,20 +593,20 @@ def _assumption(row: Assumption) -> dict[str, Any]:
     return asdict(row) | {"settled_by": sorted(row.settled_by)}
 
 
-def _row(each: Explained, asked: Asked, *, evidence: bool) -> dict[str, Any]:
+def _row(shrunk: Explained, counts: RepeatCounts, *, evidence: bool) -> dict[str, Any]:
     """An explanation as JSON, with the repeats of its sample, and what the model wrote, if that was kept."""
-    sides = {"before": each.minimal.before, "after": each.minimal.after}
-    edit = each.minimal.perturbed
-    known = {"evidence": edit.evidence, "rests_on": [_assumption(row) for row in rests_on(edit)]}
-    query, (number, first) = searched(each), now_first(each)
+    sides = {"before": shrunk.minimal.before, "after": shrunk.minimal.after}
+    edit = shrunk.minimal.perturbed
+    basis = {"evidence": edit.evidence, "rests_on": [_assumption(row) for row in rests_on(edit)]}
+    query, (number, first) = searched(shrunk), now_first(shrunk)
     return {
-        **explanation_row(each),
+        **explanation_row(shrunk),
         **({"query": query} if query else {}),
         **({"now_first": int(number), "now_first_source": first} if number else {}),
-        **({} if each.minimal.shift is None else {"shift": each.minimal.shift}),
-        "repeats": asked.repeats,
-        "repeats_changed": asked.changed,
-        **(known if evidence else {}),
+        **({} if shrunk.minimal.shift is None else {"shift": shrunk.minimal.shift}),
+        "repeats": counts.repeats,
+        "repeats_changed": counts.changed,
+        **(basis if evidence else {}),
         **{f"reply_{name}": reply_text(side) for name, side in sides.items() if side.replies},
     }
 
@@ -620,25 +622,25 @@ def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 
-def _markdown(each: Explained, steady: str, known: Sequence[str]) -> str:
-    before, after = answers(each)
-    body = "\n".join(diff(each))
+def _markdown(shrunk: Explained, steady: str, basis: Sequence[str]) -> str:
+    before, after = answers(shrunk)
+    body = "\n".join(diff(shrunk))
     # Code with ``` in a docstring would end the block: the fence is longer than each run of backticks.
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", body))])
-    text = f"- {escape(moves(each))}\n"
-    text += f"- query: {escape(asked)}\n" if (asked := searched(each)) else ""
+    text = f"- {escape(moves(shrunk))}\n"
+    text += f"- query: {escape(asked)}\n" if (asked := searched(shrunk)) else ""
     text += f"- before: {escape(before)}\n- after: {escape(after)}"
-    text += f"\n- shift: {moved}" if (moved := shifted(each)) else ""
+    text += f"\n- shift: {moved}" if (moved := shifted(shrunk)) else ""
     text += f"\n- repeats: {escape(steady)}" if steady else ""
-    text += "".join(f"\n- {escape(line)}" for line in known)
-    other = other_unit(each)
+    text += "".join(f"\n- {escape(line)}" for line in basis)
+    other = other_unit(shrunk)
     beside = f"beside it:\n\n{_indented(_indented(_short(other)))}\n\n" if other else ""
-    number, first = now_first(each)
+    number, first = now_first(shrunk)
     if first:
         beside += f"now first: candidate {number}\n\n{_indented(_indented(_short(first)))}\n\n"
-    said = beside + "".join(
+    tail = beside + "".join(
         f"reply {side}:\n\n{_indented(_indented(_short(reply)))}\n\n"
-        for side, reply in zip(("before", "after"), replies(each), strict=True)
+        for side, reply in zip(("before", "after"), replies(shrunk), strict=True)
         if reply
     )
-    return f"#### {escape(headline(each))}\n\n{text}\n\n{fence}diff\n{body}\n{fence}\n\n{said}"
+    return f"#### {escape(headline(shrunk))}\n\n{text}\n\n{fence}diff\n{body}\n{fence}\n\n{tail}"

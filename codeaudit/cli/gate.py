@@ -198,8 +198,8 @@ def gate(
     limits = Limits(**limited)
     names = None if transform is None else listed(transform)
     if plan:
-        made = planned(run or baseline, limits, names, sign_key=sign_key)
-        show_text(made.to_json()) if form == "json" else show_sheets(plan_sheets(made), form)
+        gate_plan = planned(run or baseline, limits, names, sign_key=sign_key)
+        show_text(gate_plan.to_json()) if form == "json" else show_sheets(plan_sheets(gate_plan), form)
         return 0
     if run is None:
         raise UsageError("give the RUN to judge, or --plan")
@@ -283,9 +283,9 @@ def _github(
         return
     path = Path(place)
     # GitHub's limit is for the whole summary of the step, and other commands may have written to it.
-    taken = path.stat().st_size if path.exists() else 0
+    size = path.stat().st_size if path.exists() else 0
     text = github.summary(
-        of_sheets(gate_sheets(decision)), violated, lasting=old, room=max(0, github.SUMMARY - taken)
+        of_sheets(gate_sheets(decision)), violated, lasting=old, room=max(0, github.SUMMARY - size)
     )
     try:
         with path.open("a", encoding="utf-8", errors="replace") as file:

@@ -193,12 +193,12 @@ def init(folder: Path, ci: str, install: str | None) -> int:
         MODEL: _MODEL,
         path: text(chosen.spec),
     }
-    made = [name for name, content in files.items() if _written(folder / name, content)]
-    if path in made:
+    new = [name for name, content in files.items() if _written(folder / name, content)]
+    if path in new:
         _tell(path, chosen)
     elif install is not None:
         note(f"{path} does not have your --install: remove the file first to write it anew")
-    if made:
+    if new:
         run = f"codeaudit run --config {CONFIG} --out codeaudit-runs/ci"
         limits = f"codeaudit gate codeaudit-runs/ci --write-limits {CONFIG}"
         note(f"next: write your model into {MODEL}, then {run}; after a good run: {limits}")

@@ -123,18 +123,18 @@ def _write_data_sets(indent: str) -> None:
 
 def _write_prompts(indent: str, *, verbose: bool) -> None:
     """Each prompt as a model sees it: of the default task, or of every task."""
-    shown = [name for name in TASKS.built_in if verbose or name == DEFAULT_TASK]
-    for name in shown:
+    names = [name for name in TASKS.built_in if verbose or name == DEFAULT_TASK]
+    for name in names:
         task = TASKS.get(name)
         example = EXAMPLES.get(task.language, EXAMPLES[DEFAULT])
         for prompt in SUMMARIES if task.prompt else ():
-            asked = task.asked(prompt)
-            if asked is None:
+            wording = task.asked(prompt)
+            if wording is None:
                 continue
             click.echo(f"\n{indent}{name}, {prompt}:")
             other = example if task.beside else ""
             query = Query(source=example, other=other, language=task.language, task=name)
-            for turn in asked.messages(query):
+            for turn in wording.messages(query):
                 click.echo(
                     "".join(f"{indent}    {line}".rstrip() + "\n" for line in turn.content.split("\n"))
                 )
@@ -260,9 +260,9 @@ def _card_line(card: Mapping[str, object]) -> str:
 def _providers(*, verbose: bool) -> list[tuple[str, str]]:
     rows = []
     for head, provider in catalogue.PROVIDERS.working(_report):
-        taken = ", ".join(provider.arguments)
+        arguments = ", ".join(provider.arguments)
         # The arguments make long lines: they stand only where descriptions were asked for.
-        summary = provider.summary + (f" (-M {taken})" if taken and verbose else "")
+        summary = provider.summary + (f" (-M {arguments})" if arguments and verbose else "")
         rows += [(f"{head}/{name}", line) for name, line in provider.names.items()]
         if not provider.names:
             rows.append((provider.form, summary))
@@ -278,8 +278,8 @@ def _providers(*, verbose: bool) -> list[tuple[str, str]]:
 
 def _write_transforms(*, indent: str, verbose: bool) -> None:
     """The transforms by family; `--transform` takes a family's name too."""
-    known = dict(_transforms())
-    width = max(map(len, known))
+    names = dict(_transforms())
+    width = max(map(len, names))
     identity = TransformFamily("identity", "", {"identity": ENTRIES["identity"]})
     _write_members(identity, None, indent, width, verbose=verbose)
     listed = {"identity"}
@@ -288,7 +288,7 @@ def _write_transforms(*, indent: str, verbose: bool) -> None:
             click.echo(f"\n{indent}{family.name}: {family.summary}")
             _write_members(family, language, f"{indent}  ", width, verbose=verbose)
             listed |= family.transforms.keys()
-    if added := {name: entry_of(name) for name in known if name not in listed}:
+    if added := {name: entry_of(name) for name in names if name not in listed}:
         click.echo(f"\n{indent}{PLUG_INS}: transforms of installed packages")
         family = TransformFamily(PLUG_INS, "", added)
         _write_members(family, None, f"{indent}  ", width, verbose=verbose)
@@ -307,17 +307,17 @@ def _write_members(
 def _write_transform(name: str, entry: TransformEntry, language: Language | None, indent: str) -> None:
     click.echo(f"{indent}{name}{_standing(name, language)}")
     twin = f"; its control: {entry.twin}" if entry.twin else ""
-    shown = example(name, entry, language) if language is not None else ()
+    lines = example(name, entry, language) if language is not None else ()
     resting = [f"rests on: {', '.join(entry.rests_on)}"] if entry.rests_on else []
-    for line in (entry.summary, promise(entry) + twin, *resting, *shown):
+    for line in (entry.summary, promise(entry) + twin, *resting, *lines):
         click.echo(f"{indent}    {line}".rstrip())
 
 
 def promise(entry: TransformEntry) -> str:
     """What a transform does to the meaning, in words."""
     if entry.kind == "preserving":
-        seen = ", changes what callers see" if entry.interface else ""
-        return "keeps the meaning" + seen + (f", if {entry.assumes}" if entry.assumes else "")
+        effect = ", changes what callers see" if entry.interface else ""
+        return "keeps the meaning" + effect + (f", if {entry.assumes}" if entry.assumes else "")
     if entry.kind == "prose":
         return f"changes words alone; assumed: {entry.assumes}"
     return "changes the meaning" if entry.kind == "control" else "changes nothing"

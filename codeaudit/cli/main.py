@@ -153,13 +153,13 @@ VARIABLE: Final = "CODEAUDIT_"
 
 def _note_misspelt(ctx: click.Context, group: LazyGroup, command: click.Command) -> None:
     """Tell of variables that are nearly those of an option: nobody sees that a limit does not hold."""
-    own = _variables(command)
-    for name in sorted(name for name in os.environ if name.startswith(VARIABLE) and name not in own):
+    variables = _variables(command)
+    for name in sorted(name for name in os.environ if name.startswith(VARIABLE) and name not in variables):
         if (typed := name.removeprefix(VARIABLE).lower()) in {param.name for param in command.params}:
             named = typed.replace("_", "-")
             click.echo(f"codeaudit: {name} sets no option; --{named} goes on the command line only", err=True)
             continue
-        near = get_close_matches(name, own, n=1, cutoff=0.9)
+        near = get_close_matches(name, variables, n=1, cutoff=0.9)
         # Only then: to ask the other commands takes a second.
         if near and not any(name in _variables(group.get_command(ctx, other)) for other in COMMANDS):
             click.echo(f"codeaudit: {name} sets no option; did you mean {near[0]}?", err=True)
@@ -312,15 +312,15 @@ def _interruptible() -> Iterator[None]:
 
     signals = ending_signals()
     try:
-        before = [signal.signal(each, on_interrupt) for each in signals]
+        before = [signal.signal(number, on_interrupt) for number in signals]
     except ValueError:  # not the main thread, where no signal arrives
         yield
         return
     try:
         yield
     finally:
-        for each, handler in zip(signals, before, strict=True):
-            signal.signal(each, handler)
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _say(message: str, code: int) -> int:

@@ -72,8 +72,8 @@ def complete_models(ctx: click.Context, param: click.Parameter, begun: str) -> I
     # A provider with names is completed to them; of the others only the head is known.
     named = [f"{head}/{name}" for head, provider in catalogue.providers().items() for name in provider.names]
     heads = [f"{head}/" for head, provider in catalogue.providers().items() if not provider.names]
-    known = [*catalogue.bundled(), *named, *heads, f"{catalogue.CANONICAL}/"]
-    return _starting(known, begun) or _files(begun)
+    specs = [*catalogue.bundled(), *named, *heads, f"{catalogue.CANONICAL}/"]
+    return _starting(specs, begun) or _files(begun)
 
 
 def complete_tasks(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
@@ -460,20 +460,20 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
         CorpusError: the file cannot be read.
     """
     try:
-        whole = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise CorpusError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{str(path)!r} is not TOML: {error}") from error
     # The options of `run` may stand at the top, because the file is mostly for `run`. Those of `gate` have
     # names that would clash.
-    top = {key: value for key, value in whole.items() if key not in (*TABLES, MODELS)}
-    _check_top(path, whole, top, known, command)
-    table = whole.get(command, top if command == "run" else {})
+    top = {key: value for key, value in document.items() if key not in (*TABLES, MODELS)}
+    _check_top(path, document, top, known, command)
+    table = document.get(command, top if command == "run" else {})
     if not isinstance(table, dict):
         raise UsageError(f"{command!r} in {str(path)!r} is no table; write [{command}]")
-    if command == "run" and MODELS in whole:
-        table = _with_models(path, table, whole[MODELS])
+    if command == "run" and MODELS in document:
+        table = _with_models(path, table, document[MODELS])
     settings = {key.replace("-", "_"): value for key, value in table.items()}
     for name in settings.keys() - known:
         if name in TYPED_ONLY:
@@ -546,7 +546,7 @@ def argument_texts(table: Mapping[str, object], where: str, path: object = "") -
 
 
 def _check_top(
-    path: Path, whole: Mapping[str, object], top: Mapping[str, object], known: set[str], command: str
+    path: Path, document: Mapping[str, object], top: Mapping[str, object], known: set[str], command: str
 ) -> None:
     """Check that nothing stands at the top of a file where no command would read it.
 
@@ -563,7 +563,7 @@ def _check_top(
             raise UsageError(f"unknown table {key!r} in {str(path)!r}{hint}")
         if name not in of_run and name in known and command != "run":
             raise UsageError(f"{key!r} in {str(path)!r} must stand below the line [{command}]")
-        if "run" in whole:
+        if "run" in document:
             raise UsageError(f"{key!r} in {str(path)!r} stands above the table [run]; move it into a table")
 
 
@@ -572,7 +572,7 @@ def _several(value: object) -> list[str]:
     # `[run.model-argument]` as a table is -M key=value for each key.
     if isinstance(value, Mapping):
         return argument_texts(value, "model-argument")
-    return [str(each) for each in value] if isinstance(value, list) else [str(value)]
+    return [str(part) for part in value] if isinstance(value, list) else [str(value)]
 
 
 def as_option(value: object, multiple: bool) -> object:

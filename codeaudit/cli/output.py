@@ -218,9 +218,9 @@ class _Rate(ProgressColumn):
         return Text(_rate(task.speed) if task.speed else "", style="dim")
 
 
-def _rate(each: float) -> str:
+def _rate(speed: float) -> str:
     """Units per second; a slow one is not told as 0."""
-    return f"{each:,.0f}/s" if each >= 10 else f"{each:.2g}/s"
+    return f"{speed:,.0f}/s" if speed >= 10 else f"{speed:.2g}/s"
 
 
 class ProgressMonitor:
@@ -298,8 +298,8 @@ class ProgressMonitor:
 
     def _done(self) -> str:
         seconds = time.monotonic() - self._began
-        kept = f", {self._recalled:,} from the cache" if self._recalled else ""
-        return f"{self._label}: {self._counted(self._asked)} in {seconds:,.1f} s{kept}"
+        cached = f", {self._recalled:,} from the cache" if self._recalled else ""
+        return f"{self._label}: {self._counted(self._asked)} in {seconds:,.1f} s{cached}"
 
     def _counted(self, count: int) -> str:
         return counted(count, self._unit.removesuffix("s"))

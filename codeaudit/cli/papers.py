@@ -164,8 +164,8 @@ def run(
 
     wanted = item(name)
     source = source_of(wanted)
-    known = source.scales if source.experiment is None else source.experiment.scales
-    if preset not in known:
+    presets = source.scales if source.experiment is None else source.experiment.scales
+    if preset not in presets:
         raise UsageError(f"{source.name} has no preset {preset}")
     request = Request(preset=preset, out=out, data=data, device=device, seeds=seeds, dry=dry_run, steps=ended)
     if dry_run:

@@ -57,8 +57,8 @@ def report(
     note_unbound(opened)
     if sign_key is not None and baseline is None:
         raise UsageError("--sign-key signs a baseline file; name it with --baseline FILE")
-    known = {name: files[name.replace("-", "_")] for name in (*TABLES, *PAGES, *FORMATS.plug_ins())}
-    named = {name: path for name, path in known.items() if path is not None}
+    paths = {name: files[name.replace("-", "_")] for name in (*TABLES, *PAGES, *FORMATS.plug_ins())}
+    named = {name: path for name, path in paths.items() if path is not None}
     # `--html x --latex x` would leave one of them, and `-` twice would mix them on stdout.
     if len(set(named.values())) < len(named):
         raise UsageError("two formats have the same FILE; name one for each")

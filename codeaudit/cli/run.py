@@ -78,41 +78,46 @@ def run(dry_run: bool, verbose: bool, **options: Any) -> int:
       codeaudit run --corpus src/ --model py/codeaudit_model:predict
       codeaudit run --transform reorder --trials 5 --format markdown > audit.md
     """
-    asked = _asked(options)
+    settings = _run_options(options)
     if dry_run:
-        return _planned(asked)
-    summary, folder = audited_now(asked)
-    show_run(summary, asked.format, verbose=verbose)
+        return _planned(settings)
+    summary, folder = audited_now(settings)
+    show_run(summary, settings.format, verbose=verbose)
     note_unanswered(summary, folder.path)
-    if line := _few_movable(summary, asked, folder.manifest()["corpus"]):
+    if line := _few_movable(summary, settings, folder.manifest()["corpus"]):
         note(line)
-    if asked.shard is None:
-        follows = next_commands(folder.path, asked.to_json(asked.model), judged=summary.judged)
+    if settings.shard is None:
+        follows = next_commands(folder.path, settings.to_json(settings.model), judged=summary.judged)
     else:
         follows = f"the other shards, then codeaudit merge {shlex.quote(str(folder.path))} … --out DIR"
     note(f"run folder: {folder.path}; next: {follows}")
     # A part may have no sample, or none that a transform changes. `codeaudit merge` looks at the whole.
-    if asked.shard is None:
-        demand_verdicts(summary, asked)
+    if settings.shard is None:
+        demand_verdicts(summary, settings)
     return 0
 
 
-def _few_movable(summary: Summary, asked: RunOptions, corpus: Mapping[str, Any]) -> str:
+def _few_movable(summary: Summary, options: RunOptions, corpus: Mapping[str, Any]) -> str:
     """One line on the transforms that changed few samples, if the corpus has more of them; else empty."""
     drawn, every = corpus.get("samples", 0), corpus.get("available", 0)
     left_out = sum(corpus.get("skipped", {}).values())
-    chosen = asked.movable or asked.suite is not None or asked.shard is not None or on_command_line("movable")
+    chosen = (
+        options.movable
+        or options.suite is not None
+        or options.shard is not None
+        or on_command_line("movable")
+    )
     if chosen or drawn + left_out >= every:
         return ""
     counts: dict[str, int] = {}
     for row in (row for model in summary.models for row in model.by_transform if row.kind == "preserving"):
         # A sample is movable, too, if a model gave no answer to it.
-        moved = max(row.violations.total, ceil(row.applied / asked.variants))
+        moved = max(row.violations.total, ceil(row.applied / options.variants))
         counts[row.transform] = max(moved, counts.get(row.transform, 0))
     return few_movable(counts, drawn)
 
 
-def _asked(options: Mapping[str, Any]) -> RunOptions:
+def _run_options(options: Mapping[str, Any]) -> RunOptions:
     """The options of a run; one of local models draws movable samples, too."""
     demand_retyped(options)
     options = with_models_of_file(options)
@@ -124,16 +129,16 @@ def _asked(options: Mapping[str, Any]) -> RunOptions:
     return prompted(RunOptions(**{**options, "movable": movable}))
 
 
-def audited_now(asked: RunOptions, *, resumed: Sequence[str] = RUN_AGAIN) -> tuple[Summary, RunFolder]:
+def audited_now(options: RunOptions, *, resumed: Sequence[str] = RUN_AGAIN) -> tuple[Summary, RunFolder]:
     """Audit the models with progress on stderr. Returns the summary and the run folder. `resumed` is that of
     `audit_models`.
 
     Raises:
         UsageError, CannotAudit: as `audit_models`.
     """
-    asked = _checked(asked)
+    options = _checked(options)
     command = ["codeaudit", *_recorded(sys.argv[1:])]
-    return audit_models(asked, command=command, resumed=resumed, progress=PROGRESS)
+    return audit_models(options, command=command, resumed=resumed, progress=PROGRESS)
 
 
 def _recorded(words: Sequence[str]) -> Iterator[str]:
@@ -150,41 +155,41 @@ def _may_hold_secrets(word: str) -> bool:
     return word.startswith("--") and word.removeprefix("--").replace("-", "_") in WITH_SECRETS
 
 
-def _planned(asked: RunOptions) -> int:
+def _planned(options: RunOptions) -> int:
     """Show what a run would ask.
 
     Raises:
         UsageError, CannotAudit: as `plan_run`.
     """
-    asked = _checked(asked)
-    if asked.format not in PRINTED:
-        raise UsageError(f"--dry-run --format {asked.format}: known are {', '.join(PRINTED)}")
-    plans = plan_run(asked, PROGRESS, chosen=on_command_line("movable"))
-    if asked.format == "json":
+    options = _checked(options)
+    if options.format not in PRINTED:
+        raise UsageError(f"--dry-run --format {options.format}: known are {', '.join(PRINTED)}")
+    plans = plan_run(options, PROGRESS, chosen=on_command_line("movable"))
+    if options.format == "json":
         planned = {"models": [asdict(plan) for plan in plans], "total": dict(total(plans))}
-        show_text(json.dumps({**planned, "exceeded": exceeded(plans, asked)}, indent=2) + "\n")
+        show_text(json.dumps({**planned, "exceeded": exceeded(plans, options)}, indent=2) + "\n")
     else:
-        show_sheets([plan_sheet(plans, asked)], asked.format)
+        show_sheets([plan_sheet(plans, options)], options.format)
     return 0
 
 
-def _checked(asked: RunOptions) -> RunOptions:
+def _checked(options: RunOptions) -> RunOptions:
     """The options, without those from the environment or a file that are for other models.
 
     Raises:
         UsageError: a name is unknown.
     """
-    expand(asked.transforms or ())  # rejects an unknown name before anything else
-    FORMATS.get(asked.format)  # a broken plug-in ends the command before a model is asked
-    _note_idle(asked)
+    expand(options.transforms or ())  # rejects an unknown name before anything else
+    FORMATS.get(options.format)  # a broken plug-in ends the command before a model is asked
+    _note_idle(options)
     # CODEAUDIT_BASE_URL and files may set options for models that this run does not use.
-    accepted = catalogue.accepted_options(asked.model or catalogue.bundled())
+    accepted = catalogue.accepted_options(options.model or catalogue.bundled())
     # An option on the command line is meant, so it stays, and an error says if no model takes it. One from
     # the environment or a file is for other runs, too.
-    if has_idle_url(asked.arguments, asked.model):
+    if has_idle_url(options.arguments, options.model):
         accepted -= {"base_url"}
-    idle = [name for name in asked.model_options if not on_command_line(name) and name not in accepted]
-    return replace(asked, **{name: TABLE[name].default for name in idle})
+    idle = [name for name in options.model_options if not on_command_line(name) and name not in accepted]
+    return replace(options, **{name: TABLE[name].default for name in idle})
 
 
 def _note_idle(options: RunOptions) -> None:
@@ -236,14 +241,14 @@ def compare(
       codeaudit compare codeaudit-runs/old-model --model openai/gpt-5 --base-url http://localhost:8000/v1
       codeaudit compare codeaudit-runs/public --held-out codeaudit-runs/own-code
     """
-    asked = _asked(options)
-    if asked.shard is not None:
+    settings = _run_options(options)
+    if settings.shard is not None:
         if on_command_line("shard"):
             raise UsageError("--shard: shards are made by `codeaudit run`; compare the merged runs")
-        asked = replace(asked, shard=None)
+        settings = replace(settings, shard=None)
     # With CODEAUDIT_MODEL set for `run`, `compare ONE TWO` must not audit another model.
     from_outside = click.get_current_context().get_parameter_source("model") is ParameterSource.ENVIRONMENT
-    models = () if runs and from_outside else asked.model
+    models = () if runs and from_outside else settings.model
     idle = [name for name in options if name != "format" and on_command_line(name)]
     if idle and not models:
         flags = ", ".join(TABLE[name].flag for name in idle)
@@ -253,7 +258,7 @@ def compare(
     if dry_run:
         if not models:
             raise UsageError("--dry-run: finished runs ask nothing; it goes with --model")
-        return _planned(_on_inputs_of(runs, asked))
+        return _planned(_on_inputs_of(runs, settings))
     folders = [read_run(path) for path in runs]
     # First, because an audit costs: a path that does not exist is told before it.
     other = [] if held_out is None else [read_run(held_out)]
@@ -263,14 +268,14 @@ def compare(
         note_unbound(opened)
         note_unanswered(opened.summary, opened.path)
     if models:
-        asked = _on_inputs_of(runs, asked)
-        own = (("--held-out", held_out), ("--html", html))
-        named = [word for flag, path in own if path is not None for word in (flag, str(path))]
+        settings = _on_inputs_of(runs, settings)
+        files = (("--held-out", held_out), ("--html", html))
+        named = [word for flag, path in files if path is not None for word in (flag, str(path))]
         again = ["codeaudit", "compare", *map(str, runs), *named]
-        summary, folder = audited_now(asked, resumed=again)
+        summary, folder = audited_now(settings, resumed=again)
         note_unanswered(summary, folder.path)
         note(f"run folder: {folder.path}")
-        demand_verdicts(summary, asked)
+        demand_verdicts(summary, settings)
         folders.append(read_run(folder.path))
         judged.append(read_compared(folders[-1], scores=bool(other)))
     compared = compare_runs(judged, held_out=held[0] if held else None)
@@ -278,12 +283,14 @@ def compare(
         pages = list(zip((*folders, *other), (*judged, *held), strict=True))
         write_or_show(html, comparison_page(compared, pages))
     if html != STDOUT:
-        show(compared, asked.format)
+        show(compared, settings.format)
     return 0
 
 
-def _on_inputs_of(runs: Sequence[Path], asked: RunOptions) -> RunOptions:
+def _on_inputs_of(runs: Sequence[Path], options: RunOptions) -> RunOptions:
     """The options with the inputs of the first run: only answers on the same inputs can be paired."""
-    if not runs or asked.suite is not None:
-        return asked
-    return replace(asked, suite=runs[0] / SUITE, movable=asked.movable if on_command_line("movable") else 0)
+    if not runs or options.suite is not None:
+        return options
+    return replace(
+        options, suite=runs[0] / SUITE, movable=options.movable if on_command_line("movable") else 0
+    )

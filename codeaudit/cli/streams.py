@@ -49,8 +49,8 @@ def sound_streams(*, lasting: bool) -> Iterator[None]:
     finally:
         if not lasting:
             sys.stdin, sys.stdout, sys.stderr = before
-            for stream, given in zip((stdin, stdout, stderr), before, strict=True):
-                if stream is not given:
+            for stream, old in zip((stdin, stdout, stderr), before, strict=True):
+                if stream is not old:
                     stream.close()
 
 

@@ -62,8 +62,8 @@ def asked_to_stop() -> Iterator[Callable[[], bool]]:
     before: dict[signal.Signals, Any] = {}
 
     def restore() -> None:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal asked
@@ -74,8 +74,8 @@ def asked_to_stop() -> Iterator[Callable[[], bool]]:
             os.write(2, b"codeaudit: finishing this step; Ctrl-C again ends without saving\n")
 
     try:
-        for each in ending_signals():
-            before[each] = signal.signal(each, on_interrupt)
+        for number in ending_signals():
+            before[number] = signal.signal(number, on_interrupt)
     except ValueError:  # not the main thread, where no signal arrives
         yield lambda: False
         return
@@ -114,15 +114,15 @@ class TrainingMonitor:
             transient=True,
         )
         self._silent = silent
-        self._shown = console.is_terminal and not silent
+        self._has_bar = console.is_terminal and not silent
         self._task = self._bar.add_task(label, total=learner.total)
-        self._told = 0.0
+        self._last_line = 0.0
         self._first: tuple[int, Moment] | None = None
         self._loss = 0.0
         self._peak = partial(peak, learner.device, half=learner.half)
 
     def __enter__(self) -> "TrainingMonitor":
-        self._live = self._bar if self._shown else nullcontext()
+        self._live = self._bar if self._has_bar else nullcontext()
         self._live.__enter__()
         keep_clean()
         return self
@@ -140,10 +140,10 @@ class TrainingMonitor:
         self._first = self._first or (progress.step, self._moment(progress))
         for monitor in self._others:
             monitor.stepped(progress, loss)
-        if self._shown:
+        if self._has_bar:
             self._bar.update(self._task, completed=progress.step, description=self._line(progress))
-        elif progress.seconds - self._told >= LINE_EVERY and not self._silent:
-            self._told = progress.seconds
+        elif progress.seconds - self._last_line >= LINE_EVERY and not self._silent:
+            self._last_line = progress.seconds
             note(self._line(progress))
 
     def epoch(self, progress: "TrainingProgress") -> None:
@@ -193,7 +193,7 @@ def trained(
     from codeaudit.audit.training import trainer  # brings torch
     from codeaudit.audit.training.logs import logged
 
-    made = not out.exists()
+    is_new = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
     if not execution.processes.first:
         logs = ()
@@ -221,7 +221,7 @@ def trained(
         except ValueError as error:
             raise UsageError(f"these sizes do not fit together: {error}") from error
         finally:
-            if made:
+            if is_new:
                 _remove_if_empty(out)
         if not execution.processes.first:
             return ()
@@ -279,8 +279,10 @@ def _demand_own(out: Path) -> None:
     names = {path.name for path in out.iterdir()} if out.is_dir() else set[str]()
     others = sorted(name for name in names - LEFT if not name.startswith("."))
     if others and names.isdisjoint({CARD, STATE_FILE}):
-        some = ", ".join(others[:3] + ["…"] * (len(others) > 3))
-        raise RunError(f"{str(out)!r} holds other files ({some}) and no training; give a new folder as --out")
+        examples = ", ".join(others[:3] + ["…"] * (len(others) > 3))
+        raise RunError(
+            f"{str(out)!r} holds other files ({examples}) and no training; give a new folder as --out"
+        )
     if out.exists() and not out.is_dir():
         raise RunError(f"{str(out)!r} is a file; give a folder as --out")
 
@@ -469,7 +471,7 @@ def train(
     compiled: bool,
     limit: int | None,
     logs: str | None,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Train NETWORK on a corpus. Ctrl-C saves; the same command resumes.
 
@@ -486,10 +488,10 @@ def train(
     # `None` means not given: the defaults are those of the recipe of each paper.
     options = {
         name: value
-        for name, value in given.items()
+        for name, value in values.items()
         if value is not None and (on_command_line(name) or not registry.foreign(family, task, name))
     }
-    if given.get("steps") is not None and given.get("epochs") is not None and on_command_line("epochs"):
+    if values.get("steps") is not None and values.get("epochs") is not None and on_command_line("epochs"):
         raise UsageError("--steps goes instead of --epochs; leave one out")
     folder = family.home.rpartition(".")[2]
     structure = presets.structure(folder, structural)
@@ -510,8 +512,8 @@ def train(
             known = any(
                 not registry.foreign(other, task, name) for other in registry.FAMILIES if task in other.tasks
             )
-            shown = SPELLINGS.get(name, name).replace("_", "-")
-            raise UsageError(f"--{shown} is no option of {model if known else f'task {task!r}'}")
+            flag = SPELLINGS.get(name, name).replace("_", "-")
+            raise UsageError(f"--{flag} is no option of {model if known else f'task {task!r}'}")
     named = renaming(columns)
     # Here, so that `codeaudit train --help` and wrong options need no torch.
     import torch
@@ -525,7 +527,7 @@ def train(
 
     encoder = None
     if start is not None and start.startswith(HUB):
-        encoder = _encoder(start, model, task, family, given)
+        encoder = _encoder(start, model, task, family, values)
     begun = None if start is None or encoder is not None else opened(start, model)
     if begun is not None:
         sizes, structure_before = begun.defaults(folder)
@@ -575,7 +577,7 @@ def train(
 
 
 def _encoder(
-    start: str, model: str, task: str, family: registry.NetworkFamily, given: Mapping[str, object]
+    start: str, model: str, task: str, family: registry.NetworkFamily, values: Mapping[str, object]
 ) -> "EncoderStart":
     """The pretrained encoder of `--from hf/NAME`.
 
@@ -584,13 +586,13 @@ def _encoder(
         ModelError: it cannot be read.
     """
     if model not in family.encoders:
-        able = ", ".join(encoder for each in registry.FAMILIES for encoder in each.encoders)
+        able = ", ".join(encoder for other in registry.FAMILIES for encoder in other.encoders)
         raise UsageError(
             f"--from {start}: {model} for {task!r} cannot begin with an encoder of the library; "
             f"{able} for 'function-name' can"
         )
     for name in OF_ENCODER:
-        if given.get(name):
+        if values.get(name):
             raise UsageError(
                 f"--{name.replace('_', '-')} does not go with --from {start}: the encoder decides it"
             )

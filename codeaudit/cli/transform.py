@@ -152,8 +152,8 @@ class CombinedCorpus(BaseCorpus):
             yield from part.read(skipped)
 
 
-def preview(request: FilePerturbation, progress: RunProgress, seen: FileSeen) -> CountsByTransform:
-    """Perturb the files in memory only; `seen` receives each of them.
+def preview(request: FilePerturbation, progress: RunProgress, on_file: FileSeen) -> CountsByTransform:
+    """Perturb the files in memory only; `on_file` receives each of them.
 
     Raises:
         CorpusError, UsageError: as `FilePerturbation.paths`; CorpusError also if no source file can be read.
@@ -162,17 +162,19 @@ def preview(request: FilePerturbation, progress: RunProgress, seen: FileSeen) ->
 
     def results() -> Iterator[FileResult]:
         for source in request.paths:
-            whole = source.is_dir()
-            root, paths = (source, _sources(source, progress)) if whole else (source.parent, [source.name])
+            is_folder = source.is_dir()
+            root, paths = (
+                (source, _sources(source, progress)) if is_folder else (source.parent, [source.name])
+            )
             yield from _perturbed(request, root, paths, counts, progress)
 
     for result in _some_read(results(), progress):
-        seen(result)
+        on_file(result)
     return counts
 
 
-def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: FileSeen) -> CountsByTransform:
-    """Write a perturbed copy to `out`; `seen` receives each source file.
+def copy(request: FilePerturbation, out: Path, progress: RunProgress, on_file: FileSeen) -> CountsByTransform:
+    """Write a perturbed copy to `out`; `on_file` receives each source file.
 
     Raises:
         UsageError: `out` lies in a source, or is not empty.
@@ -200,7 +202,7 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
         counts: CountsByTransform = {}
         results = _perturbed(request, place, _sources(place, progress), counts, progress, _home(sources))
         for result in _some_read(results, progress):
-            seen(result)
+            on_file(result)
             # An unchanged file keeps its time stamp, which build tools look at.
             if result.after != result.before:
                 replace_file(place / result.path, result.after)
@@ -213,9 +215,9 @@ def write_suite(
     sources: tuple[str, ...],
     path: Path,
     progress: RunProgress,
-    seen: Callable[[Case], None],
+    on_case: Callable[[Case], None],
 ) -> CountsByTransform:
-    """Write a suite of samples of these corpora; `seen` receives each case. `options` decide which
+    """Write a suite of samples of these corpora; `on_case` receives each case. `options` decide which
     samples and variants are drawn.
 
     Raises:
@@ -240,7 +242,7 @@ def write_suite(
     inputs = draw(options, task, whole, truth, progress)
     progress.note(inputs.headline)
     if inputs.labels.follows_variants:
-        progress.note(f"labels: {inputs.told_labels}")
+        progress.note(f"labels: {inputs.label_source}")
     if options.execute:
         inputs = with_witnesses(inputs)
     folder = RunFolder(path.parent)
@@ -259,7 +261,7 @@ def write_suite(
             # The shares that the table shows are those of the plain draw.
             if not case.extra:
                 count(counts, case.outcomes)
-            seen(case)
+            on_case(case)
     return counts
 
 
@@ -278,11 +280,11 @@ def _home(sources: list[Path]) -> Callable[[str], Path]:
     """Where a file of the copy comes from."""
     if len(sources) == 1 and sources[0].is_dir():
         return lambda path: sources[0] / path
-    own = {real_path(source).name: source for source in sources}
+    by_name = {real_path(source).name: source for source in sources}
 
     def place(path: str) -> Path:
         first, _, rest = path.partition("/")
-        return own[first] / rest if rest else own[first]
+        return by_name[first] / rest if rest else by_name[first]
 
     return place
 
@@ -351,8 +353,8 @@ def no_source_files(root: Path) -> CorpusError:
     # As a run says it of a corpus of files.
     more = f" ({line}); {rewritten_today()}" if line else ""
     titles = list(dict.fromkeys(_titles()))
-    known = " or ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))
-    return CorpusError(f"no {known} files in {str(root)!r}{more}")
+    names = " or ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))
+    return CorpusError(f"no {names} files in {str(root)!r}{more}")
 
 
 def _titles() -> list[str]:
@@ -425,9 +427,9 @@ CONFIRMED: Final = "confirmed"
 
 
 def confirmed_copy(
-    request: VerifyRequest, out: Path | None, seen: FileSeen, progress: RunProgress
+    request: VerifyRequest, out: Path | None, on_file: FileSeen, progress: RunProgress
 ) -> Confirmation:
-    """Write a copy of a project with the orders that its own tests confirm to `out`; `seen` receives each
+    """Write a copy of a project with the orders that its own tests confirm to `out`; `on_file` receives each
     source file. Nothing is written where `out` is absent.
 
     Raises:
@@ -439,7 +441,7 @@ def confirmed_copy(
     with scratch_folder("confirm") as scratch:
         confirmed = confirm(WorkingCopy.make(request, scratch, progress), request.seeds[0])
     for result in confirmed.files:
-        seen(result)
+        on_file(result)
     if out is not None:
         with _beside(out) as place:
             modes = copy_tree(request.project, place)
@@ -601,11 +603,11 @@ def _confirmed(
         project=Path(sources[0]), words=command_words(words), transforms=(REORDER.name,), seeds=(seed,)
     )
 
-    def seen(result: FileResult) -> None:
+    def on_file(result: FileResult) -> None:
         if diff:
             show_text(visible(file_diff(result.path, result.before, result.after)))
 
-    confirmed = confirmed_copy(request, out, seen, PROGRESS)
+    confirmed = confirmed_copy(request, out, on_file, PROGRESS)
     counts: CountsByTransform = {}
     prepare(counts, (REORDER.name,))
     for result in confirmed.files:
@@ -701,15 +703,15 @@ def _files(
         **{name: options[name] for name in ("seed", "sites", "dependence", "macros", "workers")},
     )
 
-    def seen(result: FileResult) -> None:
+    def on_file(result: FileResult) -> None:
         if out == STDOUT:
             show_bytes(result.after)
         if diff:
             show_text(visible(file_diff(result.path, result.before, result.after)))
 
     if out is None or out == STDOUT:
-        return preview(request, PROGRESS, seen)
-    counts = copy(request, out, PROGRESS, seen)
+        return preview(request, PROGRESS, on_file)
+    counts = copy(request, out, PROGRESS, on_file)
     note(f"perturbed copy: {out}")
     return counts
 
@@ -719,15 +721,15 @@ def _suite(
 ) -> CountsByTransform:
     """Write a suite."""
 
-    def seen(case: Case) -> None:
+    def on_case(case: Case) -> None:
         for outcome in case.outcomes:
             if diff and isinstance(outcome, Perturbed):
                 origin = outcome.sample.origin
                 name = f"{origin.path}:{origin.line} {outcome.transform} {outcome.variant}"
                 show_text(visible(text_diff(name, outcome.sample.source, outcome.source)))
 
-    given = {name: value for name, value in options.items() if value is not None}
-    return write_suite(RunOptions(**given), sources, path, PROGRESS, seen)
+    settings = {name: value for name, value in options.items() if value is not None}
+    return write_suite(RunOptions(**settings), sources, path, PROGRESS, on_case)
 
 
 def _show(

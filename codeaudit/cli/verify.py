@@ -207,10 +207,10 @@ def _check_default(copy: WorkingCopy) -> None:
         return
     builds = (words for file, words in BUILDS.items() if (copy.folder / file).exists())
     usual = next(builds, USUAL.get(written[0], "npm test"))
-    held = " and ".join(LANGUAGES.get(name).title for name in written)
+    titles = " and ".join(LANGUAGES.get(name).title for name in written)
     raise UsageError(
-        f"{str(copy.request.project)!r} holds {held} and no Python, and {PYTEST!r}, the default, does not "
-        f"test {held}; give --test-command, such as {usual!r}"
+        f"{str(copy.request.project)!r} holds {titles} and no Python, and {PYTEST!r}, the default, does not "
+        f"test {titles}; give --test-command, such as {usual!r}"
     )
 
 
@@ -262,7 +262,7 @@ def _failure_lines(trial: VerifyTrial, failure: NewFailure) -> Iterator[str]:
     yield f"FAILS NOW (seed {trial.seed}): {failure.test}" + (
         f"; {failure.tests:,} tests have no result" if failure.test == STOPPED else ""
     )
-    for line in _shown(failure.text):
+    for line in _error_lines(failure.text):
         yield f"    {line}"
     for unit in failure.units:
         changed = trial.files[unit.path]
@@ -270,7 +270,7 @@ def _failure_lines(trial: VerifyTrial, failure: NewFailure) -> Iterator[str]:
         yield from _indented(_diff(changed, unit))
 
 
-def _shown(text: str) -> list[str]:
+def _error_lines(text: str) -> list[str]:
     """The lines of a failure's text that hold the error."""
     lines = text.strip().splitlines()
     # The JVM begins with the error and ends with the test runner's frames; Python does the opposite.
@@ -292,8 +292,8 @@ def _culprit_lines(narrowed: Bisection) -> Iterator[str]:
             yield f"  alone it makes {fail} {culprit.tests[0]}"
         yield from _indented(_culprit_diff(culprit))
     if narrowed.unexplained:
-        shown = ", ".join(narrowed.unexplained[:SHOWN])
-        yield f"not narrowed down: {shown}{', …' if len(narrowed.unexplained) > SHOWN else ''}"
+        names = ", ".join(narrowed.unexplained[:SHOWN])
+        yield f"not narrowed down: {names}{', …' if len(narrowed.unexplained) > SHOWN else ''}"
 
 
 def _closing_lines(verified: Verification) -> Iterator[str]:

@@ -94,9 +94,9 @@ def _families(name: str) -> Iterator[str]:
     for family in LANGUAGES.get(name).families:
         of_kind = {
             kind: ", ".join(
-                f"`{own}`{'§' if entry.kind == 'prose' else ''}"
+                f"`{member}`{'§' if entry.kind == 'prose' else ''}"
                 f"{'†' if entry.interface else ''}{'‡' if entry.assumes else ''}"
-                for own, entry in family.transforms.items()
+                for member, entry in family.transforms.items()
                 if (entry.kind == "control") == (kind == "control")
             )
             for kind in ("preserving", "control")
@@ -110,11 +110,11 @@ def _transforms(name: str) -> Iterator[str]:
     language = LANGUAGES.get(name)
     for family in language.families:
         yield f"## {family.name}\n\n{family.summary}\n"
-        for own, entry in family.transforms.items():
-            yield f"### {own}\n"
-            yield f"{_sentence(entry.summary)} {_sentence(promise(entry))}{_further(own, entry, name)}\n"
-            if shown := list(example(own, entry, language)):
-                yield "\n".join(["```diff", *shown, "```\n"])
+        for member, entry in family.transforms.items():
+            yield f"### {member}\n"
+            yield f"{_sentence(entry.summary)} {_sentence(promise(entry))}{_further(member, entry, name)}\n"
+            if lines := list(example(member, entry, language)):
+                yield "\n".join(["```diff", *lines, "```\n"])
 
 
 def _sentence(text: str) -> str:
@@ -154,8 +154,8 @@ def _command(command: click.Command, name: str, above: click.Context) -> Iterato
         yield f"```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```\n"
         yield from _paragraphs(command.help or "")
         yield from _options(command, context)
-        for inner, each in command.commands.items() if isinstance(command, click.Group) else ():
-            yield from _command(each, inner, context)
+        for inner, child in command.commands.items() if isinstance(command, click.Group) else ():
+            yield from _command(child, inner, context)
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -172,8 +172,8 @@ def _paragraphs(text: str) -> Iterator[str]:
 def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     rows: dict[Heading, list[tuple[str, str]]] = {}
     # A command keeps its help option with the names of its first context, which may be another one's.
-    shown = click.Option(context.help_option_names, is_flag=True, help="Show this message and exit.")
-    for param in (*command.params, shown):
+    extra = click.Option(context.help_option_names, is_flag=True, help="Show this message and exit.")
+    for param in (*command.params, extra):
         if isinstance(param, click.Option) and (record := param.get_help_record(context)) is not None:
             rows.setdefault(subject(param.name), []).append(record)
     for heading in filter(rows.__contains__, get_args(Heading)):
@@ -199,8 +199,8 @@ def _data_sets() -> Iterator[str]:
     """The data sets that are read in their own columns."""
     yield "| data set | where | columns | licence | known errors |\n|---|---|---|---|---|"
     for data_set in DATA_SETS:
-        known = data_set.known_errors or "none that we know"
-        cells = (data_set.name, data_set.place, ", ".join(data_set.columns), data_set.licence, known)
+        errors = data_set.known_errors or "none that we know"
+        cells = (data_set.name, data_set.place, ", ".join(data_set.columns), data_set.licence, errors)
         yield f"| {' | '.join(_literal(_cell(cell)) for cell in cells)} |"
 
 
@@ -212,7 +212,7 @@ def _tasks() -> Iterator[str]:
     languages = {name: LANGUAGES.get(name).title for name in LANGUAGES.built_in}
     yield f"| task | {' | '.join(languages.values())} |\n|---|{':-:|' * len(languages)}"
     for name in TASKS.built_in:
-        cells = ("–" if TASKS.get(name).refuses(each) else "✓" for each in languages)
+        cells = ("–" if TASKS.get(name).refuses(language) else "✓" for language in languages)
         yield f"| `{name}` | {' | '.join(cells)} |"
     kinds = ("program", "language model", *BY_ANSWER)
     yield f"\n| task | {' | '.join(kinds)} | bundled |\n|---|{':-:|' * len(kinds)}---|"
@@ -232,8 +232,8 @@ def _suites() -> Iterator[str]:
         yield f"## {SUITE}/{name}\n\n{_sentence(suite_line(name))}\n"
         yield f"{suite.paper}. Its transforms were looked up in <{suite.source}>.\n"
         yield "| the original's | ours (languages); what differs |\n|---|---|"
-        for each in suite.originals:
-            yield f"| {_literal(each.name)} | {_literal(_cell(counterparts_in_words(each)))} |"
+        for original in suite.originals:
+            yield f"| {_literal(original.name)} | {_literal(_cell(counterparts_in_words(original)))} |"
         yield ""
         yield from (f"- {_literal(difference)}" for difference in suite.differences)
         if suite.figures:

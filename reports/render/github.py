@@ -60,19 +60,19 @@ def summary(
     parts = [table, f"\n<details><summary>{title}</summary>\n\n"]
     end = "\n</details>\n"
     # 100 bytes for the line about what is left out.
-    left = room - len("".join(parts).encode("utf-8", "replace")) - len(end) - 100
-    shown = 0
+    rest = room - len("".join(parts).encode("utf-8", "replace")) - len(end) - 100
+    count = 0
     for case in ordered[:DETAILED]:
         part = _detail(case)
         size = len(part.encode("utf-8", "replace"))
         # The cases are sorted by importance: the first one that does not fit ends the list.
-        if size > left:
+        if size > rest:
             break
         parts.append(part)
-        left -= size
-        shown += 1
-    if shown < len(ordered):
-        parts.append(f"\n{len(ordered) - shown} more are in the run folder.\n")
+        rest -= size
+        count += 1
+    if count < len(ordered):
+        parts.append(f"\n{len(ordered) - count} more are in the run folder.\n")
     return _cut("".join([*parts, end]), room)
 
 
@@ -80,7 +80,7 @@ def first(violated: Iterable[ReportedCase], lasting: Collection[Place]) -> list[
     """Sort cases by importance: steady samples, violated for the first time, then by number of violated
     variants."""
     return sorted(
-        violated, key=lambda case: (case.unsteady > 0, case.known(lasting), -len(case.of("violated")))
+        violated, key=lambda case: (case.unsteady > 0, case.is_lasting(lasting), -len(case.of("violated")))
     )
 
 
@@ -104,10 +104,10 @@ def _property(text: str) -> str:
 
 def _detail(case: ReportedCase) -> str:
     origin = case.sample.origin
-    shown = visible(diff(case, case.of("violated")[0]))
-    fence = "`" * max(3, _longest_run(shown) + 1)
+    text = visible(diff(case, case.of("violated")[0]))
+    fence = "`" * max(3, _longest_run(text) + 1)
     head = _code(f"{plain(case.model)}, {plain(origin.path)}:{origin.line}: {visible(case.headline)}")
-    return f"\n{head}\n\n{fence}diff\n{shown}\n{fence}\n"
+    return f"\n{head}\n\n{fence}diff\n{text}\n{fence}\n"
 
 
 def _code(text: str) -> str:

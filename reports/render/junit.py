@@ -108,7 +108,7 @@ def _test(classname: str, case: ReportedCase) -> Xml.Element:
     test = _element(" ".join(filter(None, named)), classname)
     match case.state:
         case "violated":
-            _ended(test, "failure", "invariance", f"{_place(case)}: {case.headline}", _told(case))
+            _ended(test, "failure", "invariance", f"{_place(case)}: {case.headline}", _details(case))
         case "unjudged":
             # An error asks for a repair: the model gave no answer. If the edit changes the right answer there
             # is nothing to repair.
@@ -146,7 +146,7 @@ def _reasons(variants: Iterable[Variant]) -> str:
     return "; ".join(dict.fromkeys(variant.reason for variant in variants))
 
 
-def _told(case: ReportedCase) -> str:
+def _details(case: ReportedCase) -> str:
     violated = case.of("violated")
     parts = [_place(case)]
     for variant in violated[:SHOWN]:

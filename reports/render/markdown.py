@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from codeaudit.reports.first_screen import every_sheet
 from codeaudit.reports.records import Comparison, Summary
-from codeaudit.reports.sheets import Cell, Sheet, told_once
+from codeaudit.reports.sheets import Cell, Sheet, legends_once
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +24,7 @@ def markdown(report: Summary | Comparison) -> str:
 
 def of_sheets(sheets: Iterable[Sheet]) -> str:
     """Return these tables as Markdown with a final newline."""
-    return "\n".join(map(_sheet, told_once(sheets)))
+    return "\n".join(map(_sheet, legends_once(sheets)))
 
 
 def _sheet(sheet: Sheet) -> str:

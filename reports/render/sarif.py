@@ -35,7 +35,7 @@ def sarif(
     placed = [case for case in violated if places[case.sample.origin.path] is not None]
     # False before True: steady samples and new results first, because only the first 5,000 are shown. The
     # sort is stable, so the rest keeps its order.
-    placed.sort(key=lambda case: (case.unsteady > 0, case.known(lasting or ())))
+    placed.sort(key=lambda case: (case.unsteady > 0, case.is_lasting(lasting or ())))
     shown = placed[:MOST]
     rules = list(dict.fromkeys(case.transform for case in shown))
     results = [
@@ -96,7 +96,7 @@ def _result(case: ReportedCase, rule: int, place: str, lasting: Collection[Place
     fingerprint = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     state = {}
     if lasting is not None:
-        state["baselineState"] = "unchanged" if case.known(lasting) else "new"
+        state["baselineState"] = "unchanged" if case.is_lasting(lasting) else "new"
     return {
         "ruleId": case.transform,
         "ruleIndex": rule,

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from codeaudit.reports.first_screen import every_sheet
 from codeaudit.reports.records import Comparison, Summary
-from codeaudit.reports.sheets import Cell, Sheet, told_once
+from codeaudit.reports.sheets import Cell, Sheet, legends_once
 
 LONG: Final = 11
 """Where the columns do not fit, a longer word breaks at its hyphens."""
@@ -39,7 +39,7 @@ def render(report: Summary | Comparison, console: Console) -> None:
 
 def show_sheets(sheets: Iterable[Sheet], console: Console) -> None:
     """Print tables with their notes and legends."""
-    for number, sheet in enumerate(told_once(sheets)):
+    for number, sheet in enumerate(legends_once(sheets)):
         if number:
             console.print()
         for text in sheet.lead:

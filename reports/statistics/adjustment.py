@@ -56,7 +56,7 @@ def ranked(result: Metric | Paired) -> Ranked | None:
     if len(names) < 3 or result.test.p is None or result.test.p >= ALPHA:
         return None
     pairs = result.pairs if isinstance(result, Metric) else result.contrasts
-    alike = [(each.first, each.second) for each in pairs if each.p_adjusted >= ALPHA]
+    alike = [(pair.first, pair.second) for pair in pairs if pair.p_adjusted >= ALPHA]
     return Ranked(names, cliques(names, alike))
 
 

@@ -28,7 +28,7 @@ class LabelCounts:
     label: str
     true: int
     """Samples that have it."""
-    said: int
+    answers: int
     """Samples whose answer it is."""
     hits: int
     """Samples of both kinds."""
@@ -36,17 +36,17 @@ class LabelCounts:
     @property
     def f1(self) -> float | None:
         """`None` if it is neither right nor said anywhere."""
-        return 2 * self.hits / (self.true + self.said) if self.true + self.said else None
+        return 2 * self.hits / (self.true + self.answers) if self.true + self.answers else None
 
 
 def by_label(table: Table) -> tuple[LabelCounts, ...]:
     """The counts of each label, the commonest first."""
-    said = Counter[str]()
+    answers = Counter[str]()
     for row in table.values():
-        said.update(row)
-    names = table.keys() | said.keys()
+        answers.update(row)
+    names = table.keys() | answers.keys()
     counts = [
-        LabelCounts(name, sum(table.get(name, {}).values()), said[name], table.get(name, {}).get(name, 0))
+        LabelCounts(name, sum(table.get(name, {}).values()), answers[name], table.get(name, {}).get(name, 0))
         for name in names
     ]
     return tuple(sorted(counts, key=lambda count: (-count.true, count.label)))

@@ -49,8 +49,8 @@ def numbered(original: Sequence[Hashable], variants: Sequence[Sequence[Hashable]
     rows = [original, *(variant for variant in variants if len(variant) == len(original))]
     if len(original) < 2 or len(rows) < 2:
         return None
-    known: dict[Hashable, int] = {}
-    return tuple(tuple(known.setdefault(answer, len(known)) for answer in row) for row in rows)
+    numbers: dict[Hashable, int] = {}
+    return tuple(tuple(numbers.setdefault(answer, len(numbers)) for answer in row) for row in rows)
 
 
 def distance(draws: Draws) -> Fraction:
@@ -103,8 +103,8 @@ def mean_distance(samples: Sequence[Draws], *, seed: int = 0) -> Moved:
             total += shuffled
         else:
             single.append(1.0)
-    whole = estimated(distances, _share(total, sum(distances, Fraction(0))), least=LEAST, most=MOST)
-    return Moved(whole, sum(p <= LEVEL for p in holm(single)))
+    estimate = estimated(distances, _share(total, sum(distances, Fraction(0))), least=LEAST, most=MOST)
+    return Moved(estimate, sum(p <= LEVEL for p in holm(single)))
 
 
 def _share(shuffled: "np.ndarray[tuple[int], np.dtype[np.float64]]", apart: Fraction) -> float:

@@ -173,11 +173,11 @@ def flips(differences: Sequence[Fraction], *, above: bool = False) -> float:
     if not moved:
         return 1.0
     unit = lcm(*(difference.denominator for difference in moved))
-    whole = [int(difference * unit) for difference in moved]
-    step = gcd(*whole)
+    numbers = [int(difference * unit) for difference in moved]
+    step = gcd(*numbers)
     # Sorted, so that drawn flips do not depend on the order of the samples.
-    sizes = sorted(Counter(abs(number) // step for number in whole).items())
-    observed, reach = sum(whole) // step, sum(size * times for size, times in sizes)
+    sizes = sorted(Counter(abs(number) // step for number in numbers).items())
+    observed, reach = sum(numbers) // step, sum(size * times for size, times in sizes)
     if not above:
         observed = abs(observed)
     tail = _exact(sizes, reach, observed) if 2 * reach + 1 <= CELLS else _drawn(sizes, reach, observed)
@@ -211,12 +211,12 @@ def _drawn(sizes: Sequence[tuple[int, int]], reach: int, observed: int) -> float
     # Sizes from scores may be too large for 64 bits.
     factors = np.array([2 * size / reach for size, _ in sizes])
     numbers = np.array([times for _, times in sizes])
-    least, reached, left = observed / reach - 1e-9, 0, DRAWS
-    while left:
-        some = min(left, max(1, DRAWN // len(sizes)))
+    least, reached, rest = observed / reach - 1e-9, 0, DRAWS
+    while rest:
+        count = min(rest, max(1, DRAWN // len(sizes)))
         # The number of positive signs among those of one size is binomial.
-        reached += int((rng.binomial(numbers, 0.5, (some, len(sizes))) @ factors - 1 >= least).sum())
-        left -= some
+        reached += int((rng.binomial(numbers, 0.5, (count, len(sizes))) @ factors - 1 >= least).sum())
+        rest -= count
     # The signs that were found are one of the draws, so that p is never 0.
     return (reached + 1) / (DRAWS + 1)
 

@@ -97,13 +97,13 @@ def power(samples: int, rise: float, *, churn: float, alpha: float, margin: floa
     return _powers(samples, churn, alpha=alpha, margin=margin)(rise)
 
 
-def samples_needed(rise: float, wanted: float, *, churn: float, alpha: float, margin: float) -> int | None:
-    """Return a number of samples for which `power` is at least `wanted`, the smallest to about 1 %; `None`
+def samples_needed(rise: float, target: float, *, churn: float, alpha: float, margin: float) -> int | None:
+    """Return a number of samples for which `power` is at least `target`, the smallest to about 1 %; `None`
     above `MOST`.
     """
 
     def enough(number: int) -> bool:
-        return power(number, rise, churn=churn, alpha=alpha, margin=margin) >= wanted
+        return power(number, rise, churn=churn, alpha=alpha, margin=margin) >= target
 
     # Power goes up and down a little with the number of samples, because counts are whole numbers: a more
     # precise number would add nothing.
@@ -229,11 +229,11 @@ def _tail(losses: Sequence[float]) -> tuple[str, float]:
     if len(losses) > FEW:
         return "sign flips over samples, normal", float(ndtr(-total / sqrt(float(values @ values))))
     rng = np.random.default_rng(len(losses))
-    reached, left = 0, DRAWS
-    while left:
-        some = min(left, CELLS // len(losses))
-        signs = rng.integers(0, 2, size=(some, len(losses)), dtype=np.int8) * 2 - 1
+    reached, rest = 0, DRAWS
+    while rest:
+        count = min(rest, CELLS // len(losses))
+        signs = rng.integers(0, 2, size=(count, len(losses)), dtype=np.int8) * 2 - 1
         # Equal sums may differ in their last digits.
         reached += int((signs @ values >= total - 1e-9).sum())
-        left -= some
+        rest -= count
     return "sign flips over samples", (reached + 1) / (DRAWS + 1)

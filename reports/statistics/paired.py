@@ -259,12 +259,12 @@ def detectable_difference(n: int, discordant: int, *, alpha: float) -> float | N
     """
     if n <= 0:
         return None
-    seen = discordant / n
+    share = discordant / n
 
-    def shown(difference: float) -> bool:
-        return power(difference, n=n, discordance=max(seen, difference), alpha=alpha) >= POWER
+    def enough(difference: float) -> bool:
+        return power(difference, n=n, discordance=max(share, difference), alpha=alpha) >= POWER
 
-    return crossing(0.0, 1.0, PRECISION, shown) if shown(1.0) else None
+    return crossing(0.0, 1.0, PRECISION, enough) if enough(1.0) else None
 
 
 def _discordant(
@@ -391,4 +391,4 @@ def _ranks(outcomes: Mapping[str, Sequence[bool | Fraction]], better: Better) ->
         for model, outcome in zip(outcomes, row, strict=True):
             before = sum(sign * other < sign * outcome for other in row)
             ranks[model].append(before + (row.count(outcome) + 1) / 2)
-    return {model: fmean(each) for model, each in ranks.items() if each}
+    return {model: fmean(numbers) for model, numbers in ranks.items() if numbers}

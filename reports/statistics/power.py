@@ -73,10 +73,10 @@ def detectable(
     mixture = _mixture(variants, variants if repeats is None else repeats, noise)
     limits: dict[int, float] = {}
 
-    def shown(share: float) -> bool:
+    def enough(share: float) -> bool:
         return _power(samples, share, mixture, limits) >= power
 
-    return crossing(0.0, 1.0, PRECISION, shown) * steady if shown(1.0) else None
+    return crossing(0.0, 1.0, PRECISION, enough) * steady if enough(1.0) else None
 
 
 def chance_of_noise(floor: float) -> float:
@@ -126,8 +126,8 @@ def _power(samples: int, share: float, mixture: Mixture, limits: dict[int, float
         if number not in limits:
             limits[number] = _limit(number, noise, mixture)
     above = affected * mixture.mean - np.array([limits[number] for number in affected.tolist()])
-    shown = np.where(varied > 0, ndtr(above / np.where(varied > 0, varied, 1.0)), above >= -1e-6)
-    return float(np.sum(chances * shown))
+    powers = np.where(varied > 0, ndtr(above / np.where(varied > 0, varied, 1.0)), above >= -1e-6)
+    return float(np.sum(chances * powers))
 
 
 def _limit(affected: int, quiet: float, mixture: Mixture) -> float:
@@ -139,8 +139,8 @@ def _limit(affected: int, quiet: float, mixture: Mixture) -> float:
     from scipy.special import ndtr
 
     if affected > COUNTED:
-        own = sum(value**2 * chance for value, chance in mixture.dealt)
-        return Z * sqrt(affected * own + quiet)
+        variance = sum(value**2 * chance for value, chance in mixture.dealt)
+        return Z * sqrt(affected * variance + quiet)
     chances = _sums(mixture, affected)
     sums = np.arange(len(chances)) + affected * mixture.dealt[0][0]
     if not quiet:

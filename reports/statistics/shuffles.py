@@ -96,8 +96,8 @@ def tails(pools: Sequence[tuple[Pool, int]], unit: int, observed: int) -> tuple[
     from scipy.special import ndtr
 
     chances = [(shuffles(pool), unit // pool.unit, times) for pool, times in pools]
-    low = sum(min(each) * scale * times for each, scale, times in chances)
-    high = sum(max(each) * scale * times for each, scale, times in chances)
+    low = sum(min(table) * scale * times for table, scale, times in chances)
+    high = sum(max(table) * scale * times for table, scale, times in chances)
     if high - low >= CELLS:
         variance = sum(spread(pool) * times for pool, times in pools) * unit**2
         # Half a unit belongs to the tail, because sums are whole numbers.
@@ -105,9 +105,9 @@ def tails(pools: Sequence[tuple[Pool, int]], unit: int, observed: int) -> tuple[
         return float(ndtr(-upper)), float(ndtr(-lower))
     cells = next_fast_len(high - low + 1, real=True)
     waves = np.ones(cells // 2 + 1, dtype=np.complex128)
-    for each, scale, times in chances:
+    for table, scale, times in chances:
         mass = np.zeros(cells)
-        for value, chance in each.items():
+        for value, chance in table.items():
             mass[value * scale % cells] += chance
         waves *= rfft(mass) ** times
     # Beginning with the lowest sum.
@@ -129,10 +129,10 @@ def shuffles(pool: Pool) -> dict[int, float]:
     for size in pool.sizes:
         grown: dict[tuple[int, int], int] = {}
         for (dealt, value), number in ways.items():
-            for some in range(min(size, pool.originals - dealt) + 1):
-                more = within * (some * (some - 1) // 2) - across * some * (size - some)
-                key = dealt + some, value + more
-                grown[key] = grown.get(key, 0) + number * comb(size, some)
+            for count in range(min(size, pool.originals - dealt) + 1):
+                more = within * (count * (count - 1) // 2) - across * count * (size - count)
+                key = dealt + count, value + more
+                grown[key] = grown.get(key, 0) + number * comb(size, count)
         ways = grown
     every = comb(sum(pool.sizes), pool.originals)
     return {value: number / every for (dealt, value), number in ways.items() if dealt == pool.originals}

@@ -141,7 +141,7 @@ def conover(groups: Mapping[str, Sequence[float]]) -> tuple[Pairwise, ...]:
         table = posthoc_conover([list(groups[name]) for name in names]).to_numpy()
         for i, j in combinations(range(k), 2):
             raw.append((names[i], names[j], float(table[i, j]), "Conover t"))
-    adjusted = holm([each[2] for each in raw])
+    adjusted = holm([row[2] for row in raw])
     return tuple(
         Pairwise(
             first=first,
@@ -187,9 +187,9 @@ def _rank(groups: Values) -> _Ranks:
         rank[value] = 2 * before + times + 1
         before += times
     doubled = tuple(tuple(rank[value] for value in group) for group in groups)
-    flat = [each for group in doubled for each in group]
+    flat = [number for group in doubled for number in group]
     # Ties are corrected for by the real variance of the ranks in place of (n³ - n) / 12.
-    return _Ranks(doubled, sum(each**2 for each in flat) - len(flat) * (len(flat) + 1) ** 2)
+    return _Ranks(doubled, sum(number**2 for number in flat) - len(flat) * (len(flat) + 1) ** 2)
 
 
 def _statistic(ranks: _Ranks) -> float:
@@ -220,7 +220,7 @@ def _exact(ranks: _Ranks) -> tuple[float, float] | None:
     weights = np.cumprod([1, *base[:-1]])
     states = np.zeros((1, len(base)), dtype=np.int64)
     times = np.ones(1, dtype=np.float64)
-    for rank in sorted(each for group in ranks.doubled for each in group):
+    for rank in sorted(rank for group in ranks.doubled for rank in group):
         grown, counts = [], []
         for group, size in enumerate(sizes):
             room = states[:, group] < size

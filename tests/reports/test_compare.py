@@ -10,7 +10,7 @@ import pytest
 from codeaudit.reports.compare import compare
 from codeaudit.reports.observations import observe
 from codeaudit.reports.records import ComparedRun, Comparison, Metric, ModelHeader, RunHeader
-from codeaudit.reports.shared_inputs import SharedInputs, asked
+from codeaudit.reports.shared_inputs import SharedInputs, input_key
 from codeaudit.reports.statistics.paired import SampleOutcome, compare_excess
 from codeaudit.reports.summarise import summarise
 from codeaudit.reports.verdict import verdict
@@ -245,11 +245,11 @@ def test_only_shared_inputs_count_beside_repeats_and_variants_in_their_order() -
     for model, answers, again in (("a", "..x.", "x."), ("b", "x..", ".")):
         # The last variant comes first, and `b` was never judged on variant 3.
         for variant in reversed(range(len(answers))):
-            asked_ = asked("preserving", "rename", f"text {variant}", variant)
-            inputs.add(model, "preserving", "s", asked_, violated=answers[variant] == "x", variant=variant)
+            key = input_key("preserving", "rename", f"text {variant}", variant)
+            inputs.add(model, "preserving", "s", key, violated=answers[variant] == "x", variant=variant)
         for variant, answer in enumerate(again):
-            asked_ = asked("identity", "identity", "same", variant)
-            inputs.add(model, "identity", "s", asked_, violated=answer == "x", variant=variant)
+            key = input_key("identity", "identity", "same", variant)
+            inputs.add(model, "identity", "s", key, violated=answer == "x", variant=variant)
     found = inputs.beyond_noise("preserving", steady=())
     # `b` has one repeat, so one variant counts: variant 0.
     assert found == {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from codeaudit.reports import wording
 from codeaudit.reports.records import Comparison
 from codeaudit.reports.render.csv import tables
-from codeaudit.reports.sheets import Sheet, sheets, told_once
+from codeaudit.reports.sheets import Sheet, legends_once, sheets
 from codeaudit.reports.statistics.adjustment import cliques
 from codeaudit.reports.statistics.paired import compare_paired
 from codeaudit.reports.statistics.trials import compare_trials
@@ -95,11 +95,11 @@ def test_what_sees_nothing_is_not_best_by_violating_nothing() -> None:
 def test_a_sentence_that_explains_a_word_stands_once_on_a_page() -> None:
     first = Sheet(title="a", columns=(), rows=(), notes=("n",), legend=("one word.", "another."))
     second = replace(first, title="b", legend=("another.", "a third."))
-    assert [sheet.legend for sheet in told_once([first, second])] == [
+    assert [sheet.legend for sheet in legends_once([first, second])] == [
         ("one word.", "another."),
         ("a third.",),
     ]
-    assert [sheet.notes for sheet in told_once([first, second])] == [("n",), ("n",)]
+    assert [sheet.notes for sheet in legends_once([first, second])] == [("n",), ("n",)]
 
 
 @pytest.mark.slow

@@ -82,7 +82,7 @@ def charts(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> list
     `predictions` holds, by model, the ratios of real-valued answers to variants over the answer to their
     original.
     """
-    made = [
+    pictures = [
         _scatter(summary),
         _bars(summary, "preserving", "Violations by transform"),
         _bars(summary, "control", "Sensitivity by control"),
@@ -90,16 +90,16 @@ def charts(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> list
         _curves(summary),
         _histogram(summary, predictions),
     ]
-    return [chart for chart in made if chart is not None]
+    return [chart for chart in pictures if chart is not None]
 
 
 def diagrams(comparison: Comparison) -> list[Chart]:
     """Return the critical-difference diagrams of a comparison."""
-    made = [
-        *(_diagram(each, "trials") for each in comparison.metrics),
-        *(_diagram(each, "shared") for each in comparison.paired),
+    pictures = [
+        *(_diagram(metric, "trials") for metric in comparison.metrics),
+        *(_diagram(paired, "shared") for paired in comparison.paired),
     ]
-    return [chart for chart in made if chart is not None]
+    return [chart for chart in pictures if chart is not None]
 
 
 def legend(models: Sequence[str]) -> str:
@@ -113,33 +113,33 @@ def legend(models: Sequence[str]) -> str:
 
 def _scatter(summary: Summary) -> Chart | None:
     """Draw quality against violations, with areas by model size (SPE paper, figures 6 and 7)."""
-    shown = [
+    points = [
         (number, model, model.score.original, rate)
         for number, model in enumerate(summary.models)
         if model.score.original is not None and (rate := _violated(model)) is not None
     ]
-    if not shown:
+    if not points:
         return None
-    score = shown[0][1].score
+    score = points[0][1].score
     name, share = wording.score_name(score.name), wording.is_share(score)
-    values = [value for _, _, value, _ in shown]
+    values = [value for _, _, value, _ in points]
     # One model, or equal scores, have no range: a quarter of the value stands in for it.
     room = (max(values) - min(values)) / 4 or abs(values[0]) / 4 or 0.1
     most = 1.0 if share and score.better == "higher" else inf
     low, high = max(0.0, min(values) - room), min(most, max(values) + room)
-    top = min(1.0, max(rate for _, _, _, rate in shown) * 1.25) or 0.1
-    largest = max(model.parameters or 0 for _, model, _, _ in shown) or 1
+    top = min(1.0, max(rate for _, _, _, rate in points) * 1.25) or 0.1
+    largest = max(model.parameters or 0 for _, model, _, _ in points) or 1
     height = 300
     better = ", lower is better" if score.better == "lower" else ""
-    beyond = " beyond noise" if any(wording.is_noisy(model) for _, model, _, _ in shown) else ""
+    beyond = " beyond noise" if any(wording.is_noisy(model) for _, model, _, _ in points) else ""
     start = f", axis from {wording.value(low, share=share)}" if low > 0 else ""
     parts = _axes(height, top, f"violation rate{beyond}", f"{name}{better}{start} →")
     for n in range(4):
         value = low + (high - low) * n / 3
         parts.append(_label(_x(n / 3), height - 22, wording.value(value, share=share), anchor="middle"))
     labels, words = [], []
-    taken: list[tuple[float, float, float]] = []
-    for number, model, value, rate in shown:
+    boxes: list[tuple[float, float, float]] = []
+    for number, model, value, rate in points:
         x, y = _x((value - low) / (high - low)), _y(rate / top, height)
         # The area grows with the number of weights, so the radius with its root. 4 is still visible.
         radius = max(4.0, 22 * sqrt((model.parameters or 0) / largest))
@@ -154,12 +154,12 @@ def _scatter(summary: Summary) -> Chart | None:
         u = min(max(x, half), WIDTH - half)
         # Above and below in turn, a little further away each time, until the name overlaps no other. A name
         # without room is left out; the legend has it.
-        for n in range(2 * len(shown)):
+        for n in range(2 * len(points)):
             v = y + radius + 14 + 7 * (n - 1) if n % 2 else y - radius - 5 - 7 * n
             if 26 < v < height - 40 and not any(
-                abs(v - b) < 14 and abs(u - a) < half + c for a, b, c in taken
+                abs(v - b) < 14 and abs(u - a) < half + c for a, b, c in boxes
             ):
-                taken.append((u, v, half))
+                boxes.append((u, v, half))
                 labels.append(_label(u, v, text, anchor="middle", name="strong"))
                 break
     return Chart(
@@ -192,13 +192,13 @@ class _Bar(NamedTuple):
 def _bar(model: ModelSummary, row: ByTransform) -> _Bar:
     rate, excess = row.violations, row.excess
     if not wording.is_noisy(model) or excess.points is None:
-        shown = wording.percent(rate.rate)
-        about = f"{shown} ({wording.interval(rate)}; {wording.counts(rate)})"
-        return _Bar(rate.rate, rate.low, rate.high, shown, about)
-    shown, _, counts = wording.excess_lines(excess, row.noise)
+        text = wording.percent(rate.rate)
+        about = f"{text} ({wording.interval(rate)}; {wording.counts(rate)})"
+        return _Bar(rate.rate, rate.low, rate.high, text, about)
+    text, _, counts = wording.excess_lines(excess, row.noise)
     share, low, high = (max(0.0, end or 0.0) for end in (excess.points, excess.low, excess.high))
-    about = f"{shown} points beyond noise ({wording.ends(excess)}; {counts})"
-    return _Bar(share, low, high, shown, about)
+    about = f"{text} points beyond noise ({wording.ends(excess)}; {counts})"
+    return _Bar(share, low, high, text, about)
 
 
 def _bars(summary: Summary, kind: str, title: str) -> Chart | None:
@@ -214,7 +214,7 @@ def _bars(summary: Summary, kind: str, title: str) -> Chart | None:
     height = 26 + sum(22 + line * len(rows) for rows in groups.values())
 
     def place(share: float | None) -> float:
-        return left + (right - left) * _known(share)
+        return left + (right - left) * _or_zero(share)
 
     parts, words = [], []
     for n in range(5):
@@ -442,5 +442,5 @@ def _short(text: str, most: int = NAME) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _known(value: float | None) -> float:
+def _or_zero(value: float | None) -> float:
     return 0.0 if value is None else value

@@ -40,11 +40,11 @@ def comparison_html(comparison: Comparison, runs: Sequence[RunOnPage]) -> str:
 
 def _models(runs: Sequence[ComparedRun]) -> dict[str, ModelSummary]:
     """The models under the names of the comparison; of one that stands in several runs the first summary."""
-    shown = labels(runs)
+    label_of = labels(runs)
     by_name: dict[str, ModelSummary] = {}
     for run in runs:
         for model in run.summary.models:
-            name = shown[run.name, model.model]
+            name = label_of[run.name, model.model]
             by_name.setdefault(name, replace(model, model=name))
     return by_name
 

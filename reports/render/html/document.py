@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from codeaudit.audit.records import Answer, Audited, Predicted, Unjudged, Violated, answer_from_json
 from codeaudit.reports import wording
-from codeaudit.reports.explanations import Asked, answer_text, reply_text, steadiness
+from codeaudit.reports.explanations import RepeatCounts, answer_text, reply_text, steadiness
 from codeaudit.reports.first_screen import every_sheet, first_screen
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.render.html.charts import Chart, charts, escaped, items, legend, mark, sentences
@@ -30,18 +30,18 @@ BEHIND: Final = ("size", "asked")
 """Columns that say nothing of robustness. On a narrow screen they would stand in front of those that do."""
 
 
-def opening(summary: Summary, asked: Sequence[str]) -> str:
+def opening(summary: Summary, lines: Sequence[str]) -> str:
     """Return the sentences above everything else.
 
     Args:
         summary: the numbers.
-        asked: when which models were asked what, and what that cost, in sentences.
+        lines: when which models were asked what, and what that cost, in sentences.
     """
     lead = sentences(
         [*first_screen(summary).lead, *verdict_within(summary)],
         "No answer to a perturbed input could be judged.",
     )
-    return f'{lead}<div class="asked">{"".join(f"<p>{escaped(line)}</p>" for line in asked)}</div>'
+    return f'{lead}<div class="asked">{"".join(f"<p>{escaped(line)}</p>" for line in lines)}</div>'
 
 
 def scorecards(summary: Summary) -> str:
@@ -148,7 +148,7 @@ def browser(
     explained = {_name(row): row for row in explanations}
     candidates = _Candidates(explained={row["sample"] for row in explanations})
     for seed, record in audited:
-        asked = _asked(record)
+        counts = _repeat_counts(record)
         for violated in record.verdicts:
             if not isinstance(violated, Violated) or violated.perturbed.kind != "preserving":
                 continue
@@ -166,11 +166,11 @@ def browser(
                 "variant": perturbed.variant,
                 "text": candidate.text_number(perturbed.source),
                 "notes": [move.note[:LONG] for move in perturbed.moves],
-                "before": _told(violated.before),
-                "after": _told(violated.after),
+                "before": _prediction(violated.before),
+                "after": _prediction(violated.after),
             }
-            if asked.changed:
-                row["repeats"] = steadiness(asked)
+            if counts.changed:
+                row["repeats"] = steadiness(counts)
             name = (record.model, seed, record.sample.id, perturbed.transform, perturbed.variant)
             if why := explained.get(name):
                 row["least"] = {
@@ -179,17 +179,17 @@ def browser(
                     "of": why["moves_before"],
                     "smallest": why["smallest"],
                     "queries": why["queries"],
-                    "after": _shown(answer_from_json(why["after"])),
+                    "after": _answer(answer_from_json(why["after"])),
                 }
             candidates.add(candidate, row)
     return candidates.fitting(draw)
 
 
-def _asked(record: Audited) -> Asked:
+def _repeat_counts(record: Audited) -> RepeatCounts:
     """The judged repeats of a sample."""
-    repeats = [each for each in record.verdicts if each.perturbed.kind == "identity"]
-    judged = [isinstance(each, Violated) for each in repeats if not isinstance(each, Unjudged)]
-    return Asked(len(judged), sum(judged))
+    repeats = [verdict for verdict in record.verdicts if verdict.perturbed.kind == "identity"]
+    judged = [isinstance(repeat, Violated) for repeat in repeats if not isinstance(repeat, Unjudged)]
+    return RepeatCounts(len(judged), sum(judged))
 
 
 @dataclass(slots=True)
@@ -215,7 +215,7 @@ class _Candidate:
         self.large = self.large or max(len(source), len(self.sample.source)) > LARGE
         return self.texts.setdefault(source, len(self.texts))
 
-    def made(self) -> dict[str, Any]:
+    def entry(self) -> dict[str, Any]:
         """Return the sample as the page has it."""
         sample = self.sample
         entry: dict[str, Any] = {
@@ -229,7 +229,7 @@ class _Candidate:
         if sample.other and sample.other != sample.source:
             entry["other"] = sample.other
         if sample.label is not None:
-            entry["label"] = _shown(sample.label)
+            entry["label"] = _answer(sample.label)
         if graph := self.drawing:
             entry["graph"] = {"lines": graph.lines, "after": graph.after, "layers": graph.layers}
         return entry
@@ -240,7 +240,7 @@ class _Candidates:
 
     def __init__(self, *, explained: Collection[str]) -> None:
         self._explained = explained
-        self._kept: dict[str, _Candidate] = {}
+        self._by_id: dict[str, _Candidate] = {}
         self._places: dict[str, int] = {}
         self._refused = 0
         self._full = False
@@ -249,15 +249,15 @@ class _Candidates:
 
     def of(self, sample: Sample) -> _Candidate | None:
         """Return the candidate of a sample. `None` if there is no room; then its violation is counted."""
-        if (known := self._kept.get(sample.id)) is not None:
+        if (known := self._by_id.get(sample.id)) is not None:
             return known
         if sample.id in self._places or (self._full and sample.id not in self._explained):
             self._refused += 1
             return None
         self._places[sample.id] = len(self._places)
-        self._kept[sample.id] = made = _Candidate(sample, self._places[sample.id])
-        self._weigh(made, sample.source)
-        return made
+        self._by_id[sample.id] = candidate = _Candidate(sample, self._places[sample.id])
+        self._weigh(candidate, sample.source)
+        return candidate
 
     def add(self, candidate: _Candidate, row: dict[str, Any]) -> None:
         """Add a violation of a candidate."""
@@ -273,8 +273,8 @@ class _Candidates:
         if self._size > CANDIDATES:
             self._full = True
             # First samples with large texts, because a few of them may take most of the room.
-            self._drop(each for each in self._order() if each.large)
-            last = [each for each in self._order() if each.sample.id not in self._explained]
+            self._drop(other for other in self._order() if other.large)
+            last = [other for other in self._order() if other.sample.id not in self._explained]
             # More than is needed, so that this is done seldom.
             while last and self._size > 0.9 * CANDIDATES:
                 self._drop([last.pop()])
@@ -282,36 +282,37 @@ class _Candidates:
     def fitting(self, draw: Callable[[Sample], Drawing | None]) -> Browser:
         """Return those that fit, or a few more, with their drawings. Explained ones come first."""
         fit = self._drawn(draw)
-        if len(fit) < len(self._kept) and any(each.large for each in self._kept.values()):
-            self._drop(each for each in self._order() if each.large)
+        if len(fit) < len(self._by_id) and any(candidate.large for candidate in self._by_id.values()):
+            self._drop(candidate for candidate in self._order() if candidate.large)
             fit = self._drawn(draw)
         self._drop(self._order()[len(fit) :])
-        fit.sort(key=lambda each: each.place)
+        fit.sort(key=lambda candidate: candidate.place)
         # By sample, worst first: those with a smallest edit, then those with the most changed answers.
         order = sorted(
             range(len(fit)),
             key=lambda place: (fit[place].sample.id not in self._explained, -len(fit[place].rows), place),
         )
         rows = [ViolationRow(place, text) for place in order for text in fit[place].rows]
-        return Browser(samples=[each.made() for each in fit], rows=rows, left_out=self._refused)
+        return Browser(samples=[candidate.entry() for candidate in fit], rows=rows, left_out=self._refused)
 
     def _drawn(self, draw: Callable[[Sample], Drawing | None]) -> list[_Candidate]:
         """The first ones that fit."""
         meter, fit = _PackedSize(level=9), []
-        for each in self._order():
+        for candidate in self._order():
             # A drawing is expensive: only of what fits.
-            if not each.drawn:
-                each.drawn, each.drawing = True, draw(each.sample)
-            meter.add(json.dumps(each.made(), separators=(",", ":")))
-            meter.add("".join(each.rows))
+            if not candidate.drawn:
+                candidate.drawn, candidate.drawing = True, draw(candidate.sample)
+            meter.add(json.dumps(candidate.entry(), separators=(",", ":")))
+            meter.add("".join(candidate.rows))
             if meter.characters > NEARLY:
                 break
-            fit.append(each)
+            fit.append(candidate)
         return fit
 
     def _order(self) -> list[_Candidate]:
         return sorted(
-            self._kept.values(), key=lambda kept: (kept.sample.id not in self._explained, kept.place)
+            self._by_id.values(),
+            key=lambda candidate: (candidate.sample.id not in self._explained, candidate.place),
         )
 
     def _weigh(self, candidate: _Candidate, *texts: str) -> None:
@@ -320,10 +321,10 @@ class _Candidates:
         self._size += size
 
     def _drop(self, candidates: Iterable[_Candidate]) -> None:
-        for each in candidates:
-            self._refused += len(each.rows)
-            self._size -= each.size
-            del self._kept[each.sample.id]
+        for candidate in candidates:
+            self._refused += len(candidate.rows)
+            self._size -= candidate.size
+            del self._by_id[candidate.sample.id]
 
 
 class _PackedSize:
@@ -341,34 +342,34 @@ class _PackedSize:
         return grown
 
 
-def packed(shown: Browser) -> str:
+def packed(content: Browser) -> str:
     """Return the data as base64 of deflated JSON. The last violations are dropped if there are too many."""
-    code = _pack(shown)
+    code = _pack(content)
     if len(code) > BUDGET:
         # First samples with large texts, because a few of them may take most of the room.
-        longest = [max(map(len, (sample["source"], *sample["texts"]))) for sample in shown.samples]
-        _keep(shown, [row for row in shown.rows if longest[row.place] <= LARGE])
-        code = _pack(shown)
+        longest = [max(map(len, (sample["source"], *sample["texts"]))) for sample in content.samples]
+        _keep(content, [row for row in content.rows if longest[row.place] <= LARGE])
+        code = _pack(content)
     while len(code) > BUDGET:
         # In proportion to what is too much, a little less each time: compression makes the size no exact
         # multiple.
-        _keep(shown, shown.rows[: int(0.95 * len(shown.rows) * BUDGET / len(code))])
-        code = _pack(shown)
+        _keep(content, content.rows[: int(0.95 * len(content.rows) * BUDGET / len(code))])
+        code = _pack(content)
     return code
 
 
-def _keep(shown: Browser, rows: list[ViolationRow]) -> None:
-    shown.left_out += len(shown.rows) - len(rows)
-    shown.rows = rows
+def _keep(content: Browser, rows: list[ViolationRow]) -> None:
+    content.left_out += len(content.rows) - len(rows)
+    content.rows = rows
 
 
-def _pack(shown: Browser) -> str:
+def _pack(content: Browser) -> str:
     # Samples whose violations were all dropped are dropped, too.
-    used = sorted({row.place for row in shown.rows})
+    used = sorted({row.place for row in content.rows})
     number = {place: new for new, place in enumerate(used)}
     # ASCII escapes, so that lone surrogates survive; deflate makes up for their length.
-    samples = (json.dumps(shown.samples[place], separators=(",", ":")) for place in used)
-    rows = (row.placed(number[row.place]) for row in shown.rows)
+    samples = (json.dumps(content.samples[place], separators=(",", ":")) for place in used)
+    rows = (row.placed(number[row.place]) for row in content.rows)
     # One at a time, because the whole text takes ten times as much room as the result.
     deflated = zlib.compressobj(9)
     pieces = [
@@ -384,10 +385,10 @@ def _joined(items: Iterable[str]) -> Iterator[str]:
         yield f",{item}" if number else item
 
 
-def _told(predicted: Predicted) -> dict[str, Any]:
+def _prediction(predicted: Predicted) -> dict[str, Any]:
     best = sorted(predicted.scores, key=lambda pair: (-pair[1], pair[0]))[:SCORES]
     entry: dict[str, Any] = {
-        "answer": _shown(predicted.answer),
+        "answer": _answer(predicted.answer),
         "scores": [[label[:LONG], float(f"{score:.4g}")] for label, score in best],
     }
     if predicted.replies:
@@ -396,7 +397,7 @@ def _told(predicted: Predicted) -> dict[str, Any]:
     return entry
 
 
-def _shown(answer: Answer) -> str:
+def _answer(answer: Answer) -> str:
     return _cut(answer_text(answer))
 
 

@@ -9,7 +9,7 @@ import pytest
 from codeaudit.cli.explain import violations
 from codeaudit.cli.main import main
 from codeaudit.finished_runs import read_run
-from codeaudit.reports.explanations import Asked, steadiness
+from codeaudit.reports.explanations import RepeatCounts, steadiness
 from codeaudit.transforms import permission
 from codeaudit.transforms.python.ledger import LEDGER
 from tests.support.endpoints import says, serving
@@ -366,8 +366,10 @@ def test_violations_of_steady_samples_come_first(
         f"unsteady: {last.changed} of 4 repeats of the unchanged input got another answer, so this change may be "
         "noise"
     )
-    assert steadiness(Asked(4, 0)) == "steady: all 4 repeats of the unchanged input got the first answer"
-    assert steadiness(Asked()) == ""
+    assert (
+        steadiness(RepeatCounts(4, 0)) == "steady: all 4 repeats of the unchanged input got the first answer"
+    )
+    assert steadiness(RepeatCounts()) == ""
 
 
 READS_A_REGISTER = """

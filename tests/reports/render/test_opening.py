@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.finished_runs import _asked
+from codeaudit.finished_runs import _opening
 from codeaudit.reports.first_screen import first_screen
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.render.html.document import (
@@ -87,7 +87,7 @@ def test_a_run_without_judged_answers_says_so() -> None:
 
 
 def asked(manifest: dict[str, object]) -> list[str]:
-    return list(_asked(manifest, full()))
+    return list(_opening(manifest, full()))
 
 
 def test_date_and_cost_are_told() -> None:
