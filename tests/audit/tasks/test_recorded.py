@@ -66,7 +66,7 @@ def _of(known: Any, task: Task) -> Any:
         for said, number in row.items():
             for _ in range(number):
                 tallied.add(said, label)
-    agreement = tallied.found() if model.agreement.classes else model.agreement
+    agreement = tallied.agreement() if model.agreement.classes else model.agreement
     return replace(known.summary, reacts=task.reacts, models=(replace(model, agreement=agreement),))
 
 
