@@ -217,9 +217,9 @@ class _Tables:
                 self._open(behind)  # it may be the end of this one
         is_strange = _STRANGE.search(text) or _is_template(node)
         for declarator, name, wrapping in _declared(node):
-            own = wrapping[-1] if wrapping else ""
+            last = wrapping[-1] if wrapping else ""
             # A function has the type of its result; the name of an array is a pointer.
-            stars = wrapping[:-1] if own == "function_declarator" else wrapping
+            stars = wrapping[:-1] if last == "function_declarator" else wrapping
             self.all.add(name)
             words = f"{base or ''} {'*' * len(stars)}" if stars else base
             if self._is_cpp:
@@ -227,12 +227,12 @@ class _Tables:
                     self._open(declarator)
                 if table is self.types:
                     self._count(name, declarator)
-                elif own == "function_declarator":
+                elif last == "function_declarator":
                     if node.type != "declaration":
                         continue  # a function is called, and what it gives is not asked
                     if kind is None and (name != _class_around(node) or b"static " in text):
                         self._open(declarator)  # no constructor, but `T (name);`
-                if is_strange or own.startswith(("function", "array")) or "reference_declarator" in wrapping:
+                if is_strange or last.startswith(("function", "array")) or "reference_declarator" in wrapping:
                     words = None
             table[name] |= {words} if words or table is not self.types else {None, OBJECT}
             if around := _class_around(node):
@@ -250,8 +250,8 @@ class _Tables:
             return None if base is None else self._base(base)
         if node.type == "qualified_identifier" and number_type(text.removeprefix("std::")):
             return text.removeprefix("std::")
-        known = node.type in ("primitive_type", "sized_type_specifier", "type_identifier")
-        return " ".join(sorted(text.split())) if known else None
+        is_plain = node.type in ("primitive_type", "sized_type_specifier", "type_identifier")
+        return " ".join(sorted(text.split())) if is_plain else None
 
 
 _tables = lru_cache(maxsize=512)(_Tables)

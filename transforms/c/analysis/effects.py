@@ -112,8 +112,8 @@ class CFacts(ScopeFacts):
             return True
         # A name for a type may stand for an array, such as `va_list`; an array is never assigned.
         value = node.child("value")
-        given = value is not None and value.kind not in ("array_initializer", "string_literal")
-        return given or binding.number in self._assigned or self.code.type_of_variable(binding) is not None
+        is_set = value is not None and value.kind not in ("array_initializer", "string_literal")
+        return is_set or binding.number in self._assigned or self.code.type_of_variable(binding) is not None
 
 
 class CEffectCollector(EffectCollector):
@@ -153,8 +153,8 @@ class CEffectCollector(EffectCollector):
         node = node.unparenthesized
         if node.kind == "identifier":
             binding = self.names.binding(node)
-            known = binding is not None and self.facts.text(node) not in self.facts.code.macros.defined
-            return (binding.number,) if binding is not None and known else None
+            is_known = binding is not None and self.facts.text(node) not in self.facts.code.macros.defined
+            return (binding.number,) if binding is not None and is_known else None
         if node.kind == "decimal_integer_literal":
             return (self.facts.text(node),)
         if node.kind != "field_access":
