@@ -370,8 +370,8 @@ def seal(
 
     def encrypted(file: str, entry: TensorEntry, data: Bytes) -> Bytes:
         name = f"{file}/{entry.name}"
-        made, tags[name] = salted.encrypted(data, name)
-        return made
+        ciphertext, tags[name] = salted.encrypted(data, name)
+        return ciphertext
 
     with writing(out) as place:
         for name in _kept(folder, files):
