@@ -75,9 +75,9 @@ class ValueWriter:
             return {"range": [self.item(value.start), self.item(value.stop), self.item(value.step)]}
         if value is ...:
             return {"ellipsis": 0}
-        known = self._met.get(id(value))
-        if known is not None:
-            return known
+        reference = self._met.get(id(value))
+        if reference is not None:
+            return reference
         self._alive.append(value)
         if kind is tuple or kind is frozenset:
             # Behind its parts, because it can only be made when they are there.
@@ -112,7 +112,7 @@ class ValueWriter:
         items = [self.item(part) for pair in value.items() for part in pair]
         if kind is defaultdict:
             factory = value.default_factory
-            if factory is not None and all(factory is not known for known in _FACTORIES):
+            if factory is not None and all(factory is not maker for maker in _FACTORIES):
                 raise CannotCarry
             items.insert(0, None if factory is None else factory.__name__)
         return [kind.__name__, items]
@@ -359,7 +359,7 @@ def _length(items: list[Any]) -> int | None:
 
 
 def _factory(name: object) -> Any:
-    factory = next((known for known in _FACTORIES if known.__name__ == name), None)
+    factory = next((maker for maker in _FACTORIES if maker.__name__ == name), None)
     if factory is None:
         raise ValueError("no factory")
     return factory

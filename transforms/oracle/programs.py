@@ -126,21 +126,21 @@ class Programs:
                 "told": writing,
             }
             # No argument, because a text may be longer than those may be.
-            given = os.memfd_create("job")
-            os.write(given, json.dumps(job).encode())
-            os.lseek(given, 0, os.SEEK_SET)
+            file = os.memfd_create("job")
+            os.write(file, json.dumps(job).encode())
+            os.lseek(file, 0, os.SEEK_SET)
             process = subprocess.Popen(
-                [sys.executable, "-S", "-s", "-P", "-B", "-X", "utf8", "-c", _BOOT, str(given)],
+                [sys.executable, "-S", "-s", "-P", "-B", "-X", "utf8", "-c", _BOOT, str(file)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env={"PATH": "/nonexistent", "LANG": "C.UTF-8"},
                 cwd=place,
-                pass_fds=(writing, given),
+                pass_fds=(writing, file),
                 start_new_session=True,
             )
             os.close(writing)
-            os.close(given)
+            os.close(file)
             try:
                 printed, errors, cut = self._read(process, len(runs) or 1)
             finally:
@@ -156,7 +156,7 @@ class Programs:
         """The steps that run a program, after one that compiles it if the language has a compiler."""
         tool, known = self._tool, self._found
         environment = {"HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "TZ": "UTC"}
-        given = {
+        step = {
             "words": [known.path, *tool.run, tool.file],
             "readable": known.readable,
             "executable": known.executable,
@@ -167,20 +167,20 @@ class Programs:
         }
         if not tool.build:
             words = [known.path, *tool.run, tool.file]
-            return [{**given, "words": [*words, *more]} for more in _words(runs)]
+            return [{**step, "words": [*words, *more]} for more in _words(runs)]
         limits = replace(self._limits, cpu_seconds=_COMPILE_SECONDS, memory=_COMPILE_MEMORY, resident=0)
         build = {
-            **given,
+            **step,
             "words": [known.path, *tool.build],
             "environment": {**environment, "PATH": known.path_list},
             "limits": asdict(limits),
             "starts": True,
             "needed": True,
         }
-        made = os.path.join(folder, PROGRAM)
+        program = os.path.join(folder, PROGRAM)
         loader, *libraries = known.libraries
-        run = {**given, "readable": libraries, "executable": [made, loader]}
-        return [build, *({**run, "words": [made, *more]} for more in _words(runs))]
+        run = {**step, "readable": libraries, "executable": [program, loader]}
+        return [build, *({**run, "words": [program, *more]} for more in _words(runs))]
 
     def _read(self, process: subprocess.Popen[bytes], runs: int) -> tuple[str, str, str]:
         """What a process prints until it ends, and the cause if it has to be ended before."""
@@ -229,8 +229,8 @@ class ProgramCaller(Programs):
         by_program = {text: [call for program, call in calls if program == text] for text, _ in calls}
         by_call = {
             (program, call): result
-            for program, own in by_program.items()
-            for call, result in zip(own, self._built(program, own), strict=True)
+            for program, group in by_program.items()
+            for call, result in zip(group, self._built(program, group), strict=True)
         }
         return [by_call[pair] for pair in calls]
 

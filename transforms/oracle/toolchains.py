@@ -340,8 +340,8 @@ def _sanitizing(tool: Toolchain) -> Installed | None:
     if not all(map(os.path.isabs, paths)):
         return None
     # AddressSanitizer reads where its own process has memory.
-    own = (*known.libraries, os.path.realpath(paths[-1]), "/proc/self/maps")
-    return replace(known, libraries=own)
+    libraries = (*known.libraries, os.path.realpath(paths[-1]), "/proc/self/maps")
+    return replace(known, libraries=libraries)
 
 
 # In the program, because a runtime that may not read `/proc` does not find its variables.

@@ -151,15 +151,15 @@ class _Kept(RawIOBase):
 
     def write(self, data: Any) -> int:
         data = bytes(data)
-        kept = data[: _OUTPUT - len(self._kept)]
-        self._kept += kept
-        self._rest.update(data[len(kept) :])
+        start = data[: _OUTPUT - len(self._kept)]
+        self._kept += start
+        self._rest.update(data[len(start) :])
         self._length += len(data)
         return len(data)
 
     def text(self) -> str:
-        kept = self._kept.decode("utf-8", "surrogateescape")
-        return kept if self._length <= _OUTPUT else f"{kept}… {self._length} bytes, {self._rest.hexdigest()}"
+        text = self._kept.decode("utf-8", "surrogateescape")
+        return text if self._length <= _OUTPUT else f"{text}… {self._length} bytes, {self._rest.hexdigest()}"
 
 
 class _Output(_Kept):
@@ -188,8 +188,8 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
     - `shake`: a number that moves the addresses of new objects, which must not influence a program's
       behaviour.
     """
-    held = [[bytes(size) for _ in range(job["shake"] * 150)] for size in range(1, 480, 12)]
-    for blocks in held:
+    by_size = [[bytes(size) for _ in range(job["shake"] * 150)] for size in range(1, 480, 12)]
+    for blocks in by_size:
         # The first half stays allocated: it holds the addresses that the next objects of this size would get
         # otherwise. If every second block were freed from the first on, an object could get the same address
         # for every `shake`. The holes in the second half change the relative order of addresses, too.
@@ -231,10 +231,10 @@ def warm() -> None:
     job |= {"setup": _compiled_setup("pass"), "messages": True, "shake": 0}
     for name in _READ_BEFORE:
         import_module(name)
-    kept = dup(1), dup(2)
+    files = dup(1), dup(2)
     for _ in range(_ROUNDS):
         run(job, 0, lambda answer: None)
-    for place, file in enumerate(kept, start=1):
+    for place, file in enumerate(files, start=1):
         dup2(file, place)
         close(file)
     del sys.modules[PROGRAM]
@@ -278,10 +278,10 @@ class _Observation:
         encoder = self._encoder
         warned: list[str] = []
 
-        def warn(shown: warnings.WarningMessage) -> None:
+        def warn(record: warnings.WarningMessage) -> None:
             order.note("warned", 1)
             warned.append(
-                encoder.error(shown.message) if isinstance(shown.message, Warning) else str(shown.message)
+                encoder.error(record.message) if isinstance(record.message, Warning) else str(record.message)
             )
 
         shown_by = warnings._showwarnmsg_impl  # type: ignore[attr-defined]
@@ -289,7 +289,7 @@ class _Observation:
         # Bound now, as all that is needed afterwards.
         are_intact, printed, complained, in_descriptors = _PARTS.are_intact, out.text, err.text, written.texts
         try:
-            seen = self._run(text)
+            report = self._run(text)
             if _ncallbacks() > registered:
                 _run_exitfuncs()
             for stream in _REAL:
@@ -311,25 +311,25 @@ class _Observation:
         files = encoder.short(", ".join(_taken(".", {})))
         if not are_intact() or gettrace() is not None or getprofile() is not None:
             return {"end": "raised", "unfit": REPLACED}
-        seen |= {"printed": encoder.short(printed()), "complained": encoder.short(complained())}
-        seen |= {"warned": encoder.short("\n".join(warned)), "order": encoder.short(order.text())}
-        seen |= {"streams": ", ".join(streams_now), "files": files, **in_descriptors(encoder.short)}
-        seen["state"] = encoder.encode(changed) if changed else ""
-        seen["events"] = encoder.short("\n".join(self._events))
+        report |= {"printed": encoder.short(printed()), "complained": encoder.short(complained())}
+        report |= {"warned": encoder.short("\n".join(warned)), "order": encoder.short(order.text())}
+        report |= {"streams": ", ".join(streams_now), "files": files, **in_descriptors(encoder.short)}
+        report["state"] = encoder.encode(changed) if changed else ""
+        report["events"] = encoder.short("\n".join(self._events))
         if len(self._events) < MOST_EVENTS and not order.cut:
-            seen["unseen"] = self._unseen()
+            report["unseen"] = self._unseen()
         else:
             encoder.cut = True
-        if encoder.cut and not seen.get("unfit"):
-            seen["unfit"] = INCOMPLETE
-        return {name: text for name, text in seen.items() if text}
+        if encoder.cut and not report.get("unfit"):
+            report["unfit"] = INCOMPLETE
+        return {name: text for name, text in report.items() if text}
 
     def _unseen(self) -> str:
         """What is no behaviour of the program by itself (`ValueEncoder.unseen`), with its output."""
         if not self._encoder.has_more:
             return ""
         log: list[str] = []
-        kept = sys.stdout, sys.stderr, sys.stdin
+        streams = sys.stdout, sys.stderr, sys.stdin
         out = _Kept()
         sys.stdout = sys.stderr = TextIOWrapper(
             out, "utf-8", "backslashreplace", newline="", write_through=True
@@ -339,7 +339,7 @@ class _Observation:
             text = self._encoder.unseen(lambda name: Probe(name, log), log)
             return f"{text}\n{self._encoder.short(out.text())}"
         finally:
-            sys.stdout, sys.stderr, sys.stdin = kept
+            sys.stdout, sys.stderr, sys.stdin = streams
             self._state.restore(self._state.changes())
             _taken(".", {})
 
@@ -352,47 +352,47 @@ class _Observation:
         encode_value, encode_error = encoder.encode, encoder.error
         arguments: tuple[Any, ...] = ()
         named: dict[str, Any] = {}
-        seen: dict[str, str] = {}
-        held: dict[str, list[Any]] = {}
+        report: dict[str, str] = {}
+        before: dict[str, list[Any]] = {}
         try:
-            seen["end"] = "raised at import"
+            report["end"] = "raised at import"
             if not isinstance(self._code, CodeType):
                 raise self._code
             exec(self._job["setup"], space)
             exec(self._code, space)
             if text is None:
-                seen["end"] = "raised"
-                self._test(space, seen)
-                return seen
+                report["end"] = "raised"
+                self._test(space, report)
+                return report
             arguments, named = self._arguments(text)
             function = space.get(self._job["function"])
             if function is None:
                 return {"end": "no function"}
-            held = _definitions(space)
-            seen["end"] = "raised"
+            before = _definitions(space)
+            report["end"] = "raised"
             value = function(*arguments, **named)
-            seen["end"] = "returned"
+            report["end"] = "returned"
         except BaseException as error:
-            seen["kind"] = _NAME_OF(type(error))
-            seen["unfit"] = _unfit(error, space)
-            seen["value"] = encode_error(error)
+            report["kind"] = _NAME_OF(type(error))
+            report["unfit"] = _unfit(error, space)
+            report["value"] = encode_error(error)
         else:
-            seen["value"] = encode_value(value)
-        seen["arguments"] = encode_value((*arguments, *named.values()))
+            report["value"] = encode_value(value)
+        report["arguments"] = encode_value((*arguments, *named.values()))
         now = _definitions(space)
         new = {
             name: space[name]
             # As of globals, their order is no result.
             for name, parts in sorted(now.items(), key=itemgetter(0))
-            if held and not _are_same(parts, held.get(name, []))
+            if before and not _are_same(parts, before.get(name, []))
         }
         if new:
-            seen["definitions"] = encode_value(new)
-        seen["globals"] = encode_value(
+            report["definitions"] = encode_value(new)
+        report["globals"] = encode_value(
             {name: _content(value) for name, value in sorted(space.items()) if _is_told(name, value)},
-            known=frozenset([id(parts[0]) for parts in held.values()]),
+            known=frozenset([id(parts[0]) for parts in before.values()]),
         )
-        return seen
+        return report
 
     def _arguments(self, text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
         def call(*arguments: Any, **named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -400,13 +400,13 @@ class _Observation:
 
         space = {"call": call, "nan": float("nan"), "inf": float("inf"), "__builtins__": builtins}
         space["probe"] = lambda name: Probe(name, self._events)
-        made: tuple[tuple[Any, ...], dict[str, Any]] = eval(f"call{text}", space)
-        return made
+        arguments: tuple[tuple[Any, ...], dict[str, Any]] = eval(f"call{text}", space)
+        return arguments
 
-    def _test(self, space: dict[str, Any], seen: dict[str, str]) -> None:
+    def _test(self, space: dict[str, Any], report: dict[str, str]) -> None:
         exec(compile(self._job["tests"], "<tests>", "exec", dont_inherit=True), space)
         space["check"](space[self._job["function"]])
-        seen["end"] = "returned"
+        report["end"] = "returned"
 
 
 def _is_pythons(name: str) -> bool:
@@ -579,8 +579,8 @@ class Probe:
         object.__setattr__(self, "_Probe__log", log)
 
     def __tell(self, what: str, *operands: Any) -> str:
-        shown = ", ".join(_shown(operand, 0) for operand in operands)
-        path = f"{self.__path}.{what}({shown})"
+        text = ", ".join(_shown(operand, 0) for operand in operands)
+        path = f"{self.__path}.{what}({text})"
         if len(self.__log) < MOST_EVENTS:  # a program may ask in an endless loop
             self.__log.append(path)
         return hashed(path, 200)
