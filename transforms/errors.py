@@ -155,5 +155,5 @@ def _foreign_folders() -> tuple[str, ...]:
     ours = Path(__file__).absolute().parent.parent
     # In a checkout the subpackages are links to folders outside.
     parts = [ours, *(path for path in ours.iterdir() if path.is_symlink())]
-    known = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    return tuple(os.path.realpath(place) for place in [*map(str, parts), *known])
+    folders = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return tuple(os.path.realpath(place) for place in [*map(str, parts), *folders])

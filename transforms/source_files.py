@@ -310,7 +310,7 @@ def perturb_file(
         around: as in `FunctionFinder`.
         place: where the file lies on this machine; empty if it lies nowhere.
     """
-    whole = SourceUnit(path=path, name=MODULE, line=1)
+    unit = SourceUnit(path=path, name=MODULE, line=1)
     try:
         decoded = form.decode(data)
         lines = {place.name: place.first for place in form.places(decoded.text, around)}
@@ -319,7 +319,7 @@ def perturb_file(
     except SourceError as error:
         # A parser's message holds a place of the file; reasons without it can be counted together.
         reason = str(error) if not str(error).startswith("not valid ") else NOT_PARSED
-        declined = [_declined(whole, transform, reason) for transform in series.transforms]
+        declined = [_declined(unit, transform, reason) for transform in series.transforms]
         return PerturbedFile(data=data, records=tuple(declined), unread=str(error))
     file_pass = _FilePass(form, decoded, path, series, only, around, lines, decoded.text, place)
     file_pass.perturb()
