@@ -35,7 +35,7 @@ Value: TypeAlias = Any
 
 
 @dataclass(slots=True)
-class Given:
+class OperationCall:
     """What an operation was called with."""
 
     args: Sequence[Value]
@@ -72,7 +72,7 @@ class Given:
         return tuple(map(fixed, self.shape))
 
 
-Rule: TypeAlias = Callable[[Given], Any]
+Rule: TypeAlias = Callable[[OperationCall], Any]
 """The axes of the result of an operation, after those of its operands are tied."""
 
 RULES: Final[dict[str, Rule | None]] = {"view.dtype": None}
@@ -159,19 +159,19 @@ def _broadcast(operands: Iterable[Axes]) -> Axes:
 
 
 @_rule("add sub rsub mul div pow where masked_fill minimum maximum min.other max.other type_as lerp")
-def _pointwise(call: Given) -> Axes:
+def _pointwise(call: OperationCall) -> Axes:
     return _broadcast(call.operands)
 
 
 # A softmax divides by a sum over its axis, and a sum does not depend on the order.
 @_rule("to _to_copy contiguous clone alias detach detach_copy lift_fresh_copy softmax log_softmax")
 @_rule("_softmax _log_softmax _assert_tensor_metadata")
-def _same(call: Given) -> Axes:
+def _same(call: OperationCall) -> Axes:
     return call.x
 
 
 @_rule("dropout")
-def _dropout(call: Given) -> Axes:
+def _dropout(call: OperationCall) -> Axes:
     if call.get(2, "train", False) and call.get(1, "p", 0):
         freeze_all([call.x])  # the mask is drawn by place
     return call.x
@@ -179,25 +179,25 @@ def _dropout(call: Given) -> Axes:
 
 @_rule("zeros ones full empty new_zeros new_ones new_full new_empty zeros_like ones_like")
 @_rule("full_like empty_like scalar_tensor")
-def _constant(call: Given) -> Axes:
+def _constant(call: OperationCall) -> Axes:
     """The same number everywhere, in any order."""
     return tuple(map(atom, call.shape))
 
 
 @_rule("arange linspace")
-def _ordered(call: Given) -> Axes:
+def _ordered(call: OperationCall) -> Axes:
     return call.ordered
 
 
 @_rule("copy")
-def _copied(call: Given) -> Axes:
+def _copied(call: OperationCall) -> Axes:
     """What is written into a view has the view's axes."""
     _broadcast(call.args[:2])
     return call.x
 
 
 @_rule("sym_size")
-def _size_of(call: Given) -> Any:
+def _size_of(call: OperationCall) -> Any:
     return call.node.meta.get("val")
 
 
@@ -205,7 +205,7 @@ def _size_of(call: Given) -> Any:
 
 
 @_rule("linear")
-def _linear(call: Given) -> Axes:
+def _linear(call: OperationCall) -> Axes:
     """x Wᵀ + b, with W of shape (out, in)."""
     x, weight = call.args[:2]
     bias = call.get(2, "bias")
@@ -224,17 +224,17 @@ def _multiplied(one: Axes, other: Axes) -> Axes:
 
 
 @_rule("matmul mm bmm mv")
-def _matmul(call: Given) -> Axes:
+def _matmul(call: OperationCall) -> Axes:
     return _multiplied(call.args[0], call.args[1])
 
 
 @_rule("addmm baddbmm")
-def _addmm(call: Given) -> Axes:
+def _addmm(call: OperationCall) -> Axes:
     return _broadcast([_multiplied(call.args[1], call.args[2]), call.args[0]])
 
 
 @_rule("einsum")
-def _einsum(call: Given) -> Axes:
+def _einsum(call: OperationCall) -> Axes:
     equation, operands = call.args[0].replace(" ", ""), call.args[1]
     inward, arrow, outward = equation.partition("->")
     # Without an arrow the result's letters are implied, and `...` stands for any number of axes.
@@ -249,7 +249,7 @@ def _einsum(call: Given) -> Axes:
 
 
 @_rule("scaled_dot_product_attention")
-def _attention(call: Given) -> Axes:
+def _attention(call: OperationCall) -> Axes:
     """softmax(Q Kᵀ + mask) V, with the heads of keys and values repeated where they are grouped."""
     query, key, value = call.args[:3]
     mask, causal = call.get(3, "attn_mask"), call.get(5, "is_causal", False)
@@ -269,7 +269,7 @@ def _attention(call: Given) -> Axes:
 
 
 @_rule("layer_norm rms_norm")
-def _normalised(call: Given) -> Axes:
+def _normalised(call: OperationCall) -> Axes:
     """Layer or RMS normalisation over the last axes, with its weight and bias."""
     x, shape = call.args[:2]
     for weight in (call.get(2, "weight"), call.get(3, "bias")):
@@ -280,7 +280,7 @@ def _normalised(call: Given) -> Axes:
 
 
 @_rule("conv1d conv2d")
-def _convolution(call: Given) -> Axes:
+def _convolution(call: OperationCall) -> Axes:
     """Channels are summed over like columns; the places in a picture keep their order."""
     x, weight = call.args[:2]
     bias = call.get(2, "bias")
@@ -298,7 +298,7 @@ def _convolution(call: Given) -> Axes:
 
 
 @_rule("embedding")
-def _embedding(call: Given) -> Axes:
+def _embedding(call: OperationCall) -> Axes:
     weight, indices = call.args[:2]
     # A row is found by its number, which is a token of the vocabulary and so has its place.
     freeze_all([weight[:1], indices])
@@ -306,7 +306,7 @@ def _embedding(call: Given) -> Axes:
 
 
 @_rule("index")
-def _index(call: Given) -> Axes:
+def _index(call: OperationCall) -> Axes:
     """Numbers looked up along neighbouring axes; the others stay."""
     x, indices = call.args[0], call.args[1]
     places = [place for place, index in enumerate(indices) if index is not None]
@@ -320,14 +320,14 @@ def _index(call: Given) -> Axes:
 
 
 @_rule("index_select")
-def _index_select(call: Given) -> Axes:
+def _index_select(call: OperationCall) -> Axes:
     place = call.place(1)
     freeze(call.x[place])
     return _replaced(call.x, place, fixed(call.shape[place]))
 
 
 @_rule("pad constant_pad_nd")
-def _lengthened(call: Given) -> Axes:
+def _lengthened(call: OperationCall) -> Axes:
     """Axes that grow at their ends have an order. `pad` has two numbers an axis, and begins at the last."""
     x, ends = call.x, call.get(1, "pad")
     grown = {len(x) - 1 - number // 2 for number, count in enumerate(ends) if count}
@@ -336,7 +336,7 @@ def _lengthened(call: Given) -> Axes:
 
 
 @_rule("cumsum flip")
-def _along(call: Given) -> Axes:
+def _along(call: OperationCall) -> Axes:
     """Something that goes along some axes in order."""
     dims = call.get(1, "dim", -1)
     for place in dims if isinstance(dims, list) else [dims]:
@@ -345,7 +345,7 @@ def _along(call: Given) -> Axes:
 
 
 @_rule("sum mean amax amin var std logsumexp")
-def _reduced(call: Given) -> Axes:
+def _reduced(call: OperationCall) -> Axes:
     """Numbers that do not depend on the order along some axes."""
     x = call.x
     dims = call.get(1, "dim")
@@ -361,31 +361,31 @@ def _reduced(call: Given) -> Axes:
 
 
 @_rule("transpose swapaxes")
-def _transposed(call: Given) -> Axes:
+def _transposed(call: OperationCall) -> Axes:
     x, one, other = list(call.x), call.place(1, "dim0"), call.place(2, "dim1")
     x[one], x[other] = x[other], x[one]
     return tuple(x)
 
 
 @_rule("t numpy_T")
-def _reversed(call: Given) -> Axes:
+def _reversed(call: OperationCall) -> Axes:
     return tuple(reversed(call.x))
 
 
 @_rule("permute")
-def _permuted(call: Given) -> Axes:
+def _permuted(call: OperationCall) -> Axes:
     return tuple(call.x[place] for place in call.get(1, "dims"))
 
 
 @_rule("unsqueeze")
-def _unsqueezed(call: Given) -> Axes:
+def _unsqueezed(call: OperationCall) -> Axes:
     x, place = call.x, call.get(1, "dim")
     place %= len(x) + 1
     return (*x[:place], ONE, *x[place:])
 
 
 @_rule("squeeze")
-def _squeezed(call: Given) -> Axes:
+def _squeezed(call: OperationCall) -> Axes:
     x, dims = call.x, call.get(1, "dim")
     listed = [dims] if isinstance(dims, int) else range(len(x)) if dims is None else dims
     places = {place % max(1, len(x)) for place in listed}
@@ -393,7 +393,7 @@ def _squeezed(call: Given) -> Axes:
 
 
 @_rule("view reshape _unsafe_view flatten unflatten view_as reshape_as")
-def _viewed(call: Given) -> Axes:
+def _viewed(call: OperationCall) -> Axes:
     """Row-major, the elements stay where they are: axes are merged and split between common boundaries.
 
     `(2, 6, 5)` to `(4, 3, 5)`: 2·6 and 4·3 end at the same element, so 2·6 is split into 4·3, and 5 stays.
@@ -416,20 +416,20 @@ def _viewed(call: Given) -> Axes:
     return tuple(axes)
 
 
-def _padded(call: Given, length: int) -> Axes:
+def _padded(call: OperationCall, length: int) -> Axes:
     """The first operand with axes of size one in front, as broadcasting adds them."""
     return (*(ONE for _ in range(length - len(call.x))), *call.x)
 
 
 @_rule("expand expand_as broadcast_to")
-def _expanded(call: Given) -> Axes:
+def _expanded(call: OperationCall) -> Axes:
     """New or stretched axes hold the same numbers everywhere."""
     axes = zip(_padded(call, len(call.shape)), call.shape, strict=True)
     return tuple(axis if axis.size == size else atom(size) for axis, size in axes)
 
 
 @_rule("repeat")
-def _repeated(call: Given) -> Axes:
+def _repeated(call: OperationCall) -> Axes:
     """The whole axis several times, one copy after the other: the number of the copy is the slower index."""
     times = call.get(1, "repeats")
     axes = zip(_padded(call, len(times)), times, strict=True)
@@ -437,7 +437,7 @@ def _repeated(call: Given) -> Axes:
 
 
 @_rule("repeat_interleave")
-def _interleaved(call: Given) -> Axes:
+def _interleaved(call: OperationCall) -> Axes:
     """Each element several times, one beside the other: the number of the copy is the faster index."""
     times = call.get(1, "repeats")
     if not isinstance(times, int) or call.get(2, "dim") is None:
@@ -452,7 +452,7 @@ def _between(axis: Axis, start: int, stop: int) -> Axis:
 
 
 @_rule("slice")
-def _sliced(call: Given) -> Axes:
+def _sliced(call: OperationCall) -> Axes:
     place = call.place(1, default=0)
     axis = call.x[place]
     span = slice(call.get(2, "start"), call.get(3, "end"), call.get(4, "step", 1))
@@ -464,7 +464,7 @@ def _sliced(call: Given) -> Axes:
 
 
 @_rule("select")
-def _selected(call: Given) -> Axes:
+def _selected(call: OperationCall) -> Axes:
     place = call.place(1)
     index = call.args[2] % call.x[place].size
     _between(
@@ -474,20 +474,20 @@ def _selected(call: Given) -> Axes:
 
 
 @_rule("narrow")
-def _narrowed(call: Given) -> Axes:
+def _narrowed(call: OperationCall) -> Axes:
     place, (start, length) = call.place(1), call.args[2:4]
     return _replaced(call.x, place, _between(call.x[place], start, start + length))
 
 
 @_rule("unbind")
-def _unbound(call: Given) -> list[Axes]:
+def _unbound(call: OperationCall) -> list[Axes]:
     place = call.place(1, default=0)
     freeze(call.x[place])
     return [_replaced(call.x, place)] * call.x[place].size
 
 
 @_rule("split split_with_sizes chunk")
-def _parted(call: Given) -> list[Axes]:
+def _parted(call: OperationCall) -> list[Axes]:
     """One part after the other along an axis, as long as the results say."""
     place = call.place(2, default=0)
     parts: list[Axes] = []
@@ -499,7 +499,7 @@ def _parted(call: Given) -> list[Axes]:
 
 
 @_rule("cat concat")
-def _concatenated(call: Given) -> Axes:
+def _concatenated(call: OperationCall) -> Axes:
     # An empty vector may be concatenated with anything: that is how caches of keys and values begin.
     parts = [axes for axes in call.args[0] if len(axes) > 1 or axes[0].size]
     place = call.get(1, "dim", 0) % max(1, len(parts[0]))
@@ -508,7 +508,7 @@ def _concatenated(call: Given) -> Axes:
 
 
 @_rule("stack")
-def _stacked(call: Given) -> Axes:
+def _stacked(call: OperationCall) -> Axes:
     parts = call.args[0]
     place = call.get(1, "dim", 0) % (len(parts[0]) + 1)
     shared = _broadcast(parts)

@@ -18,10 +18,10 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
 from codeaudit.transforms.columns.axes import Axis, atom, fixed, freeze, unify
-from codeaudit.transforms.columns.layout import Kept, Layout, Member, Place, Product, Sum, members
+from codeaudit.transforms.columns.layout import Fixed, Layout, Member, Place, Product, Sum, members
 from codeaudit.transforms.columns.rules import (
     Axes,
-    Given,
+    OperationCall,
     Value,
     all_axes,
     freeze_all,
@@ -241,7 +241,7 @@ class _Walk:
         rule = rule_of(node.target)
         if rule is None:
             return self._strange(node, (args, kwargs))
-        call = Given(args=args, kwargs=kwargs, node=node)
+        call = OperationCall(args=args, kwargs=kwargs, node=node)
         shape = shape_of(node)
         axes = rule(call)
         # A rule may not fit every overload. Axes that do not fit the result must not be believed.
@@ -411,8 +411,8 @@ def _numbers(weights: Sequence[Axes]) -> dict[Axis, int]:
 def _place(axis: Axis, numbers: Mapping[Axis, int]) -> Place:
     axis = axis.resolved()
     if axis.kind == "atom":
-        return Member(numbers[axis], axis.size) if axis in numbers else Kept(axis.size)
+        return Member(numbers[axis], axis.size) if axis in numbers else Fixed(axis.size)
     parts = tuple(_place(part, numbers) for part in axis.parts)
-    if all(isinstance(part, Kept) for part in parts):
-        return Kept(axis.size)
+    if all(isinstance(part, Fixed) for part in parts):
+        return Fixed(axis.size)
     return Product(parts) if axis.kind == "product" else Sum(parts)
