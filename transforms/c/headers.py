@@ -74,7 +74,7 @@ Answered: TypeAlias = tuple[str, tuple[str, ...], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class HeaderFacts:
     """What is known of the headers of a file."""
 
     definitions: str = ""
@@ -92,13 +92,13 @@ class Seen:
 
 
 @lru_cache(maxsize=2)
-def seen(text: str, file: str, tongue: str = "c") -> Seen:
+def facts_of(text: str, file: str, tongue: str = "c") -> HeaderFacts:
     """What the headers of a text show. Where its file is not known (empty), only those of the system are
     found. `tongue` is the language, as of `gcc -x`."""
     ways = flags_of(file)
-    parts = [_seen(text, file, tongue, flags) for flags in ways[:_COMMANDS]]
+    parts = [_facts_of(text, file, tongue, flags) for flags in ways[:_COMMANDS]]
     read = [part.read for part in parts if part.read is not None]
-    return Seen(
+    return HeaderFacts(
         definitions="\n".join(part.definitions for part in parts),
         declarations=tuple(text for part in parts for text in part.declarations),
         own="\n".join(part.own for part in parts),
@@ -108,13 +108,13 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
     )
 
 
-def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
+def _facts_of(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> HeaderFacts:
     answered, near = _searched(text, file, tongue, flags, "-dD")
     beside = [header for _, header in near if header is not None]
     if answered is not None:
         facts = _read(*answered)
         return replace(facts, definitions="\n".join([facts.definitions, *beside]))
-    return Seen(
+    return HeaderFacts(
         definitions="\n".join([*defined_by(flags), *beside]),
         declarations=tuple(beside),
         missing=tuple(name for name, header in near if header is None),
@@ -329,7 +329,7 @@ def _ended(words: Sequence[str], **streams: Any) -> int | None:
         return code if is_ended else None
 
 
-def _read(out: str, missing: tuple[str, ...], failed: bool) -> Seen:
+def _read(out: str, missing: tuple[str, ...], failed: bool) -> HeaderFacts:
     """Sort the lines of an answer."""
     definitions, read = list[str](), set[int]()
     texts: dict[str, list[str]] = {}
@@ -350,7 +350,7 @@ def _read(out: str, missing: tuple[str, ...], failed: bool) -> Seen:
         number += 1
     own = "\n".join(texts.pop("<stdin>", ()))
     declarations = tuple("\n".join(lines) for lines in texts.values())
-    return Seen("\n".join(definitions), declarations, own, missing, frozenset(read), failed)
+    return HeaderFacts("\n".join(definitions), declarations, own, missing, frozenset(read), failed)
 
 
 # ── texts of headers ─────────────────────────────────────────────────────────────────────────────────────

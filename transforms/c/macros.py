@@ -188,8 +188,8 @@ class Macros:
         """Whether the file is known to be compiled by the first standard of C."""
         self._is_asked = around.level == "known" and bool(around.file or is_file)
         tongue = headers.TONGUES[around.language]
-        facts = headers.seen(text, around.file, tongue) if self._is_asked else headers.Seen()
-        self.seen: Final = replace(facts, definitions="")
+        facts = headers.facts_of(text, around.file, tongue) if self._is_asked else headers.HeaderFacts()
+        self.headers: Final = replace(facts, definitions="")
         """What headers show beside `defined`, if they are asked."""
         self.defined: Final[Mapping[str, tuple[Macro, ...]]] = _Definitions((text, facts.definitions))
         """By name all definitions, of which another one may hold at each place of the file."""
@@ -213,7 +213,7 @@ class Macros:
     def shared_fields(self) -> frozenset[str]:
         """The words that stand in a union, as far as one is known, and the names of macros: fields of such
         names may share their memory."""
-        text = plain("\n".join([self._text, self.seen.own, *self.seen.declarations]))
+        text = plain("\n".join([self._text, self.headers.own, *self.headers.declarations]))
         words: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
             words.update(_WORD.findall(text[match.end() : closing(text, match.end() - 1, "{", "}")]))
@@ -230,7 +230,7 @@ class Macros:
     @cached_property
     def declared(self) -> DeclaredNames:
         """The types of what is declared around; none unless everything is seen."""
-        facts = self.seen
+        facts = self.headers
         is_whole = self.is_known and not any(map(_UNFINISHED.search, facts.declarations))
         # In C++ a macro of the file could declare a member of another type.
         text = facts.own if self._language == CPP else self._text
@@ -240,7 +240,7 @@ class Macros:
     @property
     def is_known(self) -> bool:
         """Whether all of the file is seen: its headers are found, and the compiler reads them."""
-        return not (self.seen.missing or self.seen.failed) if self._is_asked else self.complete
+        return not (self.headers.missing or self.headers.failed) if self._is_asked else self.complete
 
     # ── what is not seen ─────────────────────────────────────────────────────────────────────────────────
 
@@ -257,11 +257,11 @@ class Macros:
         if self._level == "hygienic" or (self._level == "known" and not self._is_asked):
             return None
         source, name = scopes.reading.source.decode(), name_of(scopes.reading.source, scopes.unit)
-        if self.seen.failed:
+        if self.headers.failed:
             return NOT_READ
-        if self.seen.read is not None and self._is_left_out(source, name, self.seen.read):
+        if self.headers.read is not None and self._is_left_out(source, name, self.headers.read):
             return NOT_COMPILED
-        if self._is_asked and not self.seen.missing:
+        if self._is_asked and not self.headers.missing:
             return None
         words = frozenset(_WORD.findall(plain(source)))
         inside = words.union(*map(self.named_by, words & self.defined.keys()))
@@ -276,7 +276,7 @@ class Macros:
         """The words that are declared where no unseen macro could have them as its name: a macro of this name
         would have changed the declaration."""
         texts = [self._text] if self._is_asked or (self.complete and self._is_file) else []
-        return DeclaredNames([*texts, *self.seen.declarations], self._language).all
+        return DeclaredNames([*texts, *self.headers.declarations], self._language).all
 
     @cached_property
     def _places(self) -> Sequence[tuple[str, str, int]]:

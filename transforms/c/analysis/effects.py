@@ -395,12 +395,12 @@ class CEffectCollector(EffectCollector):
         left, right = node.children
         self.visit(right)
         self._stored(left, also_read=node.operator != "=")
-        self.given(self.facts.code.kind(left), right)
+        self.convert(self.facts.code.kind(left), right)
         operator = node.operator.removesuffix("=")
         if operator and not self._is_total(operator, left, right):
             self.flags |= RAISES
 
-    def given(self, kind: str | None, value: Node) -> None:
+    def convert(self, kind: str | None, value: Node) -> None:
         """Record that a value is converted to a type: a fraction may not fit into a whole number."""
         if kind not in FRACTIONS | {POINTER, OBJECT} and not self.facts.code.is_whole(value):
             self.flags |= RAISES

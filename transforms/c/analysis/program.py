@@ -152,7 +152,7 @@ class CProgramBuilder(ProgramBuilder):
             else:
                 reading.visit(value)
                 if binding is not None:
-                    reading.given(self.facts.code.type_of_variable(binding), value)
+                    reading.convert(self.facts.code.type_of_variable(binding), value)
 
     def each(self, node: Node, reading: EffectCollector) -> None:
         """C has no loop over items."""
