@@ -324,12 +324,12 @@ def without_marks(text: str) -> str:
     """A text without the semicolons that have a mark; they stay where the next sign may continue the
     statement, and where no line ends behind it."""
 
-    def shown(match: re.Match[str]) -> str:
+    def spell(match: re.Match[str]) -> str:
         ended = "\n" in match["gap"] or match["next"] in ("}", "")
         stays = not ended or match["next"].startswith(CONTINUING)
         return (";" if stays else "") + match["gap"] + match["next"]
 
-    return _LEFT_OUT.sub(shown, text)
+    return _LEFT_OUT.sub(spell, text)
 
 
 _ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%", "**", "<<", ">>", ">>>", "&", "|", "^"})
