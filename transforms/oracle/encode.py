@@ -279,7 +279,7 @@ class ValueEncoder:
             return f"<{kind.__name__} {value.__name__}>"
         if issubclass(kind, type):
             if _MODULE(value) == PROGRAM and id(value) not in self._known:
-                self._later.append(partial(_made, value))
+                self._later.append(partial(_instances, value))
             return f"<class {_name(value)} {self._class(value, depth)}>"
         if issubclass(kind, BaseException):
             return self._error(value, depth)
@@ -605,7 +605,7 @@ def _functions_of(member: Any) -> list[FunctionType]:
     return [part for part in parts if type(part) is FunctionType]
 
 
-def _made(kind: type, encoder: ValueEncoder, probe: Callable[[str], Any], log: list[str]) -> list[str]:
+def _instances(kind: type, encoder: ValueEncoder, probe: Callable[[str], Any], log: list[str]) -> list[str]:
     """The objects that a class makes."""
     making = [
         _DICT(base)[name] for base in _MRO(kind) for name in ("__init__", "__new__") if name in _DICT(base)

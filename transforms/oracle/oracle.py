@@ -242,7 +242,7 @@ class Oracle(Sandbox):
             job["cpu_seconds"] = _DRAWN_SECONDS
         answers = self.ask([job])[0] if texts else []
         rows = [
-            (text, answer, _seen(answer, tests=pair.tests is not None))
+            (text, answer, _observation(answer, tests=pair.tests is not None))
             for text, answer in zip(texts, answers, strict=True)
         ]
         usable = [(text, answer, report) for text, answer, report in rows if not isinstance(report, str)]
@@ -316,7 +316,7 @@ class Oracle(Sandbox):
         other = _parsed(again)
         if isinstance(other, Mapping) and _described(other) == _described(report):
             return Inconclusive(other.get("unfit") or INCOMPLETE)
-        texts = _difference(report, other) if isinstance(other, Mapping) else (_told(report), other)
+        texts = _difference(report, other) if isinstance(other, Mapping) else (_summary(report), other)
         returned = report["end"] == "returned"
         return Differed(input=job["inputs"][place], before=texts[0], after=texts[1], returned=returned)
 
@@ -355,7 +355,7 @@ def _parsed(answer: Answer) -> Mapping[str, str] | str:
     return BROKEN
 
 
-def _seen(answer: Answer, *, tests: bool) -> Mapping[str, str] | str:
+def _observation(answer: Answer, *, tests: bool) -> Mapping[str, str] | str:
     """The observation of the original, or the reason why it cannot be compared with."""
     observed = _parsed(answer)
     if isinstance(observed, str):
@@ -396,5 +396,5 @@ def _difference(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[st
     return "; ".join(sides[0]), "; ".join(sides[1])
 
 
-def _told(report: Mapping[str, str]) -> str:
+def _summary(report: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {text[:_SHOWN]}" for name, text in report.items())

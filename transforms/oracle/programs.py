@@ -82,7 +82,7 @@ class Programs:
         known = installed(tool)
         if known is None:
             raise CannotAudit(tool.missing)
-        self._tool, self._found = tool, known
+        self._tool, self._installed = tool, known
         self._limits = RunLimits(cpu_seconds=cpu_seconds, memory=tool.memory, resident=tool.resident)
 
     def outcomes(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
@@ -154,7 +154,7 @@ class Programs:
 
     def _steps(self, folder: str, runs: Sequence[str]) -> list[dict[str, Any]]:
         """The steps that run a program, after one that compiles it if the language has a compiler."""
-        tool, known = self._tool, self._found
+        tool, known = self._tool, self._installed
         environment = {"HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "TZ": "UTC"}
         step = {
             "words": [known.path, *tool.run, tool.file],
@@ -279,14 +279,14 @@ class ProgramCaller(Programs):
         if tool.build and len(ended) == 1:
             return [Unknown(NOT_COMPILED) for _ in numbers]
         if not runs:
-            return [self._told(printed, errors, key, *ended[-1][:2])]
+            return [self._result_of(printed, errors, key, *ended[-1][:2])]
         parts, reports = _by_run(printed, key), _by_run(errors, key)
         return [
-            self._told(parts.get(number, ""), reports.get(number, ""), key, *step[:2])
+            self._result_of(parts.get(number, ""), reports.get(number, ""), key, *step[:2])
             for number, step in zip(runs, ended[1:], strict=True)
         ]
 
-    def _told(self, printed: str, errors: str, key: str, status: int, used: float) -> Result:
+    def _result_of(self, printed: str, errors: str, key: str, status: int, used: float) -> Result:
         _, mark, text = printed.rpartition(key)
         if mark:
             return _result(text)

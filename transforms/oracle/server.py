@@ -225,8 +225,8 @@ class Server:
         self._folder = folder
         self._requests = requests
         self._replies = replies
-        self._held = mmap.mmap(-1, limits.answer_size + CHUNK, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        self._held.madvise(mmap.MADV_DONTFORK)  # children do not inherit it: it holds earlier answers
+        self._memory = mmap.mmap(-1, limits.answer_size + CHUNK, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._memory.madvise(mmap.MADV_DONTFORK)  # children do not inherit it: it holds earlier answers
 
     def serve(self) -> None:
         """Answer requests until the parent closes its end."""
@@ -241,7 +241,7 @@ class Server:
             ending = ENDING.pack(CAUSES.index(cause), status, other)
             write_all(self._replies, (len(ending) + count).to_bytes(HEADER, "big") + ending)
             # Written from where it lies: a copy would stay in the memory that children inherit.
-            write_all(self._replies, memoryview(self._held)[:count])
+            write_all(self._replies, memoryview(self._memory)[:count])
 
     def _job(self, request: dict[str, Any]) -> tuple[int, str, int, int]:
         """Run the job whose text comes next; the number of bytes that it wrote, and how it ended."""
@@ -257,7 +257,7 @@ class Server:
         os.close(writing)
         watch = _RunWatch((child,), reading, self._limits, request["cpu_seconds"])
         try:
-            count, cause = watch.read(self._held)
+            count, cause = watch.read(self._memory)
         finally:
             os.close(reading)
             status = _end(child)
@@ -285,7 +285,7 @@ class Server:
             os.close(pipe)
         watch = _RunWatch((program, judging), reading, self._limits, request["cpu_seconds"])
         try:
-            count, cause = watch.read(self._held)
+            count, cause = watch.read(self._memory)
         finally:
             os.close(reading)
             status = _end(judging)

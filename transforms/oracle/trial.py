@@ -104,7 +104,7 @@ def _result(request: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, A
     arguments = [reader.item(item) for item in request["arguments"]]
     named = {name: reader.item(item) for name, item in request["named"].items()}
     objects = reader.theirs
-    before = {number: _shown(objects, number) for number in objects}
+    before = {number: _content(objects, number) for number in objects}
     value, error = None, None
     try:
         value = space[request["name"]](*arguments, **named)
@@ -117,7 +117,7 @@ def _result(request: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, A
         reply["changed"] = [
             [number, writer.content(part)]
             for number, part in objects.items()
-            if _shown(objects, number) != before[number]
+            if _content(objects, number) != before[number]
         ]
     except (CannotCarry, RecursionError):
         return {"uncarried": True}
@@ -135,7 +135,7 @@ def _raised(error: BaseException, writer: ValueWriter, objects: Mapping[int, Any
     return {"raised": kind.__name__, "builtin": base.__name__, "arguments": arguments}
 
 
-def _shown(objects: Mapping[int, Any], number: int) -> str:
+def _content(objects: Mapping[int, Any], number: int) -> str:
     writer = ValueWriter(objects)
     return json.dumps([writer.content(objects[number]), writer.nodes])
 

@@ -111,15 +111,15 @@ class _Order:
         """Whether the order is not known."""
         self._descriptors = descriptors
         self._sizes: tuple[int, ...] = (0, 0)
-        self._told: list[list[Any]] = []
+        self._runs: list[list[Any]] = []
 
     def note(self, name: str, count: int) -> None:
         """A stream of this name gets `count` bytes."""
         self.look()
-        if self._told and self._told[-1][0] == name:
-            self._told[-1][1] += count
+        if self._runs and self._runs[-1][0] == name:
+            self._runs[-1][1] += count
         else:
-            self._told.append([name, count])
+            self._runs.append([name, count])
 
     def look(self) -> None:
         """Note what has gone to the descriptors since the last look."""
@@ -127,7 +127,7 @@ class _Order:
         if sizes != self._sizes:
             new = [now - before for now, before in zip(sizes, self._sizes, strict=True)]
             self.cut |= all(new)
-            self._told += [
+            self._runs += [
                 [f"descriptor {place}", count] for place, count in enumerate(new, start=1) if count
             ]
             self._sizes = sizes
@@ -135,14 +135,14 @@ class _Order:
     def text(self) -> str:
         """The order; empty if there was one stream only."""
         self.look()
-        return str(self._told) if len(self._told) > 1 else ""
+        return str(self._runs) if len(self._runs) > 1 else ""
 
 
-class _Kept(RawIOBase):
+class _Excerpt(RawIOBase):
     """A stream that keeps the beginning of the output, and a hash of the rest."""
 
     def __init__(self) -> None:
-        self._kept = bytearray()
+        self._start = bytearray()
         self._rest = sha256()
         self._length = 0
 
@@ -151,18 +151,18 @@ class _Kept(RawIOBase):
 
     def write(self, data: Any) -> int:
         data = bytes(data)
-        start = data[: _OUTPUT - len(self._kept)]
-        self._kept += start
+        start = data[: _OUTPUT - len(self._start)]
+        self._start += start
         self._rest.update(data[len(start) :])
         self._length += len(data)
         return len(data)
 
     def text(self) -> str:
-        text = self._kept.decode("utf-8", "surrogateescape")
+        text = self._start.decode("utf-8", "surrogateescape")
         return text if self._length <= _OUTPUT else f"{text}… {self._length} bytes, {self._rest.hexdigest()}"
 
 
-class _Output(_Kept):
+class _Output(_Excerpt):
     """A stream of the program, whose order with other streams is noted."""
 
     def __init__(self, name: str, order: _Order) -> None:
@@ -308,7 +308,7 @@ class _Observation:
         changed = changes | (self._state.changed_modules() if self._last else {})
         if "folder" in changed:
             changed["folder"] = changed["folder"].removeprefix(getcwd())
-        files = encoder.short(", ".join(_taken(".", {})))
+        files = encoder.short(", ".join(_entries(".", {})))
         if not are_intact() or gettrace() is not None or getprofile() is not None:
             return {"end": "raised", "unfit": REPLACED}
         report |= {"printed": encoder.short(printed()), "complained": encoder.short(complained())}
@@ -330,7 +330,7 @@ class _Observation:
             return ""
         log: list[str] = []
         streams = sys.stdout, sys.stderr, sys.stdin
-        out = _Kept()
+        out = _Excerpt()
         sys.stdout = sys.stderr = TextIOWrapper(
             out, "utf-8", "backslashreplace", newline="", write_through=True
         )
@@ -341,7 +341,7 @@ class _Observation:
         finally:
             sys.stdout, sys.stderr, sys.stdin = streams
             self._state.restore(self._state.changes())
-            _taken(".", {})
+            _entries(".", {})
 
     def _run(self, text: str | None) -> dict[str, str]:
         module = ModuleType(PROGRAM)
@@ -500,7 +500,7 @@ def _all_of(file: int) -> str:
     return content.decode("utf-8", "backslashreplace")
 
 
-def _taken(folder: str, seen: dict[int, str]) -> list[str]:
+def _entries(folder: str, seen: dict[int, str]) -> list[str]:
     """What lies in a folder: names, modes, targets of links, and hashes of contents. It is removed.
 
     `seen` holds the first name of each file, to tell when one has several.
@@ -512,7 +512,7 @@ def _taken(folder: str, seen: dict[int, str]) -> list[str]:
             status = lstat(path)
             mode = f"{name} {status.st_mode:o}"
             if S_ISDIR(status.st_mode):
-                entries.append(f"{mode} ({', '.join(_taken(path, seen))})")
+                entries.append(f"{mode} ({', '.join(_entries(path, seen))})")
                 rmdir(path)
                 continue
             if S_ISLNK(status.st_mode):
@@ -579,7 +579,7 @@ class Probe:
         object.__setattr__(self, "_Probe__log", log)
 
     def __tell(self, what: str, *operands: Any) -> str:
-        text = ", ".join(_shown(operand, 0) for operand in operands)
+        text = ", ".join(_text_of(operand, 0) for operand in operands)
         path = f"{self.__path}.{what}({text})"
         if len(self.__log) < MOST_EVENTS:  # a program may ask in an endless loop
             self.__log.append(path)
@@ -649,18 +649,18 @@ _SHOWN: Final = frozenset(map(id, (int, float, bool, str, bytes, type(None), Pro
 _SEQUENCES: Final = frozenset(map(id, (list, tuple, set, frozenset)))
 
 
-def _shown(value: Any, depth: int) -> str:
+def _text_of(value: Any, depth: int) -> str:
     """An operand of an operation on a probe, without running code of the program."""
     kind = type(value)
     if id(kind) in _SHOWN:
         return hashed(repr(value), 60)
     if depth < 4 and id(kind) in _SEQUENCES:
-        parts = [_shown(part, depth + 1) for part in value]
+        parts = [_text_of(part, depth + 1) for part in value]
         return hashed(
             f"{kind.__name__}[{', '.join(sorted(parts) if kind is set or kind is frozenset else parts)}]", 60
         )
     if depth < 4 and kind is dict:
-        parts = [f"{_shown(key, depth + 1)}: {_shown(part, depth + 1)}" for key, part in value.items()]
+        parts = [f"{_text_of(key, depth + 1)}: {_text_of(part, depth + 1)}" for key, part in value.items()]
         return hashed(f"{{{', '.join(parts)}}}", 60)
     return str(_NAME_OF(kind))
 
