@@ -47,7 +47,7 @@ class Flow:
             case "while_statement" | "do_statement" | "for_statement":
                 return self._loop(node, reading)
             case "labeled_statement":
-                return _any((self._left(node, reading), self.completes(node.children[-1], reading)))
+                return _any((self._is_left(node, reading), self.completes(node.children[-1], reading)))
             case "synchronized_statement":
                 return self.completes(node.children[-1], reading)
             case "switch_expression":
@@ -108,7 +108,7 @@ class Flow:
                 pending += reversed(node.children)
         return breaks
 
-    def _left(self, statement: Node, reading: ParsedText) -> bool | None:
+    def _is_left(self, statement: Node, reading: ParsedText) -> bool | None:
         """Whether a `break` leaves a statement: no `finally` on its way keeps it from that (JLS 14.15)."""
         return _any(self._gets_out(node, statement, reading) for node in self._breaks(statement, reading))
 
@@ -147,7 +147,7 @@ class Flow:
 
     def _loop(self, node: Node, reading: ParsedText) -> bool | None:
         """Whether control leaves a loop other than a `for` over values; a `break` leaves any."""
-        is_left = self._left(node, reading)
+        is_left = self._is_left(node, reading)
         if is_left:
             return True
         body = node.child("body")
@@ -169,7 +169,7 @@ class Flow:
 
     def _switch(self, node: Node, reading: ParsedText) -> bool | None:
         """Whether a `switch` completes: by a `break`, without a matching label, or at its end."""
-        is_left = self._left(node, reading)
+        is_left = self._is_left(node, reading)
         if is_left:
             return True
         body = node.child("body")
