@@ -198,7 +198,7 @@ class Mixed(BaseTransform):
         """What one part proposes for the original."""
         context = part_for(part, source, self.language, file=self.around)
         return (
-            Refused(context.obstacle) if context.obstacle else self._told(part).propose(context.source, rng)
+            Refused(context.obstacle) if context.obstacle else self._within(part).propose(context.source, rng)
         )
 
     def _step(
@@ -211,7 +211,7 @@ class Mixed(BaseTransform):
         now = part_for(part, text, self.language, file=self.around)
         if now.obstacle:
             return Refused(now.obstacle)
-        informed = self._told(part)
+        informed = self._within(part)
         if text == source:
             sites: Mapping[int, int] = {move.site: move.site for move in moves}
         else:
@@ -227,7 +227,7 @@ class Mixed(BaseTransform):
             return rewritten
         return replace(rewritten, source=now.before + rewritten.source + now.after), kept
 
-    def _told(self, part: Transform) -> Transform:
+    def _within(self, part: Transform) -> Transform:
         """A part with what the file around shows."""
         return part.within(self.around) if self.around and is_surrounded(part) else part
 

@@ -55,7 +55,7 @@ def wrong_member(value: object, declared: type) -> str:
     for name, hint in _declared(declared).items():
         member = getattr(value, name)
         if not fits(member, hint):
-            return f"its {name} is {_shown(member)}; it must be {_wanted(hint)}"
+            return f"its {name} is {_excerpt(member)}; it must be {_type_words(hint)}"
     return ""
 
 
@@ -100,11 +100,11 @@ def _declared(kind: Any) -> dict[str, Any]:
         return {}
 
 
-def _wanted(hint: Any) -> str:
+def _type_words(hint: Any) -> str:
     """A type in words: `a mapping from text to whole number`."""
     origin, arguments = get_origin(hint) or hint, get_args(hint)
     if origin in (Union, UnionType):
-        return " or ".join(map(_wanted, arguments))
+        return " or ".join(map(_type_words, arguments))
     if origin is Literal:
         return f"one of {', '.join(map(str, arguments))}"
     word = _WORDS.get(origin) or with_article(str(getattr(origin, "__name__", origin)))
@@ -118,10 +118,10 @@ def _wanted(hint: Any) -> str:
 
 def _plain(hint: Any) -> str:
     """A type in words without its article."""
-    return _wanted(hint).removeprefix("a ").removeprefix("an ")
+    return _type_words(hint).removeprefix("a ").removeprefix("an ")
 
 
-def _shown(value: object) -> str:
+def _excerpt(value: object) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:60]}…"
 

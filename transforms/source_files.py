@@ -323,7 +323,7 @@ def perturb_file(
         return PerturbedFile(data=data, records=tuple(declined), unread=str(error))
     file_pass = _FilePass(form, decoded, path, series, only, around, lines, decoded.text, place)
     file_pass.perturb()
-    return PerturbedFile(data=decoded.write(file_pass.text), records=tuple(file_pass.left()))
+    return PerturbedFile(data=decoded.write(file_pass.text), records=tuple(file_pass.outcomes()))
 
 
 def changed_units(form: FileFormat, before: bytes, after: bytes) -> tuple[str, ...]:
@@ -437,7 +437,7 @@ class _FilePass:
             self.records += pass_.records
             self.steps.setdefault(place.name, []).extend(pass_.steps)
 
-    def left(self) -> Iterator[UnitRecord]:
+    def outcomes(self) -> Iterator[UnitRecord]:
         """The records, with the steps of which nothing is left as declined."""
         undone = {id(step.record) for steps in self.steps.values() for step in self._undone(steps)}
         for record in self.records:

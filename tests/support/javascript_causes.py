@@ -64,6 +64,6 @@ def put_back(cause: str) -> Iterator[None]:
 def _forget() -> None:
     """These remember what the analysis said."""
     for one in (
-        parsing.read, parsing.read_unit, scopes.resolve, program.analyse, rewriting.study, site_rules._found,
+        parsing.read, parsing.read_unit, scopes.resolve, program.analyse, rewriting.study, site_rules._sites_of,
     ):  # fmt: skip
         one.cache_clear()

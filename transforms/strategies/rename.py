@@ -77,7 +77,7 @@ class CodeVariables(ABC):
 
     def rewritten(self, names: Mapping[int, str]) -> str:
         """The text with new names at every occurrence of these variables, and nothing else changed."""
-        return self._new_words.made(self.text_with(names), names)
+        return self._new_words.remember(self.text_with(names), names)
 
     def text_with(self, names: Mapping[int, str]) -> str:
         """The text in which these variables have these names."""
