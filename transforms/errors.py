@@ -119,7 +119,7 @@ def raised_at(error: BaseException) -> str:
     installed package.
     """
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
-        return f" ({shown(error.filename)}:{error.lineno})"
+        return f" ({from_here(error.filename)}:{error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [
         frame for frame in frames if not frame.filename.startswith("<") and not _is_foreign(frame.filename)
@@ -128,10 +128,10 @@ def raised_at(error: BaseException) -> str:
         return ""
     last = theirs[-1]
     inside = "" if last.name.startswith("<") else f", in {last.name}"
-    return f" ({shown(last.filename)}:{last.lineno}{inside})"
+    return f" ({from_here(last.filename)}:{last.lineno}{inside})"
 
 
-def shown(path: str) -> str:
+def from_here(path: str) -> str:
     """A path as seen from the working directory, if it lies in it."""
     with suppress(ValueError, OSError):
         return str(Path(os.path.realpath(path)).relative_to(os.path.realpath(Path.cwd())))
@@ -155,5 +155,5 @@ def _foreign_folders() -> tuple[str, ...]:
     ours = Path(__file__).absolute().parent.parent
     # In a checkout the subpackages are links to folders outside.
     parts = [ours, *(path for path in ours.iterdir() if path.is_symlink())]
-    known = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    return tuple(os.path.realpath(place) for place in [*map(str, parts), *known])
+    folders = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return tuple(os.path.realpath(place) for place in [*map(str, parts), *folders])

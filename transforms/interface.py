@@ -159,8 +159,8 @@ def placed(text: str, file: str) -> str:
 
 def of_place(text: str) -> tuple[str, str]:
     """The text of a file, and where it lies; empty if that is not known."""
-    own, _, file = text.partition(_PLACE)
-    return own, file
+    content, _, file = text.partition(_PLACE)
+    return content, file
 
 
 def is_surrounded(transform: BaseTransform) -> bool:

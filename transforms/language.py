@@ -106,11 +106,11 @@ class TransformFamily:
         prefix = f"{package}." if package else ""
         transforms: dict[str, TransformEntry] = {}
         for row in rows:
-            own = row.target.partition(":")[2].lower().replace("_", "-")
-            if own in transforms:
-                raise ValueError(f"registered twice in family {name!r}: {own}")
+            transform = row.target.partition(":")[2].lower().replace("_", "-")
+            if transform in transforms:
+                raise ValueError(f"registered twice in family {name!r}: {transform}")
             shared = rests_on if row.kind == "preserving" else ()
-            transforms[own] = replace(
+            transforms[transform] = replace(
                 row, target=f"{prefix}{row.target}", family=name, rests_on=row.rests_on or shared
             )
         return cls(name, summary, transforms)
@@ -498,5 +498,5 @@ def is_well_known(title: str) -> bool:
 
 def rewritten_today() -> str:
     """One line on what works instead."""
-    known = ", ".join(record.title for record in every_language() if record.endings or record.named_endings)
-    return f"rewritten today: {known}; docs/howto/language.md shows how to add a language"
+    titles = ", ".join(record.title for record in every_language() if record.endings or record.named_endings)
+    return f"rewritten today: {titles}; docs/howto/language.md shows how to add a language"

@@ -48,38 +48,38 @@ def load(name: str, language: str = "") -> "Mixed":
         UsageError: a part does not exist, changes the meaning, or cannot be mixed.
         CannotAudit: a part is a broken plug-in's.
     """
-    asked = name.partition("/")[2].split(JOINT)
-    if not all(asked) or any(part.startswith(f"{MIXED}/") for part in asked):
+    names = name.partition("/")[2].split(JOINT)
+    if not all(names) or any(part.startswith(f"{MIXED}/") for part in names):
         raise UsageError(f"transform {name!r} must be {MIXED}/NAME{JOINT}NAME, with transforms or families")
-    for part in expand(asked):
+    for part in expand(names):
         if kind_of(part) in ("control", "identity", "prose"):
             raise UsageError(f"{part!r} cannot be mixed; only transforms that keep the meaning can be")
     every = [record.name for record in every_language()]
     parts: tuple[Transform, ...] = ()
-    for own in [language] if language else every:
-        if parts := _parts(asked, own):
-            return Mixed(name=name, parts=parts, language=own, languages=_spoken(asked, every))
+    for spoken in [language] if language else every:
+        if parts := _parts(names, spoken):
+            return Mixed(name=name, parts=parts, language=spoken, languages=_spoken(names, every))
     # Samples of a language without these transforms are refused with a reason to count.
-    expand(asked)
-    return Mixed(name=name, parts=(), language=language, languages=_spoken(asked, every))
+    expand(names)
+    return Mixed(name=name, parts=(), language=language, languages=_spoken(names, every))
 
 
-def _parts(asked: Sequence[str], language: str) -> tuple[Transform, ...]:
+def _parts(names: Sequence[str], language: str) -> tuple[Transform, ...]:
     """The transforms of a language that these names stand for."""
-    transforms = (transform_for(name, language) for name in expand(asked, languages=(language,)))
+    transforms = (transform_for(name, language) for name in expand(names, languages=(language,)))
     parts = [part for part in transforms if not part.languages or language in part.languages]
     for part in parts:
-        if not is_located(part) and part.name in asked:
+        if not is_located(part) and part.name in names:
             raise UsageError(f"{part.name!r} cannot be mixed: it does not say where it edits")
     return tuple(filter(is_located, parts))
 
 
-def _spoken(asked: Sequence[str], languages: Iterable[str]) -> frozenset[str]:
+def _spoken(names: Sequence[str], languages: Iterable[str]) -> frozenset[str]:
     # By name: finding out what a transform can do would import the parsers of all languages.
     return frozenset(
         language
         for language in languages
-        if set(expand(asked, languages=(language,))) & _transforms_of(language)
+        if set(expand(names, languages=(language,))) & _transforms_of(language)
     )
 
 
@@ -149,13 +149,13 @@ class Mixed(BaseTransform):
                 proposed[part.name] = tuple(replace(move, transform=part.name) for move in proposal)
         names = list(one_way(list(proposed), rng.getrandbits(32), languages=[self.language]))
         rng.shuffle(names)
-        own = {part.name: part for part in self.parts}
+        by_name = {part.name: part for part in self.parts}
         # A renaming changes the text of nearly every other site.
-        names.sort(key=lambda name: isinstance(own[name], Rename))
+        names.sort(key=lambda name: isinstance(by_name[name], Rename))
         moves: list[Move] = []
         text = source
         for name in names:
-            step = self._step(own[name], source, text, proposed[name], partly=True)
+            step = self._step(by_name[name], source, text, proposed[name], partly=True)
             if not isinstance(step, Refused) and step[0].source != text:
                 text = step[0].source
                 moves += step[1]
@@ -173,22 +173,22 @@ class Mixed(BaseTransform):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        own = {part.name: part for part in self.parts}
+        by_name = {part.name: part for part in self.parts}
         together: dict[str, list[Move]] = {}
         for move in moves:
             together.setdefault(move.transform, []).append(move)
         evidences: list[Evidence] = []
         text, broken = source, False
         for name, group in together.items():
-            if name not in own:
+            if name not in by_name:
                 return Refused(NOT_A_MOVE)
-            step = self._step(own[name], source, text, group, partly=False)
+            step = self._step(by_name[name], source, text, group, partly=False)
             if isinstance(step, Refused):
                 return step
             text = step[0].source
             evidence = step[0].evidence
             # An order under the relation of the paper is parsed, and breaks the meaning all the same.
-            broken = broken or (uses_relation(own[name]) and evidence == EVIDENCE["paper"])
+            broken = broken or (uses_relation(by_name[name]) and evidence == EVIDENCE["paper"])
             evidences.append(evidence)
         if broken or not evidences:
             return Rewritten(source=text, evidence=EVIDENCE["paper" if broken else "strict"])
@@ -198,7 +198,7 @@ class Mixed(BaseTransform):
         """What one part proposes for the original."""
         context = part_for(part, source, self.language, file=self.around)
         return (
-            Refused(context.obstacle) if context.obstacle else self._told(part).propose(context.source, rng)
+            Refused(context.obstacle) if context.obstacle else self._within(part).propose(context.source, rng)
         )
 
     def _step(
@@ -211,7 +211,7 @@ class Mixed(BaseTransform):
         now = part_for(part, text, self.language, file=self.around)
         if now.obstacle:
             return Refused(now.obstacle)
-        informed = self._told(part)
+        informed = self._within(part)
         if text == source:
             sites: Mapping[int, int] = {move.site: move.site for move in moves}
         else:
@@ -220,14 +220,14 @@ class Mixed(BaseTransform):
         kept = tuple(move for move in moves if move.site in sites)
         if not kept or (len(kept) < len(moves) and not partly):
             return Refused(MOVED)
-        made = informed.apply(
+        rewritten = informed.apply(
             now.source, tuple(replace(move, site=sites[move.site], transform="") for move in kept)
         )
-        if isinstance(made, Refused):
-            return made
-        return replace(made, source=now.before + made.source + now.after), kept
+        if isinstance(rewritten, Refused):
+            return rewritten
+        return replace(rewritten, source=now.before + rewritten.source + now.after), kept
 
-    def _told(self, part: Transform) -> Transform:
+    def _within(self, part: Transform) -> Transform:
         """A part with what the file around shows."""
         return part.within(self.around) if self.around and is_surrounded(part) else part
 

@@ -26,9 +26,9 @@ _SHARED: Final = re.compile(r"(py/[^:]+:[^:]+):[^:]*")
 _named: set[str] = set()
 
 
-def permit(*given: object) -> None:
+def permit(*values: object) -> None:
     """Permit the names in these texts, and in lists of texts. Other values are passed over."""
-    for value in given:
+    for value in values:
         if isinstance(value, str):
             _named.update(_names(value))
         elif isinstance(value, Iterable) and not isinstance(value, bytes):

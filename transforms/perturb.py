@@ -191,7 +191,7 @@ def reapply(
     source = context.before + rewritten.source + context.after
     if source == sample.source:
         return _refused(sample, transform, variant, UNCHANGED)
-    made = Perturbed(
+    outcome = Perturbed(
         sample=sample,
         transform=transform.name,
         kind=transform.kind,
@@ -200,7 +200,7 @@ def reapply(
         moves=moves,
         evidence=rewritten.evidence,
     )
-    return made if unconfirmed else promised(made)
+    return outcome if unconfirmed else promised(outcome)
 
 
 def within(sample: Sample, transform: Transform) -> Transform:
@@ -266,9 +266,9 @@ def _denied(transform: Transform, language: str, file: str) -> str | None:
     entry = record and record.transforms.get(transform.name.rpartition("/")[2])
     if record is None or not entry or not record.shown_in:
         return None
-    shown: Mapping[str, int] = load_target(record.shown_in)(file)
+    lines: Mapping[str, int] = load_target(record.shown_in)(file)
     judged: Set[str] = getattr(transform, "judges", frozenset())
-    return next((f"{DENIED}{id}" for id in entry.rests_on if id not in judged and id in shown), None)
+    return next((f"{DENIED}{id}" for id in entry.rests_on if id not in judged and id in lines), None)
 
 
 def shown_at(sample: Sample, reason: str) -> str:
@@ -280,8 +280,8 @@ def shown_at(sample: Sample, reason: str) -> str:
     origin = sample.origin
     if not origin.path.endswith((*record.endings, *record.named_endings)):
         return f"{origin.path}:{origin.line}"
-    shown: Mapping[str, int] = load_target(record.shown_in)(sample.context or sample.source)
-    line = shown.get(reason.removeprefix(DENIED), 0)
+    lines: Mapping[str, int] = load_target(record.shown_in)(sample.context or sample.source)
+    line = lines.get(reason.removeprefix(DENIED), 0)
     return f"{origin.path}:{line}" if line else origin.path
 
 

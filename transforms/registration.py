@@ -55,7 +55,7 @@ def wrong_member(value: object, declared: type) -> str:
     for name, hint in _declared(declared).items():
         member = getattr(value, name)
         if not fits(member, hint):
-            return f"its {name} is {_shown(member)}; it must be {_wanted(hint)}"
+            return f"its {name} is {_excerpt(member)}; it must be {_type_words(hint)}"
     return ""
 
 
@@ -100,17 +100,17 @@ def _declared(kind: Any) -> dict[str, Any]:
         return {}
 
 
-def _wanted(hint: Any) -> str:
+def _type_words(hint: Any) -> str:
     """A type in words: `a mapping from text to whole number`."""
     origin, arguments = get_origin(hint) or hint, get_args(hint)
     if origin in (Union, UnionType):
-        return " or ".join(map(_wanted, arguments))
+        return " or ".join(map(_type_words, arguments))
     if origin is Literal:
         return f"one of {', '.join(map(str, arguments))}"
     word = _WORDS.get(origin) or with_article(str(getattr(origin, "__name__", origin)))
     if origin is Callable:
         return word
-    parts = [_plain(each) for each in arguments if each is not ...]
+    parts = [_plain(argument) for argument in arguments if argument is not ...]
     if not parts:
         return word
     return f"{word} from {' to '.join(parts)}" if origin is Mapping else f"{word} of {', '.join(parts)}"
@@ -118,10 +118,10 @@ def _wanted(hint: Any) -> str:
 
 def _plain(hint: Any) -> str:
     """A type in words without its article."""
-    return _wanted(hint).removeprefix("a ").removeprefix("an ")
+    return _type_words(hint).removeprefix("a ").removeprefix("an ")
 
 
-def _shown(value: object) -> str:
+def _excerpt(value: object) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:60]}…"
 
@@ -463,8 +463,8 @@ def misfit(value: object, expects: type, *, noun: str) -> str:
     # `isinstance` on a protocol does not say which member is missing.
     if not getattr(expects, "_is_protocol", False):
         if not isinstance(value, expects):
-            wanted = with_article(expects.__name__)
-            return f"{with_article(type(value).__name__)} is no {noun}: expected {wanted}"
+            expected = with_article(expects.__name__)
+            return f"{with_article(type(value).__name__)} is no {noun}: expected {expected}"
     elif lacking := [member for member in _members(expects) if not hasattr(value, member)]:
         return f"{with_article(type(value).__name__)} is no {noun}: it lacks {', '.join(lacking)}"
     return wrong_member(value, expects)
@@ -583,8 +583,8 @@ def adapted(value: Any, base: Any) -> Any:
     """
     if base in type(value).__mro__:
         return value
-    own = frozenset(name for name in dir(base) if _has(value, base, name))
-    return _adapter(base, own, type(value).__doc__)(value)
+    names = frozenset(name for name in dir(base) if _has(value, base, name))
+    return _adapter(base, names, type(value).__doc__)(value)
 
 
 def _has(value: object, base: type, name: str) -> bool:
@@ -595,23 +595,23 @@ def _has(value: object, base: type, name: str) -> bool:
 
 
 @cache
-def _adapter(base: Any, own: frozenset[str], doc: str | None) -> Any:
+def _adapter(base: Any, names: frozenset[str], doc: str | None) -> Any:
     """A subclass of the base class whose instances ask the object inside for these members."""
 
     def asking(name: str) -> property:
         return property(lambda self: getattr(self.adapted, name))
 
-    members: dict[str, Any] = {name: asking(name) for name in own}
+    members: dict[str, Any] = {name: asking(name) for name in names}
     # What the base class does not know, such as the network of a model, is the object's, too.
     members["__getattr__"] = lambda self, name: getattr(object.__getattribute__(self, "adapted"), name)
     members["__reduce__"] = lambda self: (adapted, (self.adapted, base))
     members["__eq__"] = lambda self, other: type(self) is type(other) and self.adapted == other.adapted
     members["__hash__"] = lambda self: hash(self.adapted)
-    made = type(f"Adapted{base.__name__}", (base,), {"__doc__": doc, **members})
+    adapter = type(f"Adapted{base.__name__}", (base,), {"__doc__": doc, **members})
 
     def initialise(self: Any, value: object) -> None:
         object.__setattr__(self, "adapted", value)
 
-    made.__init__ = initialise  # type: ignore[misc]
-    made.__abstractmethods__ = frozenset()  # type: ignore[attr-defined]
-    return made
+    adapter.__init__ = initialise  # type: ignore[misc]
+    adapter.__abstractmethods__ = frozenset()  # type: ignore[attr-defined]
+    return adapter

@@ -205,8 +205,8 @@ def _tidy(folder: Path) -> None:
     for old in states[STATES:]:
         if old != folder:
             shutil.rmtree(old, ignore_errors=True)
-    kept = list(os.scandir(folder))
-    if len(kept) > MOST:
-        for entry in sorted(kept, key=lambda path: path.stat().st_mtime)[: len(kept) - MOST // 2]:
+    entries = list(os.scandir(folder))
+    if len(entries) > MOST:
+        for entry in sorted(entries, key=lambda path: path.stat().st_mtime)[: len(entries) - MOST // 2]:
             with suppress(OSError):
                 os.unlink(entry)

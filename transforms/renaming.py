@@ -190,21 +190,21 @@ class NewWords:
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
         self._last: tuple[str, Mapping[int, str]] = "", {}
-        self._shown: Set[int] = frozenset()
+        self._variables: Set[int] = frozenset()
 
-    def made(self, text: str, names: Mapping[int, str]) -> str:
+    def remember(self, text: str, names: Mapping[int, str]) -> str:
         """The same text; remembers that it was made by a change of these names, and of nothing else."""
         self._last = text, dict(names)
         return text
 
     def show(self, names: Mapping[int, str], words: Collection[str]) -> None:
         """Note that the text with these names has a proof; `words` are all words of the function."""
-        if len(names) > len(self._shown) and self._are_new(names, words):
-            self._shown = frozenset(names)
+        if len(names) > len(self._variables) and self._are_new(names, words):
+            self._variables = frozenset(names)
 
     def shows(self, text: str, names: Mapping[int, str], words: Collection[str]) -> bool:
         """Whether the text that was made last has a proof, because another text has one."""
-        return names.keys() <= self._shown and self._last == (text, names) and self._are_new(names, words)
+        return names.keys() <= self._variables and self._last == (text, names) and self._are_new(names, words)
 
     def _are_new(self, names: Mapping[int, str], words: Collection[str]) -> bool:
         fresh = set(names.values())

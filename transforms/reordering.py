@@ -203,10 +203,10 @@ def is_movable(block: Ordered) -> bool:
 def swaps(block: Ordered) -> Iterator[Sequence[int]]:
     """The legal orders in which only two neighbours have changed places."""
     if block.fixed is None:
-        own = list(range(len(block.predecessors)))
-        for number in own[1:]:
+        order = list(range(len(block.predecessors)))
+        for number in order[1:]:
             if not block.predecessors[number] >> (number - 1) & 1:
-                yield [*own[: number - 1], number, number - 1, *own[number + 1 :]]
+                yield [*order[: number - 1], number, number - 1, *order[number + 1 :]]
 
 
 def _drawn(ordering: Ordering, sites: Sequence[int], rng: Random) -> tuple[Move, ...]:
@@ -249,15 +249,15 @@ def milder(move: Move) -> Iterator[Move]:
     order = move.value
     place = {statement: number for number, statement in enumerate(order)}
     # Neither the original (no move) nor the order itself (not milder) is yielded.
-    own = list(range(len(order)))
-    seen = {tuple(own), tuple(order)}
-    exchanged = [(own, n) for n in own[:-1] if place[n] > place[n + 1]]
-    for start, n in [*exchanged, *((list(order), n) for n in own[:-1] if order[n] > order[n + 1])]:
+    original = list(range(len(order)))
+    seen = {tuple(original), tuple(order)}
+    exchanged = [(original, n) for n in original[:-1] if place[n] > place[n + 1]]
+    for start, n in [*exchanged, *((list(order), n) for n in original[:-1] if order[n] > order[n + 1])]:
         less = [*start[:n], start[n + 1], start[n], *start[n + 2 :]]
         if tuple(less) not in seen:
             seen.add(tuple(less))
             yield replace(
-                move, value=tuple(less), note=order_note("statements", [each + 1 for each in own], less)
+                move, value=tuple(less), note=order_note("statements", [n + 1 for n in original], less)
             )
 
 
@@ -300,7 +300,7 @@ def reordered(text: bytes, blocks: Sequence[StatementBlock], chosen: Mapping[int
         # A statement is rendered before it moves, because a block inside it may be reordered as well.
         out, position = [], start
         for block in blocks:
-            pieces = [render(each.start, each.end, nested([each])) for each in block.statements]
+            pieces = [render(part.start, part.end, nested([part])) for part in block.statements]
             for place, old in zip(block.statements, chosen[numbers[id(block)]], strict=True):
                 out += [text[position : place.start], pieces[old]]
                 position = place.end

@@ -53,7 +53,7 @@ class SiteRule(BaseTransform):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        sites, declined = _found(self, source)
+        sites, declined = _sites_of(self, source)
         if not sites:
             return Refused(declined or self.nothing)
         numbers = list(range(len(sites)))
@@ -68,7 +68,7 @@ class SiteRule(BaseTransform):
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """The text after edits at these sites. Refuses edits that overlap and a result that is not shown
         right."""
-        sites, _ = _found(self, source)
+        sites, _ = _sites_of(self, source)
         patches: dict[int, tuple[Patch, ...]] = {}
         for move in moves:
             if isinstance(move.value, str) or len(move.value) != 1 or not 0 <= move.site < len(sites):
@@ -88,7 +88,7 @@ class SiteRule(BaseTransform):
             SourceError: the source cannot be parsed.
         """
         text = source.encode()
-        return {number: _place(text, site) for number, site in enumerate(_found(self, source)[0])}
+        return {number: _place(text, site) for number, site in enumerate(_sites_of(self, source)[0])}
 
     @abstractmethod
     def sites(self, source: str) -> Iterable[Site | Refused]:
@@ -108,7 +108,7 @@ class SiteRule(BaseTransform):
 
 # `propose` and `apply` ask for the same sites, and so do all variants of one sample.
 @lru_cache(maxsize=8)
-def _found(rule: SiteRule, source: str) -> tuple[tuple[Site, ...], str | None]:
+def _sites_of(rule: SiteRule, source: str) -> tuple[tuple[Site, ...], str | None]:
     """The sites of a rule, and its most frequent reason to refuse a candidate."""
     sites: list[Site] = []
     reasons: dict[str, int] = {}

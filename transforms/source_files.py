@@ -310,7 +310,7 @@ def perturb_file(
         around: as in `FunctionFinder`.
         place: where the file lies on this machine; empty if it lies nowhere.
     """
-    whole = SourceUnit(path=path, name=MODULE, line=1)
+    unit = SourceUnit(path=path, name=MODULE, line=1)
     try:
         decoded = form.decode(data)
         lines = {place.name: place.first for place in form.places(decoded.text, around)}
@@ -319,11 +319,11 @@ def perturb_file(
     except SourceError as error:
         # A parser's message holds a place of the file; reasons without it can be counted together.
         reason = str(error) if not str(error).startswith("not valid ") else NOT_PARSED
-        declined = [_declined(whole, transform, reason) for transform in series.transforms]
+        declined = [_declined(unit, transform, reason) for transform in series.transforms]
         return PerturbedFile(data=data, records=tuple(declined), unread=str(error))
     file_pass = _FilePass(form, decoded, path, series, only, around, lines, decoded.text, place)
     file_pass.perturb()
-    return PerturbedFile(data=decoded.write(file_pass.text), records=tuple(file_pass.left()))
+    return PerturbedFile(data=decoded.write(file_pass.text), records=tuple(file_pass.outcomes()))
 
 
 def changed_units(form: FileFormat, before: bytes, after: bytes) -> tuple[str, ...]:
@@ -437,7 +437,7 @@ class _FilePass:
             self.records += pass_.records
             self.steps.setdefault(place.name, []).extend(pass_.steps)
 
-    def left(self) -> Iterator[UnitRecord]:
+    def outcomes(self) -> Iterator[UnitRecord]:
         """The records, with the steps of which nothing is left as declined."""
         undone = {id(step.record) for steps in self.steps.values() for step in self._undone(steps)}
         for record in self.records:

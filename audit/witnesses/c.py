@@ -36,7 +36,7 @@ from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialFailed
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Verdict
 from codeaudit.transforms.oracle.programs import Programs
-from codeaudit.transforms.oracle.toolchains import SANITIZED, Installed, asked, installed, toolchain
+from codeaudit.transforms.oracle.toolchains import SANITIZED, Installed, answer_of, installed, toolchain
 from codeaudit.transforms.records import Perturbed
 
 AT_ONCE: Final = 4
@@ -141,7 +141,7 @@ def _finding(verdict: Verdict) -> WitnessFinding:
 @cache
 def version_of(compiler: str) -> str:
     """The version of a compiler."""
-    return (asked(compiler, "-dumpfullversion", "-dumpversion") or "").strip()
+    return (answer_of(compiler, "-dumpfullversion", "-dumpversion") or "").strip()
 
 
 def witness(labels: LabelSource, language: str = C) -> CTools:

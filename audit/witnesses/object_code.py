@@ -21,7 +21,7 @@ from typing import Final
 from codeaudit.audit.evidence_check import BehavesDifferently, BehavesSame, Undecided, WitnessFinding
 from codeaudit.transforms.c.cpp.reading import name_of, own_name
 from codeaudit.transforms.c.files import function_context
-from codeaudit.transforms.c.headers import TONGUES, answer, flags_of, seen
+from codeaudit.transforms.c.headers import TONGUES, answer, facts_of, flags_of
 from codeaudit.transforms.c.parsing import C, CFunction, places, read_unit
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.folders import scratch_folder
@@ -111,8 +111,8 @@ class ObjectCode:
         if not sample.context:
             yield _Place(before=STANDARD_HEADERS[self.language]), (_WITHOUT_LINES,)
             return
-        around = seen(sample.context, sample.file, TONGUES[self.language])
-        place = _place_in(sample.context, sample.source, name, self.language)
+            around = facts_of(sample.context, sample.file, TONGUES[self.language])
+            place = _place_in(sample.context, sample.source, name, self.language)
         if around.missing or place is None:
             return
         full = replace(place, file=sample.file)

@@ -58,7 +58,7 @@ class Cause:
         source.read.cache_clear()
         program.analyse.cache_clear()
         shown.looks_around.cache_clear()
-        site_rules._found.cache_clear()
+        site_rules._sites_of.cache_clear()
 
 
 def _calls(

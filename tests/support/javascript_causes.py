@@ -34,7 +34,7 @@ CAUSES: Final[Mapping[str, tuple[str, Any, str, Any]]] = {
     "calls do nothing": ("reorder", _Collector, "_method_invocation", lambda self, node: self.captured(node)),
     "nobody else sees variables": ("reorder", facts.JavaScriptFacts, "lasting", frozenset()),
     "constants can be assigned": ("reorder", facts.JavaScriptFacts, "is_constant", classmethod(_never)),
-    "handlers see no variables": ("reorder", _Collector, "_kept", lambda self, binding: None),
+    "handlers see no variables": ("reorder", _Collector, "_expose", lambda self, binding: None),
     "properties are plain": ("reorder", _Collector, "_field_access", _plain_read),
     "variables have a value before their declaration": ("reorder", facts.JavaScriptFacts, "unset", frozenset()),
     "directives are statements": ("reorder", program, "BARRIER", 0),
@@ -64,6 +64,6 @@ def put_back(cause: str) -> Iterator[None]:
 def _forget() -> None:
     """These remember what the analysis said."""
     for cached in (
-        parsing.read, parsing.read_unit, scopes.resolve, program.analyse, rewriting.study, site_rules._found,
+        parsing.read, parsing.read_unit, scopes.resolve, program.analyse, rewriting.study, site_rules._sites_of,
     ):  # fmt: skip
         cached.cache_clear()

@@ -110,10 +110,10 @@ def test_other_names_share_nothing(names: Mapping[int, str]) -> None:
     lexicon = Lexicon((), PYTHON.reserved)
     proofs = NewWords(lexicon)
     proofs.show({0: "one", 1: "two"}, WORDS)
-    assert proofs.shows(proofs.made("text", {0: "three"}), {0: "three"}, WORDS)
-    assert not proofs.shows(proofs.made("text", names), names, WORDS)
+    assert proofs.shows(proofs.remember("text", {0: "three"}), {0: "three"}, WORDS)
+    assert not proofs.shows(proofs.remember("text", names), names, WORDS)
     assert not proofs.shows("another text", {0: "three"}, WORDS)
     # And a text with such names shows nothing for others.
     silent = NewWords(lexicon)
     silent.show(names, WORDS)
-    assert 2 in names or not silent.shows(silent.made("text", {0: "three"}), {0: "three"}, WORDS)
+    assert 2 in names or not silent.shows(silent.remember("text", {0: "three"}), {0: "three"}, WORDS)

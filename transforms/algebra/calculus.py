@@ -235,8 +235,8 @@ def _power(base: complex, e1: float, exponent: complex, e2: float) -> tuple[comp
     if not base:  # 0 has no logarithm, so no slope bounds the error
         return number, inf if e1 or e2 else 0.0
     # A power with a whole exponent is a product, which has no cut.
-    whole = not e2 and not exponent.imag and exponent.real.is_integer()
-    if e1 and not whole and _crosses("ln", base, e1):
+    is_whole = not e2 and not exponent.imag and exponent.real.is_integer()
+    if e1 and not is_whole and _crosses("ln", base, e1):
         return number, inf
     size = abs(number)
     growth = abs(cmath.log(base))

@@ -118,12 +118,12 @@ def example(split: Split, index: int, *, seed: int = 0) -> Example:
         if truth == ZERO or len(tokens(truth)) > MOST_TOKENS:
             continue
         # A derivative without values at enough points could not be distinguished from a wrong one.
-        known = values(truth)
-        if compare(known, known) != "equal":
+        expected = values(truth)
+        if compare(expected, expected) != "equal":
             continue
         if label:
             return Example(ExpressionPair(function, truth), True, "derivative")
-        wrong = _wrong(function, truth, known, rng)
+        wrong = _wrong(function, truth, expected, rng)
         if wrong is not None:
             return Example(ExpressionPair(function, wrong[1]), False, wrong[0])
 
@@ -185,10 +185,10 @@ def _shape(rng: Random) -> list[int]:
     """
     counts: list[int] = []
     open_places = 1
-    for left in range(rng.randint(FEWEST_OPERATORS, MOST_OPERATORS), 0, -1):
+    for operators in range(rng.randint(FEWEST_OPERATORS, MOST_OPERATORS), 0, -1):
         # Two entries for each slot (binary, unary), weighted by the number of trees behind that choice: so
         # every tree of the size is equally likely, as in Lample and Charton.
-        sums = _sums(open_places, left)
+        sums = _sums(open_places, operators)
         passed, single = divmod(bisect(sums, rng.random() * sums[-1]), 2)
         counts += [0] * passed
         counts.append(1 if single else 2)
@@ -230,7 +230,7 @@ def _leaf(rng: Random, coefficients: Sequence[str], inputs: Sequence[str]) -> Ex
 
 
 def _wrong(
-    function: Expression, truth: Expression, known: tuple[complex | None, ...], rng: Random
+    function: Expression, truth: Expression, expected: tuple[complex | None, ...], rng: Random
 ) -> tuple[Origin, Expression] | None:
     """A wrong derivative with the variables of the true one; `None` after `_TRIES` failures."""
     variables = VARIABLES.intersection(tokens(truth))
@@ -244,7 +244,7 @@ def _wrong(
         if len(words) > MOST_TOKENS or VARIABLES.intersection(words) != variables:
             continue
         # An edit may give the true derivative in another form (`add x x` for `mul INT+ 2 x`).
-        if compare(known, values(candidate)) == "different":
+        if compare(expected, values(candidate)) == "different":
             return origin, candidate
     return None
 

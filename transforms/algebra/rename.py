@@ -48,9 +48,9 @@ class PairNames:
         renaming: dict[str, str] = {}
         # Sampling without replacement gives every injection with the same probability, view by view.
         for names in POOLS:
-            own = [old for old in self.used if old in names]
-            if own:
-                renaming |= zip(own, rng.sample(pool(own[0], self.source), len(own)), strict=True)
+            olds = [old for old in self.used if old in names]
+            if olds:
+                renaming |= zip(olds, rng.sample(pool(olds[0], self.source), len(olds)), strict=True)
         return {number: renaming[old] for number, old in enumerate(self.used)}
 
     def allows(self, names: Mapping[int, str]) -> bool:

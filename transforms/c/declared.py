@@ -47,7 +47,7 @@ _OF_NAMESPACE: Final = re.compile(
 """A namespace with attributes, which the grammar does not read."""
 _WRAPPING: Final = ("pointer_declarator", "array_declarator", "function_declarator", "reference_declarator")
 _NAMES: Final = frozenset({"identifier", "field_identifier", "type_identifier"})
-Found: TypeAlias = defaultdict[str, set[str | None]]
+Types: TypeAlias = defaultdict[str, set[str | None]]
 """The types of each name: words in order with `*` behind them, or `OBJECT`; `None` if not known."""
 
 
@@ -57,13 +57,13 @@ class DeclaredNames:
     def __init__(self, texts: Iterable[str], language: str = C) -> None:
         self._tables = [_tables(text, language) for text in dict.fromkeys(texts)]
 
-    def _found(self, table: str, name: str) -> set[str | None]:
+    def _types(self, table: str, name: str) -> set[str | None]:
         return set[str | None]().union(*(getattr(declared, table).get(name, ()) for declared in self._tables))
 
     def common(self, name: str, *, is_field: bool) -> str | None:
         """The type of all fields of a name, or of all variables and constants and of what functions return;
         `None` where it is not known or may be a fraction."""
-        kinds = {self.type(text) for text in self._found("fields" if is_field else "others", name) or (None,)}
+        kinds = {self.type(text) for text in self._types("fields" if is_field else "others", name) or (None,)}
         if len(kinds) == 1:
             return kinds.pop()
         if None in kinds or kinds & FRACTIONS:
@@ -72,7 +72,7 @@ class DeclaredNames:
 
     def may_be_object(self, name: str, *, is_field: bool) -> bool:
         """Whether a field or a variable of a name is a structure."""
-        return OBJECT in map(self.type, self._found("fields" if is_field else "others", name))
+        return OBJECT in map(self.type, self._types("fields" if is_field else "others", name))
 
     @property
     def all(self) -> frozenset[str]:
@@ -86,7 +86,7 @@ class DeclaredNames:
     @cached_property
     def hides_a_number(self) -> bool:
         """Whether a type of numbers of the library has a name that another type has, too."""
-        types = (self._found("types", name) - {None} for name in FIXED)
+        types = (self._types("types", name) - {None} for name in FIXED)
         return any(self.type(words) not in INTEGRAL for kinds in types for words in kinds)
 
     def scalar(self, name: str, of: str = "") -> str | None:
@@ -106,8 +106,8 @@ class DeclaredNames:
         """What a class itself declares hides what it inherits, if no other class has its name. A header that
         stands in a class declares fields that look like variables."""
         is_one = sum(len(table.fields.get(f"{of}::", ())) for table in self._tables) == 1
-        own = self._found("fields", f"{of}::{name}") if is_one else None
-        return own or self._found("fields", name) | self._found("others", name)
+        own = self._types("fields", f"{of}::{name}") if is_one else None
+        return own or self._types("fields", name) | self._types("others", name)
 
     def type(self, words: str | None) -> str | None:
         """What the words of a type mean: a number, `POINTER` or `OBJECT`; `None` if that is not known."""
@@ -131,7 +131,7 @@ class DeclaredNames:
         for _ in range(20):
             stars += words.count("*")
             words = " ".join(sorted(word for word in words.replace("*", " ").split() if word != "const"))
-            types = self._found("types", words)
+            types = self._types("types", words)
             kind = OBJECT if words == OBJECT or types == {OBJECT} else number_type(words)
             if kind is not None or len(types) != 1:
                 return kind, words, stars
@@ -143,11 +143,11 @@ class _Tables:
     """What one text declares."""
 
     def __init__(self, text: str, language: str) -> None:
-        self.types: Final[Found] = defaultdict(set)
-        self.fields: Final[Found] = defaultdict(set)
+        self.types: Final[Types] = defaultdict(set)
+        self.fields: Final[Types] = defaultdict(set)
         """Under the name alone, and behind that of its class and `::`; under that of a class and `::`, where
         classes, namespaces and other names of them begin."""
-        self.others: Final[Found] = defaultdict(set)
+        self.others: Final[Types] = defaultdict(set)
         """Variables, constants, and what functions of C return."""
         self.all: Final = set[str]()
         """All names that it declares outside of functions."""
@@ -201,7 +201,7 @@ class _Tables:
                 for table in (self.types, self.fields, self.others):
                     table[_text(inner)].add(None)
 
-    def _note(self, table: Found, node: "TreeNode") -> None:
+    def _note(self, table: Types, node: "TreeNode") -> None:
         """Record the names of a declaration with their types."""
         kind = node.child_by_field_name("type")
         base = None if kind is None else self._base(kind)
@@ -217,9 +217,9 @@ class _Tables:
                 self._open(behind)  # it may be the end of this one
         is_strange = _STRANGE.search(text) or _is_template(node)
         for declarator, name, wrapping in _declared(node):
-            own = wrapping[-1] if wrapping else ""
+            last = wrapping[-1] if wrapping else ""
             # A function has the type of its result; the name of an array is a pointer.
-            stars = wrapping[:-1] if own == "function_declarator" else wrapping
+            stars = wrapping[:-1] if last == "function_declarator" else wrapping
             self.all.add(name)
             words = f"{base or ''} {'*' * len(stars)}" if stars else base
             if self._is_cpp:
@@ -227,12 +227,12 @@ class _Tables:
                     self._open(declarator)
                 if table is self.types:
                     self._count(name, declarator)
-                elif own == "function_declarator":
+                elif last == "function_declarator":
                     if node.type != "declaration":
                         continue  # a function is called, and what it gives is not asked
                     if kind is None and (name != _class_around(node) or b"static " in text):
                         self._open(declarator)  # no constructor, but `T (name);`
-                if is_strange or own.startswith(("function", "array")) or "reference_declarator" in wrapping:
+                if is_strange or last.startswith(("function", "array")) or "reference_declarator" in wrapping:
                     words = None
             table[name] |= {words} if words or table is not self.types else {None, OBJECT}
             if around := _class_around(node):
@@ -250,8 +250,8 @@ class _Tables:
             return None if base is None else self._base(base)
         if node.type == "qualified_identifier" and number_type(text.removeprefix("std::")):
             return text.removeprefix("std::")
-        known = node.type in ("primitive_type", "sized_type_specifier", "type_identifier")
-        return " ".join(sorted(text.split())) if known else None
+        is_plain = node.type in ("primitive_type", "sized_type_specifier", "type_identifier")
+        return " ".join(sorted(text.split())) if is_plain else None
 
 
 _tables = lru_cache(maxsize=512)(_Tables)

@@ -166,7 +166,7 @@ def _null(code: CodeText, condition: Node) -> bool:
 
 
 def _all(kinds: DefectKinds) -> tuple[CRewriting, ...]:
-    made = (
+    rules = (
         *defects(kinds),
         defect("size-unchecked", each("if_statement")(_of_checks(_bounds)), "no check of a size"),
         defect("null-unchecked", each("if_statement")(_of_checks(_null)), "no check for NULL"),
@@ -174,7 +174,7 @@ def _all(kinds: DefectKinds) -> tuple[CRewriting, ...]:
         defect("freed-early", _freed_early, "nothing is freed behind a use"),
         defect("freed-twice", _freed_twice, "nothing is freed"),
     )
-    return tuple(map(CRewriting.of, made))
+    return tuple(map(CRewriting.of, rules))
 
 
 DEFECTS: Final = _all(KINDS)

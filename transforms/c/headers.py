@@ -74,7 +74,7 @@ Answered: TypeAlias = tuple[str, tuple[str, ...], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class HeaderFacts:
     """What is known of the headers of a file."""
 
     definitions: str = ""
@@ -92,13 +92,13 @@ class Seen:
 
 
 @lru_cache(maxsize=2)
-def seen(text: str, file: str, tongue: str = "c") -> Seen:
+def facts_of(text: str, file: str, tongue: str = "c") -> HeaderFacts:
     """What the headers of a text show. Where its file is not known (empty), only those of the system are
     found. `tongue` is the language, as of `gcc -x`."""
     ways = flags_of(file)
-    parts = [_seen(text, file, tongue, flags) for flags in ways[:_COMMANDS]]
+    parts = [_facts_of(text, file, tongue, flags) for flags in ways[:_COMMANDS]]
     read = [part.read for part in parts if part.read is not None]
-    return Seen(
+    return HeaderFacts(
         definitions="\n".join(part.definitions for part in parts),
         declarations=tuple(text for part in parts for text in part.declarations),
         own="\n".join(part.own for part in parts),
@@ -108,13 +108,13 @@ def seen(text: str, file: str, tongue: str = "c") -> Seen:
     )
 
 
-def _seen(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> Seen:
+def _facts_of(text: str, file: str, tongue: str, flags: tuple[str, ...]) -> HeaderFacts:
     answered, near = _searched(text, file, tongue, flags, "-dD")
     beside = [header for _, header in near if header is not None]
     if answered is not None:
-        asked = _read(*answered)
-        return replace(asked, definitions="\n".join([asked.definitions, *beside]))
-    return Seen(
+        facts = _read(*answered)
+        return replace(facts, definitions="\n".join([facts.definitions, *beside]))
+    return HeaderFacts(
         definitions="\n".join([*defined_by(flags), *beside]),
         declarations=tuple(beside),
         missing=tuple(name for name, header in near if header is None),
@@ -140,9 +140,9 @@ def _folders_of_system(compiler: str, tongue: str) -> Sequence[Path]:
 
 
 def _searched(
-    text: str, file: str, tongue: str, flags: tuple[str, ...], kept: str
+    text: str, file: str, tongue: str, flags: tuple[str, ...], option: str
 ) -> "tuple[Answered | None, Sequence[tuple[str, str | None]]]":
-    """As `_preprocessed`, and as `headers_near`; `kept` says which directives stay.
+    """As `_preprocessed`, and as `headers_near`; `option` says which directives stay.
 
     Missing headers are looked for in the project where no file of commands says where headers lie: behind all
     other folders, so that no header of the system is hidden. What a compiler will miss is foreseen from the
@@ -152,7 +152,7 @@ def _searched(
     system = _folders_of_system(compiler, tongue) if compiler is not None else []
     for _ in range(_SEARCHES + 1):
         near = list(headers_near(text, file, (*flags, *(f"-I{folder}" for folder in folders.values()))))
-        unseen = [name for name, own in near if own is None]
+        unseen = [name for name, header in near if header is None]
         missing = [name for name in unseen if not any((folder / name).is_file() for folder in system)]
         more = _in_project(file, missing) if system and not flags else {}
         if not more:
@@ -162,7 +162,7 @@ def _searched(
     while compiler is not None:
         after = [word for folder in dict.fromkeys(folders.values()) for word in ("-idirafter", folder)]
         # Without -E it would write a file; -w because warnings are no answer.
-        words = [compiler, "-E", kept, "-w", "-x", tongue, *flags, *after]
+        words = [compiler, "-E", option, "-w", "-x", tongue, *flags, *after]
         answered = _preprocessed(words, text, file, [name for name in missing if name not in tested])
         out = "" if answered is None else answered[0]
         read = {name: place for name, place in folders.items() if _is_read(f"{place}/{name}", out)}
@@ -177,11 +177,11 @@ def _in_project(file: str, missing: Iterable[str]) -> dict[str, str]:
     """The folders of the project around a file in which these headers lie, by the names that `#include` gives
     them. A header counts if the project has exactly one that may be meant."""
     root = _project(file)
-    known = {} if root is None else _project_headers(root)
+    paths = {} if root is None else _project_headers(root)
     folders: dict[str, str] = {}
     for name in missing:
         parts = PurePosixPath(name).parts
-        places = [path for path in known.get(parts[-1], ()) if path.endswith(f"/{name}")] if parts else []
+        places = [path for path in paths.get(parts[-1], ()) if path.endswith(f"/{name}")] if parts else []
         if len(places) == 1 and ".." not in parts:
             folders[name] = places[0].removesuffix(f"/{name}")
     return folders
@@ -268,7 +268,7 @@ def written_out(text: str, file: str, tongue: str = "c") -> str | None:
     answered, _ = _searched(text, file, tongue, flags_of(file)[0], "-dDI")
     if answered is None or not answered[0]:
         return None
-    own, is_own, of_system = list[str](), False, set[str]()
+    lines, is_own, of_system = list[str](), False, set[str]()
     for line in answered[0].split("\n"):
         if (marker := _MARKER.match(line)) is not None:
             # A line of an own file that begins with a macro of the system has flag 3, too, without flag 1.
@@ -278,8 +278,8 @@ def written_out(text: str, file: str, tongue: str = "c") -> str | None:
             is_own = not is_built_in and marker[2] not in of_system
         elif is_own and line.strip() and not line.startswith('#include "'):
             # The grammar reads a definition without a value, but with a space, up to the next lines.
-            own.append(line.rstrip())
-    return "\n".join(own)
+            lines.append(line.rstrip())
+    return "\n".join(lines)
 
 
 def answer(words: Sequence[str], text: str, folder: Path, scratch: Path) -> tuple[int | None, str, str]:
@@ -290,9 +290,9 @@ def answer(words: Sequence[str], text: str, folder: Path, scratch: Path) -> tupl
     into, out, err = scratch / "in", scratch / "out", scratch / "err"
     try:
         into.write_bytes(text.encode())
-        with into.open("rb") as asked, out.open("wb") as answer, err.open("wb") as errors:
+        with into.open("rb") as source, out.open("wb") as answer, err.open("wb") as errors:
             code = _ended(
-                [*_LIMITED, *words], stdin=asked, stdout=answer, stderr=errors, cwd=folder, env=around
+                [*_LIMITED, *words], stdin=source, stdout=answer, stderr=errors, cwd=folder, env=around
             )
     except (OSError, UnicodeEncodeError):
         return None, "", ""
@@ -316,12 +316,12 @@ def _ended(words: Sequence[str], **streams: Any) -> int | None:
     The end of a pipe that only the command holds says that it has ended. To wait with a limit would sleep up
     to 50 ms.
     """
-    held, kept = os.pipe()
-    with open(held, "rb") as ended:
+    reading, writing = os.pipe()
+    with open(reading, "rb") as ended:
         try:
-            process = subprocess.Popen(words, pass_fds=(kept,), **streams)
+            process = subprocess.Popen(words, pass_fds=(writing,), **streams)
         finally:
-            os.close(kept)
+            os.close(writing)
         is_ended = bool(select.select([ended], [], [], SECONDS)[0])
         if not is_ended:
             process.kill()
@@ -329,7 +329,7 @@ def _ended(words: Sequence[str], **streams: Any) -> int | None:
         return code if is_ended else None
 
 
-def _read(out: str, missing: tuple[str, ...], failed: bool) -> Seen:
+def _read(out: str, missing: tuple[str, ...], failed: bool) -> HeaderFacts:
     """Sort the lines of an answer."""
     definitions, read = list[str](), set[int]()
     texts: dict[str, list[str]] = {}
@@ -350,7 +350,7 @@ def _read(out: str, missing: tuple[str, ...], failed: bool) -> Seen:
         number += 1
     own = "\n".join(texts.pop("<stdin>", ()))
     declarations = tuple("\n".join(lines) for lines in texts.values())
-    return Seen("\n".join(definitions), declarations, own, missing, frozenset(read), failed)
+    return HeaderFacts("\n".join(definitions), declarations, own, missing, frozenset(read), failed)
 
 
 # ── texts of headers ─────────────────────────────────────────────────────────────────────────────────────
@@ -409,8 +409,8 @@ def flags_of(file: str) -> tuple[tuple[str, ...], ...]:
             commands = place / "compile_commands.json"
             if commands.is_file():
                 about = commands.stat()
-                known = _commands(str(commands), about.st_mtime_ns, about.st_size)
-                return known.get(os.path.realpath(file), ((),))
+                by_file = _commands(str(commands), about.st_mtime_ns, about.st_size)
+                return by_file.get(os.path.realpath(file), ((),))
         plain = folder / "compile_flags.txt"
         if plain.is_file() and (text := _header(plain)) is not None:
             return (kept_flags(text.split("\n"), folder),)

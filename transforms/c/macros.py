@@ -139,9 +139,9 @@ class _Definitions(UserDict[str, tuple[Any, ...]]):
         for text in texts:
             for match in _DEFINE.finditer(_uncommented(text)):
                 name, definition = match["name"], (match["parameters"], match["body"])
-                known = self.data.get(name, ())
-                if definition not in known:
-                    both = (*known, definition)
+                earlier = self.data.get(name, ())
+                if definition not in earlier:
+                    both = (*earlier, definition)
                     self.data[once(name, name)] = once(both, both)
 
     def __getitem__(self, name: str) -> tuple[Macro, ...]:
@@ -188,10 +188,10 @@ class Macros:
         """Whether the file is known to be compiled by the first standard of C."""
         self._is_asked = around.level == "known" and bool(around.file or is_file)
         tongue = headers.TONGUES[around.language]
-        seen = headers.seen(text, around.file, tongue) if self._is_asked else headers.Seen()
-        self.seen: Final = replace(seen, definitions="")
+        facts = headers.facts_of(text, around.file, tongue) if self._is_asked else headers.HeaderFacts()
+        self.headers: Final = replace(facts, definitions="")
         """What headers show beside `defined`, if they are asked."""
-        self.defined: Final[Mapping[str, tuple[Macro, ...]]] = _Definitions((text, seen.definitions))
+        self.defined: Final[Mapping[str, tuple[Macro, ...]]] = _Definitions((text, facts.definitions))
         """By name all definitions, of which another one may hold at each place of the file."""
 
     @cached_property
@@ -213,7 +213,7 @@ class Macros:
     def shared_fields(self) -> frozenset[str]:
         """The words that stand in a union, as far as one is known, and the names of macros: fields of such
         names may share their memory."""
-        text = plain("\n".join([self._text, self.seen.own, *self.seen.declarations]))
+        text = plain("\n".join([self._text, self.headers.own, *self.headers.declarations]))
         words: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
             words.update(_WORD.findall(text[match.end() : closing(text, match.end() - 1, "{", "}")]))
@@ -230,17 +230,17 @@ class Macros:
     @cached_property
     def declared(self) -> DeclaredNames:
         """The types of what is declared around; none unless everything is seen."""
-        seen = self.seen
-        is_whole = self.is_known and not any(map(_UNFINISHED.search, seen.declarations))
+        facts = self.headers
+        is_whole = self.is_known and not any(map(_UNFINISHED.search, facts.declarations))
         # In C++ a macro of the file could declare a member of another type.
-        own = seen.own if self._language == CPP else self._text
-        texts = (own, *seen.declarations) if is_whole and seen.read is not None else ()
+        text = facts.own if self._language == CPP else self._text
+        texts = (text, *facts.declarations) if is_whole and facts.read is not None else ()
         return DeclaredNames(texts, self._language)
 
     @property
     def is_known(self) -> bool:
         """Whether all of the file is seen: its headers are found, and the compiler reads them."""
-        return not (self.seen.missing or self.seen.failed) if self._is_asked else self.complete
+        return not (self.headers.missing or self.headers.failed) if self._is_asked else self.complete
 
     # ── what is not seen ─────────────────────────────────────────────────────────────────────────────────
 
@@ -257,11 +257,11 @@ class Macros:
         if self._level == "hygienic" or (self._level == "known" and not self._is_asked):
             return None
         source, name = scopes.reading.source.decode(), name_of(scopes.reading.source, scopes.unit)
-        if self.seen.failed:
+        if self.headers.failed:
             return NOT_READ
-        if self.seen.read is not None and self._is_left_out(source, name, self.seen.read):
+        if self.headers.read is not None and self._is_left_out(source, name, self.headers.read):
             return NOT_COMPILED
-        if self._is_asked and not self.seen.missing:
+        if self._is_asked and not self.headers.missing:
             return None
         words = frozenset(_WORD.findall(plain(source)))
         inside = words.union(*map(self.named_by, words & self.defined.keys()))
@@ -275,8 +275,8 @@ class Macros:
     def _explained(self) -> frozenset[str]:
         """The words that are declared where no unseen macro could have them as its name: a macro of this name
         would have changed the declaration."""
-        own = [self._text] if self._is_asked or (self.complete and self._is_file) else []
-        return DeclaredNames([*own, *self.seen.declarations], self._language).all
+        texts = [self._text] if self._is_asked or (self.complete and self._is_file) else []
+        return DeclaredNames([*texts, *self.headers.declarations], self._language).all
 
     @cached_property
     def _places(self) -> Sequence[tuple[str, str, int]]:
@@ -287,8 +287,8 @@ class Macros:
 
     def _is_left_out(self, source: str, name: str, read: frozenset[int]) -> bool:
         """Whether a function stands in a branch of an `#if` that the compiler leaves out."""
-        named = [(own, line) for called, own, line in self._places if called == name]
-        same = [line for own, line in named if own.strip() == source.strip()]
+        named = [(text, line) for called, text, line in self._places if called == name]
+        same = [line for text, line in named if text.strip() == source.strip()]
         return bool(named) and read.isdisjoint(same or [line for _, line in named])
 
     # ── what a macro does ────────────────────────────────────────────────────────────────────────────────
@@ -463,8 +463,8 @@ def _ends(body: tuple[str, ...]) -> dict[int, int]:
 
 def macros_of(source: str, around: Surroundings) -> Macros:
     """The macros around a function. The last ones are cached, because a file has many functions."""
-    known = around if around.text else around._replace(text=source)
-    return _macros(known, is_file=len(known.text.split()) > len(source.split()))
+    context = around if around.text else around._replace(text=source)
+    return _macros(context, is_file=len(context.text.split()) > len(source.split()))
 
 
 _macros = lru_cache(maxsize=128)(Macros)

@@ -196,8 +196,8 @@ class CFunction(NamedTuple):
 def places(source: bytes, language: str = C) -> Iterator[CFunction]:
     """The functions of a file, which need not parse as a whole. Functions in `#if` are among them, and in C++
     those of classes. A function begins at its `template`."""
-    seen = source if language == C else cpp.without_macro_lines(source)
-    root = READERS[language].parse(seen).root_node
+    plain = source if language == C else cpp.without_macro_lines(source)
+    root = READERS[language].parse(plain).root_node
     pending = [(root, root)]
     while pending:
         node, whole = pending.pop()
@@ -235,13 +235,13 @@ def _parsed(source: bytes, language: str = C) -> tuple["Tree", tuple[Extent, ...
     """The tree of a text, with blanks in place of words where it has none without."""
     reader = READERS[language]
     tree, hidden = reader.parse(source), list[Extent]()
-    seen = source
+    current = source
     while tree.root_node.has_error and len(hidden) < _MOST_BLANKED:
-        for start, end in _candidates(seen, tree.root_node, WORDS_OF[language]):
-            other = seen[:start] + blanked(seen[start:end]) + seen[end:]
+        for start, end in _candidates(current, tree.root_node, WORDS_OF[language]):
+            other = current[:start] + blanked(current[start:end]) + current[end:]
             trial = reader.parse(other)
             if not trial.root_node.has_error or _first_fault(trial.root_node) > _first_fault(tree.root_node):
-                seen, tree = other, trial
+                current, tree = other, trial
                 hidden.append((start, end))
                 break
         else:
@@ -255,7 +255,7 @@ def _first_fault(root: "TreeNode") -> int:
     return root.end_byte + 1 if node is None else node.start_byte
 
 
-def _candidates(seen: bytes, root: "TreeNode", keywords: frozenset[str]) -> Iterator[Extent]:
+def _candidates(source: bytes, root: "TreeNode", keywords: frozenset[str]) -> Iterator[Extent]:
     """What may be overwritten at and before the first error, the likeliest first: a word that a header may
     define to be nothing, in the head of a function with what stands in parentheses behind it, and the stars
     of a type that is an argument, as in `va_arg(list, char *)`."""
@@ -263,33 +263,33 @@ def _candidates(seen: bytes, root: "TreeNode", keywords: frozenset[str]) -> Iter
     if found_fault is None:
         return
     at = found_fault.start_byte
-    begin = max(seen.rfind(sign, 0, at) for sign in (b"{", b"}", b";")) + 1
-    stop = min(len(seen), max(found_fault.end_byte, at + 1) + 200)
-    for stars in _STARS.finditer(seen, begin, stop):
+    begin = max(source.rfind(sign, 0, at) for sign in (b"{", b"}", b";")) + 1
+    stop = min(len(source), max(found_fault.end_byte, at + 1) + 200)
+    for stars in _STARS.finditer(source, begin, stop):
         yield stars.span(1)
-    for value in _EMPTY_VALUE.finditer(seen, begin, stop):
+    for value in _EMPTY_VALUE.finditer(source, begin, stop):
         yield value.span()
     in_head = _is_in_head(found_fault)
-    head = seen.find(b"{", begin)
+    head = source.find(b"{", begin)
     words = []
-    for word in _WORD.finditer(seen, begin, stop):
-        own = word.group().decode()
+    for word in _WORD.finditer(source, begin, stop):
+        text = word.group().decode()
         like = _LIKE_AN_ATTRIBUTE.fullmatch(word.group()) is not None
         begins_head = (
-            in_head and word.start() < head and seen[word.end() :].lstrip()[:1] not in (b"(", b",", b")")
+            in_head and word.start() < head and source[word.end() :].lstrip()[:1] not in (b"(", b",", b")")
         )
-        if own not in keywords and (like or begins_head):
+        if text not in keywords and (like or begins_head):
             words.append((not like, word.start() if begins_head else abs(word.start() - at), word))
     for _, _, word in sorted(words, key=lambda row: row[:2])[:6]:
-        rest = seen[word.end() :]
+        rest = source[word.end() :]
         if rest.lstrip()[:1] != b"(":
             yield word.span()
         elif in_head or word.group() in _ATTRIBUTES:  # a statement `CHECK(x)` is code, whatever it becomes
-            end = _closing(seen, word.end() + len(rest) - len(rest.lstrip()))
+            end = _closing(source, word.end() + len(rest) - len(rest.lstrip()))
             if end >= 0:
                 end += 1
-                comma = seen[: word.start()].rstrip()
-                if in_head and comma.endswith(b",") and seen[end:].lstrip()[:1] == b">":
+                comma = source[: word.start()].rstrip()
+                if in_head and comma.endswith(b",") and source[end:].lstrip()[:1] == b">":
                     yield len(comma) - 1, end  # the last one of `template <…>`
                 yield word.start(), end
 
@@ -442,5 +442,5 @@ def _strange(function: Node, language: str) -> str | None:
             return DIRECTIVE
         if node.kind == FUNCTION and node is not function:
             return INNER
-    taken = [node for node in function.walk() if node.kind == "pointer_expression" and node.operator == "&"]
-    return LABEL_VALUE if any(node.parent in taken for node in taken) else None
+    nodes = [node for node in function.walk() if node.kind == "pointer_expression" and node.operator == "&"]
+    return LABEL_VALUE if any(node.parent in nodes for node in nodes) else None

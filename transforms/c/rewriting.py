@@ -651,12 +651,12 @@ class CRewriting(InFile, TextRule):
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
         """As of any rule, with an evidence that says what is assumed of macros."""
-        made, code = TextRule.rewritten(self, source, patches), self.study(source)
-        if isinstance(made, Refused):
-            return made
-        if code.macros.is_c89 and not _later(self.reread(made.source)) <= _later(code.reading):
+        rewritten, code = TextRule.rewritten(self, source, patches), self.study(source)
+        if isinstance(rewritten, Refused):
+            return rewritten
+        if code.macros.is_c89 and not _later(self.reread(rewritten.source)) <= _later(code.reading):
             return Refused(LATER)
-        return replace(made, evidence=code.evidence) if made.evidence == "analysis" else made
+        return replace(rewritten, evidence=code.evidence) if rewritten.evidence == "analysis" else rewritten
 
     def reread(self, text: str) -> ParsedText:
         """As of any rule: a result has to be one function whose names are certain."""

@@ -53,7 +53,7 @@ def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | 
 
 def number_type(words: str) -> str | None:
     """One spelling for a type of numbers, `const` or not; `None` for all other types."""
-    given = [word.removeprefix("std::") for word in words.split() if word != "const"]
-    idle = {"int"} if "char" in given else {"int", "signed"}
-    text = " ".join(sorted(word for word in given if word not in idle))
-    return text if text in FIXED else _NUMBERS.get(text) if given else None
+    parts = [word.removeprefix("std::") for word in words.split() if word != "const"]
+    idle = {"int"} if "char" in parts else {"int", "signed"}
+    text = " ".join(sorted(word for word in parts if word not in idle))
+    return text if text in FIXED else _NUMBERS.get(text) if parts else None

@@ -127,9 +127,9 @@ class Salted:
         cipher, out, tags = AESGCM(self._derived(f"cipher {name}")), np.empty_like(data), bytearray()
         for number, start in enumerate(range(0, len(data), CHUNK)):
             # A number as the nonce, since no other text is encrypted under this key.
-            made = cipher.encrypt(_nonce(number), data[start : start + CHUNK].tobytes(), None)
-            out[start : start + CHUNK] = np.frombuffer(made[:-TAG], dtype=np.uint8)
-            tags += made[-TAG:]
+            chunk = cipher.encrypt(_nonce(number), data[start : start + CHUNK].tobytes(), None)
+            out[start : start + CHUNK] = np.frombuffer(chunk[:-TAG], dtype=np.uint8)
+            tags += chunk[-TAG:]
         return out, bytes(tags)
 
     def decrypted(self, data: Bytes, name: str, tags: bytes) -> Bytes:
@@ -142,8 +142,8 @@ class Salted:
         for number, start in enumerate(range(0, len(data), CHUNK)):
             tag = tags[number * TAG : (number + 1) * TAG]
             with _telling_damage():
-                made = cipher.decrypt(_nonce(number), data[start : start + CHUNK].tobytes() + tag, None)
-            out[start : start + CHUNK] = np.frombuffer(made, dtype=np.uint8)
+                chunk = cipher.decrypt(_nonce(number), data[start : start + CHUNK].tobytes() + tag, None)
+            out[start : start + CHUNK] = np.frombuffer(chunk, dtype=np.uint8)
         return out
 
     def closed(self, text: bytes, beside: bytes) -> bytes:

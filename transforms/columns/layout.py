@@ -18,7 +18,7 @@ Indices: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Fixed:
     """An axis, or a part of one, that is not permuted."""
 
     size: int
@@ -56,7 +56,7 @@ class Sum:
         return sum(part.size for part in self.parts)
 
 
-Place: TypeAlias = Kept | Member | Product | Sum
+Place: TypeAlias = Fixed | Member | Product | Sum
 """The structure of one axis of a tensor."""
 
 
@@ -131,7 +131,7 @@ def members(place: Place) -> Iterator[int]:
         case Product() | Sum():
             for part in place.parts:
                 yield from members(part)
-        case Kept():
+        case Fixed():
             pass
 
 
@@ -157,7 +157,7 @@ def inverse(permutations: Sequence[Indices]) -> list[Indices]:
 
 def _indices(place: Place, permutations: Sequence[Indices]) -> Indices:
     match place:
-        case Kept():
+        case Fixed():
             return np.arange(place.size, dtype=np.int64)
         case Member():
             return permutations[place.group]
@@ -179,18 +179,18 @@ def _moves(place: Place) -> bool:
 
 def _renumbered(place: Place, groups: Mapping[int, int]) -> Place:
     match place:
-        case Kept():
+        case Fixed():
             return place
         case Member():
             new = groups.get(place.group)
-            return Kept(place.size) if new is None else Member(new, place.size)
+            return Fixed(place.size) if new is None else Member(new, place.size)
         case Product() | Sum():
             return type(place)(tuple(_renumbered(part, groups) for part in place.parts))
 
 
 def _encoded(place: Place) -> Any:
     match place:
-        case Kept():
+        case Fixed():
             return [place.size]
         case Member():
             return place.group
@@ -207,7 +207,7 @@ def _decoded(value: Any, sizes: Sequence[int]) -> Place:
         case int() if 0 <= value < len(sizes):
             return Member(value, sizes[value])
         case [int(size)] if size >= 0:
-            return Kept(size)
+            return Fixed(size)
         case ["*", *parts] if parts:
             return Product(tuple(_decoded(part, sizes) for part in parts))
         case ["+", *parts] if parts:

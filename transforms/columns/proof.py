@@ -179,8 +179,8 @@ def _squared(output: Tensor) -> Tensor:
     return output.square().sum()
 
 
-def _apart(wanted: Sequence[Tensor], given: Sequence[Tensor]) -> float:
-    differences = [_difference(one, other) for one, other in zip(wanted, given, strict=True)]
+def _apart(wanted: Sequence[Tensor], actual: Sequence[Tensor]) -> float:
+    differences = [_difference(one, other) for one, other in zip(wanted, actual, strict=True)]
     return max(differences) / max(_largest(wanted), torch.finfo(torch.float64).tiny)
 
 
@@ -188,8 +188,8 @@ def _difference(one: Tensor, other: Tensor) -> float:
     return float((one.detach() - other.detach()).abs().max()) if one.numel() else 0.0
 
 
-def _largest(some: Sequence[Tensor]) -> float:
-    return max(float(tensor.abs().max()) if tensor.numel() else 0.0 for tensor in some)
+def _largest(outputs: Sequence[Tensor]) -> float:
+    return max(float(tensor.abs().max()) if tensor.numel() else 0.0 for tensor in outputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +223,7 @@ def rows_exactly(module: nn.Module, call: Call, rows: Callable[[int], Indices]) 
     with DoubleThroughout():
         wide, call = deepcopy(module).double().eval(), call.double()
         stack = stacks(wide)[0]
-        with watched(stack.blocks[0]) as given:
+        with watched(stack.blocks[0]) as calls:
             before, slopes = _answers(wide, call, loss=_weighed)
         with permuting_rows(stack, rows=noted, company=True):
             after, turned = _answers(wide, call, loss=_weighed)
@@ -233,7 +233,7 @@ def rows_exactly(module: nn.Module, call: Call, rows: Callable[[int], Indices]) 
         raise ModelError(f"{type(module).__name__} gives its blocks no tokens")
     beside = [
         tensor
-        for call in given
+        for call in calls
         for tensor in Call(
             call.args[1:], {key: value for key, value in call.kwargs.items() if key != "hidden_states"}
         ).tensors

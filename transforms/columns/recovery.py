@@ -82,9 +82,9 @@ def _turned(
     tensor: npt.NDArray[np.float64], others: Mapping[int, Place], orders: Sequence[Indices | None]
 ) -> npt.NDArray[np.float64]:
     """The public tensor with its other axes in the order that the sealed one has."""
-    known = [np.zeros(0, dtype=np.int64) if order is None else order for order in orders]
+    permutations = [np.zeros(0, dtype=np.int64) if order is None else order for order in orders]
     for axis, place in others.items():
-        order = indices(place, known)
+        order = indices(place, permutations)
         tensor = tensor if order is None else np.take(tensor, order, axis=axis)
     return tensor
 

@@ -35,7 +35,7 @@ Value: TypeAlias = Any
 
 
 @dataclass(slots=True)
-class Given:
+class OperationCall:
     """What an operation was called with."""
 
     args: Sequence[Value]
@@ -72,7 +72,7 @@ class Given:
         return tuple(map(fixed, self.shape))
 
 
-Rule: TypeAlias = Callable[[Given], Any]
+Rule: TypeAlias = Callable[[OperationCall], Any]
 """The axes of the result of an operation, after those of its operands are tied."""
 
 RULES: Final[dict[str, Rule | None]] = {"view.dtype": None}
@@ -159,56 +159,56 @@ def _broadcast(operands: Iterable[Axes]) -> Axes:
 
 
 @_rule("add sub rsub mul div pow where masked_fill minimum maximum min.other max.other type_as lerp")
-def _pointwise(given: Given) -> Axes:
-    return _broadcast(given.operands)
+def _pointwise(call: OperationCall) -> Axes:
+    return _broadcast(call.operands)
 
 
 # A softmax divides by a sum over its axis, and a sum does not depend on the order.
 @_rule("to _to_copy contiguous clone alias detach detach_copy lift_fresh_copy softmax log_softmax")
 @_rule("_softmax _log_softmax _assert_tensor_metadata")
-def _same(given: Given) -> Axes:
-    return given.x
+def _same(call: OperationCall) -> Axes:
+    return call.x
 
 
 @_rule("dropout")
-def _dropout(given: Given) -> Axes:
-    if given.get(2, "train", False) and given.get(1, "p", 0):
-        freeze_all([given.x])  # the mask is drawn by place
-    return given.x
+def _dropout(call: OperationCall) -> Axes:
+    if call.get(2, "train", False) and call.get(1, "p", 0):
+        freeze_all([call.x])  # the mask is drawn by place
+    return call.x
 
 
 @_rule("zeros ones full empty new_zeros new_ones new_full new_empty zeros_like ones_like")
 @_rule("full_like empty_like scalar_tensor")
-def _constant(given: Given) -> Axes:
+def _constant(call: OperationCall) -> Axes:
     """The same number everywhere, in any order."""
-    return tuple(map(atom, given.shape))
+    return tuple(map(atom, call.shape))
 
 
 @_rule("arange linspace")
-def _ordered(given: Given) -> Axes:
-    return given.ordered
+def _ordered(call: OperationCall) -> Axes:
+    return call.ordered
 
 
 @_rule("copy")
-def _copied(given: Given) -> Axes:
+def _copied(call: OperationCall) -> Axes:
     """What is written into a view has the view's axes."""
-    _broadcast(given.args[:2])
-    return given.x
+    _broadcast(call.args[:2])
+    return call.x
 
 
 @_rule("sym_size")
-def _size_of(given: Given) -> Any:
-    return given.node.meta.get("val")
+def _size_of(call: OperationCall) -> Any:
+    return call.node.meta.get("val")
 
 
 # ── products of matrices ─────────────────────────────────────────────────────────────────────────────────
 
 
 @_rule("linear")
-def _linear(given: Given) -> Axes:
+def _linear(call: OperationCall) -> Axes:
     """x Wᵀ + b, with W of shape (out, in)."""
-    x, weight = given.args[:2]
-    bias = given.get(2, "bias")
+    x, weight = call.args[:2]
+    bias = call.get(2, "bias")
     unify(x[-1], weight[1])
     if bias is not None:
         unify(bias[0], weight[0])
@@ -224,23 +224,23 @@ def _multiplied(one: Axes, other: Axes) -> Axes:
 
 
 @_rule("matmul mm bmm mv")
-def _matmul(given: Given) -> Axes:
-    return _multiplied(given.args[0], given.args[1])
+def _matmul(call: OperationCall) -> Axes:
+    return _multiplied(call.args[0], call.args[1])
 
 
 @_rule("addmm baddbmm")
-def _addmm(given: Given) -> Axes:
-    return _broadcast([_multiplied(given.args[1], given.args[2]), given.args[0]])
+def _addmm(call: OperationCall) -> Axes:
+    return _broadcast([_multiplied(call.args[1], call.args[2]), call.args[0]])
 
 
 @_rule("einsum")
-def _einsum(given: Given) -> Axes:
-    equation, operands = given.args[0].replace(" ", ""), given.args[1]
+def _einsum(call: OperationCall) -> Axes:
+    equation, operands = call.args[0].replace(" ", ""), call.args[1]
     inward, arrow, outward = equation.partition("->")
     # Without an arrow the result's letters are implied, and `...` stands for any number of axes.
     if not arrow or "." in equation:
         freeze_all(operands)
-        return given.ordered
+        return call.ordered
     letters: dict[str, Axis] = {}
     for term, axes in zip(inward.split(","), operands, strict=True):
         for letter, axis in zip(term, axes, strict=True):
@@ -249,18 +249,18 @@ def _einsum(given: Given) -> Axes:
 
 
 @_rule("scaled_dot_product_attention")
-def _attention(given: Given) -> Axes:
+def _attention(call: OperationCall) -> Axes:
     """softmax(Q Kᵀ + mask) V, with the heads of keys and values repeated where they are grouped."""
-    query, key, value = given.args[:3]
-    mask, causal = given.get(3, "attn_mask"), given.get(5, "is_causal", False)
-    if given.get(7, "enable_gqa", False) and query[-3].size != key[-3].size:
+    query, key, value = call.args[:3]
+    mask, causal = call.get(3, "attn_mask"), call.get(5, "is_causal", False)
+    if call.get(7, "enable_gqa", False) and query[-3].size != key[-3].size:
         # Query heads i·n … i·n + n - 1 share key head i. So a permutation of the query heads is one of whole
         # groups, and one inside each group.
         heads = product([key[-3], atom(query[-3].size // key[-3].size)])
         unify(key[-3], value[-3])
         unify(query[-3], heads)
         key, value = ((*axes[:-3], query[-3], *axes[-2:]) for axes in (key, value))
-    if causal or given.get(4, "dropout_p", 0.0):
+    if causal or call.get(4, "dropout_p", 0.0):
         freeze_all([query[-2:-1], key[-2:-1]])  # a causal mask depends on the places of the tokens
     scores = _multiplied(query, (*key[:-2], key[-1], key[-2]))
     if mask is not None:
@@ -269,89 +269,89 @@ def _attention(given: Given) -> Axes:
 
 
 @_rule("layer_norm rms_norm")
-def _normalised(given: Given) -> Axes:
+def _normalised(call: OperationCall) -> Axes:
     """Layer or RMS normalisation over the last axes, with its weight and bias."""
-    x, shape = given.args[:2]
-    for weight in (given.get(2, "weight"), given.get(3, "bias")):
+    x, shape = call.args[:2]
+    for weight in (call.get(2, "weight"), call.get(3, "bias")):
         if isinstance(weight, tuple):
-            for axis, own in zip(x[len(x) - len(shape) :], weight, strict=True):
-                unify(axis, own)
+            for axis, other in zip(x[len(x) - len(shape) :], weight, strict=True):
+                unify(axis, other)
     return tuple(x)
 
 
 @_rule("conv1d conv2d")
-def _convolution(given: Given) -> Axes:
+def _convolution(call: OperationCall) -> Axes:
     """Channels are summed over like columns; the places in a picture keep their order."""
-    x, weight = given.args[:2]
-    bias = given.get(2, "bias")
+    x, weight = call.args[:2]
+    bias = call.get(2, "bias")
     freeze_all([x[2:], weight[2:]])
-    if given.get(6, "groups", 1) == 1:
+    if call.get(6, "groups", 1) == 1:
         unify(x[1], weight[1])
     else:
         freeze_all([x[1:2], weight[:2]])  # channel i of the result reads its own group of channels only
     if bias is not None:
         unify(bias[0], weight[0])
-    return (x[0], weight[0], *map(fixed, given.shape[2:]))
+    return (x[0], weight[0], *map(fixed, call.shape[2:]))
 
 
 # ── looking up, and operations along an axis ─────────────────────────────────────────────────────────────
 
 
 @_rule("embedding")
-def _embedding(given: Given) -> Axes:
-    weight, indices = given.args[:2]
+def _embedding(call: OperationCall) -> Axes:
+    weight, indices = call.args[:2]
     # A row is found by its number, which is a token of the vocabulary and so has its place.
     freeze_all([weight[:1], indices])
     return (*indices, *weight[1:])
 
 
 @_rule("index")
-def _index(given: Given) -> Axes:
+def _index(call: OperationCall) -> Axes:
     """Numbers looked up along neighbouring axes; the others stay."""
-    x, indices = given.args[0], given.args[1]
+    x, indices = call.args[0], call.args[1]
     places = [place for place, index in enumerate(indices) if index is not None]
     looked_up = [indices[place] for place in places]
     freeze_all([tuple(x[place] for place in places), *looked_up])
     if places != list(range(places[0], places[-1] + 1)):
         # `x[i, :, j]`: the axis of the result goes to the front, past the axes between.
         freeze_all([x])
-        return given.ordered
+        return call.ordered
     return (*x[: places[0]], *_broadcast(looked_up), *x[places[-1] + 1 :])
 
 
 @_rule("index_select")
-def _index_select(given: Given) -> Axes:
-    place = given.place(1)
-    freeze(given.x[place])
-    return _replaced(given.x, place, fixed(given.shape[place]))
+def _index_select(call: OperationCall) -> Axes:
+    place = call.place(1)
+    freeze(call.x[place])
+    return _replaced(call.x, place, fixed(call.shape[place]))
 
 
 @_rule("pad constant_pad_nd")
-def _lengthened(given: Given) -> Axes:
+def _lengthened(call: OperationCall) -> Axes:
     """Axes that grow at their ends have an order. `pad` has two numbers an axis, and begins at the last."""
-    x, ends = given.x, given.get(1, "pad")
+    x, ends = call.x, call.get(1, "pad")
     grown = {len(x) - 1 - number // 2 for number, count in enumerate(ends) if count}
     freeze_all([tuple(x[place] for place in grown)])
-    return tuple(fixed(size) if place in grown else x[place] for place, size in enumerate(given.shape))
+    return tuple(fixed(size) if place in grown else x[place] for place, size in enumerate(call.shape))
 
 
 @_rule("cumsum flip")
-def _along(given: Given) -> Axes:
+def _along(call: OperationCall) -> Axes:
     """Something that goes along some axes in order."""
-    wanted = given.get(1, "dim", -1)
-    for place in wanted if isinstance(wanted, list) else [wanted]:
-        freeze(given.x[place % max(1, len(given.x))])
-    return given.x
+    dims = call.get(1, "dim", -1)
+    for place in dims if isinstance(dims, list) else [dims]:
+        freeze(call.x[place % max(1, len(call.x))])
+    return call.x
 
 
 @_rule("sum mean amax amin var std logsumexp")
-def _reduced(given: Given) -> Axes:
+def _reduced(call: OperationCall) -> Axes:
     """Numbers that do not depend on the order along some axes."""
-    x = given.x
-    wanted = given.get(1, "dim")
-    listed = [wanted] if isinstance(wanted, int) else list(wanted or range(len(x)))
+    x = call.x
+    dims = call.get(1, "dim")
+    listed = [dims] if isinstance(dims, int) else list(dims or range(len(x)))
     places = {place % max(1, len(x)) for place in listed}
-    keep = len(given.shape) == len(x)
+    keep = len(call.shape) == len(x)
     return tuple(
         ONE if place in places else axis for place, axis in enumerate(x) if keep or place not in places
     )
@@ -361,48 +361,48 @@ def _reduced(given: Given) -> Axes:
 
 
 @_rule("transpose swapaxes")
-def _transposed(given: Given) -> Axes:
-    x, one, other = list(given.x), given.place(1, "dim0"), given.place(2, "dim1")
+def _transposed(call: OperationCall) -> Axes:
+    x, one, other = list(call.x), call.place(1, "dim0"), call.place(2, "dim1")
     x[one], x[other] = x[other], x[one]
     return tuple(x)
 
 
 @_rule("t numpy_T")
-def _reversed(given: Given) -> Axes:
-    return tuple(reversed(given.x))
+def _reversed(call: OperationCall) -> Axes:
+    return tuple(reversed(call.x))
 
 
 @_rule("permute")
-def _permuted(given: Given) -> Axes:
-    return tuple(given.x[place] for place in given.get(1, "dims"))
+def _permuted(call: OperationCall) -> Axes:
+    return tuple(call.x[place] for place in call.get(1, "dims"))
 
 
 @_rule("unsqueeze")
-def _unsqueezed(given: Given) -> Axes:
-    x, place = given.x, given.get(1, "dim")
+def _unsqueezed(call: OperationCall) -> Axes:
+    x, place = call.x, call.get(1, "dim")
     place %= len(x) + 1
     return (*x[:place], ONE, *x[place:])
 
 
 @_rule("squeeze")
-def _squeezed(given: Given) -> Axes:
-    x, wanted = given.x, given.get(1, "dim")
-    listed = [wanted] if isinstance(wanted, int) else range(len(x)) if wanted is None else wanted
+def _squeezed(call: OperationCall) -> Axes:
+    x, dims = call.x, call.get(1, "dim")
+    listed = [dims] if isinstance(dims, int) else range(len(x)) if dims is None else dims
     places = {place % max(1, len(x)) for place in listed}
     return tuple(axis for place, axis in enumerate(x) if not (place in places and axis.size == 1))
 
 
 @_rule("view reshape _unsafe_view flatten unflatten view_as reshape_as")
-def _viewed(given: Given) -> Axes:
+def _viewed(call: OperationCall) -> Axes:
     """Row-major, the elements stay where they are: axes are merged and split between common boundaries.
 
     `(2, 6, 5)` to `(4, 3, 5)`: 2·6 and 4·3 end at the same element, so 2·6 is split into 4·3, and 5 stays.
     """
-    rest = [axis for axis in given.x if axis.size != 1]
+    rest = [axis for axis in call.x if axis.size != 1]
     axes: list[Axis] = []
-    wanted = list(given.shape)
-    while wanted:
-        sizes = [wanted.pop(0)]
+    pending = list(call.shape)
+    while pending:
+        sizes = [pending.pop(0)]
         if sizes == [1]:
             axes.append(ONE)
             continue
@@ -411,40 +411,40 @@ def _viewed(given: Given) -> Axes:
             if old < new:
                 merged.append(rest.pop(0))
             else:
-                sizes.append(wanted.pop(0))
+                sizes.append(pending.pop(0))
         axes += split(product(merged), sizes)
     return tuple(axes)
 
 
-def _padded(given: Given, length: int) -> Axes:
+def _padded(call: OperationCall, length: int) -> Axes:
     """The first operand with axes of size one in front, as broadcasting adds them."""
-    return (*(ONE for _ in range(length - len(given.x))), *given.x)
+    return (*(ONE for _ in range(length - len(call.x))), *call.x)
 
 
 @_rule("expand expand_as broadcast_to")
-def _expanded(given: Given) -> Axes:
+def _expanded(call: OperationCall) -> Axes:
     """New or stretched axes hold the same numbers everywhere."""
-    axes = zip(_padded(given, len(given.shape)), given.shape, strict=True)
+    axes = zip(_padded(call, len(call.shape)), call.shape, strict=True)
     return tuple(axis if axis.size == size else atom(size) for axis, size in axes)
 
 
 @_rule("repeat")
-def _repeated(given: Given) -> Axes:
+def _repeated(call: OperationCall) -> Axes:
     """The whole axis several times, one copy after the other: the number of the copy is the slower index."""
-    times = given.get(1, "repeats")
-    axes = zip(_padded(given, len(times)), times, strict=True)
+    times = call.get(1, "repeats")
+    axes = zip(_padded(call, len(times)), times, strict=True)
     return tuple(product([atom(count), axis]) for axis, count in axes)
 
 
 @_rule("repeat_interleave")
-def _interleaved(given: Given) -> Axes:
+def _interleaved(call: OperationCall) -> Axes:
     """Each element several times, one beside the other: the number of the copy is the faster index."""
-    times = given.get(1, "repeats")
-    if not isinstance(times, int) or given.get(2, "dim") is None:
-        freeze_all(given.operands)
-        return given.ordered
-    place = given.place(2)
-    return _replaced(given.x, place, product([given.x[place], atom(times)]))
+    times = call.get(1, "repeats")
+    if not isinstance(times, int) or call.get(2, "dim") is None:
+        freeze_all(call.operands)
+        return call.ordered
+    place = call.place(2)
+    return _replaced(call.x, place, product([call.x[place], atom(times)]))
 
 
 def _between(axis: Axis, start: int, stop: int) -> Axis:
@@ -452,64 +452,64 @@ def _between(axis: Axis, start: int, stop: int) -> Axis:
 
 
 @_rule("slice")
-def _sliced(given: Given) -> Axes:
-    place = given.place(1, default=0)
-    axis = given.x[place]
-    span = slice(given.get(2, "start"), given.get(3, "end"), given.get(4, "step", 1))
+def _sliced(call: OperationCall) -> Axes:
+    place = call.place(1, default=0)
+    axis = call.x[place]
+    span = slice(call.get(2, "start"), call.get(3, "end"), call.get(4, "step", 1))
     start, stop, step = span.indices(axis.size)
     if step != 1:
         freeze(axis)
-        return _replaced(given.x, place, fixed(given.shape[place]))
-    return _replaced(given.x, place, _between(axis, start, stop))
+        return _replaced(call.x, place, fixed(call.shape[place]))
+    return _replaced(call.x, place, _between(axis, start, stop))
 
 
 @_rule("select")
-def _selected(given: Given) -> Axes:
-    place = given.place(1)
-    index = given.args[2] % given.x[place].size
+def _selected(call: OperationCall) -> Axes:
+    place = call.place(1)
+    index = call.args[2] % call.x[place].size
     _between(
-        given.x[place], index, index + 1
+        call.x[place], index, index + 1
     )  # it keeps its place; the elements before it and after it move among themselves
-    return _replaced(given.x, place)
+    return _replaced(call.x, place)
 
 
 @_rule("narrow")
-def _narrowed(given: Given) -> Axes:
-    place, (start, length) = given.place(1), given.args[2:4]
-    return _replaced(given.x, place, _between(given.x[place], start, start + length))
+def _narrowed(call: OperationCall) -> Axes:
+    place, (start, length) = call.place(1), call.args[2:4]
+    return _replaced(call.x, place, _between(call.x[place], start, start + length))
 
 
 @_rule("unbind")
-def _unbound(given: Given) -> list[Axes]:
-    place = given.place(1, default=0)
-    freeze(given.x[place])
-    return [_replaced(given.x, place)] * given.x[place].size
+def _unbound(call: OperationCall) -> list[Axes]:
+    place = call.place(1, default=0)
+    freeze(call.x[place])
+    return [_replaced(call.x, place)] * call.x[place].size
 
 
 @_rule("split split_with_sizes chunk")
-def _parted(given: Given) -> list[Axes]:
+def _parted(call: OperationCall) -> list[Axes]:
     """One part after the other along an axis, as long as the results say."""
-    place = given.place(2, default=0)
+    place = call.place(2, default=0)
     parts: list[Axes] = []
-    rest: Axis = given.x[place]
-    for part in given.node.meta["val"]:
+    rest: Axis = call.x[place]
+    for part in call.node.meta["val"]:
         first, rest = cut(rest, int(part.shape[place]))
-        parts.append(_replaced(given.x, place, first))
+        parts.append(_replaced(call.x, place, first))
     return parts
 
 
 @_rule("cat concat")
-def _concatenated(given: Given) -> Axes:
+def _concatenated(call: OperationCall) -> Axes:
     # An empty vector may be concatenated with anything: that is how caches of keys and values begin.
-    parts = [axes for axes in given.args[0] if len(axes) > 1 or axes[0].size]
-    place = given.get(1, "dim", 0) % max(1, len(parts[0]))
+    parts = [axes for axes in call.args[0] if len(axes) > 1 or axes[0].size]
+    place = call.get(1, "dim", 0) % max(1, len(parts[0]))
     shared = _broadcast(_replaced(axes, place) for axes in parts)
     return (*shared[:place], total(axes[place] for axes in parts), *shared[place:])
 
 
 @_rule("stack")
-def _stacked(given: Given) -> Axes:
-    parts = given.args[0]
-    place = given.get(1, "dim", 0) % (len(parts[0]) + 1)
+def _stacked(call: OperationCall) -> Axes:
+    parts = call.args[0]
+    place = call.get(1, "dim", 0) % (len(parts[0]) + 1)
     shared = _broadcast(parts)
     return (*shared[:place], fixed(len(parts)), *shared[place:])

@@ -370,11 +370,11 @@ def seal(
 
     def encrypted(file: str, entry: TensorEntry, data: Bytes) -> Bytes:
         name = f"{file}/{entry.name}"
-        made, tags[name] = salted.encrypted(data, name)
-        return made
+        ciphertext, tags[name] = salted.encrypted(data, name)
+        return ciphertext
 
     with writing(out) as place:
-        for name in _kept(folder, files):
+        for name in _other_files(folder, files):
             sealed[name] = plain[name] = _copied(folder / name, place / name)
         for name in files:
             change = (
@@ -413,7 +413,7 @@ def unseal(folder: Path, out: Path, key: Key) -> Seal:
             raise _not_as_sealed(folder / file) from None
 
     with writing(out) as place:
-        for name in _kept(folder, files):
+        for name in _other_files(folder, files):
             copied = _copied(folder / name, place / name)
             if stored.old_tags is None and copied != contents.plain.get(name):
                 raise _not_as_sealed(folder / name)
@@ -472,7 +472,7 @@ def _moving(
     return permuted
 
 
-def _kept(folder: Path, weights: list[str]) -> list[str]:
+def _other_files(folder: Path, weights: list[str]) -> list[str]:
     """The names of the files beside the weights that a sealed folder has, too."""
     return sorted(
         path.name

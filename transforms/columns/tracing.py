@@ -18,10 +18,10 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
 from codeaudit.transforms.columns.axes import Axis, atom, fixed, freeze, unify
-from codeaudit.transforms.columns.layout import Kept, Layout, Member, Place, Product, Sum, members
+from codeaudit.transforms.columns.layout import Fixed, Layout, Member, Place, Product, Sum, members
 from codeaudit.transforms.columns.rules import (
     Axes,
-    Given,
+    OperationCall,
     Value,
     all_axes,
     freeze_all,
@@ -136,9 +136,9 @@ class _Outputs(nn.Module):
         self.module = module
         self._call = call
 
-    def forward(self, *given: Tensor) -> list[Tensor]:
+    def forward(self, *inputs: Tensor) -> list[Tensor]:
         """The tensors of the result."""
-        return tensors(self._call.using(iter(given))(self.module))
+        return tensors(self._call.using(iter(inputs))(self.module))
 
 
 def tensors(result: object) -> list[Tensor]:
@@ -192,11 +192,11 @@ class _Walk:
     @property
     def unknown(self) -> tuple[str, ...]:
         """Operations without a rule that froze something of a weight."""
-        own = {part for axes in self.weights.values() for axis in axes for part in axis.atoms()}
+        atoms = {part for axes in self.weights.values() for axis in axes for part in axis.atoms()}
         return tuple(
             name
             for name, touched in sorted(self._unknown.items())
-            if any(part in own for axis in touched for part in axis.atoms())
+            if any(part in atoms for axis in touched for part in axis.atoms())
         )
 
     def _placeholder(self, node: Node, weight: str | None) -> Value:
@@ -241,9 +241,9 @@ class _Walk:
         rule = rule_of(node.target)
         if rule is None:
             return self._strange(node, (args, kwargs))
-        given = Given(args=args, kwargs=kwargs, node=node)
+        call = OperationCall(args=args, kwargs=kwargs, node=node)
         shape = shape_of(node)
-        axes = rule(given)
+        axes = rule(call)
         # A rule may not fit every overload. Axes that do not fit the result must not be believed.
         if shape is not None and tuple(axis.size for axis in axes) != shape:
             return self._strange(node, (args, kwargs, axes))
@@ -411,8 +411,8 @@ def _numbers(weights: Sequence[Axes]) -> dict[Axis, int]:
 def _place(axis: Axis, numbers: Mapping[Axis, int]) -> Place:
     axis = axis.resolved()
     if axis.kind == "atom":
-        return Member(numbers[axis], axis.size) if axis in numbers else Kept(axis.size)
+        return Member(numbers[axis], axis.size) if axis in numbers else Fixed(axis.size)
     parts = tuple(_place(part, numbers) for part in axis.parts)
-    if all(isinstance(part, Kept) for part in parts):
-        return Kept(axis.size)
+    if all(isinstance(part, Fixed) for part in parts):
+        return Fixed(axis.size)
     return Product(parts) if axis.kind == "product" else Sum(parts)

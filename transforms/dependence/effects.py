@@ -204,9 +204,9 @@ def conflicts(
         for name in effect.writes:
             writers[name] = writers.get(name, 0) | bit
         predecessors.append(before)
-    held = [(number, guard, effects[number]) for number, guard in enumerate(guards) if guard is not None]
-    for place, (later, guard, effect) in enumerate(held):
-        for earlier, test, before_it in held[:place]:
+    rows = [(number, guard, effects[number]) for number, guard in enumerate(guards) if guard is not None]
+    for place, (later, guard, effect) in enumerate(rows):
+        for earlier, test, before_it in rows[:place]:
             # Neither may change the variable that both ask for.
             if guard.excludes(test) and guard.variable not in effect.writes | before_it.writes:
                 predecessors[later] &= ~(1 << earlier)

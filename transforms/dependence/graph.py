@@ -130,13 +130,13 @@ def reduction(predecessors: Sequence[int]) -> tuple[int, ...]:
     ancestors = closure(predecessors)
     reduced = []
     for mask in predecessors:
-        kept = 0
+        edges = 0
         # What a predecessor depends on is implied by the path through that predecessor.
         while mask:
             last = mask.bit_length() - 1
-            kept |= 1 << last
+            edges |= 1 << last
             mask &= ~(ancestors[last] | 1 << last)
-        reduced.append(kept)
+        reduced.append(edges)
     return tuple(reduced)
 
 

@@ -324,12 +324,12 @@ def without_marks(text: str) -> str:
     """A text without the semicolons that have a mark; they stay where the next sign may continue the
     statement, and where no line ends behind it."""
 
-    def shown(match: re.Match[str]) -> str:
+    def spell(match: re.Match[str]) -> str:
         ended = "\n" in match["gap"] or match["next"] in ("}", "")
-        kept = not ended or match["next"].startswith(CONTINUING)
-        return (";" if kept else "") + match["gap"] + match["next"]
+        stays = not ended or match["next"].startswith(CONTINUING)
+        return (";" if stays else "") + match["gap"] + match["next"]
 
-    return _LEFT_OUT.sub(shown, text)
+    return _LEFT_OUT.sub(spell, text)
 
 
 _ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%", "**", "<<", ">>", ">>>", "&", "|", "^"})
@@ -412,8 +412,8 @@ class JavaScriptRewriting(TextRule):
     def _in_scope(self, source: str, sites: Iterable[Site | Refused]) -> Iterator[Site | Refused]:
         """The sites at which no name comes to mean another variable."""
         for site in sites:
-            made = site if isinstance(site, Refused) else self.rewritten(source, site.options[0])
-            yield made if isinstance(made, Refused) else site
+            rewritten = site if isinstance(site, Refused) else self.rewritten(source, site.options[0])
+            yield rewritten if isinstance(rewritten, Refused) else site
 
     def reread(self, text: str) -> ParsedText:
         """A result, which has to be one function whose names are declared once.
@@ -429,23 +429,23 @@ class JavaScriptRewriting(TextRule):
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
         """As of any rule; with `same_names` refused where a name would mean another variable."""
-        made = TextRule.rewritten(self, source, patches)
-        if self.same_names and isinstance(made, Rewritten):
-            after = resolve.__wrapped__(made.source, self.language)
+        rewritten = TextRule.rewritten(self, source, patches)
+        if self.same_names and isinstance(rewritten, Rewritten):
+            after = resolve.__wrapped__(rewritten.source, self.language)
             if _meaning(after) != _meaning(self.study(source).scopes):
                 return Refused(OTHER_SCOPE)
-        if isinstance(made, Rewritten) and MARK in made.source:
-            return self._unmarked(made)
-        return made
+        if isinstance(rewritten, Rewritten) and MARK in rewritten.source:
+            return self._unmarked(rewritten)
+        return rewritten
 
-    def _unmarked(self, made: Rewritten) -> Rewritten | Refused:
+    def _unmarked(self, rewritten: Rewritten) -> Rewritten | Refused:
         """A result without the semicolons that the author left out, if it has the same tree."""
-        text = without_marks(made.source)
+        text = without_marks(rewritten.source)
         try:
-            same = _same_but_semicolons(self.reread(text), self.reread(made.source))
+            same = _same_but_semicolons(self.reread(text), self.reread(rewritten.source))
         except SourceError:
             same = False
-        return replace(made, source=text) if same else Refused(NO_SEMICOLON)
+        return replace(rewritten, source=text) if same else Refused(NO_SEMICOLON)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -178,11 +178,11 @@ CASE: Final = "  case {number}: CW_RESULT({call}); break;\n"
 COMPARE: Final = {
     language: text.replace("{parts}", "500").replace("{key}", "") + "int main(void) {\n"
     "  static char cw_first[sizeof(cw_text)];\n"
-    f"  {kept} cw_own = {{call}};\n  CW_PUT(cw_own);\n  memcpy(cw_first, cw_text, sizeof(cw_text));\n"
+    f"  {word} cw_own = {{call}};\n  CW_PUT(cw_own);\n  memcpy(cw_first, cw_text, sizeof(cw_text));\n"
     f"  cw_used = 0, memset(cw_text, 0, sizeof(cw_text));\n"
     f"  __typeof__(cw_own) cw_wanted = {{value}};\n  CW_PUT(cw_wanted);\n"
     "  return strcmp(cw_first, cw_text) != 0;\n}\n"
-    for (language, text), kept in zip(WRITERS.items(), ("__auto_type", "auto"), strict=True)
+    for (language, text), word in zip(WRITERS.items(), ("__auto_type", "auto"), strict=True)
 }
 """By language: a program that ends without an error if `{call}` gives `{value}`."""
 

@@ -75,9 +75,9 @@ class ValueWriter:
             return {"range": [self.item(value.start), self.item(value.stop), self.item(value.step)]}
         if value is ...:
             return {"ellipsis": 0}
-        known = self._met.get(id(value))
-        if known is not None:
-            return known
+        reference = self._met.get(id(value))
+        if reference is not None:
+            return reference
         self._alive.append(value)
         if kind is tuple or kind is frozenset:
             # Behind its parts, because it can only be made when they are there.
@@ -112,7 +112,7 @@ class ValueWriter:
         items = [self.item(part) for pair in value.items() for part in pair]
         if kind is defaultdict:
             factory = value.default_factory
-            if factory is not None and all(factory is not known for known in _FACTORIES):
+            if factory is not None and all(factory is not maker for maker in _FACTORIES):
                 raise CannotCarry
             items.insert(0, None if factory is None else factory.__name__)
         return [kind.__name__, items]
@@ -130,19 +130,19 @@ class ValueReader:
         self._mine = mine or {}
         self.theirs: dict[int, Any] = {}
         """The rebuilt objects that can change, by the numbers of their nodes."""
-        self._made: dict[int, Any] = {}
+        self._values: dict[int, Any] = {}
         checked = [_node(node) for node in _list(nodes)]
         for number, (kind, items) in enumerate(checked):
             if kind in _CHANGEABLE:
                 empty = deque(maxlen=_length(items)) if kind == "deque" else _CHANGEABLE[kind]()
-                self._made[number] = self.theirs[number] = empty
+                self._values[number] = self.theirs[number] = empty
         for number, (kind, items) in enumerate(checked):
             if kind not in _CHANGEABLE:
                 # A fixed node can only hold what is made already, so it can't hold itself.
-                self._made[number] = self._checked(lambda: _FIXED[kind](map(self.item, items)))  # noqa: B023
+                self._values[number] = self._checked(lambda: _FIXED[kind](map(self.item, items)))  # noqa: B023
         for number, (kind, items) in enumerate(checked):
             if kind in _CHANGEABLE:
-                self._fill(self._made[number], items)
+                self._fill(self._values[number], items)
 
     def item(self, item: Any) -> Any:
         """The value that an item stands for.
@@ -157,9 +157,9 @@ class ValueReader:
         ((kind, content),) = item.items()
         match kind, content:
             case "node", int():
-                return self._found(self._made, content)
+                return self._value(self._values, content)
             case "own", int():
-                return self._found(self._mine, content)
+                return self._value(self._mine, content)
             case "int", str():
                 return int(content, 16)
             case "bytes", str():
@@ -180,7 +180,7 @@ class ValueReader:
         Raises:
             ValueError: the content is not in the format of this module, or of another kind than the object.
         """
-        value = self._found(self._mine, number)
+        value = self._value(self._mine, number)
         kind, items = _node(content)
         if type(value).__name__ != kind:
             raise ValueError("content of another kind")
@@ -216,7 +216,7 @@ class ValueReader:
             raise ValueError("no node") from error
 
     @staticmethod
-    def _found(values: Mapping[int, Any], number: object) -> Any:
+    def _value(values: Mapping[int, Any], number: object) -> Any:
         if type(number) is not int or number not in values:
             raise ValueError("no such object")
         return values[number]
@@ -359,7 +359,7 @@ def _length(items: list[Any]) -> int | None:
 
 
 def _factory(name: object) -> Any:
-    factory = next((known for known in _FACTORIES if known.__name__ == name), None)
+    factory = next((maker for maker in _FACTORIES if maker.__name__ == name), None)
     if factory is None:
         raise ValueError("no factory")
     return factory

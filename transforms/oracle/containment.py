@@ -254,8 +254,10 @@ class Containment:
         """Take from the present process the rights that the server needs and foreign code does not."""
         self.die_with_parent()
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
-        own = os.getpid().to_bytes(4, sys.byteorder)
-        self._job_program.raw = self._job_filter.replace(_PLACE_OF_PROCESS.to_bytes(4, sys.byteorder), own)
+        process = os.getpid().to_bytes(4, sys.byteorder)
+        self._job_program.raw = self._job_filter.replace(
+            _PLACE_OF_PROCESS.to_bytes(4, sys.byteorder), process
+        )
         self._check(self._libc.prctl(_SET_SECCOMP, _FILTER_MODE, self._job_header, 0, 0), "seccomp")
 
     def _close_files(
@@ -292,13 +294,13 @@ class Containment:
         self._check(added, "Landlock")
 
     def _install(self, code: bytes) -> None:
-        held = ctypes.create_string_buffer(code, len(code))
-        header = self._header(held, len(code))
+        buffer = ctypes.create_string_buffer(code, len(code))
+        header = self._header(buffer, len(code))
         self._check(self._libc.prctl(_SET_SECCOMP, _FILTER_MODE, header, 0, 0), "seccomp")
 
     @staticmethod
-    def _header(held: "ctypes.Array[ctypes.c_char]", size: int) -> bytes:
-        return struct.pack("@HP", size // 8, ctypes.addressof(held))
+    def _header(buffer: "ctypes.Array[ctypes.c_char]", size: int) -> bytes:
+        return struct.pack("@HP", size // 8, ctypes.addressof(buffer))
 
     def _check(self, result: int, what: str) -> None:
         if result < 0:

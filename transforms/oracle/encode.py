@@ -132,8 +132,8 @@ def hashed(text: str, most: int) -> str:
 
 def parts_of_function(value: FunctionType) -> tuple[Any, ...]:
     """What a function object holds besides its code."""
-    own = {name: part for name, part in value.__dict__.items() if name != "__wrapped__"}
-    return value.__defaults__, value.__kwdefaults__, own
+    attributes = {name: part for name, part in value.__dict__.items() if name != "__wrapped__"}
+    return value.__defaults__, value.__kwdefaults__, attributes
 
 
 class ValueEncoder:
@@ -271,15 +271,15 @@ class ValueEncoder:
                 return f"<function {value.__module__}.{value.__qualname__}>"
             return f"<function {self._function(value, depth)} {self._called(value, value, 0, depth)}>"
         if kind is MethodType:
-            own = self._value(value.__self__, depth)
-            return f"<method of {own} {self._called(value, value.__func__, 1, depth)}>"
+            owner = self._value(value.__self__, depth)
+            return f"<method of {owner} {self._called(value, value.__func__, 1, depth)}>"
         if kind is BuiltinFunctionType and type(value.__self__) is not ModuleType:
             return f"<{value.__name__} of {self._value(value.__self__, depth)}>"
         if kind is BuiltinFunctionType or (kind is ModuleType and self._is_imported(value)):
             return f"<{kind.__name__} {value.__name__}>"
         if issubclass(kind, type):
             if _MODULE(value) == PROGRAM and id(value) not in self._known:
-                self._later.append(partial(_made, value))
+                self._later.append(partial(_instances, value))
             return f"<class {_name(value)} {self._class(value, depth)}>"
         if issubclass(kind, BaseException):
             return self._error(value, depth)
@@ -333,13 +333,13 @@ class ValueEncoder:
 
     def _class(self, kind: type, depth: int) -> str:
         """The bases of a class and what the program's classes among them hold besides functions."""
-        held = {_name(base): data_of_class(base) for base in _MRO(kind)}
-        return self._pairs(held, depth) if PROGRAM in map(_MODULE, _MRO(kind)) else ""
+        by_class = {_name(base): data_of_class(base) for base in _MRO(kind)}
+        return self._pairs(by_class, depth) if PROGRAM in map(_MODULE, _MRO(kind)) else ""
 
     def _function(self, value: FunctionType, depth: int) -> str:
         """What a function object holds besides its code."""
-        held = parts_of_function(value)
-        return self._all(held, depth) if any(held) else ""
+        parts = parts_of_function(value)
+        return self._all(parts, depth) if any(parts) else ""
 
     def _error(self, error: BaseException, depth: int) -> str:
         kind = type(error)
@@ -362,11 +362,11 @@ class ValueEncoder:
 
     def _remembered(self, value: Any, depth: int) -> str:
         """What a function with a cache remembers, the oldest use first, and how often it was asked."""
-        held, info = get_referents(value), _INFO(value)
-        entries = held[1 : 1 + 3 * info.currsize]  # a key, what it gave, and the type of the entry
+        parts, info = get_referents(value), _INFO(value)
+        entries = parts[1 : 1 + 3 * info.currsize]  # a key, what it gave, and the type of the entry
         if info.maxsize is None:
             entries = [
-                part for kept in held[1:2] if type(kept) is dict for entry in kept.items() for part in entry
+                part for memo in parts[1:2] if type(memo) is dict for entry in memo.items() for part in entry
             ]
         elif len({*map(id, entries[2::3])}) > 1:
             return self._more()
@@ -450,14 +450,14 @@ class ValueEncoder:
             self.cut = True
             return "not called"
         code = function.__code__
-        wanted = code.co_argcount - len(function.__defaults__ or ()) - given
+        count = code.co_argcount - len(function.__defaults__ or ()) - given
         named = _required(function)
-        if not 0 <= wanted <= len(CALLED[0]):
+        if not 0 <= count <= len(CALLED[0]):
             self.cut = True
             return "not called"
         texts = [
-            self._result(value, arguments[:wanted], dict.fromkeys(named, arguments[-1]), depth)
-            for arguments in (CALLED if wanted or named else CALLED[:2])
+            self._result(value, arguments[:count], dict.fromkeys(named, arguments[-1]), depth)
+            for arguments in (CALLED if count or named else CALLED[:2])
         ]
         if id(function) not in self._known:
             self._later.append(partial(_called_further, value, function, given))
@@ -544,19 +544,19 @@ def _called_further(
 
 def _drawn(count: int, constants: list[Any], probe: Callable[[str], Any], names: int) -> Iterator[list[Any]]:
     """Lists of `count` arguments, and of values for as many `names`."""
-    whole = count + names
-    yield [probe(f"p{place}") for place in range(whole)]
-    yield [("ab", "c", "Ba ", "12", "", "x")[place % 6] for place in range(whole)]
-    yield [[[3, 1, 2], [2], [], [5, 5]][place % 4] for place in range(whole)]
-    yield [(-3, 12, 100, -1, 8)[place % 5] for place in range(whole)]
-    yield [(None, True, (1, "a"), {"a": 1}, {2})[place % 5] for place in range(whole)]
+    total = count + names
+    yield [probe(f"p{place}") for place in range(total)]
+    yield [("ab", "c", "Ba ", "12", "", "x")[place % 6] for place in range(total)]
+    yield [[[3, 1, 2], [2], [], [5, 5]][place % 4] for place in range(total)]
+    yield [(-3, 12, 100, -1, 8)[place % 5] for place in range(total)]
+    yield [(None, True, (1, "a"), {"a": 1}, {2})[place % 5] for place in range(total)]
     for constant in constants:
         near = (constant, constant + 1, constant - 1) if type(constant) is int else (constant,)
         for value in near:
-            yield [value] * whole
-            if whole > 1:
-                yield [value, *[2] * (whole - 1)]
-                yield [2, value, *[2] * (whole - 2)]
+            yield [value] * total
+            if total > 1:
+                yield [value, *[2] * (total - 1)]
+                yield [2, value, *[2] * (total - 2)]
 
 
 def _constants(code: CodeType) -> list[Any]:
@@ -605,7 +605,7 @@ def _functions_of(member: Any) -> list[FunctionType]:
     return [part for part in parts if type(part) is FunctionType]
 
 
-def _made(kind: type, encoder: ValueEncoder, probe: Callable[[str], Any], log: list[str]) -> list[str]:
+def _instances(kind: type, encoder: ValueEncoder, probe: Callable[[str], Any], log: list[str]) -> list[str]:
     """The objects that a class makes."""
     making = [
         _DICT(base)[name] for base in _MRO(kind) for name in ("__init__", "__new__") if name in _DICT(base)
@@ -665,10 +665,10 @@ def data_of_class(kind: type) -> dict[str, Any]:
     """What a class of the program holds besides functions and what Python adds."""
     if _MODULE(kind) != PROGRAM:
         return {}
-    held = [(name, value) for name, value in _DICT(kind).items() if type(name) is str and name not in _ADDED]
+    rows = [(name, value) for name, value in _DICT(kind).items() if type(name) is str and name not in _ADDED]
     return {
         name: value
-        for name, value in sorted(held, key=_first)
+        for name, value in sorted(rows, key=_first)
         if (name[:2] != "__" or name in _OF_PROGRAM) and not hasattr(type(value), "__get__")
     }
 
@@ -680,8 +680,8 @@ _OF_PROGRAM: Final = frozenset({"__hash__", "__match_args__", "__slots__"})
 
 def _is_open(kind: type) -> bool:
     """Whether the objects of a class hold nothing but their contents and attributes, which are described."""
-    held = [type(_DICT(base).get("__dict__")) for base in _MRO(kind)]
-    if _DICT_OFFSET(kind) and GetSetDescriptorType not in held and MemberDescriptorType not in held:
+    kinds = [type(_DICT(base).get("__dict__")) for base in _MRO(kind)]
+    if _DICT_OFFSET(kind) and GetSetDescriptorType not in kinds and MemberDescriptorType not in kinds:
         return False
     while id(kind) not in _DESCRIBED:
         if _MODULE(kind) in _CLOSED:
@@ -745,18 +745,18 @@ def _attributes(value: Any, kind: type) -> dict[Any, Any]:
     # By the descriptors of each class, because `getattr`, `vars` and `dir` can be overridden by the program.
     attributes: dict[Any, Any] = {}
     for base in reversed(_MRO(kind)):
-        own = _DICT(base)
-        for name, member in own.items():
+        members = _DICT(base)
+        for name, member in members.items():
             if type(member) is MemberDescriptorType and _MODULE(base) not in _CLOSED:
                 try:
                     attributes[name] = member.__get__(value)
                 except AttributeError:
                     continue
-        holder = own.get("__dict__")
+        holder = members.get("__dict__")
         if type(holder) is GetSetDescriptorType:
-            held = holder.__get__(value)
-            if type(held) is dict:
-                attributes.update(held)
+            content = holder.__get__(value)
+            if type(content) is dict:
+                attributes.update(content)
     return attributes
 
 

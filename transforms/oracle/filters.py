@@ -166,10 +166,10 @@ def _low(argument: int) -> int:
 
 def server_filter(machine: str) -> bytes:
     """The filter for every contained process: no sockets, no new namespace, no new program."""
-    made = _contained(machine)
-    made.answer(("fork", "vfork", "kill", "tkill", "tgkill", "prctl"), _ALLOW)
-    made.allow_where("clone", (_low(0), _NEW_NAMESPACES, (0,)))
-    return made.code
+    policy = _contained(machine)
+    policy.answer(("fork", "vfork", "kill", "tkill", "tgkill", "prctl"), _ALLOW)
+    policy.allow_where("clone", (_low(0), _NEW_NAMESPACES, (0,)))
+    return policy.code
 
 
 def program_filter(machine: str, process: int, *, starts: bool) -> bytes:
@@ -177,38 +177,38 @@ def program_filter(machine: str, process: int, *, starts: bool) -> bytes:
 
     It signals no other process. Only if it `starts` others, as compilers do, it may make processes.
     """
-    made = _contained(machine)
-    made.answer(("execve",), _ALLOW)
+    policy = _contained(machine)
+    policy.answer(("execve",), _ALLOW)
     for name in ("kill", "tkill", "tgkill"):
-        made.allow_where(name, (_low(0), _ALL_BITS, (process,)))
-    made.allow_where("prctl", (_low(0), _ALL_BITS, _NAME_OF_THREAD))
+        policy.allow_where(name, (_low(0), _ALL_BITS, (process,)))
+    policy.allow_where("prctl", (_low(0), _ALL_BITS, _NAME_OF_THREAD))
     if starts:
-        made.answer(("fork", "vfork"), _ALLOW)
-        made.allow_where("clone", (_low(0), _NEW_NAMESPACES, (0,)))
+        policy.answer(("fork", "vfork"), _ALLOW)
+        policy.allow_where("clone", (_low(0), _NEW_NAMESPACES, (0,)))
     else:
-        made.allow_where("clone", (_low(0), _NEW_NAMESPACES | _THREAD, (_THREAD,)))
-    return made.code
+        policy.allow_where("clone", (_low(0), _NEW_NAMESPACES | _THREAD, (_THREAD,)))
+    return policy.code
 
 
 def _contained(machine: str) -> Filter:
     """What both filters allow."""
-    made = Filter(machine, otherwise=_EPERM)
-    made.answer(ALLOWED, _ALLOW)
-    made.answer(("clone3",), _ENOSYS)  # its flags lie in memory; libc falls back to clone
-    made.allow_where("ioctl", (_low(1), _ALL_BITS, _TERMINAL_AND_BLOCKING))
-    made.allow_where("fcntl", (_low(1), _ALL_BITS, _DUPLICATE_FLAGS_LOCKS))
-    made.allow_where("prlimit64", (_low(0), _ALL_BITS, (0,)))
+    policy = Filter(machine, otherwise=_EPERM)
+    policy.answer(ALLOWED, _ALLOW)
+    policy.answer(("clone3",), _ENOSYS)  # its flags lie in memory; libc falls back to clone
+    policy.allow_where("ioctl", (_low(1), _ALL_BITS, _TERMINAL_AND_BLOCKING))
+    policy.allow_where("fcntl", (_low(1), _ALL_BITS, _DUPLICATE_FLAGS_LOCKS))
+    policy.allow_where("prlimit64", (_low(0), _ALL_BITS, (0,)))
     # Both ends of a socket pair stay in the process. Event loops need one to wake up.
-    made.allow_where("socketpair", (_low(0), _ALL_BITS, (1,)), (_low(1), 0xF, (1,)))
-    made.allow_where("sendto", (_low(4), _ALL_BITS, (0,)), (_low(4) + 1, _ALL_BITS, (0,)))
-    return made
+    policy.allow_where("socketpair", (_low(0), _ALL_BITS, (1,)), (_low(1), 0xF, (1,)))
+    policy.allow_where("sendto", (_low(4), _ALL_BITS, (0,)), (_low(4) + 1, _ALL_BITS, (0,)))
+    return policy
 
 
 def job_filter(machine: str, process: int) -> bytes:
     """The additional filter for a process that runs foreign code; `process` is its own id (32 bits)."""
-    made = Filter(machine, otherwise=_ALLOW)
-    made.answer(("fork", "vfork", "clone"), _EPERM)
+    policy = Filter(machine, otherwise=_ALLOW)
+    policy.answer(("fork", "vfork", "clone"), _EPERM)
     for name in ("kill", "tkill", "tgkill"):
-        made.allow_where(name, (_low(0), _ALL_BITS, (process,)))
-    made.allow_where("prctl", (_low(0), _ALL_BITS, _NAME_OF_THREAD))
-    return made.code
+        policy.allow_where(name, (_low(0), _ALL_BITS, (process,)))
+    policy.allow_where("prctl", (_low(0), _ALL_BITS, _NAME_OF_THREAD))
+    return policy.code

@@ -307,7 +307,7 @@ def _items(function: ast.AST, target: ast.expr, depth: int) -> tuple[ValueShape,
 
 
 def _with_attribute(attribute: str) -> Iterator[ValueShape]:
-    fitting = [kind for kind, made in _TYPES.items() if hasattr(made, attribute)]
+    fitting = [kind for kind, type_ in _TYPES.items() if hasattr(type_, attribute)]
     if not fitting:
         yield _PROBE
     for kind in [kind for kind in fitting if kind != "bytes" or "str" not in fitting][:2]:
@@ -329,9 +329,9 @@ def _compared(
 ) -> Iterator[ValueShape]:
     if isinstance(operator, ast.In | ast.NotIn):
         if is_right:
-            held = _of_literal(left) or [_INT]
-            yield ValueShape("list", tuple(held))
-            if held[0].kind == "str":
+            elements = _of_literal(left) or [_INT]
+            yield ValueShape("list", tuple(elements))
+            if elements[0].kind == "str":
                 yield _STR
         elif is_left and isinstance(right, ast.List | ast.Tuple | ast.Set):
             for item in right.elts[:1]:

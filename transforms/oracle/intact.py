@@ -17,12 +17,12 @@ _values: Final = methodcaller("values")
 class IntactParts:
     """The parts of some modules: their names, their builtins, their classes, and the code of functions."""
 
-    __slots__ = ("_codes", "_functions", "_held", "_sizes", "_spaces")
+    __slots__ = ("_codes", "_functions", "_parts", "_sizes", "_spaces")
 
     def __init__(self) -> None:
         self._spaces: tuple[Mapping[str, Any], ...] = ()
         self._sizes: list[int] = []
-        self._held: tuple[Any, ...] = ()
+        self._parts: tuple[Any, ...] = ()
         self._functions: tuple[FunctionType, ...] = ()
         self._codes: tuple[Any, ...] = ()
 
@@ -33,15 +33,15 @@ class IntactParts:
         spaces = {id(space): space for module in modules for space in _spaces(module)}
         self._spaces = tuple(spaces.values())
         self._sizes = list(map(len, self._spaces))
-        self._held = tuple(chain.from_iterable(map(_values, self._spaces)))
-        self._functions = tuple(part for part in self._held if type(part) is FunctionType)
+        self._parts = tuple(chain.from_iterable(map(_values, self._spaces)))
+        self._functions = tuple(part for part in self._parts if type(part) is FunctionType)
         self._codes = tuple(map(_code, self._functions))
 
     def are_intact(self) -> bool:
         """Whether all parts are still the same objects, and no others have come."""
         return (
             list(map(len, self._spaces)) == self._sizes
-            and all(map(is_, chain.from_iterable(map(_values, self._spaces)), self._held))
+            and all(map(is_, chain.from_iterable(map(_values, self._spaces)), self._parts))
             and all(map(is_, map(_code, self._functions), self._codes))
         )
 

@@ -76,10 +76,10 @@ def _ended(child: int, resident: int) -> tuple[int, "resource.struct_rusage"]:
             with open("/proc/thread-self/children") as file:
                 outer = file.read().split()[0]
             with open(f"/proc/{outer}/statm") as file:
-                held = int(file.read().split()[1]) * page
+                size = int(file.read().split()[1]) * page
         except (OSError, ValueError, IndexError):
-            held = resident + 1
-        if held > resident and not os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            size = resident + 1
+        if size > resident and not os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             os.kill(child, signal.SIGKILL)
         time.sleep(_WATCH_SECONDS)
 

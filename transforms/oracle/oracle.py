@@ -217,10 +217,10 @@ class Oracle(Sandbox):
     def _original(self, pair: ProgramPair, function: str) -> _Original:
         """The original of a pair, run on its inputs; cached, because many variants share one original."""
         key = (pair.setup, pair.original, function, pair.tests, pair.inputs, pair.seed)
-        known = self._originals.get(key)
-        if known is not None:
+        earlier = self._originals.get(key)
+        if earlier is not None:
             self._originals.move_to_end(key)
-            return known
+            return earlier
         texts: tuple[str, ...] = (_OWN_TESTS,)
         if pair.tests is None:
             texts = (
@@ -241,38 +241,38 @@ class Oracle(Sandbox):
         if pair.tests is None and pair.inputs is None:
             job["cpu_seconds"] = _DRAWN_SECONDS
         answers = self.ask([job])[0] if texts else []
-        seen = [
-            (text, answer, _seen(answer, tests=pair.tests is not None))
+        rows = [
+            (text, answer, _observation(answer, tests=pair.tests is not None))
             for text, answer in zip(texts, answers, strict=True)
         ]
-        usable = [(text, answer, shown) for text, answer, shown in seen if not isinstance(shown, str)]
+        usable = [(text, answer, report) for text, answer, report in rows if not isinstance(report, str)]
         # Inputs on which the original returns come first, so that a difference there is reported first.
-        usable.sort(key=lambda each: each[2]["end"] != "returned")
-        made = _Original(
+        usable.sort(key=lambda row: row[2]["end"] != "returned")
+        original = _Original(
             job={**job, "inputs": [text for text, _, _ in usable], "count": len(usable)},
             answers=tuple(answer for _, answer, _ in usable),
-            usable=tuple(shown for _, _, shown in usable),
-            reasons=Counter(reason for _, _, reason in seen if isinstance(reason, str)),
+            usable=tuple(report for _, _, report in usable),
+            reasons=Counter(reason for _, _, reason in rows if isinstance(reason, str)),
             given=pair.inputs is not None or pair.tests is not None,
         )
-        self._originals[key] = made
+        self._originals[key] = original
         if len(self._originals) > _REMEMBERED:
             self._originals.popitem(last=False)
-        return made
+        return original
 
     def _compared(self, original: _Original, job: Mapping[str, Any], answers: tuple[Answer, ...]) -> Verdict:
         """The verdict for the answers of the perturbed program."""
         reasons = original.reasons.copy()
         undecided: Inconclusive | None = Inconclusive(INCOMPLETE) if reasons[INCOMPLETE] else None
         agreed: list[Mapping[str, str]] = []
-        for place, (before, seen, after) in enumerate(
+        for place, (before, report, after) in enumerate(
             zip(original.answers, original.usable, answers, strict=True)
         ):
             # The texts as they came: equal texts need not be parsed.
             if before == after:
-                agreed.append(seen)
+                agreed.append(report)
             else:
-                verdict = self._again(original, job, place, seen, after)
+                verdict = self._again(original, job, place, report, after)
                 if isinstance(verdict, Differed):
                     return verdict
                 if verdict == _UNSTABLE:
@@ -282,15 +282,20 @@ class Oracle(Sandbox):
         if undecided:
             return undecided
         # If a function raises TypeError for all drawn inputs, their agreement says nothing about its body.
-        fitting = original.given or any(seen.get("kind") not in _WRONG_KIND for seen in agreed)
+        fitting = original.given or any(report.get("kind") not in _WRONG_KIND for report in agreed)
         if not agreed or not fitting:
             reason = "only inputs of kinds that it does not take" if agreed else reasons.most_common(1)[0][0]
             return Inconclusive(reason)
-        returned = sum(seen["end"] == "returned" for seen in agreed)
+        returned = sum(report["end"] == "returned" for report in agreed)
         return Agreed(inputs=len(agreed), returned=returned, skipped=reasons.total())
 
     def _again(
-        self, original: _Original, job: Mapping[str, Any], place: int, seen: Mapping[str, str], after: Answer
+        self,
+        original: _Original,
+        job: Mapping[str, Any],
+        place: int,
+        report: Mapping[str, str],
+        after: Answer,
     ) -> Differed | Inconclusive:
         """The verdict for one input with different answers, after both programs ran again on it.
 
@@ -309,11 +314,11 @@ class Oracle(Sandbox):
         if "lost" in (after[0], again[0]) and not _is_behaviour(after, again):
             return Inconclusive(again[1] if again[0] == "lost" else after[1])
         other = _parsed(again)
-        if isinstance(other, Mapping) and _described(other) == _described(seen):
+        if isinstance(other, Mapping) and _described(other) == _described(report):
             return Inconclusive(other.get("unfit") or INCOMPLETE)
-        shown = _difference(seen, other) if isinstance(other, Mapping) else (_told(seen), other)
-        returned = seen["end"] == "returned"
-        return Differed(input=job["inputs"][place], before=shown[0], after=shown[1], returned=returned)
+        texts = _difference(report, other) if isinstance(other, Mapping) else (_summary(report), other)
+        returned = report["end"] == "returned"
+        return Differed(input=job["inputs"][place], before=texts[0], after=texts[1], returned=returned)
 
 
 def _called(pair: ProgramPair) -> tuple[str, str] | None:
@@ -350,7 +355,7 @@ def _parsed(answer: Answer) -> Mapping[str, str] | str:
     return BROKEN
 
 
-def _seen(answer: Answer, *, tests: bool) -> Mapping[str, str] | str:
+def _observation(answer: Answer, *, tests: bool) -> Mapping[str, str] | str:
     """The observation of the original, or the reason why it cannot be compared with."""
     observed = _parsed(answer)
     if isinstance(observed, str):
@@ -379,17 +384,17 @@ def _is_behaviour(first: Answer, again: Answer) -> bool:
 
 def _difference(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, str]:
     """The differing parts of two observations, each from a little before its first different character."""
-    shown: tuple[list[str], list[str]] = ([], [])
+    sides: tuple[list[str], list[str]] = ([], [])
     for name in {**before, **after}:
         texts = (before.get(name, ""), after.get(name, ""))
         if texts[0] != texts[1]:
             pairs = enumerate(zip(*texts, strict=False))
             first = next((place for place, (one, other) in pairs if one != other), min(map(len, texts)))
             start = max(0, first - _BEFORE_DIFFERENCE)
-            for each, text in zip(shown, texts, strict=True):
-                each.append(f"{name}: {'…' if start else ''}{text[start : start + _SHOWN]}")
-    return "; ".join(shown[0]), "; ".join(shown[1])
+            for side, text in zip(sides, texts, strict=True):
+                side.append(f"{name}: {'…' if start else ''}{text[start : start + _SHOWN]}")
+    return "; ".join(sides[0]), "; ".join(sides[1])
 
 
-def _told(seen: Mapping[str, str]) -> str:
-    return "; ".join(f"{name}: {text[:_SHOWN]}" for name, text in seen.items())
+def _summary(report: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {text[:_SHOWN]}" for name, text in report.items())

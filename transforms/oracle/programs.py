@@ -82,7 +82,7 @@ class Programs:
         known = installed(tool)
         if known is None:
             raise CannotAudit(tool.missing)
-        self._tool, self._found = tool, known
+        self._tool, self._installed = tool, known
         self._limits = RunLimits(cpu_seconds=cpu_seconds, memory=tool.memory, resident=tool.resident)
 
     def outcomes(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
@@ -126,21 +126,21 @@ class Programs:
                 "told": writing,
             }
             # No argument, because a text may be longer than those may be.
-            given = os.memfd_create("job")
-            os.write(given, json.dumps(job).encode())
-            os.lseek(given, 0, os.SEEK_SET)
+            file = os.memfd_create("job")
+            os.write(file, json.dumps(job).encode())
+            os.lseek(file, 0, os.SEEK_SET)
             process = subprocess.Popen(
-                [sys.executable, "-S", "-s", "-P", "-B", "-X", "utf8", "-c", _BOOT, str(given)],
+                [sys.executable, "-S", "-s", "-P", "-B", "-X", "utf8", "-c", _BOOT, str(file)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env={"PATH": "/nonexistent", "LANG": "C.UTF-8"},
                 cwd=place,
-                pass_fds=(writing, given),
+                pass_fds=(writing, file),
                 start_new_session=True,
             )
             os.close(writing)
-            os.close(given)
+            os.close(file)
             try:
                 printed, errors, cut = self._read(process, len(runs) or 1)
             finally:
@@ -154,9 +154,9 @@ class Programs:
 
     def _steps(self, folder: str, runs: Sequence[str]) -> list[dict[str, Any]]:
         """The steps that run a program, after one that compiles it if the language has a compiler."""
-        tool, known = self._tool, self._found
+        tool, known = self._tool, self._installed
         environment = {"HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "TZ": "UTC"}
-        given = {
+        step = {
             "words": [known.path, *tool.run, tool.file],
             "readable": known.readable,
             "executable": known.executable,
@@ -167,20 +167,20 @@ class Programs:
         }
         if not tool.build:
             words = [known.path, *tool.run, tool.file]
-            return [{**given, "words": [*words, *more]} for more in _words(runs)]
+            return [{**step, "words": [*words, *more]} for more in _words(runs)]
         limits = replace(self._limits, cpu_seconds=_COMPILE_SECONDS, memory=_COMPILE_MEMORY, resident=0)
         build = {
-            **given,
+            **step,
             "words": [known.path, *tool.build],
             "environment": {**environment, "PATH": known.path_list},
             "limits": asdict(limits),
             "starts": True,
             "needed": True,
         }
-        made = os.path.join(folder, PROGRAM)
+        program = os.path.join(folder, PROGRAM)
         loader, *libraries = known.libraries
-        run = {**given, "readable": libraries, "executable": [made, loader]}
-        return [build, *({**run, "words": [made, *more]} for more in _words(runs))]
+        run = {**step, "readable": libraries, "executable": [program, loader]}
+        return [build, *({**run, "words": [program, *more]} for more in _words(runs))]
 
     def _read(self, process: subprocess.Popen[bytes], runs: int) -> tuple[str, str, str]:
         """What a process prints until it ends, and the cause if it has to be ended before."""
@@ -229,8 +229,8 @@ class ProgramCaller(Programs):
         by_program = {text: [call for program, call in calls if program == text] for text, _ in calls}
         by_call = {
             (program, call): result
-            for program, own in by_program.items()
-            for call, result in zip(own, self._built(program, own), strict=True)
+            for program, group in by_program.items()
+            for call, result in zip(group, self._built(program, group), strict=True)
         }
         return [by_call[pair] for pair in calls]
 
@@ -279,14 +279,14 @@ class ProgramCaller(Programs):
         if tool.build and len(ended) == 1:
             return [Unknown(NOT_COMPILED) for _ in numbers]
         if not runs:
-            return [self._told(printed, errors, key, *ended[-1][:2])]
+            return [self._result_of(printed, errors, key, *ended[-1][:2])]
         parts, reports = _by_run(printed, key), _by_run(errors, key)
         return [
-            self._told(parts.get(number, ""), reports.get(number, ""), key, *step[:2])
+            self._result_of(parts.get(number, ""), reports.get(number, ""), key, *step[:2])
             for number, step in zip(runs, ended[1:], strict=True)
         ]
 
-    def _told(self, printed: str, errors: str, key: str, status: int, used: float) -> Result:
+    def _result_of(self, printed: str, errors: str, key: str, status: int, used: float) -> Result:
         _, mark, text = printed.rpartition(key)
         if mark:
             return _result(text)

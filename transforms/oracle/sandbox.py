@@ -158,9 +158,9 @@ class Sandbox:
         try:
             send(self._requests, json.dumps({**request, **times, **number}).encode())
             for place, (pipe, text) in enumerate(zip(self._texts, texts, strict=True), start=1):
-                own = {"key": key.hex()} if place == len(texts) else {}
+                secret = {"key": key.hex()} if place == len(texts) else {}
                 # A child that was ended does not read, and the server holds the pipe open.
-                send(pipe, json.dumps({**text, **number, **own}).encode(), seconds=seconds)
+                send(pipe, json.dumps({**text, **number, **secret}).encode(), seconds=seconds)
             largest = ENDING.size + self._limits.answer_size + CHUNK
             reply = receive(self._replies, seconds=seconds, limit=largest)
         except (OSError, EOFError, ValueError) as error:

@@ -48,12 +48,12 @@ def send(pipe: int, message: bytes, *, seconds: float | None = None) -> None:
         OSError: the other end is closed.
         TimeoutError: the message was not read completely in time.
     """
-    whole = len(message).to_bytes(HEADER, "big") + message
+    frame = len(message).to_bytes(HEADER, "big") + message
     if seconds is None:
-        write_all(pipe, whole)
+        write_all(pipe, frame)
         return
     end = time.monotonic() + seconds
-    rest = memoryview(whole)
+    rest = memoryview(frame)
     while rest:
         if not select.select([], [pipe], [], max(0.0, end - time.monotonic()))[1]:
             raise TimeoutError
@@ -201,8 +201,8 @@ def _hide_package(root: str) -> None:
     """Let foreign code find the standard library only."""
     sys.path.remove(root)
     # The modules stay alive in `_KEPT`, because their code is still running.
-    own = [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]
-    _KEPT.extend(sys.modules.pop(name) for name in own)
+    names = [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]
+    _KEPT.extend(sys.modules.pop(name) for name in names)
 
 
 class Server:
@@ -225,8 +225,8 @@ class Server:
         self._folder = folder
         self._requests = requests
         self._replies = replies
-        self._held = mmap.mmap(-1, limits.answer_size + CHUNK, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        self._held.madvise(mmap.MADV_DONTFORK)  # children do not inherit it: it holds earlier answers
+        self._memory = mmap.mmap(-1, limits.answer_size + CHUNK, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._memory.madvise(mmap.MADV_DONTFORK)  # children do not inherit it: it holds earlier answers
 
     def serve(self) -> None:
         """Answer requests until the parent closes its end."""
@@ -241,7 +241,7 @@ class Server:
             ending = ENDING.pack(CAUSES.index(cause), status, other)
             write_all(self._replies, (len(ending) + count).to_bytes(HEADER, "big") + ending)
             # Written from where it lies: a copy would stay in the memory that children inherit.
-            write_all(self._replies, memoryview(self._held)[:count])
+            write_all(self._replies, memoryview(self._memory)[:count])
 
     def _job(self, request: dict[str, Any]) -> tuple[int, str, int, int]:
         """Run the job whose text comes next; the number of bytes that it wrote, and how it ended."""
@@ -257,7 +257,7 @@ class Server:
         os.close(writing)
         watch = _RunWatch((child,), reading, self._limits, request["cpu_seconds"])
         try:
-            count, cause = watch.read(self._held)
+            count, cause = watch.read(self._memory)
         finally:
             os.close(reading)
             status = _end(child)
@@ -285,7 +285,7 @@ class Server:
             os.close(pipe)
         watch = _RunWatch((program, judging), reading, self._limits, request["cpu_seconds"])
         try:
-            count, cause = watch.read(self._held)
+            count, cause = watch.read(self._memory)
         finally:
             os.close(reading)
             status = _end(judging)
@@ -296,17 +296,17 @@ class Server:
         self,
         request: Mapping[str, Any],
         source: int,
-        kept: Sequence[int],
+        pipes: Sequence[int],
         seconds: int,
         run: Callable[[dict[str, Any]], None],
     ) -> int:
-        """A child that reads its text from a pipe and runs it, with no other pipe open but `kept`."""
+        """A child that reads its text from a pipe and runs it, with no other pipe open but `pipes`."""
         child = os.fork()
         if child:
             return child
         try:
             start = 3
-            for pipe in sorted((source, *kept)):
+            for pipe in sorted((source, *pipes)):
                 os.closerange(start, pipe)
                 start = pipe + 1
             os.closerange(start, self._limits.open_files)
@@ -371,11 +371,11 @@ class _RunWatch:
         self._limits = limits
         self._cpu_seconds = cpu_seconds
 
-    def read(self, held: mmap.mmap) -> tuple[int, str]:
+    def read(self, memory: mmap.mmap) -> tuple[int, str]:
         """Read all output; its length, and the cause why reading stopped before its end."""
         poll = select.poll()
         poll.register(self._pipe, select.POLLIN)
-        room = memoryview(held)
+        room = memoryview(memory)
         count = 0
         idle_since = silent_since = time.monotonic()
         at_answer = at_work = 0.0

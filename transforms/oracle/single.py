@@ -65,7 +65,7 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
     # A value that depends on chance should differ from process to process, so that the caller sees that it is
     # no answer: all children would share the server's state.
     random.seed()
-    kept = sys.stdin, sys.stdout, sys.stderr
+    streams = sys.stdin, sys.stdout, sys.stderr
     sys.stdin = io.StringIO()
     sys.stdout = sys.stderr = io.TextIOWrapper(Nowhere(), "utf-8", "backslashreplace")
     # In `sys.modules` under its name, because dataclasses and pickle look their module up there.
@@ -74,7 +74,7 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
     try:
         values = _valued(job["source"], module.__dict__)
     finally:
-        sys.stdin, sys.stdout, sys.stderr = kept
+        sys.stdin, sys.stdout, sys.stderr = streams
     answer(message(values))
 
 

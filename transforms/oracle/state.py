@@ -66,18 +66,18 @@ def _mask() -> int:
     return mask
 
 
-def _set_environment(held: dict[bytes, bytes]) -> None:
+def _set_environment(old: dict[bytes, bytes]) -> None:
     for name in [*_variables]:
         os.unsetenv(name)
-    for name, value in held.items():
+    for name, value in old.items():
         os.putenv(name, value)
     _variables.clear()
-    _variables.update(held)
+    _variables.update(old)
     time.tzset()
 
 
-def _set_signals(held: list[Any]) -> None:
-    for number, handler in zip(_signals, held, strict=True):
+def _set_signals(old: list[Any]) -> None:
+    for number, handler in zip(_signals, old, strict=True):
         if _getsignal(number) is not handler and handler is not None:
             _setsignal(number, handler)
 
@@ -87,10 +87,10 @@ def _loggers() -> list[Any]:
     logging: Any = sys.modules.get("logging")
     if type(logging) is not ModuleType:
         return []
-    held = logging.root.manager.loggerDict
+    loggers = logging.root.manager.loggerDict
     rows = [
         ["all", logging.root.manager.disable],
-        *([name, *_of_logger(logger)] for name, logger in sorted(held.items())),
+        *([name, *_of_logger(logger)] for name, logger in sorted(loggers.items())),
     ]
     rows.append(["root", *_of_logger(logging.root)])
     return [row for row in rows if row[1:] not in ([0], [0, False, True], [_WARNING, False, True])]
@@ -110,12 +110,12 @@ def _of_logger(logger: Any) -> list[Any]:
     return [logger.level, logger.disabled, logger.propagate, *handlers]
 
 
-def _set_collector(held: list[Any]) -> None:
+def _set_collector(old: list[Any]) -> None:
     gc.disable()  # as the server does
-    gc.set_threshold(*held[1:])
+    gc.set_threshold(*old[1:])
 
 
-def _reset_loggers(held: list[Any]) -> None:
+def _reset_loggers(old: list[Any]) -> None:
     logging: Any = sys.modules["logging"]
     logging.disable(0)
     logging.root.setLevel(_WARNING)
@@ -125,19 +125,19 @@ def _reset_loggers(held: list[Any]) -> None:
 
 _PARTS: Final[dict[str, StatePart]] = {
     "environment": StatePart(_variables.copy, _set_environment),
-    "variables of other programs": StatePart(_put.copy, lambda held: _put.clear()),
+    "variables of other programs": StatePart(_put.copy, lambda old: _put.clear()),
     "time zone": StatePart(lambda: [*time.tzname, time.timezone, time.altzone]),
-    "locale": StatePart(lambda: _setlocale(_ALL), lambda held: _setlocale(_ALL, held)),
+    "locale": StatePart(lambda: _setlocale(_ALL), lambda old: _setlocale(_ALL, old)),
     "umask": StatePart(_mask, _umask),
     "folder": StatePart(os.getcwd, os.chdir),
-    "path": StatePart(lambda: list(_path), lambda held: _path.__setitem__(slice(None), held)),
-    "arguments": StatePart(lambda: list(_arguments), lambda held: _arguments.__setitem__(slice(None), held)),
+    "path": StatePart(lambda: list(_path), lambda old: _path.__setitem__(slice(None), old)),
+    "arguments": StatePart(lambda: list(_arguments), lambda old: _arguments.__setitem__(slice(None), old)),
     "recursion limit": StatePart(sys.getrecursionlimit, sys.setrecursionlimit),
     "digits of integers": StatePart(sys.get_int_max_str_digits, sys.set_int_max_str_digits),
     "switch interval": StatePart(sys.getswitchinterval, sys.setswitchinterval),
     "collector": StatePart(lambda: [gc.isenabled(), *gc.get_threshold()], _set_collector),
-    "decimal context": StatePart(lambda: repr(getcontext()), lambda held: setcontext(Context())),
-    "warnings": StatePart(lambda: list(_filters), lambda held: _filters.__setitem__(slice(None), held)),
+    "decimal context": StatePart(lambda: repr(getcontext()), lambda old: setcontext(Context())),
+    "warnings": StatePart(lambda: list(_filters), lambda old: _filters.__setitem__(slice(None), old)),
     "signals": StatePart(lambda: list(map(_getsignal, _signals)), _set_signals),
     "loggers": StatePart(_loggers, _reset_loggers),
     # The next number that the generator gives. It is seeded before each run, so reading may change it.
@@ -188,10 +188,10 @@ class ProcessState:
     def changed_modules(self) -> dict[str, Any]:
         """What the watched modules hold now under public names, where it is something else than before."""
         changed: dict[str, Any] = {}
-        for module, space, held in self._modules:
-            if len(space) == len(held) and all(map(is_, space.values(), map(_second, held))):
+        for module, space, pairs in self._modules:
+            if len(space) == len(pairs) and all(map(is_, space.values(), map(_second, pairs))):
                 continue
-            before = dict(held)
+            before = dict(pairs)
             for name, value in [*space.items()]:
                 if type(name) is str and before.get(name) is not value and _is_told(module, name):
                     changed[f"{module}.{name}"] = value

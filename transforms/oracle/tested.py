@@ -36,8 +36,8 @@ def _needs(reference: str, tests: str) -> tuple[str, tuple[str, ...]]:
     ]:
         needed += more
         used = used.union(*map(_used, more))
-    kept = ast.Module([part for part in others if part in needed], [])
-    return (f"{ast.unparse(kept)}\n\n\n" if kept.body else ""), names
+    module = ast.Module([part for part in others if part in needed], [])
+    return (f"{ast.unparse(module)}\n\n\n" if module.body else ""), names
 
 
 def _tested(solution: ast.Module, checks: ast.Module, used: frozenset[str]) -> tuple[str, ...]:

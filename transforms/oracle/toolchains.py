@@ -112,7 +112,7 @@ def runners(languages: Iterable[str]) -> Mapping[str, str]:
     return versions
 
 
-def asked(*words: str) -> str | None:
+def answer_of(*words: str) -> str | None:
     """What a tool answers to a question; `None` if it is not there or fails."""
     try:
         done = subprocess.run(
@@ -140,7 +140,7 @@ _NODE_READS: Final = ("/etc/ld.so.cache", "/usr/share/nodejs")
 
 def _node() -> Installed | None:
     command = shutil.which("node")
-    report = command and asked(command, "-e", _NODE)
+    report = command and answer_of(command, "-e", _NODE)
     if not report:
         return None
     try:
@@ -237,18 +237,18 @@ _LIBRARIES: Final = ("libc.so.6", "libm.so.6")
 def _gcc(command: str, compiler: str, libraries: Sequence[str]) -> Installed | None:
     """One of gcc's compilers, with the libraries of what it makes."""
     program = shutil.which(command)
-    version = program and asked(program, "-dumpfullversion")
+    version = program and answer_of(program, "-dumpfullversion")
     if not program or not version:
         return None
     parts: list[str] = []
     for part in (compiler, *_PARTS):
-        named = (asked(program, f"-print-prog-name={part}") or "").strip()
+        named = (answer_of(program, f"-print-prog-name={part}") or "").strip()
         at = named if os.path.isabs(named) else shutil.which(part)
         if at is None:
             return None
         parts.append(os.path.realpath(at))
     folders = dict.fromkeys(os.path.dirname(file) for file in (program, *parts[2:]))
-    paths = [(asked(program, f"-print-file-name={library}") or "").strip() for library in libraries]
+    paths = [(answer_of(program, f"-print-file-name={library}") or "").strip() for library in libraries]
     # The loader stands in the head of each program; this Python was started by the same one.
     loader = next(filter(os.path.exists, _LOADERS), None)
     if loader is None or not all(map(os.path.isabs, paths)):
@@ -336,12 +336,12 @@ def _sanitizing(tool: Toolchain) -> Installed | None:
     names = ("libasan.a", "libubsan.a", "libgcc_s.so.1")
     if known is None:
         return None
-    paths = [(asked(known.path, f"-print-file-name={name}") or "").strip() for name in names]
+    paths = [(answer_of(known.path, f"-print-file-name={name}") or "").strip() for name in names]
     if not all(map(os.path.isabs, paths)):
         return None
     # AddressSanitizer reads where its own process has memory.
-    own = (*known.libraries, os.path.realpath(paths[-1]), "/proc/self/maps")
-    return replace(known, libraries=own)
+    libraries = (*known.libraries, os.path.realpath(paths[-1]), "/proc/self/maps")
+    return replace(known, libraries=libraries)
 
 
 # In the program, because a runtime that may not read `/proc` does not find its variables.

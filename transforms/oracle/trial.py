@@ -103,41 +103,41 @@ def _result(request: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, A
     reader = ValueReader(request["nodes"])
     arguments = [reader.item(item) for item in request["arguments"]]
     named = {name: reader.item(item) for name, item in request["named"].items()}
-    given = reader.theirs
-    before = {number: _shown(given, number) for number in given}
+    objects = reader.theirs
+    before = {number: _content(objects, number) for number in objects}
     value, error = None, None
     try:
         value = space[request["name"]](*arguments, **named)
     except BaseException as raised:
         error = raised
-    writer = ValueWriter(given)
+    writer = ValueWriter(objects)
     try:
-        reply = {"value": writer.item(value)} if error is None else _raised(error, writer, given)
+        reply = {"value": writer.item(value)} if error is None else _raised(error, writer, objects)
         # An argument that stays as it is needs no content: a loop over it may be under way in the tests.
         reply["changed"] = [
             [number, writer.content(part)]
-            for number, part in given.items()
-            if _shown(given, number) != before[number]
+            for number, part in objects.items()
+            if _content(objects, number) != before[number]
         ]
     except (CannotCarry, RecursionError):
         return {"uncarried": True}
     return {"nodes": writer.nodes, **reply}
 
 
-def _raised(error: BaseException, writer: ValueWriter, given: Mapping[int, Any]) -> dict[str, Any]:
+def _raised(error: BaseException, writer: ValueWriter, objects: Mapping[int, Any]) -> dict[str, Any]:
     kind = type(error)
     base = next(base for base in kind.__mro__ if base.__module__ == "builtins")
     try:
-        ValueWriter(given).item(error.args)
+        ValueWriter(objects).item(error.args)
         arguments = [writer.item(argument) for argument in error.args]
     except (CannotCarry, RecursionError):  # the exception says enough without them
         arguments = []
     return {"raised": kind.__name__, "builtin": base.__name__, "arguments": arguments}
 
 
-def _shown(given: Mapping[int, Any], number: int) -> str:
-    writer = ValueWriter(given)
-    return json.dumps([writer.content(given[number]), writer.nodes])
+def _content(objects: Mapping[int, Any], number: int) -> str:
+    writer = ValueWriter(objects)
+    return json.dumps([writer.content(objects[number]), writer.nodes])
 
 
 # ── the process of the tests ──────────────────────────────────────────────────────────────────────────────
@@ -170,11 +170,11 @@ def judge(job: Mapping[str, Any], calls: int, results: int, answer: Callable[[st
         except (ValueError, RecursionError):
             end({"broken": True})
 
-    made = 0
+    count = 0
 
     def exchange(request: Mapping[str, Any]) -> Any:
-        nonlocal made
-        made += 1
+        nonlocal count
+        count += 1
         text = json.dumps(request).encode()
         if len(text) > LARGEST:
             end({"unjudged": NO_PLAIN_ARGUMENT})
@@ -195,7 +195,7 @@ def judge(job: Mapping[str, Any], calls: int, results: int, answer: Callable[[st
         _executed(job["tests"], "<tests>", {name: _proxy(name, exchange, end) for name in there})
     except BaseException as error:  # SystemExit too: tests that exit before their end have not passed
         end({"kind": type(error).__name__})
-    end({"passed": True, "calls": made})
+    end({"passed": True, "calls": count})
 
 
 def _proxy(
@@ -206,14 +206,14 @@ def _proxy(
     def candidate(*arguments: Any, **named: Any) -> Any:
         writer = ValueWriter()
         try:
-            given = {
+            request = {
                 "name": name,
                 "arguments": [writer.item(argument) for argument in arguments],
                 "named": {name: writer.item(argument) for name, argument in named.items()},
             }
         except (CannotCarry, RecursionError):
             end({"unjudged": NO_PLAIN_ARGUMENT})
-        reply = exchange({"nodes": writer.nodes, **given})
+        reply = exchange({"nodes": writer.nodes, **request})
         if reply == {"uncarried": True}:
             end({"unjudged": NO_PLAIN_RESULT})
         try:

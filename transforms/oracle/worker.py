@@ -111,15 +111,15 @@ class _Order:
         """Whether the order is not known."""
         self._descriptors = descriptors
         self._sizes: tuple[int, ...] = (0, 0)
-        self._told: list[list[Any]] = []
+        self._runs: list[list[Any]] = []
 
     def note(self, name: str, count: int) -> None:
         """A stream of this name gets `count` bytes."""
         self.look()
-        if self._told and self._told[-1][0] == name:
-            self._told[-1][1] += count
+        if self._runs and self._runs[-1][0] == name:
+            self._runs[-1][1] += count
         else:
-            self._told.append([name, count])
+            self._runs.append([name, count])
 
     def look(self) -> None:
         """Note what has gone to the descriptors since the last look."""
@@ -127,7 +127,7 @@ class _Order:
         if sizes != self._sizes:
             new = [now - before for now, before in zip(sizes, self._sizes, strict=True)]
             self.cut |= all(new)
-            self._told += [
+            self._runs += [
                 [f"descriptor {place}", count] for place, count in enumerate(new, start=1) if count
             ]
             self._sizes = sizes
@@ -135,14 +135,14 @@ class _Order:
     def text(self) -> str:
         """The order; empty if there was one stream only."""
         self.look()
-        return str(self._told) if len(self._told) > 1 else ""
+        return str(self._runs) if len(self._runs) > 1 else ""
 
 
-class _Kept(RawIOBase):
+class _Excerpt(RawIOBase):
     """A stream that keeps the beginning of the output, and a hash of the rest."""
 
     def __init__(self) -> None:
-        self._kept = bytearray()
+        self._start = bytearray()
         self._rest = sha256()
         self._length = 0
 
@@ -151,18 +151,18 @@ class _Kept(RawIOBase):
 
     def write(self, data: Any) -> int:
         data = bytes(data)
-        kept = data[: _OUTPUT - len(self._kept)]
-        self._kept += kept
-        self._rest.update(data[len(kept) :])
+        start = data[: _OUTPUT - len(self._start)]
+        self._start += start
+        self._rest.update(data[len(start) :])
         self._length += len(data)
         return len(data)
 
     def text(self) -> str:
-        kept = self._kept.decode("utf-8", "surrogateescape")
-        return kept if self._length <= _OUTPUT else f"{kept}… {self._length} bytes, {self._rest.hexdigest()}"
+        text = self._start.decode("utf-8", "surrogateescape")
+        return text if self._length <= _OUTPUT else f"{text}… {self._length} bytes, {self._rest.hexdigest()}"
 
 
-class _Output(_Kept):
+class _Output(_Excerpt):
     """A stream of the program, whose order with other streams is noted."""
 
     def __init__(self, name: str, order: _Order) -> None:
@@ -188,8 +188,8 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
     - `shake`: a number that moves the addresses of new objects, which must not influence a program's
       behaviour.
     """
-    held = [[bytes(size) for _ in range(job["shake"] * 150)] for size in range(1, 480, 12)]
-    for blocks in held:
+    by_size = [[bytes(size) for _ in range(job["shake"] * 150)] for size in range(1, 480, 12)]
+    for blocks in by_size:
         # The first half stays allocated: it holds the addresses that the next objects of this size would get
         # otherwise. If every second block were freed from the first on, an object could get the same address
         # for every `shake`. The holes in the second half change the relative order of addresses, too.
@@ -231,10 +231,10 @@ def warm() -> None:
     job |= {"setup": _compiled_setup("pass"), "messages": True, "shake": 0}
     for name in _READ_BEFORE:
         import_module(name)
-    kept = dup(1), dup(2)
+    files = dup(1), dup(2)
     for _ in range(_ROUNDS):
         run(job, 0, lambda answer: None)
-    for place, file in enumerate(kept, start=1):
+    for place, file in enumerate(files, start=1):
         dup2(file, place)
         close(file)
     del sys.modules[PROGRAM]
@@ -278,10 +278,10 @@ class _Observation:
         encoder = self._encoder
         warned: list[str] = []
 
-        def warn(shown: warnings.WarningMessage) -> None:
+        def warn(record: warnings.WarningMessage) -> None:
             order.note("warned", 1)
             warned.append(
-                encoder.error(shown.message) if isinstance(shown.message, Warning) else str(shown.message)
+                encoder.error(record.message) if isinstance(record.message, Warning) else str(record.message)
             )
 
         shown_by = warnings._showwarnmsg_impl  # type: ignore[attr-defined]
@@ -289,7 +289,7 @@ class _Observation:
         # Bound now, as all that is needed afterwards.
         are_intact, printed, complained, in_descriptors = _PARTS.are_intact, out.text, err.text, written.texts
         try:
-            seen = self._run(text)
+            report = self._run(text)
             if _ncallbacks() > registered:
                 _run_exitfuncs()
             for stream in _REAL:
@@ -308,29 +308,29 @@ class _Observation:
         changed = changes | (self._state.changed_modules() if self._last else {})
         if "folder" in changed:
             changed["folder"] = changed["folder"].removeprefix(getcwd())
-        files = encoder.short(", ".join(_taken(".", {})))
+        files = encoder.short(", ".join(_entries(".", {})))
         if not are_intact() or gettrace() is not None or getprofile() is not None:
             return {"end": "raised", "unfit": REPLACED}
-        seen |= {"printed": encoder.short(printed()), "complained": encoder.short(complained())}
-        seen |= {"warned": encoder.short("\n".join(warned)), "order": encoder.short(order.text())}
-        seen |= {"streams": ", ".join(streams_now), "files": files, **in_descriptors(encoder.short)}
-        seen["state"] = encoder.encode(changed) if changed else ""
-        seen["events"] = encoder.short("\n".join(self._events))
+        report |= {"printed": encoder.short(printed()), "complained": encoder.short(complained())}
+        report |= {"warned": encoder.short("\n".join(warned)), "order": encoder.short(order.text())}
+        report |= {"streams": ", ".join(streams_now), "files": files, **in_descriptors(encoder.short)}
+        report["state"] = encoder.encode(changed) if changed else ""
+        report["events"] = encoder.short("\n".join(self._events))
         if len(self._events) < MOST_EVENTS and not order.cut:
-            seen["unseen"] = self._unseen()
+            report["unseen"] = self._unseen()
         else:
             encoder.cut = True
-        if encoder.cut and not seen.get("unfit"):
-            seen["unfit"] = INCOMPLETE
-        return {name: text for name, text in seen.items() if text}
+        if encoder.cut and not report.get("unfit"):
+            report["unfit"] = INCOMPLETE
+        return {name: text for name, text in report.items() if text}
 
     def _unseen(self) -> str:
         """What is no behaviour of the program by itself (`ValueEncoder.unseen`), with its output."""
         if not self._encoder.has_more:
             return ""
         log: list[str] = []
-        kept = sys.stdout, sys.stderr, sys.stdin
-        out = _Kept()
+        streams = sys.stdout, sys.stderr, sys.stdin
+        out = _Excerpt()
         sys.stdout = sys.stderr = TextIOWrapper(
             out, "utf-8", "backslashreplace", newline="", write_through=True
         )
@@ -339,9 +339,9 @@ class _Observation:
             text = self._encoder.unseen(lambda name: Probe(name, log), log)
             return f"{text}\n{self._encoder.short(out.text())}"
         finally:
-            sys.stdout, sys.stderr, sys.stdin = kept
+            sys.stdout, sys.stderr, sys.stdin = streams
             self._state.restore(self._state.changes())
-            _taken(".", {})
+            _entries(".", {})
 
     def _run(self, text: str | None) -> dict[str, str]:
         module = ModuleType(PROGRAM)
@@ -352,47 +352,47 @@ class _Observation:
         encode_value, encode_error = encoder.encode, encoder.error
         arguments: tuple[Any, ...] = ()
         named: dict[str, Any] = {}
-        seen: dict[str, str] = {}
-        held: dict[str, list[Any]] = {}
+        report: dict[str, str] = {}
+        before: dict[str, list[Any]] = {}
         try:
-            seen["end"] = "raised at import"
+            report["end"] = "raised at import"
             if not isinstance(self._code, CodeType):
                 raise self._code
             exec(self._job["setup"], space)
             exec(self._code, space)
             if text is None:
-                seen["end"] = "raised"
-                self._test(space, seen)
-                return seen
+                report["end"] = "raised"
+                self._test(space, report)
+                return report
             arguments, named = self._arguments(text)
             function = space.get(self._job["function"])
             if function is None:
                 return {"end": "no function"}
-            held = _definitions(space)
-            seen["end"] = "raised"
+            before = _definitions(space)
+            report["end"] = "raised"
             value = function(*arguments, **named)
-            seen["end"] = "returned"
+            report["end"] = "returned"
         except BaseException as error:
-            seen["kind"] = _NAME_OF(type(error))
-            seen["unfit"] = _unfit(error, space)
-            seen["value"] = encode_error(error)
+            report["kind"] = _NAME_OF(type(error))
+            report["unfit"] = _unfit(error, space)
+            report["value"] = encode_error(error)
         else:
-            seen["value"] = encode_value(value)
-        seen["arguments"] = encode_value((*arguments, *named.values()))
+            report["value"] = encode_value(value)
+        report["arguments"] = encode_value((*arguments, *named.values()))
         now = _definitions(space)
         new = {
             name: space[name]
             # As of globals, their order is no result.
             for name, parts in sorted(now.items(), key=itemgetter(0))
-            if held and not _are_same(parts, held.get(name, []))
+            if before and not _are_same(parts, before.get(name, []))
         }
         if new:
-            seen["definitions"] = encode_value(new)
-        seen["globals"] = encode_value(
+            report["definitions"] = encode_value(new)
+        report["globals"] = encode_value(
             {name: _content(value) for name, value in sorted(space.items()) if _is_told(name, value)},
-            known=frozenset([id(parts[0]) for parts in held.values()]),
+            known=frozenset([id(parts[0]) for parts in before.values()]),
         )
-        return seen
+        return report
 
     def _arguments(self, text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
         def call(*arguments: Any, **named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -400,13 +400,13 @@ class _Observation:
 
         space = {"call": call, "nan": float("nan"), "inf": float("inf"), "__builtins__": builtins}
         space["probe"] = lambda name: Probe(name, self._events)
-        made: tuple[tuple[Any, ...], dict[str, Any]] = eval(f"call{text}", space)
-        return made
+        arguments: tuple[tuple[Any, ...], dict[str, Any]] = eval(f"call{text}", space)
+        return arguments
 
-    def _test(self, space: dict[str, Any], seen: dict[str, str]) -> None:
+    def _test(self, space: dict[str, Any], report: dict[str, str]) -> None:
         exec(compile(self._job["tests"], "<tests>", "exec", dont_inherit=True), space)
         space["check"](space[self._job["function"]])
-        seen["end"] = "returned"
+        report["end"] = "returned"
 
 
 def _is_pythons(name: str) -> bool:
@@ -500,7 +500,7 @@ def _all_of(file: int) -> str:
     return content.decode("utf-8", "backslashreplace")
 
 
-def _taken(folder: str, seen: dict[int, str]) -> list[str]:
+def _entries(folder: str, seen: dict[int, str]) -> list[str]:
     """What lies in a folder: names, modes, targets of links, and hashes of contents. It is removed.
 
     `seen` holds the first name of each file, to tell when one has several.
@@ -512,7 +512,7 @@ def _taken(folder: str, seen: dict[int, str]) -> list[str]:
             status = lstat(path)
             mode = f"{name} {status.st_mode:o}"
             if S_ISDIR(status.st_mode):
-                entries.append(f"{mode} ({', '.join(_taken(path, seen))})")
+                entries.append(f"{mode} ({', '.join(_entries(path, seen))})")
                 rmdir(path)
                 continue
             if S_ISLNK(status.st_mode):
@@ -579,8 +579,8 @@ class Probe:
         object.__setattr__(self, "_Probe__log", log)
 
     def __tell(self, what: str, *operands: Any) -> str:
-        shown = ", ".join(_shown(operand, 0) for operand in operands)
-        path = f"{self.__path}.{what}({shown})"
+        text = ", ".join(_text_of(operand, 0) for operand in operands)
+        path = f"{self.__path}.{what}({text})"
         if len(self.__log) < MOST_EVENTS:  # a program may ask in an endless loop
             self.__log.append(path)
         return hashed(path, 200)
@@ -649,18 +649,18 @@ _SHOWN: Final = frozenset(map(id, (int, float, bool, str, bytes, type(None), Pro
 _SEQUENCES: Final = frozenset(map(id, (list, tuple, set, frozenset)))
 
 
-def _shown(value: Any, depth: int) -> str:
+def _text_of(value: Any, depth: int) -> str:
     """An operand of an operation on a probe, without running code of the program."""
     kind = type(value)
     if id(kind) in _SHOWN:
         return hashed(repr(value), 60)
     if depth < 4 and id(kind) in _SEQUENCES:
-        parts = [_shown(part, depth + 1) for part in value]
+        parts = [_text_of(part, depth + 1) for part in value]
         return hashed(
             f"{kind.__name__}[{', '.join(sorted(parts) if kind is set or kind is frozenset else parts)}]", 60
         )
     if depth < 4 and kind is dict:
-        parts = [f"{_shown(key, depth + 1)}: {_shown(part, depth + 1)}" for key, part in value.items()]
+        parts = [f"{_text_of(key, depth + 1)}: {_text_of(part, depth + 1)}" for key, part in value.items()]
         return hashed(f"{{{', '.join(parts)}}}", 60)
     return str(_NAME_OF(kind))
 

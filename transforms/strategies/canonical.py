@@ -52,25 +52,25 @@ def canonical_form(
     return _named(variables(reordered(program.encoded, program.blocks, chosen)))
 
 
-def _movable(known: CodeVariables) -> Mapping[int, Binding]:
+def _movable(variables: CodeVariables) -> Mapping[int, Binding]:
     """The variables that the renaming transforms may rename, by number."""
     # If the parameters must keep their names, the locals may still change theirs.
     for parameters in (True, False):
-        movable = known.movable(parameters=parameters)
+        movable = variables.movable(parameters=parameters)
         if not isinstance(movable, Refused):
             return movable
     return {}
 
 
-def _named(known: CodeVariables) -> str:
+def _named(variables: CodeVariables) -> str:
     """The text with variables named in the order of the text; no new name has another use in it."""
-    bindings = _movable(known)
-    kept = _WORDS.findall(_shape(known.scopes.reading.source, bindings).decode())
+    bindings = _movable(variables)
+    words = _WORDS.findall(_shape(variables.scopes.reading.source, bindings).decode())
     prefix = "v"
     # A field named v0 stays, so the variables become vv0, vv1, …
-    while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in kept):
+    while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in words):
         prefix += "v"
-    return known.rewritten({number: f"{prefix}{place}" for place, number in enumerate(sorted(bindings))})
+    return variables.rewritten({number: f"{prefix}{place}" for place, number in enumerate(sorted(bindings))})
 
 
 def _colours(program: CodeProgram, bindings: Mapping[int, Binding]) -> Sequence[str]:
@@ -88,8 +88,8 @@ def _colours(program: CodeProgram, bindings: Mapping[int, Binding]) -> Sequence[
         return number
 
     named: dict[int, list[int]] = defaultdict(list)
-    occurrences = sorted((use.start, number) for number, own in bindings.items() for use in own.occurrences)
-    for start, number in occurrences:
+    uses = sorted((use.start, number) for number, local in bindings.items() for use in local.occurrences)
+    for start, number in uses:
         named[line_at(start)].append(number)
     notes = _comments(program)
     shape = _shape(program.encoded, bindings)

@@ -157,14 +157,14 @@ def _values(code: CodeText, one: Node, other: Node) -> tuple[Node | None, Node, 
 @each("if_statement")
 def _split(code: CodeText, node: Node) -> Site | Refused | None:
     """`if (a && b) …` as `if (a) { if (b) … }`."""
-    whole, body = node.part("condition"), node.part("consequence")
-    inner = whole.unparenthesized
+    test, body = node.part("condition"), node.part("consequence")
+    inner = test.unparenthesized
     if inner.kind != "binary_expression" or inner.operator != "&&":
         return None
     if node.child("alternative") is not None:
         return Refused(HAS_ELSE)  # the else would run for `a` alone
     left, right = inner.children
-    if code.comments_between(whole.start, left, right, body):
+    if code.comments_between(test.start, left, right, body):
         return Refused(COMMENT)
     newline = f"{code.newline}{code.indentation(node.start)}"
     first = left if code.commented(left.start, left.end) else left.unparenthesized

@@ -169,12 +169,12 @@ def _unused(code: CodeText, gap: TextGap, name: str, rng: Random) -> str:
 
 def _computed(code: CodeText, gap: TextGap, name: str, rng: Random) -> str | None:
     """A variable that holds something computed; `None` where no variable has a value."""
-    known = _with_value(code, gap.before)
-    if not known:
+    variables = _with_value(code, gap.before)
+    if not variables:
         return None
-    variable, own = rng.choice(known)
+    variable, type_ = rng.choice(variables)
     fillers = code.dialect.fillers
-    kind, form = rng.choice(fillers.forms.get(own, fillers.of_objects))
+    kind, form = rng.choice(fillers.forms.get(type_, fillers.of_objects))
     return f"{kind} {name} = {form.format(variable.name)};"
 
 

@@ -45,7 +45,7 @@ class DefectKinds:
 
 def defects(kinds: DefectKinds) -> tuple[CodeStrategy, ...]:
     """The strategies of a language's table."""
-    made = {
+    finders = {
         "comparison-mistaken": (
             other_operator({a: (b,) for a, b in kinds.comparisons.items()}, kinds.compares),
             "no comparison",
@@ -58,7 +58,7 @@ def defects(kinds: DefectKinds) -> tuple[CodeStrategy, ...]:
         "check-forgotten": (_unchecked, "no check that leaves"),
         **{name: (_dropped(kind), "nothing to forget") for kind, name in kinds.dropped.items()},
     }
-    return tuple(defect(name, find, nothing) for name, (find, nothing) in made.items())
+    return tuple(defect(name, find, nothing) for name, (find, nothing) in finders.items())
 
 
 def defect(name: str, find: Find[CodeText], nothing: str) -> CodeStrategy:

@@ -221,7 +221,7 @@ class CodeText:
         kinds, bindings = self.dialect.types, self.scopes.bindings
         names = (inner.child("name") for inner in node.walk() if inner.kind in kinds)
         types = {self.text(name) for name in names if name is not None}
-        return frozenset(types | {own.name for own in bindings if node.start <= own.start < node.end})
+        return frozenset(types | {local.name for local in bindings if node.start <= local.start < node.end})
 
     def declares(self, statements: Sequence[Node]) -> frozenset[str]:
         """The names that statements of one block make known behind themselves.
@@ -258,9 +258,9 @@ class CodeText:
 
         More is known here than in `Flow.completes`: a condition that varies is no constant.
         """
-        known = self.dialect.flow.completes(node, self.reading)
-        if known is not None:
-            return known
+        completes = self.dialect.flow.completes(node, self.reading)
+        if completes is not None:
+            return completes
         match node.kind:
             case "block" | "constructor_body":
                 return all(self.ends(child) for child in node.children)
@@ -326,7 +326,7 @@ class CodeText:
     def patterns(self, node: Node) -> list[str]:
         """The names of variables in a part of the text that are known only where a condition holds."""
         bindings = self.scopes.bindings
-        return [own.name for own in bindings if own.start > 0 and node.start <= own.start < node.end]
+        return [local.name for local in bindings if local.start > 0 and node.start <= local.start < node.end]
 
     def binds(self, node: Node) -> bool:
         """Whether a variable may be known or set only under a condition, so that another condition may not
@@ -499,15 +499,15 @@ class TextRule(SiteRule):
         )
 
     @classmethod
-    def named(cls, name: str, *own: str) -> Self:
+    def named(cls, name: str, *modules: str) -> Self:
         """The transform of a language that follows the strategy of this name, such as `DE_MORGAN`.
 
-        `own` are modules of the language with strategies, which come before the shared ones.
+        `modules` are modules of the language with strategies, which come before the shared ones.
 
         Raises:
             AttributeError: there is no such strategy.
         """
-        for module in (*own, *(f"{__package__}.{shared}" for shared in _SHARED)):
+        for module in (*modules, *(f"{__package__}.{shared}" for shared in _SHARED)):
             strategy = vars(import_module(module)).get(name)
             if isinstance(strategy, CodeStrategy):
                 return cls.of(strategy)

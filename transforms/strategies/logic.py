@@ -28,9 +28,9 @@ def negated(code: CodeText, node: Node) -> tuple[tuple[Part, ...], int]:
     if code.commented(node.start, inner.start) or code.commented(inner.end, node.end):
         return ("!", *code.operand(node, code.precedence.unary)), code.precedence.unary
     if inner.kind == "unary_expression" and inner.operator == "!" and code.is_boolean(inner):
-        kept = inner.children[0].unparenthesized
-        if not code.commented(inner.start, kept.start) and not code.commented(kept.end, inner.end):
-            return (span(kept),), code.precedence.of(kept)
+        operand = inner.children[0].unparenthesized
+        if not code.commented(inner.start, operand.start) and not code.commented(operand.end, inner.end):
+            return (span(operand),), code.precedence.of(operand)
     opposite = _opposite(code, inner)
     if opposite is None:
         return ("!", *code.operand(inner, code.precedence.unary)), code.precedence.unary

@@ -44,12 +44,12 @@ def _exit(code: CodeText, condition: Node) -> tuple[Part, ...]:
 @each("while_statement")
 def _while_to_for(code: CodeText, node: Node) -> Site | Refused:
     """`while (c)` as `for (; c; )`."""
-    whole = node.part("condition")
-    if code.commented(node.start, whole.start):
+    test = node.part("condition")
+    if code.commented(node.start, test.start):
         return Refused(COMMENT)
-    last = whole.end - 1
+    last = test.end - 1
     return code.site(
-        node, "while as for", Patch(node.start, whole.start + 1, ("for (; ",)), Patch(last, last, ("; ",))
+        node, "while as for", Patch(node.start, test.start + 1, ("for (; ",)), Patch(last, last, ("; ",))
     )
 
 
@@ -152,15 +152,15 @@ def _for_to_while(code: CodeText, node: Node) -> Site | Refused:
         head += (span(init), f"{'' if init.kind == 'local_variable_declaration' else ';'}{newline}")
     if body.kind == "block":
         filled = inner.start + len(code.source[inner.start : inner.end].rstrip())
-        held: tuple[Part, ...] = (Span(inner.start, filled, add=shift),)
+        content: tuple[Part, ...] = (Span(inner.start, filled, add=shift),)
         indent = indent if code.starts_line(body.end - 1) else outside + code.step
         last = f"{code.newline}{indent}{shift}{update}"
     else:
-        held = (f"{newline}{code.step}", Span(inner.start, inner.end, add=shift))
+        content = (f"{newline}{code.step}", Span(inner.start, inner.end, add=shift))
         last = f"{newline}{code.step}{update}"
-    held += (last,) if updates else ()
+    content += (last,) if updates else ()
     test: Part = span(condition) if condition is not None else code.dialect.truth[0]
-    parts: tuple[Part, ...] = (f"{label}while (", test, ") {", *held, f"{newline}}}")
+    parts: tuple[Part, ...] = (f"{label}while (", test, ") {", *content, f"{newline}}}")
     if inits:
         parts = (f"{{{newline}", *head, *parts, f"{code.newline}{outside}}}")
     patches = [replace(whole, *parts)]

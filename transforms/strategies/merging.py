@@ -70,8 +70,8 @@ class CodeMerges(ABC):
     def _pairs(self) -> Iterator[tuple[VariableMerge, bool]]:
         """Every merge that compiles, with whether it is certain."""
         scopes = self.scopes
-        described = [(own, self.description(own)) for own in scopes.bindings if not own.captured]
-        sound = [(own, kind) for own, kind in described if kind and self._movable(own)]
+        described = [(local, self.description(local)) for local in scopes.bindings if not local.captured]
+        sound = [(local, kind) for local, kind in described if kind and self._movable(local)]
         for gone, kind in sound:
             value = _value(gone)
             # `int a = (a = 1) + 2;`: the value uses the variable itself.

@@ -77,7 +77,7 @@ class CodeVariables(ABC):
 
     def rewritten(self, names: Mapping[int, str]) -> str:
         """The text with new names at every occurrence of these variables, and nothing else changed."""
-        return self._new_words.made(self.text_with(names), names)
+        return self._new_words.remember(self.text_with(names), names)
 
     def text_with(self, names: Mapping[int, str]) -> str:
         """The text in which these variables have these names."""
@@ -136,15 +136,15 @@ class CodeVariables(ABC):
         obstacles = {True: NO_PARAMETER, False: NO_LOCAL}
         met: set[bool] = set()
         for binding in self.scopes.bindings:
-            wanted = binding.view == "parameter"
-            if binding.view in ("outer", "field") or (wanted and not parameters):
+            is_parameter = binding.view == "parameter"
+            if binding.view in ("outer", "field") or (is_parameter and not parameters):
                 continue
             obstacle = self.keeps_name(binding)
             if obstacle is None:
                 movable[binding.number] = binding
-                met.add(wanted)
-            elif obstacles[wanted] in (NO_PARAMETER, NO_LOCAL):
-                obstacles[wanted] = obstacle  # only the first reason is counted
+                met.add(is_parameter)
+            elif obstacles[is_parameter] in (NO_PARAMETER, NO_LOCAL):
+                obstacles[is_parameter] = obstacle  # only the first reason is counted
         return movable if parameters in met else Refused(obstacles[parameters])
 
     # ── what a language answers ──────────────────────────────────────────────────────────────────────────

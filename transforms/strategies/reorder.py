@@ -64,8 +64,8 @@ class CodeOrdering(StatementOrdering):
         # Every write kills: of `x = 1; x = 2; f(x);` the last statement reads the second value.
         true = reaching_reads(block.effects, kills=[True] * len(block.effects))
         exits = sum(1 << number for number, effect in enumerate(block.effects) if effect.flags & EXITS)
-        wanted = [mask | block.predecessors[number] & exits for number, mask in enumerate(true)]
-        for before, after in reversible(block.predecessors, wanted):
+        masks = [mask | block.predecessors[number] & exits for number, mask in enumerate(true)]
+        for before, after in reversible(block.predecessors, masks):
             first, second = block.effects[before], block.effects[after]
             if (first.flags | second.flags) & _LEAVES:
                 continue

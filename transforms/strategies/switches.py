@@ -103,8 +103,8 @@ def _branches(code: CodeText, node: Node) -> list[_Branch] | Refused:
         labels, default = [], False
     if any(jump.start not in last_breaks for jump in code.dialect.flow.breaking(node)):
         return Refused(INNER_BREAK)  # in an `if` it would leave a loop around
-    kept = [part for _, body in branches for part in body if isinstance(part, Span)]
-    return Refused(COMMENT) if code.comments_outside(node, *kept) else branches
+    spans = [part for _, body in branches for part in body if isinstance(part, Span)]
+    return Refused(COMMENT) if code.comments_outside(node, *spans) else branches
 
 
 def _of_rule(code: CodeText, node: Node) -> list[Part]:
@@ -189,8 +189,8 @@ def _as_group(code: CodeText, body: Node, outside: str, *, goes_on: bool) -> lis
     if body.kind == "block":
         parts = [" {", Span(body.start + 1, len(code.source[: body.end - 1].rstrip()), add=code.step)]
     else:
-        own = code.indentation(body.start)
-        add = inside.removeprefix(own) if inside.startswith(own) else ""
+        indent = code.indentation(body.start)
+        add = inside.removeprefix(indent) if inside.startswith(indent) else ""
         parts = [" {", f"{code.newline}{inside}", Span(body.start, body.end, add=add)]
     if goes_on:
         parts.append(f"{code.newline}{inside}break;")

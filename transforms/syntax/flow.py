@@ -47,7 +47,7 @@ class Flow:
             case "while_statement" | "do_statement" | "for_statement":
                 return self._loop(node, reading)
             case "labeled_statement":
-                return _any((self._left(node, reading), self.completes(node.children[-1], reading)))
+                return _any((self._is_left(node, reading), self.completes(node.children[-1], reading)))
             case "synchronized_statement":
                 return self.completes(node.children[-1], reading)
             case "switch_expression":
@@ -108,7 +108,7 @@ class Flow:
                 pending += reversed(node.children)
         return breaks
 
-    def _left(self, statement: Node, reading: ParsedText) -> bool | None:
+    def _is_left(self, statement: Node, reading: ParsedText) -> bool | None:
         """Whether a `break` leaves a statement: no `finally` on its way keeps it from that (JLS 14.15)."""
         return _any(self._gets_out(node, statement, reading) for node in self._breaks(statement, reading))
 
@@ -147,15 +147,15 @@ class Flow:
 
     def _loop(self, node: Node, reading: ParsedText) -> bool | None:
         """Whether control leaves a loop other than a `for` over values; a `break` leaves any."""
-        left = self._left(node, reading)
-        if left:
+        is_left = self._is_left(node, reading)
+        if is_left:
             return True
         body = node.child("body")
         # A `continue` may reach the condition of a `do` whose body does not complete.
         if node.kind == "do_statement" and body and self.completes(body, reading) is not True:
             return None
         always = self.constant(node.child("condition"))
-        return _any((left, None if always is None else not always))
+        return _any((is_left, None if always is None else not always))
 
     def _sequence(self, statements: Iterable[Node], reading: ParsedText) -> bool | None:
         """Whether statements that run one after the other complete."""
@@ -169,8 +169,8 @@ class Flow:
 
     def _switch(self, node: Node, reading: ParsedText) -> bool | None:
         """Whether a `switch` completes: by a `break`, without a matching label, or at its end."""
-        left = self._left(node, reading)
-        if left:
+        is_left = self._is_left(node, reading)
+        if is_left:
             return True
         body = node.child("body")
         parts = body.children if body else []
@@ -179,12 +179,12 @@ class Flow:
             # Without a default control falls out, unless it may have to name every case (JLS 14.11.2).
             plain = all(inner.kind in self.plain_labels for label in labels for inner in label.children)
             arrows = any(part.kind == "switch_rule" for part in parts)
-            return _any((left, True if plain and not arrows else None))
+            return _any((is_left, True if plain and not arrows else None))
         if parts[-1].kind == "switch_rule":
-            return _any((left, *(self.completes(part.children[-1], reading) for part in parts)))
+            return _any((is_left, *(self.completes(part.children[-1], reading) for part in parts)))
         # Control falls from group to group, so only the last one counts.
         last = [child for child in parts[-1].children if child.kind != "switch_label"]
-        return _any((left, self._sequence(last, reading)))
+        return _any((is_left, self._sequence(last, reading)))
 
     def _try(self, node: Node, reading: ParsedText) -> bool | None:
         """Whether a `try` completes: its body or a handler does, and its `finally`."""

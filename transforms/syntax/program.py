@@ -65,8 +65,8 @@ class ProgramBuilder(ABC):
         if body:
             place = NestingPlace(1, line, -1)
             parts.append(self.block(body.children, body.start + 1, body.end - 1, place)[0])
-        whole = BlockStatement(unit.start, unit.end, range(len(self.rows)), tuple(parts))
-        return StatementBlock((whole,), (0,), None, (Effects(),))
+        statement = BlockStatement(unit.start, unit.end, range(len(self.rows)), tuple(parts))
+        return StatementBlock((statement,), (0,), None, (Effects(),))
 
     # ── what a language says ─────────────────────────────────────────────────────────────────────────────
 

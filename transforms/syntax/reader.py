@@ -246,13 +246,13 @@ class TreeReader:
         )
         return [None, *(self.grammar.fields.get(name, name) for name in names)]
 
-    def parse_wrapped(self, seen: bytes) -> Tree | None:
+    def parse_wrapped(self, text: bytes) -> Tree | None:
         """The parser's tree of a text inside the wrapper; `None` if it has an error or leaves the wrapper."""
         before, behind = self.grammar.wrapper
-        tree = self.parse(before + seen + behind)
+        tree = self.parse(before + text + behind)
         root = tree.root_node
         # `} class B {` would close the class around the members and open another one.
-        if root.has_error or root.child_count != 1 or root.end_byte != len(before) + len(seen) + len(behind):
+        if root.has_error or root.child_count != 1 or root.end_byte != len(before) + len(text) + len(behind):
             return None
         return tree
 

@@ -233,10 +233,10 @@ class ScopeWalk:
         for node in nodes:
             self.visit(node)
 
-    def inside(self, node: Node, known: Iterable[Binding] = ()) -> Introduced | None:
+    def inside(self, node: Node, bindings: Iterable[Binding] = ()) -> Introduced | None:
         """Visit a part in which these variables are known; names declared in it are unknown outside."""
         self.frames.append(ScopeFrame(self.frames[-1].until))
-        self.know(known)
+        self.know(bindings)
         introduced = self.visit(node)
         self.frames.pop()
         return introduced
@@ -372,7 +372,7 @@ def clashes(bindings: Iterable[Binding], names: Mapping[int, str]) -> bool:
     classes in between. This range is never too short, so a clash is never missed.
     """
     groups: dict[tuple[str, bool], list[Binding]] = {}
-    given: set[tuple[str, bool]] = set()
+    keys: set[tuple[str, bool]] = set()
     for binding in bindings:
         if binding.view in ("outer", "field"):
             continue
@@ -380,9 +380,9 @@ def clashes(bindings: Iterable[Binding], names: Mapping[int, str]) -> bool:
         # Labels have names of their own: `n: while (n > 0) …` is legal.
         key = (name or binding.name, binding.view == "label")
         if name is not None:
-            given.add(key)
+            keys.add(key)
         groups.setdefault(key, []).append(binding)
-    return any(_meet(groups[key]) for key in given)
+    return any(_meet(groups[key]) for key in keys)
 
 
 def _meet(group: list[Binding]) -> bool:

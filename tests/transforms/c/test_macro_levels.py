@@ -68,7 +68,7 @@ def test_a_macro_of_a_header_is_looked_up(
 ) -> None:
     found = GCC if compiler else None
     monkeypatch.setattr(headers, "compiler_of", lambda tongue: found)
-    headers.seen.cache_clear()
+    headers.facts_of.cache_clear()
     assert made(name, function, tmp_path) == Refused(reason)
     assert isinstance(made(f"hygienic/{name}", function, tmp_path), Rewritten)
     assert made(f"unknown/{name}", function, tmp_path) == Refused(UNSEEN)
@@ -348,23 +348,23 @@ def test_a_compiler_is_asked_once_about_a_file(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "windows/other.h").write_text("#define LATE(n) (-n)\n", "utf-8")
     file = str(tmp_path / "src" / "a.c")
     before = "#include <stdio.h>\n#include <lib/own.h>\n#include <absent/first.h>\n"
-    found = headers.seen(before, file)
+    found = headers.facts_of(before, file)
     assert set(found.missing) == {"absent/first.h", "absent/late.h"}
     assert "#define LATE(n) (n)" in found.definitions
     assert asked.count("-E") == 1
-    headers.seen(f"{before}#ifdef _WIN32\n#include <absent/windows.h>\n#endif\n", file)
+    headers.facts_of(f"{before}#ifdef _WIN32\n#include <absent/windows.h>\n#endif\n", file)
     assert asked.count("-E") == 2, "a header that is not read is not missing"
-    found = headers.seen(f"{before}#ifdef _WIN32\n#include <other.h>\n#endif\n", file)
+    found = headers.facts_of(f"{before}#ifdef _WIN32\n#include <other.h>\n#endif\n", file)
     assert asked.count("-E") == 4, "a folder counts only if the compiler reads a header of it"
     assert set(found.missing) == {"absent/first.h", "absent/late.h"}
-    found = headers.seen("#if __has_include(<absent/a.h>)\n#include <absent/a.h>\n#endif\n", file)
+    found = headers.facts_of("#if __has_include(<absent/a.h>)\n#include <absent/a.h>\n#endif\n", file)
     assert not found.missing, "an empty header is no answer to the question if there is one"
-    found = headers.seen("#define NAME <absent/named.h>\n#include NAME\n", file)
+    found = headers.facts_of("#define NAME <absent/named.h>\n#include NAME\n", file)
     assert found.missing == ("absent/named.h",)
     (tmp_path / "odd").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "odd" / "ü"))
     (tmp_path / "odd" / "ü").mkdir()
-    assert headers.seen("#include <absent/there.h>\n", file).missing == ("absent/there.h",)
+    assert headers.facts_of("#include <absent/there.h>\n", file).missing == ("absent/there.h",)
 
 
 OF_C89: Final = """\

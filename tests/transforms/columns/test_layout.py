@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from codeaudit.transforms.columns.layout import Kept, Layout, Member, Product, Sum, draw, indices, inverse
+from codeaudit.transforms.columns.layout import Fixed, Layout, Member, Product, Sum, draw, indices, inverse
 
 TURN = np.array([2, 0, 1])
 SWAP = np.array([1, 0])
@@ -19,14 +19,14 @@ def test_a_product_moves_heads_and_what_is_within_them() -> None:
 
 
 def test_a_sum_moves_each_segment_in_its_place() -> None:
-    place = Sum((Member(0, 3), Kept(2), Member(0, 3)))
+    place = Sum((Member(0, 3), Fixed(2), Member(0, 3)))
     found = indices(place, [TURN, SWAP])
     assert found is not None
     assert found.tolist() == [2, 0, 1, 3, 4, 7, 5, 6]
 
 
 def test_what_has_no_group_does_not_move() -> None:
-    assert indices(Product((Kept(2), Kept(3))), [TURN]) is None
+    assert indices(Product((Fixed(2), Fixed(3))), [TURN]) is None
 
 
 def test_the_inverse_undoes() -> None:
@@ -38,7 +38,10 @@ def test_the_inverse_undoes() -> None:
 def test_a_file_gives_the_layout_back() -> None:
     layout = Layout(
         sizes=(3, 2),
-        tensors={"w": (Product((Member(1, 2), Member(0, 3))), Kept(4)), "b": (Sum((Member(0, 3), Kept(1))),)},
+        tensors={
+            "w": (Product((Member(1, 2), Member(0, 3))), Fixed(4)),
+            "b": (Sum((Member(0, 3), Fixed(1))),),
+        },
     )
     assert Layout.from_json(layout.as_json()) == layout
     assert round(layout.bits, 6) == round(float(np.log2(6) + np.log2(2)), 6)
@@ -54,7 +57,7 @@ def test_groups_that_are_not_wanted_are_kept() -> None:
     layout = Layout(sizes=(3, 2), tensors={"w": (Member(0, 3), Member(1, 2)), "b": (Member(0, 3),)})
     chosen = layout.only({1: 0})
     assert chosen.sizes == (2,)
-    assert chosen.tensors == {"w": (Kept(3), Member(0, 2))}
+    assert chosen.tensors == {"w": (Fixed(3), Member(0, 2))}
 
 
 def test_tensors_get_their_new_names() -> None:

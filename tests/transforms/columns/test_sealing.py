@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 from codeaudit.transforms.columns import SEAL, keys
 from codeaudit.transforms.columns.keys import HEAD, Key
-from codeaudit.transforms.columns.layout import Kept, Layout, Member, Product
+from codeaudit.transforms.columns.layout import Fixed, Layout, Member, Product
 from codeaudit.transforms.columns.sealing import (
     SCHEMES,
     Scheme,
@@ -33,8 +33,8 @@ LAYOUT = Layout(
     sizes=(8, 6),
     tensors={
         "in": (Member(1, 6), Member(0, 8)),
-        "out": (Member(0, 8), Product((Kept(2), Member(1, 6)))),
-        "embedding": (Kept(5), Member(0, 8)),
+        "out": (Member(0, 8), Product((Fixed(2), Member(1, 6)))),
+        "embedding": (Fixed(5), Member(0, 8)),
     },
 )
 OUTSIDE = frozenset({"embedding"})

@@ -499,7 +499,7 @@ def test_a_class_that_claims_to_be_a_builtin_one_is_not_taken_for_it(
     "attack",
     [
         "    if 'value' in frame.f_locals:\n        frame.f_locals['value'] = 0\n",
-        "    if 'seen' in frame.f_locals:\n        frame.f_locals['seen'].clear()\n",
+        "    if 'report' in frame.f_locals:\n        frame.f_locals['report'].clear()\n",
     ],
 )
 @pytest.mark.parametrize("set_", ["settrace", "setprofile"])

@@ -280,7 +280,7 @@ FORGERIES = {
     "a tracer": """
         import sys
         def trace(frame, event, argument):
-            frame.f_locals.update(passed=True, told={'passed': True}, value=[8251])
+            frame.f_locals.update(passed=True, outcome={'passed': True}, value=[8251])
             return trace
         sys.settrace(trace); sys.setprofile(trace)
         def f(a): return None

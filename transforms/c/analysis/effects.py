@@ -112,8 +112,8 @@ class CFacts(ScopeFacts):
             return True
         # A name for a type may stand for an array, such as `va_list`; an array is never assigned.
         value = node.child("value")
-        given = value is not None and value.kind not in ("array_initializer", "string_literal")
-        return given or binding.number in self._assigned or self.code.type_of_variable(binding) is not None
+        is_set = value is not None and value.kind not in ("array_initializer", "string_literal")
+        return is_set or binding.number in self._assigned or self.code.type_of_variable(binding) is not None
 
 
 class CEffectCollector(EffectCollector):
@@ -153,8 +153,8 @@ class CEffectCollector(EffectCollector):
         node = node.unparenthesized
         if node.kind == "identifier":
             binding = self.names.binding(node)
-            known = binding is not None and self.facts.text(node) not in self.facts.code.macros.defined
-            return (binding.number,) if binding is not None and known else None
+            is_known = binding is not None and self.facts.text(node) not in self.facts.code.macros.defined
+            return (binding.number,) if binding is not None and is_known else None
         if node.kind == "decimal_integer_literal":
             return (self.facts.text(node),)
         if node.kind != "field_access":
@@ -395,12 +395,12 @@ class CEffectCollector(EffectCollector):
         left, right = node.children
         self.visit(right)
         self._stored(left, also_read=node.operator != "=")
-        self.given(self.facts.code.kind(left), right)
+        self.convert(self.facts.code.kind(left), right)
         operator = node.operator.removesuffix("=")
         if operator and not self._is_total(operator, left, right):
             self.flags |= RAISES
 
-    def given(self, kind: str | None, value: Node) -> None:
+    def convert(self, kind: str | None, value: Node) -> None:
         """Record that a value is converted to a type: a fraction may not fit into a whole number."""
         if kind not in FRACTIONS | {POINTER, OBJECT} and not self.facts.code.is_whole(value):
             self.flags |= RAISES

@@ -64,7 +64,7 @@ class CProgramBuilder(ProgramBuilder):
         """As in all languages, but for two statements that are undefined in the same cases: `a = p->x` and
         `b = p->y`. Whichever comes first, the program stops there or both are defined. Where one of them is
         undefined in more cases, as `b = q->y + p->y` is, the other one may store nothing that others see."""
-        kept = list(relation)
+        masks = list(relation)
         traps = [self._traps.get(node.start) for node in nodes]
         for later, own in enumerate(traps):
             for earlier in range(later if own else 0):
@@ -73,14 +73,14 @@ class CProgramBuilder(ProgramBuilder):
                     continue
                 pair = [_undisturbed(effects[index]) for index in (earlier, later)]
                 if own == other or any(
-                    less < more and not seen.flags & (ACTS | STORES)
-                    for less, more, seen in ((other, own, pair[0]), (own, other, pair[1]))
+                    less < more and not effect.flags & (ACTS | STORES)
+                    for less, more, effect in ((other, own, pair[0]), (own, other, pair[1]))
                 ):
-                    kept[later] ^= (conflicts(pair)[1] ^ 1) << earlier
+                    masks[later] ^= (conflicts(pair)[1] ^ 1) << earlier
         if self.facts.code.macros.is_c89:  # declarations stay before statements
             declared = [is_declaration(node) << place for place, node in enumerate(nodes)]
-            kept = [bits if declared[at] else bits | sum(declared[:at]) for at, bits in enumerate(kept)]
-        return tuple(kept)
+            masks = [bits if declared[at] else bits | sum(declared[:at]) for at, bits in enumerate(masks)]
+        return tuple(masks)
 
     def statement(self, node: Node, place: NestingPlace) -> tuple[tuple[int | StatementBlock, ...], Effects]:
         """As in all languages. A loop may not end, and a label may be jumped to."""
@@ -152,7 +152,7 @@ class CProgramBuilder(ProgramBuilder):
             else:
                 reading.visit(value)
                 if binding is not None:
-                    reading.given(self.facts.code.type_of_variable(binding), value)
+                    reading.convert(self.facts.code.type_of_variable(binding), value)
 
     def each(self, node: Node, reading: EffectCollector) -> None:
         """C has no loop over items."""

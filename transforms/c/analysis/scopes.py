@@ -64,7 +64,7 @@ class CScopes(ScopeWalk):
                 self.visit(child)
         self.visit_all(body.children)
 
-    def declarator(self, node: Node, view: View, whole: Node, doubt: str | None = None) -> None:
+    def declarator(self, node: Node, view: View, declaration: Node, doubt: str | None = None) -> None:
         """Visit what a declarator declares: sizes of arrays first, then the name. The declarator of the
         function itself declares its parameters."""
         function = node
@@ -73,14 +73,14 @@ class CScopes(ScopeWalk):
             function = within
         if function.kind == "function_declarator":
             within = inner(function)
-            is_own, is_direct = whole is self.unit and within is not None, _is_direct(within)
+            is_own, is_direct = declaration is self.unit and within is not None, _is_direct(within)
             if is_own and is_direct:
                 self.use(named(function) or function, "read")
             for part in function.children if is_direct or not is_own else ():  # not so: `int (*f(int))(void)`
                 if part is not within:
                     self.parameters(part, view if is_own else None)
             if within is not None and not (is_own and is_direct):
-                self.declarator(within, view, whole, doubt or (A_FUNCTION if is_direct else None))
+                self.declarator(within, view, declaration, doubt or (A_FUNCTION if is_direct else None))
         elif function.kind in ("identifier", "type_identifier"):
             self.declare(function, view, node, doubt=doubt)
 
@@ -124,9 +124,9 @@ class CScopes(ScopeWalk):
                 self.visit(value)
         self.visit_all(node.all("value"))  # of a condition
 
-    def variable(self, node: Node, whole: Node, doubt: str | None) -> None:
+    def variable(self, node: Node, declaration: Node, doubt: str | None) -> None:
         """Visit the declarator of a local variable."""
-        self.declarator(node, "local", whole, doubt)
+        self.declarator(node, "local", declaration, doubt)
 
     def visit_type_definition(self, node: Node) -> None:
         """Visit a `typedef`."""

@@ -141,8 +141,8 @@ class CppEffectCollector(CEffectCollector):
     def _named_cast(self, node: Node) -> None:
         arguments = node.children[-1]
         self.parts(arguments)
-        known = None not in map(self.facts.code.type, (node, *arguments.children))
-        self.flags |= RAISES if known else ANYTHING
+        is_known = None not in map(self.facts.code.type, (node, *arguments.children))
+        self.flags |= RAISES if is_known else ANYTHING
 
     _functional_cast = _named_cast
 
@@ -229,8 +229,8 @@ class CppProgramBuilder(CProgramBuilder):
         match = None if kind is None else _EMPTY.fullmatch(self.facts.text(kind))
         if match is None or any(declarator.kind != "identifier" for declarator in node.all("declarator")):
             return False
-        held = match[1] or "char"
-        return held[-1] == "*" or bool(number_type(held.removeprefix("std::")) or _EMPTY.fullmatch(held))
+        words = match[1] or "char"
+        return words[-1] == "*" or bool(number_type(words.removeprefix("std::")) or _EMPTY.fullmatch(words))
 
     def _object(self, reading: CppEffectCollector, node: Node, *, inner: bool) -> None:
         reading.writes.add(_DESTRUCTORS)

@@ -140,10 +140,10 @@ def own_name(name: str) -> str | None:
     before = ""
     while before != name:
         name, before = _ARGUMENTS.sub("", name), name
-    *around, own = name.split("::")
-    if not own.isidentifier() or own == "operator" or (around and around[-1] == own):
+    *around, last = name.split("::")
+    if not last.isidentifier() or last == "operator" or (around and around[-1] == last):
         return None
-    return own
+    return last
 
 
 def strange(function: Node) -> str | None:

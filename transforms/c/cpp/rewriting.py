@@ -110,11 +110,11 @@ class CppSource(CSource):
     def seen_by(self, rule: str) -> Self:
         """The function without the nodes at which a rule would need to know more."""
         fits = FITTING.get(rule)
-        seen = copy(self)
-        seen.__dict__["nodes"] = tuple(
+        code = copy(self)
+        code.__dict__["nodes"] = tuple(
             node for node in self.nodes if not _is_special(node) and (fits is None or fits(self, node))
         )
-        return seen
+        return code
 
     def is_multiline(self, node: Node) -> bool:
         """Whether a node is a raw string."""
@@ -179,19 +179,19 @@ class CppSource(CSource):
     @cached_property
     def _own_names(self) -> frozenset[str]:
         """The names of what the function declares, and all in the types that it declares."""
-        own = (binding.name for binding in self.scopes.bindings if binding.view != "outer")
-        return frozenset(own).union(*map(self.names, self.own_types))
+        names = (binding.name for binding in self.scopes.bindings if binding.view != "outer")
+        return frozenset(names).union(*map(self.names, self.own_types))
 
     @cached_property
     def _perhaps_declared(self) -> frozenset[str]:
         """The names that statements such as `T (name);` declare: the grammar reads calls, as of `typeof`."""
         names = set(self.names(self.unit)) if b"typeof" in self.source else set[str]()
         for node in self.unit.walk():
-            if node.kind in ("method_invocation", *CASTS) and (whole := _begun(node)) is not None:
+            if node.kind in ("method_invocation", *CASTS) and (statement := _begun(node)) is not None:
                 called = self.text(node.children[0]).partition("<")[0].rpartition("::")[2].strip()
                 is_own = called in self._own_names or called in self.macros.defined
                 if is_own or number_type(called) or self.macros.declared.is_type(called):
-                    names |= self.names(whole)
+                    names |= self.names(statement)
         return frozenset(names)
 
     def pointee(self, node: Node) -> str | None:

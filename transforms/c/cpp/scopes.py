@@ -49,11 +49,11 @@ class CppScopes(CScopes):
 
     visit_parameter_declaration = visit_requires_expression
 
-    def declarator(self, node: Node, view: View, whole: Node, doubt: str | None = None) -> None:
+    def declarator(self, node: Node, view: View, declaration: Node, doubt: str | None = None) -> None:
         """As in C; a structured binding declares all of its names."""
         binding = next((part for part in node.walk() if part.kind == "structured_binding_declarator"), None)
         if binding is None or node.kind == "function_declarator":
-            super().declarator(node, view, whole, doubt)
+            super().declarator(node, view, declaration, doubt)
             return
         for child in binding.children:
             self.declare(child, view, binding, doubt=doubt)
@@ -85,16 +85,16 @@ class CppScopes(CScopes):
 
     # Declarations
 
-    def variable(self, node: Node, whole: Node, doubt: str | None) -> None:
+    def variable(self, node: Node, declaration: Node, doubt: str | None) -> None:
         """As in C; `T x(y);` is one, too."""
         parameters = node.child("parameters") if node.kind == "function_declarator" else None
         if parameters is None or not any(map(self._is_known, parameters.walk())):
-            super().variable(node, whole, doubt)
+            super().variable(node, declaration, doubt)
             return
         kinds = [child.child("type") for child in parameters.children]
         if not any(kind is not None and self._is_known(kind) for kind in kinds):
             doubt = doubt or A_FUNCTION  # `T x(U(y));` may be a function
-        self.declarator(node.part("declarator"), "local", whole, doubt)
+        self.declarator(node.part("declarator"), "local", declaration, doubt)
         for name in parameters.walk():
             if name.kind in _NAMES:
                 self.use(name, "read")

@@ -106,7 +106,7 @@ class CVariables(CodeVariables):
         return self.macros.doubt(self.scopes)
 
     @cached_property
-    def kept(self) -> Mapping[str, str]:
+    def reasons(self) -> Mapping[str, str]:
         """The names that macros and words without a meaning touch, with the reason."""
         reasons: dict[str, str] = {}
         reading = self.scopes.reading
@@ -131,7 +131,7 @@ class CVariables(CodeVariables):
             return IN_CAPITALS
         if self.macros.is_pasted(binding.name, self.source):
             return IN_MACRO
-        return self.kept.get(binding.name)
+        return self.reasons.get(binding.name)
 
     @cached_property
     def words(self) -> frozenset[str]:

@@ -53,8 +53,8 @@ def _obstacle(program: CProgram) -> str | None:
         return JUMPS_BACK
     if own & {code.text(node) for node in code.unit.walk() if _is_type(node) and not _is_value(code, node)}:
         return TYPE_OR_VARIABLE
-    kept, used = own | _RETURNS_TWICE, code.macros.used_in(source)
-    is_odd = any(code.macros.named_by(name) & kept or not code.macros.moves_whole(name) for name in used)
+    names, used = own | _RETURNS_TWICE, code.macros.used_in(source)
+    is_odd = any(code.macros.named_by(name) & names or not code.macros.moves_whole(name) for name in used)
     return JUMPS_BACK if is_odd else None
 
 
@@ -83,11 +83,11 @@ class CReorder(InFile, CodeReorder):
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """As in all languages, with an evidence that says what is assumed of macros."""
-        made = CodeReorder.apply(self, source, moves)
-        if isinstance(made, Refused):
-            return made
-        own = analyse(source, dependence=self.dependence, around=self.surroundings).code.evidence
-        return replace(made, evidence=_TOGETHER.get((made.evidence, own), made.evidence))
+        rewritten = CodeReorder.apply(self, source, moves)
+        if isinstance(rewritten, Refused):
+            return rewritten
+        evidence = analyse(source, dependence=self.dependence, around=self.surroundings).code.evidence
+        return replace(rewritten, evidence=_TOGETHER.get((rewritten.evidence, evidence), rewritten.evidence))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

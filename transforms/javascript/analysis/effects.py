@@ -75,14 +75,14 @@ class JavaScriptEffectCollector(EffectCollector):
             return
         if self.facts.is_constant(binding):
             self.flags |= RAISES
-        self._kept(binding)
+        self._expose(binding)
 
     def declare(self, binding: Binding, *, inner: bool = False) -> None:
         """Record a declaration."""
         super().declare(binding, inner=inner)
-        self._kept(binding)
+        self._expose(binding)
 
-    def _kept(self, binding: Binding) -> None:
+    def _expose(self, binding: Binding) -> None:
         """Record who else sees the new value of a variable: unknown code, or a handler of exceptions."""
         outlasts = self.guard >= 0 and (
             binding.start < self.guard or self.facts.lexical(binding) is None

@@ -138,12 +138,12 @@ class JavaScriptFacts(ScopeFacts):
             node = binding.node
             if declaration is None or node is None:
                 continue
-            known = node.end if declaration.kind != "enhanced_for_statement" else node.part("body").start
+            start = node.end if declaration.kind != "enhanced_for_statement" else node.part("body").start
             above = declaration.parent
             skipped = above is not None and above.kind in ("switch_case", "switch_default")
             for use in binding.occurrences:
                 # A function may be called before the declaration that stands above it.
-                if use.use != "declare" and (use.start < known or skipped or use.depth != binding.owner):
+                if use.use != "declare" and (use.start < start or skipped or use.depth != binding.owner):
                     yield use.start
 
     # ── values ───────────────────────────────────────────────────────────────────────────────────────────
@@ -158,35 +158,35 @@ class JavaScriptFacts(ScopeFacts):
         while changed:
             changed = False
             for number, nodes in sources.items():
-                own = by_number[number]
-                kinds = joined(own, *(self.kinds(node) for node in nodes))
+                before = by_number[number]
+                kinds = joined(before, *(self.kinds(node) for node in nodes))
                 if self.lexical(self.scopes.bindings[number]) is None:
                     kinds = joined(kinds, UNDEFINED)  # before its first value
                 if number in update:
                     kinds = joined(kinds, UNDEFINED)
-                if kinds != own:
+                if kinds != before:
                     by_number[number] = kinds
                     changed = True
         return by_number
 
     def _sources(self) -> tuple[dict[int, list[Node]], set[int]]:
         """The values of each variable, where all are seen; and the variables that begin without one."""
-        seen: dict[int, Node | None] = {}
+        by_start: dict[int, Node | None] = {}
         for node in self.scopes.nodes:
             match node.kind:
                 case "variable_declarator" if node.part("name").kind == "identifier":
-                    seen[node.part("name").start] = node.child("value")
+                    by_start[node.part("name").start] = node.child("value")
                 case "assignment_expression" if erased(node.part("left")).kind == "identifier":
-                    seen[erased(node.part("left")).start] = node
+                    by_start[erased(node.part("left")).start] = node
                 case "update_expression" if erased(node.children[0]).kind == "identifier":
-                    seen[erased(node.children[0]).start] = node
+                    by_start[erased(node.children[0]).start] = node
         sources: dict[int, list[Node]] = {}
         empty: set[int] = set()
         for binding in self.scopes.bindings:
             sets = [use.start for use in binding.occurrences if use.use != "read"]
-            if binding.view != "local" or binding.doubt or not all(start in seen for start in sets):
+            if binding.view != "local" or binding.doubt or not all(start in by_start for start in sets):
                 continue
-            values = [seen[start] for start in sets]
+            values = [by_start[start] for start in sets]
             sources[binding.number] = [value for value in values if value is not None]
             if None in values:
                 empty.add(binding.number)
@@ -222,8 +222,8 @@ class JavaScriptFacts(ScopeFacts):
             case "identifier":
                 return self._of_name(node)
             case "unary_expression":
-                known = _OF_UNARY.get(node.operator)
-                return known if known is not None else self._number(node.children[0])
+                kinds = _OF_UNARY.get(node.operator)
+                return kinds if kinds is not None else self._number(node.children[0])
             case "update_expression":
                 return self._number(node.children[0])
             case "binary_expression" if len(node.children) == 2:

@@ -53,8 +53,8 @@ class JavaScriptProgramBuilder(ProgramBuilder):
         if unit.part("body").kind == "block":
             return super().unit(unit)
         line = self.row(unit.start, unit.end, 0, -1, Effects())
-        whole = BlockStatement(unit.start, unit.end, range(1), (line,))
-        return StatementBlock((whole,), (0,), None, (Effects(),))
+        statement = BlockStatement(unit.start, unit.end, range(1), (line,))
+        return StatementBlock((statement,), (0,), None, (Effects(),))
 
     def collector(self, guard: int) -> JavaScriptEffectCollector:
         """A new collector."""

@@ -119,23 +119,23 @@ class _Walk(ScopeWalk):
     def hoist(self, name: Node, view: View, node: Node, *, again: bool, doubt: str | None = None) -> None:
         """Make a variable known in the region at hand. `again`: it may be declared there before."""
         frame, text = self.frames[-1], self.text(name)
-        known = frame.names.get(text)
-        if known is None and again and view != "parameter" and len(self.frames) > 1:
+        binding = frame.names.get(text)
+        if binding is None and again and view != "parameter" and len(self.frames) > 1:
             # `function f(a) { var a; }`: one variable, where no parameter has a value of its own.
             outside = self.frames[-2]
-            known = outside.names.get(text) if outside.until == frame.until else None
-            if known is not None and known.view not in _PARAMETERS:
-                known = None
-        if known is None:
-            known = Binding(len(self.bindings), text, view, self.depth, node, name.start, frame.until)
-            self.bindings.append(known)
-            frame.names[text] = known
+            binding = outside.names.get(text) if outside.until == frame.until else None
+            if binding is not None and binding.view not in _PARAMETERS:
+                binding = None
+        if binding is None:
+            binding = Binding(len(self.bindings), text, view, self.depth, node, name.start, frame.until)
+            self.bindings.append(binding)
+            frame.names[text] = binding
         elif not again:
             raise SourceError("a name is declared twice in one block")
-        elif known.view in _PARAMETERS:
-            known.doubt = known.doubt or TWICE
+        elif binding.view in _PARAMETERS:
+            binding.doubt = binding.doubt or TWICE
         if doubt is not None:
-            known.doubt = doubt
+            binding.doubt = doubt
 
     def hoist_lexical(self, nodes: Iterable[Node], *, top: bool) -> None:
         """Make known what statements of one block declare for this block; `top`: of a body of a function."""
@@ -336,11 +336,11 @@ class _Walk(ScopeWalk):
             if node.kind in ("local_variable_declaration", "enhanced_for_statement") and node.has("var"):
                 declared = [child.part("name") for child in node.all("declarator")] or node.all("left")
                 for name in (name for part in declared for name in _names(part)):
-                    own = caught.get(self.text(name))
-                    if own is not None:
-                        own.doubt = TWICE
+                    binding = caught.get(self.text(name))
+                    if binding is not None:
+                        binding.doubt = TWICE
                         for frame in self.frames[:-1]:
-                            other = frame.names.get(own.name)
+                            other = frame.names.get(binding.name)
                             if other is not None:
                                 other.doubt = TWICE
 

@@ -128,12 +128,12 @@ class JavaScriptVariables(CodeVariables):
         """The function with `{ a: a }` in place of `{ a }` for these variables; `None` where that is no such
         function."""
         scopes = self.scopes
-        own = {number: scopes.bindings[number].name for number in names}
+        current = {number: scopes.bindings[number].name for number in names}
         if not any(
-            use.start in self.properties for number in own for use in scopes.bindings[number].occurrences
+            use.start in self.properties for number in current for use in scopes.bindings[number].occurrences
         ):
             return scopes
-        spelt = self.resolve(self.text_with(own))
+        spelt = self.resolve(self.text_with(current))
         # Only the names of properties were added, and every name means what it meant.
         return spelt if spelt.slots == scopes.slots and _alike(scopes, spelt) else None
 

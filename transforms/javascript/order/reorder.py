@@ -28,25 +28,25 @@ class JavaScriptOrdering(CodeOrdering):
 
         Where semicolons are left out, a statement may go on with what stands behind it.
         """
-        made = super().text(orders)
-        if made is None or self.program.is_ended or self._is_outlined(made, orders):
-            return made
+        text = super().text(orders)
+        if text is None or self.program.is_ended or self._is_outlined(text, orders):
+            return text
         try:
-            reading, unit = read_unit(made, self._language)
+            reading, unit = read_unit(text, self._language)
         except SourceError:
             return None
         same = pieces_of(tuple(unit.node.walk()), reading.source) == self.program.pieces
-        return made if same else None
+        return text if same else None
 
     @cached_property
     def _outline(self) -> Outline | None:
         return outline(self.program.source, self._language, whole=self.program.facts.reading.whole)
 
-    def _is_outlined(self, made: str, orders: Mapping[int, Sequence[int]]) -> bool:
+    def _is_outlined(self, text: str, orders: Mapping[int, Sequence[int]]) -> bool:
         """Whether the outline of a text is that of the function, with the statements in these orders. If not,
         a whole reading may still show that they are the same."""
         before = self._outline
-        after = before and outline(made, self._language, whole=self.program.facts.reading.whole)
+        after = before and outline(text, self._language, whole=self.program.facts.reading.whole)
         if before is None or after is None:
             return False
         expected, runs = before.text, list[tuple[str, str]]()

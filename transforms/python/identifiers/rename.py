@@ -127,7 +127,7 @@ class PythonVariables:
             for number, name in names.items()
             for use in self.scopes.bindings[number].occurrences
         ]
-        return self._new_words.made(splice(self.scopes.source, edits).decode(), names)
+        return self._new_words.remember(splice(self.scopes.source, edits).decode(), names)
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
         """The evidence that a text is this function with exactly these new names; `None` if it cannot be
