@@ -111,8 +111,8 @@ class ObjectCode:
         if not sample.context:
             yield _Place(before=STANDARD_HEADERS[self.language]), (_WITHOUT_LINES,)
             return
-            around = facts_of(sample.context, sample.file, TONGUES[self.language])
-            place = _place_in(sample.context, sample.source, name, self.language)
+        around = facts_of(sample.context, sample.file, TONGUES[self.language])
+        place = _place_in(sample.context, sample.source, name, self.language)
         if around.missing or place is None:
             return
         full = replace(place, file=sample.file)
