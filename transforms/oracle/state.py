@@ -55,7 +55,15 @@ _put: Final[dict[bytes, bytes | None]] = {}
 """The variables that were set or removed by `os.putenv` and the like: `os.environ` does not show them."""
 
 
+_TRACING: Final = frozenset({"sys.settrace", "sys.setprofile", "sys.monitoring.register_callback"})
+_traced: Final[list[str]] = []
+"""How a program asked to trace. It may not: a tracer can change the variables of the functions here."""
+
+
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in _TRACING:
+        _traced.append(event)
+        raise RuntimeError(f"{event} is not allowed here")
     if event == "os.putenv" or event == "os.unsetenv":
         _put[arguments[0]] = arguments[1] if event == "os.putenv" else None
 
@@ -177,6 +185,11 @@ class ProcessState:
             if now != self._before[name]:
                 changes[name] = now
         return changes
+
+    @staticmethod
+    def asked_to_trace() -> bool:
+        """Whether a program called `sys.settrace` or the like."""
+        return bool(_traced)
 
     def restore(self, changes: dict[str, Any]) -> None:
         """Set the changed parts back."""

@@ -44,7 +44,6 @@ from os import (
 from os import open as open_descriptor
 from random import seed
 from stat import S_ISDIR, S_ISLNK
-from sys import getprofile, gettrace
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -309,7 +308,7 @@ class _Observation:
         if "folder" in changed:
             changed["folder"] = changed["folder"].removeprefix(getcwd())
         files = encoder.short(", ".join(_entries(".", {})))
-        if not are_intact() or gettrace() is not None or getprofile() is not None:
+        if not are_intact() or self._state.asked_to_trace():
             return {"end": "raised", "unfit": REPLACED}
         report |= {"printed": encoder.short(printed()), "complained": encoder.short(complained())}
         report |= {"warned": encoder.short("\n".join(warned)), "order": encoder.short(order.text())}

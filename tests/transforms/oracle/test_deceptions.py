@@ -495,16 +495,30 @@ def test_a_class_that_claims_to_be_a_builtin_one_is_not_taken_for_it(
     assert caller.results([f"{first}f(1)"], cpu_seconds=0.5) == [Unknown(NOT_PLAIN)]
 
 
-@pytest.mark.parametrize(
-    "attack",
-    [
-        "    if 'value' in frame.f_locals:\n        frame.f_locals['value'] = 0\n",
-        "    if 'report' in frame.f_locals:\n        frame.f_locals['report'].clear()\n",
-    ],
-)
+TRACER = """\
+import sys
+def trace(frame, event, argument):
+    for name, value in [*frame.f_locals.items()]:
+        if isinstance(value, dict) and "end" in value:
+            value.update(end="returned", value="1")
+            frame.f_locals[name] = {"end": "returned", "value": "1"}
+            sys.%(set)s(None)
+    return trace
+def f(x):
+    frame = sys._getframe(1)
+    while frame:
+        frame.f_trace = trace
+        frame = frame.f_back
+    try:
+        sys.%(set)s(trace)
+    except BaseException:
+        pass
+"""
+"""Changes each variable that looks like a report, wherever it stands, and stops tracing then."""
+
+
 @pytest.mark.parametrize("set_", ["settrace", "setprofile"])
-def test_programs_do_not_agree_by_tracing_the_observer(oracle: Oracle, attack: str, set_: str) -> None:
-    source = f"import sys\ndef trace(frame, event, argument):\n{attack}    return trace\ndef f(x):\n    frame = sys._getframe(1)\n"
-    source += f"    while frame:\n        frame.f_trace = trace\n        frame = frame.f_back\n    sys.{set_}(trace)\n"
+def test_programs_do_not_agree_by_tracing_the_observer(oracle: Oracle, set_: str) -> None:
+    source = TRACER % {"set": set_}
     verdict = oracle.judge(f"{source}    return 1\n", f"{source}    return 2\n", inputs=("(1,)",))
     assert verdict == Inconclusive(REPLACED)
