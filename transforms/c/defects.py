@@ -153,7 +153,7 @@ def _of_checks(fits: Callable[[CodeText, Node], bool]) -> Callable[[CodeText, No
 
 def _bounds(code: CodeText, condition: Node) -> bool:
     return any(
-        one.kind == "binary_expression" and one.operator in ("<", ">", "<=", ">=") for one in condition.walk()
+        n.kind == "binary_expression" and n.operator in ("<", ">", "<=", ">=") for n in condition.walk()
     )
 
 

@@ -127,7 +127,7 @@ class CSource(CodeText):
     @cached_property
     def obstacle_to_layout(self) -> str | None:
         """The same for a rule that keeps the tree."""
-        is_short = any(one.kind == "ternary_expression" and len(one.children) < 3 for one in self.unit.walk())
+        is_short = any(n.kind == "ternary_expression" and len(n.children) < 3 for n in self.unit.walk())
         return self.macros.doubt(self.scopes) or (ELVIS if is_short else None)
 
     @cached_property
@@ -221,7 +221,7 @@ class CSource(CodeText):
         """The specifiers: stars and brackets belong to each variable by itself."""
         first = declaration.child("declarator")
         before = [child for child in declaration.children if child.field != "declarator"]
-        if first is None or any(one.kind not in _SHARED or one.child("body") is not None for one in before):
+        if first is None or any(n.kind not in _SHARED or n.child("body") is not None for n in before):
             return None
         return self.source[declaration.start : first.start].decode()
 
@@ -374,7 +374,7 @@ class CSource(CodeText):
     def own_types(self) -> Sequence[Node]:
         """The types that the function defines, so that words may mean several."""
         types = (node for node in self.unit.walk() if node.kind in self.spelling.types)
-        return [one for one in types if not one.kind.endswith("_specifier") or one.child("body") is not None]
+        return [n for n in types if not n.kind.endswith("_specifier") or n.child("body") is not None]
 
     @cached_property
     def _used(self) -> frozenset[TypeSort | None]:
@@ -642,8 +642,8 @@ class CRewriting(InFile, TextRule):
         """Whether C89 has what these patches write. Most of them can write no statement and no comment."""
         source = code.source.decode()
         parts = [part for patch in option for part in (*patch.parts, Span(patch.start, patch.end))]
-        spans = (one if isinstance(one, str) else code.source[one.start : one.end].decode() for one in parts)
-        text = "".join(spans)
+        texts = (p if isinstance(p, str) else code.source[p.start : p.end].decode() for p in parts)
+        text = "".join(texts)
         if "//" in text and "//" not in source:
             return False
         changes = "//" in text or not {";", "{", "}"}.isdisjoint(text)

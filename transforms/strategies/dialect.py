@@ -162,7 +162,7 @@ class CodeText:
     def comments_outside(self, node: Node, *kept: Node | Span) -> bool:
         """Whether a comment of a node stands outside of these parts, so that a rewriting would lose it."""
         return any(
-            node.start <= start < node.end and not any(one.start <= start and stop <= one.end for one in kept)
+            node.start <= start < node.end and not any(n.start <= start and stop <= n.end for n in kept)
             for _, start, stop in self.reading.comments
         )
 

@@ -37,7 +37,7 @@ def _spelt_otherwise(code: CodeText, node: Node) -> Site | Refused:
     options = code.spellings(node)
     if not options:
         return Refused(OCTAL)
-    return Site(tuple((replace(node, one),) for one in options), "number written otherwise", code.line(node))
+    return Site(tuple((replace(node, new),) for new in options), "number written otherwise", code.line(node))
 
 
 @each("character_literal")

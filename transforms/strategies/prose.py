@@ -55,7 +55,7 @@ class CommentWords(SiteRule):
         """
         reading = self.read(source)
         begins = self.begins(reading)
-        names = frozenset(reading.text(one) for one in reading.root.walk() if one.kind.endswith("identifier"))
+        names = frozenset(reading.text(n) for n in reading.root.walk() if n.kind.endswith("identifier"))
         edits, _ = EVERY[self.name]
         for start, end in () if begins is None else _above(reading, begins):
             words = reading.source[start:end].decode()

@@ -67,7 +67,7 @@ def _is_type(node: Node) -> bool:
 
 def _is_value(code: CSource, node: Node) -> bool:
     """Whether it is `y` in `T x(y);`, which the analysis of effects reads as a value."""
-    return node.start in code.scopes.at and any(one.kind == "function_declarator" for one in node.ancestors())
+    return node.start in code.scopes.at and any(up.kind == "function_declarator" for up in node.ancestors())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
