@@ -12,13 +12,13 @@ OLD_NAMES = {"transforms", "audit", "reports"}
 
 def test_a_class_name_is_defined_once() -> None:
     """A reader who searches for a class finds one definition. Names with an underscore are private to a file."""
-    found: dict[str, list[str]] = defaultdict(list)
+    places: dict[str, list[str]] = defaultdict(list)
     for package in PACKAGES:
         for path, text in texts(package).items():
             for name in CLASS.findall(text):
-                found[name].append(path)
-    assert len(found) > 300, "the search found the classes"
-    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
+                places[name].append(path)
+    assert len(places) > 300, "the search found the classes"
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
 
 
 def test_the_old_package_names_are_imported_nowhere() -> None:
