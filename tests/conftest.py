@@ -98,7 +98,7 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     marks: list[pytest.Mark] = [*getattr(obj, "pytestmark", ()), *collector.iter_markers()]
     # Cases may have marks of their own. A list of them that can be read only once is not read here.
     sets = [mark.args[1] for mark in marks if mark.name == "parametrize" and len(mark.args) > 1]
-    cases = [case for one in sets if isinstance(one, Sequence) for case in one]
+    cases = [case for group in sets if isinstance(group, Sequence) for case in group]
     names = {mark.name for mark in marks}
     if "weekly" in names:
         return []

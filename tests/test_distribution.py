@@ -34,27 +34,29 @@ WITH_EXTRA = re.compile(r"(?<![\w.-])(codeaudit[\w-]*)\[([a-z][a-z, -]*)\]")
 @cache
 def repository() -> dict[str, str]:
     """The text of every file that may hold a command, by its path."""
-    found = {}
+    by_path = {}
     for folder, folders, files in os.walk(ROOT):
         # Links lead to folders at the top; environments and other checkouts are not ours.
-        inner = [one for one in folders if one not in LEFT_OUT and not (Path(folder, one)).is_symlink()]
-        folders[:] = [one for one in inner if not {"pyvenv.cfg", ".git"} & set(os.listdir(Path(folder, one)))]
+        inner = [name for name in folders if name not in LEFT_OUT and not (Path(folder, name)).is_symlink()]
+        folders[:] = [
+            name for name in inner if not {"pyvenv.cfg", ".git"} & set(os.listdir(Path(folder, name)))
+        ]
         for name in files:
             path = Path(folder, name)
             if path.suffix in TEXTS or name in NAMED:
-                found[path.relative_to(ROOT).as_posix()] = path.read_text("utf-8")
-    return found
+                by_path[path.relative_to(ROOT).as_posix()] = path.read_text("utf-8")
+    return by_path
 
 
 def strangers(text: str) -> Iterator[str]:
     """The commands and requirements of a text that install the other program."""
-    yield from (found[0] for found in REQUIRES.finditer(text) if BARE.search(found[1]))
+    yield from (match[0] for match in REQUIRES.finditer(text) if BARE.search(match[1]))
     for line in text.replace("\\\n", " ").splitlines():
         if NAMESAKE not in line:
             continue
         # Also a list of words: ["pip", "install", …].
-        for found in INSTALLS.finditer(re.sub(r"""["',\\]""", " ", line)):
-            if BARE.search(re.split(r"&&|[;|`]|\s#\s", found[1])[0]):
+        for match in INSTALLS.finditer(re.sub(r"""["',\\]""", " ", line)):
+            if BARE.search(re.split(r"&&|[;|`]|\s#\s", match[1])[0]):
                 yield line.strip()
 
 
@@ -111,8 +113,8 @@ def test_no_requirement_is_the_other_program() -> None:
     for path, text in projects.items():
         project = tomllib.loads(text)["project"]
         extras = project.get("optional-dependencies", {}).values()
-        asked = [*project.get("dependencies", ()), *(one for extra in extras for one in extra)]
-        assert [one for one in asked if Requirement(one).name == NAMESAKE] == [], path
+        asked = [*project.get("dependencies", ()), *(need for extra in extras for need in extra)]
+        assert [need for need in asked if Requirement(need).name == NAMESAKE] == [], path
 
 
 def test_every_extra_that_is_named_exists() -> None:
@@ -123,9 +125,10 @@ def test_every_extra_that_is_named_exists() -> None:
     for path, text in repository().items():
         if path != "CHANGELOG.md":  # it tells what was
             for name, named in WITH_EXTRA.findall(text):
-                assert (name, {one.strip() for one in named.split(",")} - extras.keys()) == (NAME, set()), (
-                    path
-                )
+                assert (name, {extra.strip() for extra in named.split(",")} - extras.keys()) == (
+                    NAME,
+                    set(),
+                ), path
 
 
 def test_a_message_names_what_pip_takes() -> None:

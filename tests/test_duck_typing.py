@@ -140,34 +140,34 @@ def ducks(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_transform_without_abilities_has_the_defaults() -> None:
-    found = TRANSFORMS.get("add-blank")
-    assert (found.name, found.kind, found.unit) == ("add-blank", "preserving", "module")
-    assert not is_surrounded(found)
-    assert not is_located(found)
-    assert not uses_relation(found)
-    assert found.needs_names
+    transform = TRANSFORMS.get("add-blank")
+    assert (transform.name, transform.kind, transform.unit) == ("add-blank", "preserving", "module")
+    assert not is_surrounded(transform)
+    assert not is_located(transform)
+    assert not uses_relation(transform)
+    assert transform.needs_names
     assert TRANSFORMS.summary("add-blank") == "A blank line at the end."
-    assert found.apply(SOURCE, found.propose(SOURCE, Random(0))) == Rewritten(  # type: ignore[arg-type]
+    assert transform.apply(SOURCE, transform.propose(SOURCE, Random(0))) == Rewritten(  # type: ignore[arg-type]
         source=SOURCE + "\n", evidence="analysis"
     )
 
 
 def test_the_abilities_of_a_transform_are_used() -> None:
-    found = TRANSFORMS.get("able")
-    assert is_located(found)
-    assert within(SAMPLE, found).around == "x = 1\n"  # type: ignore[attr-defined]
-    assert found.under("paper").dependence == "paper"  # type: ignore[attr-defined]
+    transform = TRANSFORMS.get("able")
+    assert is_located(transform)
+    assert within(SAMPLE, transform).around == "x = 1\n"  # type: ignore[attr-defined]
+    assert transform.under("paper").dependence == "paper"  # type: ignore[attr-defined]
     mixed = transform_for("mixed/able+rename", "python")
     assert isinstance(mixed, Mixed)
     assert mixed.parts[0].places(SOURCE) == {0: "end"}
-    assert overrides(found, BaseTransform.count)
-    assert len(list(found.every(SOURCE))) == found.count(SOURCE) == 1
+    assert overrides(transform, BaseTransform.count)
+    assert len(list(transform.every(SOURCE))) == transform.count(SOURCE) == 1
 
 
 def test_a_language_may_list_a_transform_without_our_base_class() -> None:
-    found = transform_for("blank", "quack")
-    assert not is_surrounded(found)
-    assert found.name == "blank"
+    transform = transform_for("blank", "quack")
+    assert not is_surrounded(transform)
+    assert transform.name == "blank"
 
 
 def loaded(name: str) -> Model:
@@ -175,32 +175,32 @@ def loaded(name: str) -> Model:
 
 
 def test_a_model_without_abilities_has_the_defaults() -> None:
-    found = loaded("silent")
-    assert (found.name, found.parameters, found.samples, found.scale) == ("ducks/silent", 7, 1, "")
-    assert (found.at_once, found.ahead, found.repeats, dict(found.usage)) == (0, 0, None, {})
-    assert found.unreadable(QUERY) is None
-    assert not is_rolling(found)
-    assert list(found.answers([[QUERY], [QUERY, QUERY]])) == [
+    model = loaded("silent")
+    assert (model.name, model.parameters, model.samples, model.scale) == ("ducks/silent", 7, 1, "")
+    assert (model.at_once, model.ahead, model.repeats, dict(model.usage)) == (0, 0, None, {})
+    assert model.unreadable(QUERY) is None
+    assert not is_rolling(model)
+    assert list(model.answers([[QUERY], [QUERY, QUERY]])) == [
         (0, [Predicted(answer="duck")]),
         (1, [Predicted(answer="duck")] * 2),
     ]
-    assert canonical(found).predict([QUERY]) == [Predicted(answer="duck")]
+    assert canonical(model).predict([QUERY]) == [Predicted(answer="duck")]
 
 
 def test_the_abilities_of_a_model_are_used() -> None:
-    found = loaded("talking")
-    assert (found.samples, found.scale, found.at_once, found.ahead) == (3, "logits", 2, 5)
-    assert found.tasks == {"x"}
-    assert found.bill == "one request"
-    assert is_rolling(found)
-    assert is_rolling(canonical(found))
-    assert found.unreadable(QUERY) == Failed(reason="too long")
-    assert list(found.answers([[QUERY]])) == [(0, [Predicted(answer="0")])]
-    assert overrides(found, BaseModel.forecast)
-    assert found.cost(1, 1) == 0.5
-    assert found.network == "its own"  # type: ignore[attr-defined]
+    model = loaded("talking")
+    assert (model.samples, model.scale, model.at_once, model.ahead) == (3, "logits", 2, 5)
+    assert model.tasks == {"x"}
+    assert model.bill == "one request"
+    assert is_rolling(model)
+    assert is_rolling(canonical(model))
+    assert model.unreadable(QUERY) == Failed(reason="too long")
+    assert list(model.answers([[QUERY]])) == [(0, [Predicted(answer="0")])]
+    assert overrides(model, BaseModel.forecast)
+    assert model.cost(1, 1) == 0.5
+    assert model.network == "its own"  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match="nonsense"):
-        found.nonsense  # type: ignore[attr-defined]  # noqa: B018
+        model.nonsense  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_an_object_of_the_python_api_is_adapted_and_travels_to_other_processes() -> None:
@@ -210,9 +210,9 @@ def test_an_object_of_the_python_api_is_adapted_and_travels_to_other_processes()
         def predict(self, queries: list[Query]) -> list[Predicted]:
             return [Predicted(answer="own")] * len(queries)
 
-    found = as_model(Own())
-    assert found.predict([QUERY]) == [Predicted(answer="own")]
-    assert found.repeats is None
+    model = as_model(Own())
+    assert model.predict([QUERY]) == [Predicted(answer="own")]
+    assert model.repeats is None
     again = pickle.loads(pickle.dumps(adapted(TRANSFORMS.get("add-blank"), BaseTransform)))
     assert again.name == "add-blank"
     assert adapted(again, BaseTransform) is again

@@ -31,13 +31,13 @@ def _targets(text: str, pattern: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("package", list(ABOVE))
 def test_no_string_names_an_object_of_a_package_above(package: str) -> None:
-    found = {
+    names = {
         f"{path.relative_to(ROOT)}: {target}"
         for path in (ROOT / package).rglob("*.py")
         if re.search(ABOVE[package], text := path.read_text(encoding="utf-8"))  # parsing all takes seconds
         for target in _targets(text, ABOVE[package])
     }
-    assert found == set()
+    assert names == set()
 
 
 def test_a_string_that_names_an_object_above_is_found() -> None:

@@ -32,8 +32,10 @@ def script(asked: Asked) -> Act:
 def listed() -> dict[str, Requirement]:
     """The requirements that count on this system, by canonical name."""
     lines = [line.strip() for line in LIGHT.read_text("utf-8").splitlines()]
-    found = [Requirement(line) for line in lines if line and not line.startswith("#")]
-    return {canonicalize_name(one.name): one for one in found if one.marker is None or one.marker.evaluate()}
+    needs = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {
+        canonicalize_name(need.name): need for need in needs if need.marker is None or need.marker.evaluate()
+    }
 
 
 def the_commands(url: str) -> list[list[str]]:
@@ -60,9 +62,9 @@ def the_commands(url: str) -> list[list[str]]:
 
 def test_every_version_is_exact_and_one_that_the_project_allows() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    allowed = {canonicalize_name(one.name): one for one in map(Requirement, project["dependencies"])}
-    for name, one in listed().items():
-        (pin,) = one.specifier
+    allowed = {canonicalize_name(need.name): need for need in map(Requirement, project["dependencies"])}
+    for name, need in listed().items():
+        (pin,) = need.specifier
         assert pin.operator == "==", name
         if name in allowed:
             assert allowed[name].specifier.contains(pin.version), name
@@ -228,8 +230,8 @@ def test_the_small_environment_is_small_and_whole(light: Path, sources: Path, tm
     size = sum(path.lstat().st_blocks * 512 for path in light.rglob("*"))
     assert size <= LARGEST, f"{size:,} bytes"
     pip = [str(light / "bin/python"), "-m", "pip"]
-    found = subprocess.run([*pip, "list", "--format", "json"], capture_output=True, text=True, check=True)
-    names = {canonicalize_name(one["name"]) for one in json.loads(found.stdout)}
+    done = subprocess.run([*pip, "list", "--format", "json"], capture_output=True, text=True, check=True)
+    names = {canonicalize_name(package["name"]) for package in json.loads(done.stdout)}
     assert len(names) <= MOST, sorted(names)
     assert names - {"codeaudit-ml", "pip", "setuptools"} == listed().keys()
     # Those that are here fit each other.

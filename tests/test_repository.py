@@ -48,12 +48,12 @@ def _tested() -> list[str]:
 
 
 def test_the_metadata_names_the_versions_that_ci_runs() -> None:
-    found = [
+    versions = [
         match[1]
         for text in PROJECT["project"]["classifiers"]
         if (match := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", text))
     ]
-    assert found == _tested() == RELEASE["jobs"]["try"]["strategy"]["matrix"]["python"]
+    assert versions == _tested() == RELEASE["jobs"]["try"]["strategy"]["matrix"]["python"]
     assert PROJECT["project"]["requires-python"] == f">={_tested()[0]}"
 
 
@@ -74,8 +74,8 @@ def test_the_pages_name_the_versions_that_ci_runs(page: str) -> None:
 
 
 def test_every_file_that_github_reads_has_a_schema() -> None:
-    found = [path.relative_to(ROOT).as_posix() for path in (ROOT / ".github").rglob("*.yml")]
-    assert sorted({*found, "CITATION.cff"}) == sorted(SCHEMAS)
+    paths = [path.relative_to(ROOT).as_posix() for path in (ROOT / ".github").rglob("*.yml")]
+    assert sorted({*paths, "CITATION.cff"}) == sorted(SCHEMAS)
 
 
 @pytest.mark.thinned(2)
@@ -150,9 +150,11 @@ def test_the_newest_section_of_the_changelog_can_be_read() -> None:
 
 
 def test_the_types_of_changes_are_those_that_contributors_are_told() -> None:
-    configured = [one["directory"] for one in PROJECT["tool"]["towncrier"]["type"]]
-    told = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("\n## Changes\n")[2].partition("\n## ")[0]
-    assert configured == re.findall(r"^\| `(\w+)` \|", told, re.MULTILINE) == list(TYPES)
+    configured = [kind["directory"] for kind in PROJECT["tool"]["towncrier"]["type"]]
+    section = (
+        (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("\n## Changes\n")[2].partition("\n## ")[0]
+    )
+    assert configured == re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(TYPES)
 
 
 @pytest.mark.thinned(60)
@@ -187,8 +189,8 @@ def repository(tmp_path: Path) -> Path:
 def test_a_release_makes_its_section_of_the_changes(repository: Path) -> None:
     pytest.importorskip("towncrier")
     release = runpy.run_path(str(ROOT / ".ci" / "release.py"))
-    found = release["faults"](f"v{RELEASED}", repository)
-    assert [fault.partition(" ")[0] for fault in found] == ["CHANGELOG.md", "fragments"]
+    faults = release["faults"](f"v{RELEASED}", repository)
+    assert [fault.partition(" ")[0] for fault in faults] == ["CHANGELOG.md", "fragments"]
     git = shutil.which("git")
     assert git is not None
     subprocess.run([git, "init", "-q"], cwd=repository, check=True)

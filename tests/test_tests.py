@@ -22,12 +22,12 @@ def _modules() -> dict[Path, ast.Module]:
 
 
 def _called(node: ast.AST) -> set[str]:
-    calls = (one.func for one in ast.walk(node) if isinstance(one, ast.Call))
+    calls = (call.func for call in ast.walk(node) if isinstance(call, ast.Call))
     return {ast.unparse(function).rpartition(".")[2] for function in calls}
 
 
 def _has_assert(node: ast.AST) -> bool:
-    return any(isinstance(one, ast.Assert) for one in ast.walk(node))
+    return any(isinstance(child, ast.Assert) for child in ast.walk(node))
 
 
 @cache
@@ -39,7 +39,9 @@ def _helpers() -> frozenset[str]:
     calls = {function: _called(function) for function in functions}
     sure = {function for function in functions if _has_assert(function) or calls[function] & ASSERTING}
     while True:
-        names = {one.name for one in sure} - {function.name for function in functions if function not in sure}
+        names = {function.name for function in sure} - {
+            function.name for function in functions if function not in sure
+        }
         more = {function for function in functions if function not in sure and calls[function] & names}
         if not more:
             return frozenset(names | ASSERTING)
@@ -57,7 +59,9 @@ def _asserts(statements: list[ast.stmt]) -> bool:
             case ast.If(test, body, orelse):
                 if _called(test) & _helpers() or (_asserts(body) and _asserts(orelse)):
                     return True
-                if any(isinstance(one, ast.Continue | ast.Return) for one in body) and not _asserts(body):
+                if any(
+                    isinstance(statement, ast.Continue | ast.Return) for statement in body
+                ) and not _asserts(body):
                     return False
             case ast.For(_, head, body) | ast.While(head, body):
                 if _called(head) & _helpers() or _asserts(body):

@@ -37,12 +37,12 @@ def test_networks_stand_beside_the_rules(
     folders = [card(tmp_path, "spe", seed, 0.60 + seed / 100) for seed in range(5)]
     folders += [card(tmp_path, "vanilla", seed, 0.53 + seed / 100) for seed in range(5)]
     assert script("bug_detectors").main(folders) == 0
-    told = capsys.readouterr().out
-    assert "| spe | 5 | **62.0 ± 0.7** | **62.0 ± 0.7** | **62.0 ± 0.7** | **72.0 ± 0.7** |" in told
-    assert "| vanilla | 5 | 55.0 ± 0.7 |" in told
-    assert "| counts of words | | 54.0 | 54.0 | 54.0 | 64.0 |" in told
-    assert "- spe: +8.0 points of accuracy over counts of words (t-test over 5 trainings, p = " in told
-    assert "200 test functions in 100 pairs; learned from 1,000 functions" in told
+    output = capsys.readouterr().out
+    assert "| spe | 5 | **62.0 ± 0.7** | **62.0 ± 0.7** | **62.0 ± 0.7** | **72.0 ± 0.7** |" in output
+    assert "| vanilla | 5 | 55.0 ± 0.7 |" in output
+    assert "| counts of words | | 54.0 | 54.0 | 54.0 | 64.0 |" in output
+    assert "- spe: +8.0 points of accuracy over counts of words (t-test over 5 trainings, p = " in output
+    assert "200 test functions in 100 pairs; learned from 1,000 functions" in output
 
 
 def test_trainings_on_other_data_are_refused(

@@ -38,10 +38,10 @@ def test_renamed_functions_have_the_same_object_code(
     words = [str(tmp_path), "--transform", "rename", "--object-code", "--", "-DUNUSED"]
     monkeypatch.setattr(sys, "argv", ["c_functions.py", *words])
     assert script("c_functions").main() == 0
-    told = capsys.readouterr().out
-    assert "2 functions" in told
-    assert "rename: 1 (50.0%); 1 × argument of a macro that keeps its text" in told
-    assert "1 compared, 0 differ" in told
+    output = capsys.readouterr().out
+    assert "2 functions" in output
+    assert "rename: 1 (50.0%); 1 × argument of a macro that keeps its text" in output
+    assert "1 compared, 0 differ" in output
 
 
 @needs_gcc

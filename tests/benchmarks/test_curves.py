@@ -55,10 +55,10 @@ def test_a_seal_is_measured_and_drawn(
         monkeypatch.setattr(seal, name, 3)
     monkeypatch.setattr(seal, "naming", lambda scratch: None)
     seal.main(["--curves", str(tmp_path / "curves.svg")])
-    told = capsys.readouterr().out
-    steps = told.partition("| a training step |")[2].partition("\n\n")[0].splitlines()[2:]
+    output = capsys.readouterr().out
+    steps = output.partition("| a training step |")[2].partition("\n\n")[0].splitlines()[2:]
     operations = {line.split(" | ")[0]: line.split(" | ")[1] for line in steps}
     # Weights are permuted, not what is computed with them.
     assert operations["| normal"] == operations["| sealed, authorised"]
-    assert "| sealed, unauthorised |" in told
+    assert "| sealed, unauthorised |" in output
     assert (tmp_path / "curves.svg").stat().st_size > 1000

@@ -30,10 +30,10 @@ def test_both_ask_the_same_and_are_answered(
 
 @pytest.mark.weekly
 def test_servers_refuse_and_queue_beyond_their_capacity(script: Script) -> None:
-    found = script("endpoint_throughput")
+    benchmark = script("endpoint_throughput")
     for name in ("queue", "refuse", "thrash"):
-        clock = found.Clock()
-        with found.serving(found.Kind(name=name, capacity=2), 0.01) as url:
-            _, lost = found.driver(url, 60, None, clock)
+        clock = benchmark.Clock()
+        with benchmark.serving(benchmark.Kind(name=name, capacity=2), 0.01) as url:
+            _, lost = benchmark.driver(url, 60, None, clock)
         assert len(clock.times) == 60
         assert lost == 0

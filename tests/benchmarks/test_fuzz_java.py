@@ -73,11 +73,11 @@ def test_programs_are_java_and_follow_from_the_seed(release: int) -> None:
 def test_nearly_all_programs_compile_and_many_methods_end_without_an_exception(release: int) -> None:
     programs = [Writer(Random(number), release).program().text for number in range(30)]
     with JavaJudge(release, jdks()[release]) as judge:
-        told = judge.told([JavaUnit(text, tuple(range(METHODS))) for text in programs])
-        assert judge.told([JavaUnit(text, tuple(range(METHODS))) for text in programs[:4]]) == told[:4]
-    good = [one for one in told if not one.error]
-    assert len(good) > 0.9 * len(told), [one.error for one in told if one.error]
-    runs = [run for one in good for outcome in one.outcomes for run in outcome.splitlines()]
+        reports = judge.told([JavaUnit(text, tuple(range(METHODS))) for text in programs])
+        assert judge.told([JavaUnit(text, tuple(range(METHODS))) for text in programs[:4]]) == reports[:4]
+    good = [report for report in reports if not report.error]
+    assert len(good) > 0.9 * len(reports), [report.error for report in reports if report.error]
+    runs = [run for report in good for outcome in report.outcomes for run in outcome.splitlines()]
     assert sum("Exception" in run.partition("|")[0] for run in runs) < 0.6 * len(runs)
 
 
@@ -86,8 +86,8 @@ def test_nearly_all_programs_compile_and_many_methods_end_without_an_exception(r
 def test_the_judge_tells_what_methods_do_and_what_the_compiler_says(judge: JavaJudge) -> None:
     def told(body: str) -> Told:
         method = f"Object run0(int a, int b, String s, int[] arr, Base other, Object o) throws Throwable {{ {body} }}"
-        (found,) = judge.told([JavaUnit(program_around(method), (0,))])
-        return found
+        (report,) = judge.told([JavaUnit(program_around(method), (0,))])
+        return report
 
     assert told('f = 5; log("x"); return a + b;').outcomes[0].splitlines()[0].startswith("4|x;|0w|5,2,")
     assert (
@@ -161,8 +161,8 @@ def test_each_program_meets_reorder_and_some_others(script: Callable[[str], Modu
     fuzzer = script("fuzz_java")
     names = ("reorder", *(f"t{number}" for number in range(60)))
     chosen = [fuzzer.drawn(names, 1, first) for first in range(0, 1000, 10)]
-    assert all(one[0] == "reorder" and len(set(one)) == fuzzer.DOZEN + 1 for one in chosen)
-    assert {name for one in chosen for name in one} == set(names)
+    assert all(draw[0] == "reorder" and len(set(draw)) == fuzzer.DOZEN + 1 for draw in chosen)
+    assert {name for draw in chosen for name in draw} == set(names)
     assert fuzzer.drawn(names[:5], 1, 0) == names[:5]
 
 

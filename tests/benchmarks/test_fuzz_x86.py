@@ -40,15 +40,15 @@ def test_an_engine_without_a_rule_is_found_out(processor: NativeProcessor, name:
     if name == "turns" and _ignores_full_turns(processor):
         pytest.skip("on this processor a full turn leaves the overflow flag as it was")
     words = [str(ROOT / "benchmarks" / "fuzz_x86.py"), "--without", name, "--blocks", "4000"]
-    found = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stderr
-    assert f"without {name}:" in found.stdout
-    assert "nothing differs" not in found.stdout
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"without {name}:" in done.stdout
+    assert "nothing differs" not in done.stdout
 
 
 def _ignores_full_turns(processor: NativeProcessor) -> bool:
     """Whether a full turn through the carry changes nothing, as on some processors: its rule breaks nothing."""
     pair = BlockPair(before=read("rclb $9, %al"), after=read("nop"), renaming={}, seed=1)
     with processor:
-        (told,) = processor.compare([pair], alone=False)
-    return isinstance(told, BlocksAgreed)
+        (verdict,) = processor.compare([pair], alone=False)
+    return isinstance(verdict, BlocksAgreed)

@@ -48,13 +48,13 @@ def test_every_table_of_noise_has_its_rows(
         "reaction": len(benchmark.REACTIONS),
     }.items():
         assert benchmark.main(["--runs", "1", "--inputs", "30", "--part", part]) == 0
-        found = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
-        assert len(found) == rows + 1, part
+        lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
+        assert len(lines) == rows + 1, part
 
 
 @pytest.mark.weekly
 def test_noise_fails_no_limit_and_an_effect_does(benchmark: ModuleType) -> None:
-    found = {name: benchmark.whole(name, *rest, inputs=158, runs=5) for name, *rest in benchmark.FOUR[:5]}
-    assert [one.limit_failed for one in found.values()] == [0, 1, 0, 0, 1]
-    assert [one.dead for one in found.values()] == [0, 0, 1, 0, 0]
-    assert found["noise 5 %, ignores the code"].rate_alone == 1
+    counts = {name: benchmark.whole(name, *rest, inputs=158, runs=5) for name, *rest in benchmark.FOUR[:5]}
+    assert [count.limit_failed for count in counts.values()] == [0, 1, 0, 0, 1]
+    assert [count.dead for count in counts.values()] == [0, 0, 1, 0, 0]
+    assert counts["noise 5 %, ignores the code"].rate_alone == 1

@@ -18,9 +18,9 @@ def _benchmark(script: Callable[[str], ModuleType]) -> ModuleType:
 
 
 def test_its_trainings_are_presets_and_items(benchmark: ModuleType) -> None:
-    for one in benchmark.TRAININGS:
-        preset = one.words[one.words.index("--preset") + 1]
-        assert preset in PRESETS or item(one.words[2]).state == "run"
+    for training in benchmark.TRAININGS:
+        preset = training.words[training.words.index("--preset") + 1]
+        assert preset in PRESETS or item(training.words[2]).state == "run"
 
 
 @pytest.mark.slow
@@ -38,7 +38,7 @@ def test_attention_is_measured_in_both_forms(
 @pytest.mark.weekly
 def test_every_training_runs_with_tiny_sizes(benchmark: ModuleType, tmp_path: Path) -> None:
     asked = argparse.Namespace(device="cpu", data=None, tiny=True)
-    for number, one in enumerate(benchmark.TRAININGS):
-        told = benchmark.trained(one, asked, tmp_path / str(number), 600)
-        assert told.startswith("exit 0"), f"{one.name}: {told}"
-        assert "tokens/s" in told or one.words[0] == "papers"
+    for number, training in enumerate(benchmark.TRAININGS):
+        line = benchmark.trained(training, asked, tmp_path / str(number), 600)
+        assert line.startswith("exit 0"), f"{training.name}: {line}"
+        assert "tokens/s" in line or training.words[0] == "papers"

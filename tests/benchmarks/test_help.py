@@ -56,9 +56,9 @@ def test_every_program_answers_help(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert {name: said for name, said in found.items() if not said.startswith(f"usage: {name}.py")} == {}
-    assert found.keys() == PROGRAMS
+    texts = json.loads(done.stdout)
+    assert {name: said for name, said in texts.items() if not said.startswith(f"usage: {name}.py")} == {}
+    assert texts.keys() == PROGRAMS
 
 
 @pytest.mark.thinned(17)

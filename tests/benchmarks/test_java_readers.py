@@ -31,11 +31,11 @@ def test_a_disagreement_is_counted_by_its_kind_and_told_if_unseen(
     texts = ["void f() { int a = (b.c) - d; }", "void f() { int a = (b.c - d); }", "void f() { ? }"]
     monkeypatch.setattr(readers, "drawn", lambda seed, first: iter(texts))
     with JavacReader(kit) as javac:
-        found = readers.compared(javac, 0, 0)
+        counts = readers.compared(javac, 0, 0)
     kind = "javac: BINARY PARENTHESIZED; parser: TYPE_CAST UNARY"
-    assert (found.unparsed, found.unread, found.same) == (1, 0, 1)
-    assert (found.different, found.unseen) == (Counter({kind: 1}), Counter())
-    lines = list(readers.report([found]))
+    assert (counts.unparsed, counts.unread, counts.same) == (1, 0, 1)
+    assert (counts.different, counts.unseen) == (Counter({kind: 1}), Counter())
+    lines = list(readers.report([counts]))
     assert "| BINARY PARENTHESIZED | TYPE_CAST UNARY | 1 | 0 | `void f() { int a = (b.c) - d; }` |" in lines
 
 

@@ -26,12 +26,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_each_reader_is_counted(script: Script, folder: Path) -> None:
-    found = script("java_reading").tally(sorted(folder.glob("*.java")))
-    assert (found.files, found.parsed, found.read, found.understood) == (4, 3, 3, 2)
-    assert (found.methods, found.bare) == (4, 4)
-    assert found.refused == {"not valid Java": 1}
-    assert found.untouched == {"unicode escape in the text": 1}
-    assert all(seconds > 0 for seconds in found.seconds)
+    counts = script("java_reading").tally(sorted(folder.glob("*.java")))
+    assert (counts.files, counts.parsed, counts.read, counts.understood) == (4, 3, 3, 2)
+    assert (counts.methods, counts.bare) == (4, 4)
+    assert counts.refused == {"not valid Java": 1}
+    assert counts.untouched == {"unicode escape in the text": 1}
+    assert all(seconds > 0 for seconds in counts.seconds)
 
 
 def test_a_limit_spreads_over_the_folder(script: Script) -> None:

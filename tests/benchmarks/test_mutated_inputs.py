@@ -17,7 +17,7 @@ QUICK = ("python", "table-csv", "verdicts")
 
 @pytest.mark.slow
 def test_mutants_of_some_readers(benchmark: ModuleType) -> None:
-    readers = [one for one in benchmark.READERS if one.name in QUICK]
+    readers = [reader for reader in benchmark.READERS if reader.name in QUICK]
     assert check(benchmark, readers, range(-1, 1)) > 0.4
 
 
@@ -34,9 +34,9 @@ def test_many_mutants_of_every_reader(benchmark: ModuleType) -> None:
 def check(benchmark: ModuleType, readers: Sequence[Any], mutants: range) -> float:
     """The share of the mutants that survives the first parse; none of them may be wrong."""
     results = [result for result, _ in benchmark.campaign(readers, mutants, set())]
-    assert [one for one in results if one.wrong] == []
+    assert [mutant for mutant in results if mutant.wrong] == []
     assert len(results) == len(mutants) * len(readers)
-    return float(sum(one.parsed for one in results) / len(results))
+    return float(sum(mutant.parsed for mutant in results) / len(results))
 
 
 def test_an_error_without_the_name_of_the_file_is_found(benchmark: ModuleType) -> None:

@@ -28,11 +28,11 @@ def test_runs_at_once_are_the_tool(
     simulation = script("noise_simulation")
     setting = simulation.NoiseSetting(noise, effect, variants, samples, spread, repeats=repeats)
     originals, edited = simulation.drawn(np.random.default_rng(0), setting, 25)
-    found = simulation.measured(originals, edited, setting.unit)
+    measured = simulation.measured(originals, edited, setting.unit)
     codes = simulation.pooled_codes(originals, edited, setting.names)
     pairs, wholes = (
-        simulation.bootstrapped(found.pairs / setting.unit),
-        simulation.wald(found.whole.astype(float), 1),
+        simulation.bootstrapped(measured.pairs / setting.unit),
+        simulation.wald(measured.whole.astype(float), 1),
     )
     shuffles, signs, mcnemar = [], [], []
     for run in range(25):
@@ -42,25 +42,28 @@ def test_runs_at_once_are_the_tool(
         ]
         tables = [tabled(*answer) for answer in answers]
         differences = [difference(table) for table in tables]
-        assert [one * setting.unit for one in differences] == found.pairs[run].tolist()
+        assert [gap * setting.unit for gap in differences] == measured.pairs[run].tolist()
         excess = pair_excess(differences)
         assert (excess.low, excess.high) == pytest.approx((pairs.low[run], pairs.high[run]))
         units = [
-            (int(any(one != first[0] for one in second)), int(any(one != first[0] for one in first)))
+            (
+                int(any(answer != first[0] for answer in second)),
+                int(any(answer != first[0] for answer in first)),
+            )
             for first, second in answers
         ]
         whole = sample_excess(units)
         assert (whole.low, whole.high) == pytest.approx((wholes.low[run], wholes.high[run]))
-        assert whole.points == pytest.approx(found.whole[run].mean())
+        assert whole.points == pytest.approx(measured.whole[run].mean())
         mcnemar.append(whole.p <= 0.05)
         shuffles.append([shuffled(tables) <= 0.05, shuffled(tables, above=True) <= 0.05])
         signs.append([flips(differences) <= 0.05, flips(differences, above=True) <= 0.05])
-    assert simulation.whole_rejections(found.whole)[0] == np.mean(mcnemar)
+    assert simulation.whole_rejections(measured.whole)[0] == np.mean(mcnemar)
     # Where a normal distribution decides, one run in 25 may lie just at its limit.
-    assert simulation.shuffle_rejections(found.pairs, codes, setting) == pytest.approx(
+    assert simulation.shuffle_rejections(measured.pairs, codes, setting) == pytest.approx(
         np.mean(shuffles, axis=0), abs=0.05
     )
-    assert simulation.flip_rejections(found.pairs) == pytest.approx(np.mean(signs, axis=0), abs=0.05)
+    assert simulation.flip_rejections(measured.pairs) == pytest.approx(np.mean(signs, axis=0), abs=0.05)
 
 
 @pytest.mark.parametrize("one", [False, True])
@@ -68,10 +71,10 @@ def test_runs_at_once_are_the_tool(
 def test_what_is_expected_is_the_mean(script: Callable[[str], ModuleType], spread: str, one: bool) -> None:
     simulation = script("noise_simulation")
     setting = simulation.NoiseSetting(0.1, 0.3, 3, 20_000, spread, one)
-    found = simulation.measured(*simulation.drawn(np.random.default_rng(0), setting, 5), setting.unit)
+    measured = simulation.measured(*simulation.drawn(np.random.default_rng(0), setting, 5), setting.unit)
     whole, pairs = simulation.expected(setting)
-    assert found.whole.mean() == pytest.approx(whole, abs=0.008)
-    assert found.pairs.mean() / setting.unit == pytest.approx(pairs, abs=0.005)
+    assert measured.whole.mean() == pytest.approx(whole, abs=0.008)
+    assert measured.pairs.mean() / setting.unit == pytest.approx(pairs, abs=0.005)
 
 
 def test_without_an_effect_nothing_is_expected(script: Callable[[str], ModuleType]) -> None:

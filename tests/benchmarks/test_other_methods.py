@@ -59,7 +59,7 @@ def test_each_bug_gets_a_method_that_no_bug_touches(
         row("Lang", "src/A.java", "f", 1, "a"),
     ]
     with gzip.open(tmp_path / "table.gz", "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(one) + "\n" for one in rows)
+        file.writelines(json.dumps(record) + "\n" for record in rows)
     words = [str(tmp_path / "table.gz"), str(tmp_path / "out.gz")]
     folder = str(tmp_path / "repositories")
     monkeypatch.setattr("sys.argv", ["other_methods.py", *words, "--repositories", folder])
@@ -70,8 +70,8 @@ def test_each_bug_gets_a_method_that_no_bug_touches(
     assert "a + 1" in bug["source"]
     assert any(name in other["source"] for name in ("A()", "calm", "quiet"))
     assert bug["group"] == other["group"] == "Jsoup/src/A.java"
-    told = capsys.readouterr().err
-    assert "2 methods, half of them buggy" in told
-    assert "'no repository of Lang': 1" in told
-    assert "'a file that does not parse': 1" in told
-    assert "'no such file': 1" in told
+    output = capsys.readouterr().err
+    assert "2 methods, half of them buggy" in output
+    assert "'no repository of Lang': 1" in output
+    assert "'a file that does not parse': 1" in output
+    assert "'no such file': 1" in output

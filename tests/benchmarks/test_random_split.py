@@ -27,11 +27,11 @@ def test_a_table_is_split_by_its_sources(
         script("random_split").main()
         written.append((tmp_path / name).read_bytes())
     assert written[0] == written[1]
-    found = [json.loads(line) for line in gzip.decompress(written[0]).splitlines()]
-    assert [row | {"split": "train"} for row in found] == rows
+    parsed = [json.loads(line) for line in gzip.decompress(written[0]).splitlines()]
+    assert [row | {"split": "train"} for row in parsed] == rows
     # Equal functions are on one side.
-    assert [row["split"] for row in found[:2000]] == [row["split"] for row in found[2000:]]
-    counts = Counter(row["split"] for row in found)
+    assert [row["split"] for row in parsed[:2000]] == [row["split"] for row in parsed[2000:]]
+    counts = Counter(row["split"] for row in parsed)
     assert counts["valid"] / 4000 == pytest.approx(0.0934, abs=0.02)
     assert counts["test"] / 4000 == pytest.approx(0.1335, abs=0.02)
     assert f"train {counts['train']:,}" in capsys.readouterr().out

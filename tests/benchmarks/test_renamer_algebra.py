@@ -30,31 +30,31 @@ def test_tables_are_made_and_gone_on_with(
     words = [*SMALL, "--out", str(tmp_path)]
     assert benchmark.main([*words, "--networks", "renamer,canonicalized"]) == 0
     first = [trial for trial in trials(tmp_path) if trial["size"] == "tiny"]
-    assert [(one["network"], one["seed"]) for one in first] == [
+    assert [(row["network"], row["seed"]) for row in first] == [
         ("renamer", 0), ("canonicalized", 0), ("renamer", 1), ("canonicalized", 1),
     ]  # fmt: skip
-    for one in first:
-        errors = one["scores"]
+    for row in first:
+        errors = row["scores"]
         assert errors["test"] == errors["test_renamed"]
         assert errors["extended"] == errors["extended_renamed"]
         assert all(0 < error < 1 for error in errors.values())
     capsys.readouterr()
     assert benchmark.main([*words, "--seeds", "1"]) == 0
-    told = capsys.readouterr()
-    assert "renamer tiny" not in told.err, "what is there is not trained again"
-    assert "vanilla tiny 0" in told.err
-    found = trials(tmp_path)
-    assert [one["network"] for one in found[6:]] == ["vanilla", "augmented"]
-    assert [one["network"] for one in found[4:6]] == [
+    printed = capsys.readouterr()
+    assert "renamer tiny" not in printed.err, "what is there is not trained again"
+    assert "vanilla tiny 0" in printed.err
+    rows = trials(tmp_path)
+    assert [row["network"] for row in rows[6:]] == ["vanilla", "augmented"]
+    assert [row["network"] for row in rows[4:6]] == [
         "the more frequent answer",
         "a regression on counts of words",
     ]
-    assert (tmp_path / "tables.md").read_text(encoding="utf-8") == told.out
-    assert [line.split()[1] for line in told.out.splitlines() if line.startswith("| ")][1:5] == [
+    assert (tmp_path / "tables.md").read_text(encoding="utf-8") == printed.out
+    assert [line.split()[1] for line in printed.out.splitlines() if line.startswith("| ")][1:5] == [
         *benchmark.NETWORKS
     ]
-    assert "Kruskal" in told.out
-    assert "| 0.79 ± 0.13 | 4.68 ± 0.69 |" in told.out
+    assert "Kruskal" in printed.out
+    assert "| 0.79 ± 0.13 | 4.68 ± 0.69 |" in printed.out
     assert list((tmp_path / "unfinished").iterdir()) == []
 
 
@@ -64,8 +64,8 @@ def test_another_setting_is_another_result(benchmark: ModuleType, tmp_path: Path
     assert benchmark.main(words) == 0
     assert benchmark.main(words) == 0
     assert benchmark.main([*words, "--steps", "5"]) == 0
-    found = [trial["setting"] for trial in trials(tmp_path) if trial["size"] == "tiny"]
-    assert [f"steps {steps}," in setting for steps, setting in zip((4, 5), found, strict=True)] == [
+    settings = [trial["setting"] for trial in trials(tmp_path) if trial["size"] == "tiny"]
+    assert [f"steps {steps}," in setting for steps, setting in zip((4, 5), settings, strict=True)] == [
         True,
         True,
     ]
@@ -74,8 +74,8 @@ def test_another_setting_is_another_result(benchmark: ModuleType, tmp_path: Path
 @pytest.mark.parametrize("pairs", ["paper", "near"])
 def test_pairs_are_what_their_labels_say(benchmark: ModuleType, pairs: str) -> None:
     settings = benchmark.Settings(pairs=pairs, steps=1, batch=1, rate=1e-3, train=60, test=30)
-    found = benchmark.data(settings)
-    for split in (found.train, found.valid, found.test, found.extended):
+    splits = benchmark.data(settings)
+    for split in (splits.train, splits.valid, splits.test, splits.extended):
         assert len(split) > 25
         for source, label in split:
             assert holds(parse_pair(source)) is label

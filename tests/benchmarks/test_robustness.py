@@ -46,21 +46,21 @@ def test_a_table_is_made_and_gone_on_with(
     assert benchmark.main([*words, "--networks", "renamer", "--seeds", "1"]) == 0
     assert [(trial["network"], trial["seed"]) for trial in trials(out)] == [("renamer", 0)]
     assert benchmark.main(words) == 0
-    found = trials(out)
-    assert len(found) == 12, "what was there was done again, or something is missing"
-    told = capsys.readouterr().out
-    assert told.endswith((out / "table.md").read_text(encoding="utf-8"))
-    for one in found:
-        scores = one["scores"]
+    rows = trials(out)
+    assert len(rows) == 12, "what was there was done again, or something is missing"
+    output = capsys.readouterr().out
+    assert output.endswith((out / "table.md").read_text(encoding="utf-8"))
+    for row in rows:
+        scores = row["scores"]
         assert scores["answered"] == 1
-        for transform in benchmark.CLAIMS[one["network"]]:
-            assert scores[f"movable {transform}"] == 0, (one["network"], transform)
+        for transform in benchmark.CLAIMS[row["network"]]:
+            assert scores[f"movable {transform}"] == 0, (row["network"], transform)
             assert scores[f"f1 {transform}"] == scores["f1"]
     for name in ("spe", "renamer", "code", "canonical"):
-        assert f"\n| {name} |" in told
-    assert "- spe is invariant under `reorder`: holds: none of 16 answers changes" in told
-    assert "- renamer is invariant under `rename-parameters`: holds" in told
-    assert "Kruskal-Wallis" in told
+        assert f"\n| {name} |" in output
+    assert "- spe is invariant under `reorder`: holds: none of 16 answers changes" in output
+    assert "- renamer is invariant under `rename-parameters`: holds" in output
+    assert "Kruskal-Wallis" in output
 
 
 @pytest.mark.weekly
@@ -75,9 +75,9 @@ def test_a_row_of_ones_own_is_measured_beside_them(
     monkeypatch.syspath_prepend(str(tmp_path))
     words = [*SMALL, "--corpus", corpus(tmp_path / "functions.jsonl"), "--out", str(tmp_path / "out")]
     assert benchmark.main([*words, "--networks", "vanilla", "--row", "own=own_row:model"]) == 0
-    told = capsys.readouterr().out
-    assert "\n| own |" in told
-    assert "- own does not see `reorder-breaking`" in told
+    output = capsys.readouterr().out
+    assert "\n| own |" in output
+    assert "- own does not see `reorder-breaking`" in output
 
 
 @pytest.mark.parametrize(

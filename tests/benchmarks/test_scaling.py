@@ -17,9 +17,9 @@ SOURCES = [
 
 
 def test_copies_are_distinct_functions(script: Script) -> None:
-    found = list(script("scaling").copies(SOURCES, 7))
-    assert len(set(found)) == 7
-    for number, source in enumerate(found):
+    copies = list(script("scaling").copies(SOURCES, 7))
+    assert len(set(copies)) == 7
+    for number, source in enumerate(copies):
         (function,) = ast.parse(source).body
         (original,) = ast.parse(SOURCES[number % 2]).body
         assert isinstance(function, ast.FunctionDef)

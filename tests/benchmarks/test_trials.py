@@ -27,7 +27,7 @@ def test_a_ledger_goes_on_after_a_line_that_was_cut_off(script: Script, tmp_path
 
 def test_what_was_not_shown_to_be_best_is_not_bold(script: Script) -> None:
     trials = script("trials")
-    found = [
+    scores = [
         trials.Trial(
             network=network, size="tiny", seed=seed, setting="a", scores={"test": value + seed / 100}
         )
@@ -37,7 +37,7 @@ def test_what_was_not_shown_to_be_best_is_not_bold(script: Script) -> None:
 
     def table(networks: list[str]) -> list[str]:
         text = trials.table(
-            found,
+            scores,
             "test",
             title="T",
             better="lower",

@@ -40,7 +40,7 @@ def test_each_transform_alone_has_its_counts_and_failures(
     report = verifying.verified_alone(project, "rename,operands-swapped-wrong,reorder", 0, 1, tmp_path)
     assert report == json.loads((tmp_path / "small-alone.json").read_text(encoding="utf-8"))
     assert (report["passed"], report["executed"]) == (1, 1)
-    rows = {one["transform"]: one for one in report["transforms"]}
+    rows = {row["transform"]: row for row in report["transforms"]}
     assert (rows["rename"]["changed"], rows["rename"]["executed"], rows["rename"]["failures"]) == (2, 1, [])
     assert rows["operands-swapped-wrong"]["failures"] == ["tests/test_first.py::test_first"]
     assert (rows["reorder"]["changed"], rows["reorder"]["failures"]) == (0, [])

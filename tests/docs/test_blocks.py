@@ -592,7 +592,7 @@ def test_a_tutorial_has_its_commands_in_blocks(page: Path) -> None:
         re.sub(r"^```.*?^```", "", text, flags=re.M | re.S),
     )
     shown = [command for block in ALL if block.page == page for command in _commands(block)]
-    assert [one for one in in_text if not any(command.startswith(one) for command in shown)] == []
+    assert [line for line in in_text if not any(command.startswith(line) for command in shown)] == []
 
 
 def test_every_block_is_of_a_known_kind() -> None:
@@ -617,12 +617,12 @@ QUOTED: Final = {"docs/inside-a-language.md:1": "transforms/strategies/operands.
 
 @pytest.mark.parametrize("name", QUOTED)
 def test_what_a_page_quotes_stands_in_the_source(name: str) -> None:
-    (block,) = (one for one in ALL if str(one) == name)
+    (block,) = (block for block in ALL if str(block) == name)
     source = (ROOT / QUOTED[name]).read_text("utf-8")
     assert [part for part in block.text.strip().split("\n\n\n") if part not in source] == []
 
 
-PYTHON: Final = [one for one in ALL if one.language == "python" and str(one) not in QUOTED]
+PYTHON: Final = [block for block in ALL if block.language == "python" and str(block) not in QUOTED]
 
 
 @pytest.mark.slow
@@ -674,7 +674,7 @@ for name, found in list(globals().items()):
 """
 
 
-OPTIONS: Final = [one for one in ALL if one.language == "toml"]
+OPTIONS: Final = [block for block in ALL if block.language == "toml"]
 
 
 @pytest.mark.parametrize("block", OPTIONS, ids=str)
@@ -684,12 +684,12 @@ def test_a_block_of_options_has_known_names(block: Block) -> None:
     assert "run" in options or "project" in options
     run = cli.get_command(click.Context(cli, **cli.context_settings), "run")
     assert run is not None
-    known = {each for one in run.params for each in one.opts}
+    known = {each for option in run.params for each in option.opts}
     assert {f"--{name}" for name in options.get("run", ())} <= known
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", [one for one in OPTIONS if "run" in tomllib.loads(one.text)], ids=str)
+@pytest.mark.parametrize("block", [block for block in OPTIONS if "run" in tomllib.loads(block.text)], ids=str)
 def test_a_block_of_options_is_taken(block: Block, tmp_path: Path, workplace: Workplace) -> None:
     folder = tmp_path / "reader"
     shutil.copytree(workplace.folder, folder)
@@ -709,19 +709,19 @@ def test_a_block_of_options_is_taken(block: Block, tmp_path: Path, workplace: Wo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", [one for one in ALL if one.language == "yaml"], ids=str)
+@pytest.mark.parametrize("block", [block for block in ALL if block.language == "yaml"], ids=str)
 def test_the_steps_of_a_block_run(block: Block, workplace: Workplace, tmp_path: Path) -> None:
     folder = tmp_path / "reader"
     shutil.copytree(workplace.folder, folder)
     (folder / "codeaudit.toml").write_text(
         '[run]\nmodel = "py/codeaudit_model:predict"\ncorpus = "src"\n\n[gate]\nmax-violation-rate = "5%"\n'
     )
-    found = yaml.safe_load(block.text)
-    actions = list(_actions(found))
+    workflow = yaml.safe_load(block.text)
+    actions = list(_actions(workflow))
     for path, given in actions:
         inputs = yaml.safe_load((ROOT / path / "action.yml").read_text("utf-8"))["inputs"]
         assert given.keys() <= inputs.keys()
-    commands = list(_steps(found))
+    commands = list(_steps(workflow))
     assert commands or actions
     for command in commands:
         done = workplace.run(_small(command, workplace.names), folder)
@@ -730,27 +730,27 @@ def test_the_steps_of_a_block_run(block: Block, workplace: Workplace, tmp_path: 
         assert done.returncode in allowed, f"{command}\n{done.stderr}"
 
 
-def _actions(found: object) -> Iterator[tuple[str, dict[str, object]]]:
+def _actions(node: object) -> Iterator[tuple[str, dict[str, object]]]:
     """The paths in this repository of the actions that steps use, with what they are given."""
-    if isinstance(found, dict):
-        path = str(found.get("uses", ""))
+    if isinstance(node, dict):
+        path = str(node.get("uses", ""))
         if path.startswith("./tools/codeaudit/"):
-            yield path.removeprefix("./tools/codeaudit/"), found.get("with", {})
-        found = list(found.values())
-    if isinstance(found, list):
-        for one in found:
-            yield from _actions(one)
+            yield path.removeprefix("./tools/codeaudit/"), node.get("with", {})
+        node = list(node.values())
+    if isinstance(node, list):
+        for child in node:
+            yield from _actions(child)
 
 
-def _steps(found: object) -> Iterator[str]:
+def _steps(node: object) -> Iterator[str]:
     """The shell commands of codeaudit in a workflow, a pipeline or a list of hooks."""
-    if isinstance(found, dict):
-        for key, value in found.items():
+    if isinstance(node, dict):
+        for key, value in node.items():
             if key in ("run", "entry", "script"):
                 lines = value if isinstance(value, list) else str(value).splitlines()
                 yield from (line for line in lines if "codeaudit" in line and "pip install" not in line)
             else:
                 yield from _steps(value)
-    elif isinstance(found, list):
-        for one in found:
-            yield from _steps(one)
+    elif isinstance(node, list):
+        for child in node:
+            yield from _steps(child)

@@ -24,8 +24,8 @@ def cited(claim: str) -> str:
     if not anchor:
         return text
     sections = re.split(r"^## ", text, flags=re.MULTILINE)
-    (found,) = (section for section in sections if _anchor(section.partition("\n")[0]) == anchor)
-    return found
+    (section,) = (section for section in sections if _anchor(section.partition("\n")[0]) == anchor)
+    return section
 
 
 def _anchor(heading: str) -> str:

@@ -29,21 +29,21 @@ def listed(page: Path) -> list[tuple[str, str]]:
 
 def mentioned(text: str) -> Iterator[str]:
     """The tables and figures that a text speaks of."""
-    for found in MENTION.finditer(text):
-        yield from (f"{KINDS[found[1][:3].lower()]} {number}" for number in found.groups()[1:] if number)
+    for match in MENTION.finditer(text):
+        yield from (f"{KINDS[match[1][:3].lower()]} {number}" for number in match.groups()[1:] if number)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_table_and_figure_has_a_state(page: Path) -> None:
-    found = listed(page)
-    assert {state for _, state in found} <= set(STATES)
+    rows = listed(page)
+    assert {state for _, state in rows} <= set(STATES)
     match = re.search(
         r"^The paper has (\d+) tables and (\d+) figures\.$", page.read_text("utf-8"), re.MULTILINE
     )
     assert match is not None
     wanted = [f"{kind} {number}" for kind, count in (("Table", match[1]), ("Figure", match[2]))
               for number in range(1, int(count) + 1)]  # fmt: skip
-    assert [name for name, _ in found] == wanted
+    assert [name for name, _ in rows] == wanted
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -64,9 +64,9 @@ def test_no_heading_speaks_of_what_is_missing(page: Path) -> None:
 
 def _numbered(heading: str) -> set[str]:
     """`tables 1 and 2, figures 4 to 6` as single tables and figures."""
-    found = set()
+    names = set()
     for kind, numbers in re.findall(r"(table|figure)s? ([\d, and to]+)", heading):
         spans = re.findall(r"(\d+)(?: to (\d+))?", numbers)
-        found |= {f"{kind.title()} {number}" for first, last in spans
+        names |= {f"{kind.title()} {number}" for first, last in spans
                   for number in range(int(first), int(last or first) + 1)}  # fmt: skip
-    return found
+    return names

@@ -47,15 +47,15 @@ def generated() -> ModuleType:
 def commands() -> dict[str, set[str]]:
     """The options of each command, with those of the commands of its group."""
     above = click.Context(cli, **cli.context_settings)
-    found: dict[str, set[str]] = {}
+    by_name: dict[str, set[str]] = {}
     for name in COMMANDS:
         command = cli.get_command(above, name)
         assert command is not None
         inner = command.commands.values() if isinstance(command, click.Group) else ()
-        params = [one for each in (command, *inner) for one in each.params]
-        options = [option for one in params for option in (*one.opts, *one.secondary_opts)]
-        found[name] = {"--help", "-h", *(option for option in options if option.startswith("-"))}
-    return found
+        params = [param for each in (command, *inner) for param in each.params]
+        options = [option for param in params for option in (*param.opts, *param.secondary_opts)]
+        by_name[name] = {"--help", "-h", *(option for option in options if option.startswith("-"))}
+    return by_name
 
 
 def test_the_overview_names_every_transform(generated: ModuleType) -> None:
@@ -74,8 +74,8 @@ def test_the_readme_is_short_and_covers_what_there_is(generated: ModuleType) -> 
               for kind in ("preserving", "control"))
         for name in order
     ]  # fmt: skip
-    told = re.findall(r"\((\d+)[a-z ]*(?:,| and) (\d+)(?: controls)?\)", text)
-    assert [(int(keeping), int(changing)) for keeping, changing in told] == counts
+    counted = re.findall(r"\((\d+)[a-z ]*(?:,| and) (\d+)(?: controls)?\)", text)
+    assert [(int(keeping), int(changing)) for keeping, changing in counted] == counts
     rows = {row[1]: row[2] for row in re.finditer(r"^\| (\w+) \| (.*) \|$", text, re.MULTILINE)}
     assert [name for name in TASKS.built_in if name.replace("-", " ") not in rows["tasks"]] == []
     assert f" {len(DATA_SETS)} kinds are read in their own columns" in rows["data"]

@@ -44,8 +44,8 @@ class GoPackage:
         moves = transform.propose(source, Random(0))
         if isinstance(moves, Refused):
             return moves.reason
-        found = transform.apply(source, moves)
-        return str(found.reason if isinstance(found, Refused) else found.source)
+        rewritten = transform.apply(source, moves)
+        return str(rewritten.reason if isinstance(rewritten, Refused) else rewritten.source)
 
     def renamed(self, source: str, old: str, new: str) -> str:
         """The text after one renaming, or the reason to refuse it."""
@@ -56,8 +56,8 @@ class GoPackage:
             names = transform.names(source)
         numbers = [number for number, name in names.current.items() if name == old]
         moves = tuple(Move(kind="rename", site=number, value=new, note="") for number in numbers[:1])
-        found = transform.apply(source, moves)
-        return str(found.reason if isinstance(found, Refused) else found.source)
+        rewritten = transform.apply(source, moves)
+        return str(rewritten.reason if isinstance(rewritten, Refused) else rewritten.source)
 
 
 @pytest.fixture
@@ -90,8 +90,8 @@ def go(monkeypatch: pytest.MonkeyPatch) -> GoPackage:
 def test_a_name_is_renamed_wherever_it_is_the_variable(go: GoPackage, body: str, new: dict[str, int]) -> None:
     source = f"func f() {{\n\t{body}\n}}\n"
     for name, count in new.items():
-        found = go.renamed(source, name, "fresh")
-        assert found.count("fresh") == count, found
+        text = go.renamed(source, name, "fresh")
+        assert text.count("fresh") == count, text
 
 
 @pytest.mark.parametrize(
@@ -387,12 +387,12 @@ def outputs(folder: Path, *names: str) -> dict[str, str]:
     words = ["go", "build", "-o", "bin/", *(f"./{name}" for name in names)]
     built = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
-    told = {}
+    printed = {}
     for name in names:
         # Any bytes: a text of the program is not UTF-8.
         done = subprocess.run([folder / "bin" / name], capture_output=True, encoding="latin-1", check=True)
-        told[name] = done.stdout
-    return told
+        printed[name] = done.stdout
+    return printed
 
 
 @needs_go
@@ -402,13 +402,13 @@ def test_programs_do_what_they_did(go: GoPackage, site: Path, folder: Path) -> N
     keeping = [name for name, entry in go.record.GO.transforms.items() if entry.kind == "preserving"]
     rows = {**{name: [name] for name in keeping}, "together": keeping}
     for name, chosen in rows.items():
-        words = [word for one in chosen for word in ("--transform", one)]
+        words = [word for name in chosen for word in ("--transform", name)]
         run(site, folder, "transform", "code", *words, "--out", name)
         assert (folder / name / "main.go").read_text("utf-8") != PROGRAM, name
-    told = outputs(folder, "code", *rows)
-    assert len(told["code"].splitlines()) > 15
+    printed = outputs(folder, "code", *rows)
+    assert len(printed["code"].splitlines()) > 15
     for name in rows:
-        assert told[name] == told["code"], name
+        assert printed[name] == printed["code"], name
 
 
 @needs_go
@@ -417,7 +417,7 @@ def test_controls_do_something_else(go: GoPackage, site: Path, folder: Path) -> 
     controls = [name for name, entry in go.record.GO.transforms.items() if entry.kind == "control"]
     for name in controls:
         run(site, folder, "transform", "code", "--transform", name, "--out", name)
-    told = outputs(folder, "code", *controls)
-    assert len(told) > 4
+    printed = outputs(folder, "code", *controls)
+    assert len(printed) > 4
     for name in controls:
-        assert told[name] != told["code"], name
+        assert printed[name] != printed["code"], name

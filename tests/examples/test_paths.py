@@ -63,7 +63,7 @@ def test_a_buyer_compares_two_endpoints(tmp_path: Path) -> None:
     words = [sys.executable, script, "small", "large", "--corpus", "stdlib:textwrap", "--limit", "8"]
     with serving(naive) as endpoint:
         done = started(*words, "--base-url", endpoint.url, cwd=tmp_path, OPENAI_API_KEY="sk-FAKE")
-        asked = {one.body["model"] for one in endpoint.asked}
+        asked = {request.body["model"] for request in endpoint.asked}
     assert done.returncode == 0, done.stderr[-2000:]
     assert asked == {"small", "large"}
     assert re.search(r"openai/large: 0 of \d+ samples changed", done.stdout), done.stdout
@@ -118,7 +118,7 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     pytest.importorskip("pandas")
     monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
     place = EXAMPLES / "notebook" / "first_audit.ipynb"
-    cells = [one for one in json.loads(place.read_text("utf-8"))["cells"] if one["cell_type"] == "code"]
+    cells = [cell for cell in json.loads(place.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
     assert all(not cell["outputs"] for cell in cells), "outputs are not kept in the repository"
     try:
         import ipykernel  # noqa: F401
@@ -133,5 +133,5 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         folder = {"metadata": {"path": str(tmp_path)}}
         nbclient.NotebookClient(notebook, timeout=120, resources=folder).execute()
         shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-        assert any("text/html" in one.get("data", {}) for one in shown), "a run shows its tables"
+        assert any("text/html" in output.get("data", {}) for output in shown), "a run shows its tables"
     assert "rename" in (tmp_path / "audit.html").read_text("utf-8")

@@ -168,10 +168,10 @@ def test_pip_installs_every_example(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
     listed = run(tmp_path / "site", tmp_path, "list", "--format", "json")
-    found = {kind: {row["name"] for row in rows} for kind, rows in json.loads(listed).items()}
-    assert "return-comments" in found["transforms"]
-    assert "has-loop" in found["tasks"]
-    assert "plain/MODEL" in found["models"]
+    installed = {kind: {row["name"] for row in rows} for kind, rows in json.loads(listed).items()}
+    assert "return-comments" in installed["transforms"]
+    assert "has-loop" in installed["tasks"]
+    assert "plain/MODEL" in installed["models"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -43,23 +43,23 @@ FOUND = [
 
 def test_the_curve_counts_samples_by_queries() -> None:
     spe, vanilla = with_attacks(summary(), FOUND).models
-    (found,) = spe.attacks
-    assert found.curve == (1, 1, 1, 2, 2, 2, 2, 2)
-    assert (found.violated.count, found.violated.total, found.certified, found.queries) == (2, 3, 1, 13)
-    assert found.not_attacked == {"no perturbation could be applied": 1}
+    (attack,) = spe.attacks
+    assert attack.curve == (1, 1, 1, 2, 2, 2, 2, 2)
+    assert (attack.violated.count, attack.violated.total, attack.certified, attack.queries) == (2, 3, 1, 13)
+    assert attack.not_attacked == {"no perturbation could be applied": 1}
     assert vanilla.attacks == ()
 
 
 def test_a_sample_of_several_trials_is_one_unit() -> None:
     again = [replace(each, seed=1) for each in FOUND]
-    (found,) = with_attacks(summary(), FOUND + again).models[0].attacks
-    assert (found.violated.count, found.violated.total, found.violated.clusters) == (4, 6, 3)
+    (attack,) = with_attacks(summary(), FOUND + again).models[0].attacks
+    assert (attack.violated.count, attack.violated.total, attack.violated.clusters) == (4, 6, 3)
 
 
 def test_the_table_and_the_json_hold_it() -> None:
     made = with_attacks(summary(), FOUND)
     assert Summary.from_json(made.to_json()) == made
-    sheet = next(one for one in sheets(made) if one.title == "Worst-case search")
+    sheet = next(sheet for sheet in sheets(made) if sheet.title == "Worst-case search")
     assert [column.head for column in sheet.columns[2:4]] == ["by 1", "by 4"]
     assert [cell.lines[0] for cell in sheet.rows[0]][:5] == ["spe", "random, 8", "1", "2", "66.7 %"]
-    assert not [one for one in sheets(summary()) if one.title == "Worst-case search"]
+    assert not [sheet for sheet in sheets(summary()) if sheet.title == "Worst-case search"]

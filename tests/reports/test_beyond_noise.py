@@ -36,7 +36,7 @@ def asked(
 
 
 def row(model: ModelSummary, name: str = "rename") -> ByTransform:
-    return next(one for one in model.by_transform if one.transform == name)
+    return next(entry for entry in model.by_transform if entry.transform == name)
 
 
 def test_pairs_of_one_sample_by_hand() -> None:
@@ -57,19 +57,19 @@ def test_a_sample_is_compared_on_as_many_variants_as_repeats() -> None:
         asked("both", [B, A], [B, A]),
         asked("noise", [A, A], [A, B]),
     )
-    found = row(model)
-    assert shares(found.violations) == (4, 5)
-    assert shares(found.noise) == (2, 5)
-    assert found.excess == sample_excess([(0, 0), (1, 0), (1, 0), (1, 1), (0, 1)])
-    assert found.excess.points == pytest.approx(1 / 5)
-    assert (found.violated_steady, found.unsteady_kept) == (2, 1)
+    entry = row(model)
+    assert shares(entry.violations) == (4, 5)
+    assert shares(entry.noise) == (2, 5)
+    assert entry.excess == sample_excess([(0, 0), (1, 0), (1, 0), (1, 1), (0, 1)])
+    assert entry.excess.points == pytest.approx(1 / 5)
+    assert (entry.violated_steady, entry.unsteady_kept) == (2, 1)
     assert model.repeats == Repeats(per_sample=2, stages=2)
 
 
 def test_variants_and_repeats_count_in_their_order_and_not_in_that_of_the_records() -> None:
-    one = asked("a", [A, A, B], [A, A])
-    turned = replace(one, verdicts=one.verdicts[::-1], after_scores=one.after_scores[::-1])
-    assert made(turned) == made(one)
+    record = asked("a", [A, A, B], [A, A])
+    turned = replace(record, verdicts=record.verdicts[::-1], after_scores=record.after_scores[::-1])
+    assert made(turned) == made(record)
 
 
 def test_of_several_transforms_the_first_variants_are_compared() -> None:
@@ -105,20 +105,20 @@ def test_one_unsteady_sample_ends_that() -> None:
 
 def test_a_run_without_repeats_has_no_excess_and_all_its_violations() -> None:
     model = made(audited("m", sample("a"), before=A, after={"rename": [A, B]}), hosted=False)
-    found = row(model)
-    assert (found.noise.total, found.excess, found.pair_excess) == (0, Excess(), Excess())
-    assert (found.violated_steady, found.unsteady_kept) == (1, 0)
+    entry = row(model)
+    assert (entry.noise.total, entry.excess, entry.pair_excess) == (0, Excess(), Excess())
+    assert (entry.violated_steady, entry.unsteady_kept) == (1, 0)
     assert model.repeats == Repeats()
     assert model.score.drop_excess == Excess()
 
 
 def test_a_sample_whose_repeats_failed_is_in_no_excess() -> None:
     model = made(asked("a", [B, B], [None, None]), asked("b", [A, A], [A, A]))
-    found = row(model)
-    assert shares(found.violations) == (1, 2)
-    assert (found.noise.total, found.excess.samples, found.excess.points) == (1, 1, 0.0)
+    entry = row(model)
+    assert shares(entry.violations) == (1, 2)
+    assert (entry.noise.total, entry.excess.samples, entry.excess.points) == (1, 1, 0.0)
     # Nothing shows that it is unsteady.
-    assert found.violated_steady == 1
+    assert entry.violated_steady == 1
     assert model.repeats.per_sample == 2
 
 
@@ -146,25 +146,25 @@ def test_the_criterion_of_the_task_compares_repeats_and_variants() -> None:
 def test_the_trials_of_a_sample_are_one_cluster() -> None:
     first = [asked("a", [B], [A]), asked("b", [A], [A])]
     second = [asked("a", [B], [B]), asked("b", [B], [A])]
-    found = summarise([(0, first), (1, second)], task=Subtokens(), header=header("m")).models[0]
+    model = summarise([(0, first), (1, second)], task=Subtokens(), header=header("m")).models[0]
     # Violated 1, 0, 1, 1 and unsteady 0, 0, 1, 0, so a has (1 + 0) / 2, and b (0 + 1) / 2.
-    assert row(found).excess.points == pytest.approx(3 / 4 - 1 / 4)
-    assert row(found).excess == pair_excess([Fraction(1, 2), Fraction(1, 2)])
-    assert shares(row(found).noise) == (1, 4)
-    assert row(found).noise.clusters == 2
-    assert (found.trials[0].excess.points, found.trials[1].excess.points) == (0.5, 0.5)
+    assert row(model).excess.points == pytest.approx(3 / 4 - 1 / 4)
+    assert row(model).excess == pair_excess([Fraction(1, 2), Fraction(1, 2)])
+    assert shares(row(model).noise) == (1, 4)
+    assert row(model).noise.clusters == 2
+    assert (model.trials[0].excess.points, model.trials[1].excess.points) == (0.5, 0.5)
 
 
 def test_the_drop_beyond_noise_compares_the_worst_of_as_many() -> None:
     # The right answer is 2.0, so errors are 0 (first), 1 and 0.5 (variants), 0.5 and 0 (repeats).
-    one = audited(
+    record = audited(
         "m",
         sample("a", 2.0),
         before=2.0,
         after={"rename": [1.0, 4.0, 20.0], "identity": [3.0, 2.0]},
         task=Error(),
     )
-    score = made(one, task=Error()).score
+    score = made(record, task=Error()).score
     assert score.drop == pytest.approx(9.0)
     assert score.repeat_worst_sample == pytest.approx(0.5)
     # The first two variants: errors 0.5 and 1.
@@ -227,18 +227,18 @@ def test_noise_alone_shows_no_effect_and_an_effect_is_shown_through_noise(seed: 
 
 def test_a_summary_of_schema_2_is_read_without_an_excess() -> None:
     summary = summarise([(0, list(noisy(0.05, 0.1, samples=20)))], task=Subtokens(), header=header("m"))
-    found = json.loads(summary.to_json())
+    fields = json.loads(summary.to_json())
     new = ("noise_samples", "excess", "pair_excess", "sensitivity_excess")
-    for model in found["models"]:
-        for one in (model, *model["trials"]):
+    for model in fields["models"]:
+        for part in (model, *model["trials"]):
             for name in new:
-                del one[name]
-            del one["score"]["drop_excess"], one["score"]["repeat_worst_sample"]
+                del part[name]
+            del part["score"]["drop_excess"], part["score"]["repeat_worst_sample"]
         del model["hosted"], model["repeats"]
         for each in model["by_transform"]:
             for name in ("noise", "excess", "pair_excess", "violated_steady", "unsteady_kept"):
                 del each[name]
-    read = Summary.from_json(json.dumps(found | {"schema": 2}))
+    read = Summary.from_json(json.dumps(fields | {"schema": 2}))
     (model,) = read.models
     assert model.violations == summary.models[0].violations
     assert model.repeats == Repeats(per_sample=1, stages=1)
@@ -256,11 +256,11 @@ def test_the_example_of_the_documentation_has_these_numbers() -> None:
     for kind, (times, one, two, first, second, violated, unsteady, _, difference) in enumerate(rows):
         # A stands for the first answer.
         words = [A if letter == "A" else (letter,) for letter in (one, two, first, second)]
-        found = [asked(f"{kind} {n}", words[:2], words[2:]) for n in range(int(times))]
-        alone = row(made(*found))
+        group = [asked(f"{kind} {n}", words[:2], words[2:]) for n in range(int(times))]
+        alone = row(made(*group))
         assert (alone.violations.rate, alone.noise.rate) == (violated == "yes", unsteady == "yes")
         assert alone.pair_excess.points == pytest.approx(float(Fraction(difference)))
-        records += found
+        records += group
         expected += [Fraction(difference)] * int(times)
     whole = row(made(*records))
     assert shares(whole.violations) == (4, 10)
@@ -278,16 +278,16 @@ def test_ten_samples_by_hand() -> None:
         *(asked(f"noisy{n}", [A, A], [B, A]) for n in range(1)),
         *(asked(f"held{n}", [A, A], [A, A]) for n in range(5)),
     ]
-    found = row(made(*records))
-    assert shares(found.violations) == (4, 10)
-    assert shares(found.noise) == (2, 10)
-    assert found.excess.points == pytest.approx(0.2)
-    assert (found.violated_steady, found.unsteady_kept) == (3, 1)
+    entry = row(made(*records))
+    assert shares(entry.violations) == (4, 10)
+    assert shares(entry.noise) == (2, 10)
+    assert entry.excess.points == pytest.approx(0.2)
+    assert (entry.violated_steady, entry.unsteady_kept) == (3, 1)
     # moved: 6 of 6 pairs, 0 of 3 originals: 1. both: C differs from all three originals, A from D: 4 of 6,
     # minus 2 of 3: 0. noisy: A differs from B, twice: 2 of 6, minus 2 of 3: -1/3.
     differences = [Fraction(1)] * 3 + [Fraction(0)] * 6 + [Fraction(-1, 3)]
-    assert found.pair_excess == pair_excess(sorted(differences))
-    assert found.pair_excess.points == pytest.approx(0.2667, abs=1e-4)
+    assert entry.pair_excess == pair_excess(sorted(differences))
+    assert entry.pair_excess.points == pytest.approx(0.2667, abs=1e-4)
     # Of the 16 signs of four differences, those with a sum of at least 8/3: + + + + and + + + -; twice.
-    assert found.pair_excess.p == pytest.approx(4 / 16)
+    assert entry.pair_excess.p == pytest.approx(4 / 16)
     assert flips(differences) == pytest.approx(0.25)

@@ -37,19 +37,19 @@ def records(
                 name: [random.choice(answers) for _ in range(random.randint(1, 4))]
                 for name in random.sample(["reorder", "rename", "rename-merging"], 2)
             }
-            found = audited(model, of, before=random.choice([*answers, None]), after=after, task=Equal())
-            made.append(_labelled(found, random.choice(labels)))
+            record = audited(model, of, before=random.choice([*answers, None]), after=after, task=Equal())
+            made.append(_labelled(record, random.choice(labels)))
     random.shuffle(made)
     return made
 
 
-def _labelled(found: Audited, label: Answer | None) -> Audited:
+def _labelled(record: Audited, label: Answer | None) -> Audited:
     """The record with another label; the scores stay as they are."""
-    of = replace(found.sample, label=label)  # type: ignore[arg-type]
+    of = replace(record.sample, label=label)  # type: ignore[arg-type]
     verdicts = [
-        replace(verdict, perturbed=replace(verdict.perturbed, sample=of)) for verdict in found.verdicts
+        replace(verdict, perturbed=replace(verdict.perturbed, sample=of)) for verdict in record.verdicts
     ]
-    return replace(found, sample=of, verdicts=tuple(verdicts))
+    return replace(record, sample=of, verdicts=tuple(verdicts))
 
 
 class Equal(Subtokens):
@@ -77,8 +77,8 @@ def test_sums_of_parts_give_what_the_answers_give(
     class Own(type(task)):  # type: ignore[misc]
         def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
             seen.append(len(answers))
-            found: float | None = super().corpus_score(answers)
-            return found
+            score: float | None = super().corpus_score(answers)
+            return score
 
     seen: list[int] = []
     own = Own(**{each.name: getattr(task, each.name) for each in fields(task)})  # type: ignore[arg-type]
@@ -102,11 +102,11 @@ def test_texts_are_not_kept() -> None:
 
     tracemalloc.start()
     try:
-        found = summarise([(0, stream())], task=FUNCTION_NAME, header=HEADER)
+        summary = summarise([(0, stream())], task=FUNCTION_NAME, header=HEADER)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert found.models[0].pairs.total == 1800
+    assert summary.models[0].pairs.total == 1800
     assert most < 3_000_000
 
 

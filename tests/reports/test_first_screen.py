@@ -28,13 +28,13 @@ def of(count: int, total: int) -> Rate:
     return rate({f"s{n}": (int(n < count), 1) for n in range(total)}, seed=0)
 
 
-def row(transform: str, found: Rate, kind: Kind = "preserving") -> ByTransform:
+def row(transform: str, changed: Rate, kind: Kind = "preserving") -> ByTransform:
     return ByTransform(
         transform=transform,
         kind=kind,
-        violations=found,
-        pairs=found,
-        applied=found.total,
+        violations=changed,
+        pairs=changed,
+        applied=changed.total,
         unjudged=0,
         not_applied={},
         evidence={},
@@ -50,7 +50,7 @@ def model(
     noise: Rate | None = None,
     families: Sequence[ByFamily] = (),
 ) -> ModelSummary:
-    pooled = of(sum(one.violations.count for one in rows), sum(one.violations.total for one in rows))
+    pooled = of(sum(entry.violations.count for entry in rows), sum(entry.violations.total for entry in rows))
     return ModelSummary(
         model=name,
         fingerprint=name,
@@ -84,9 +84,9 @@ def lead(*models: ModelSummary) -> tuple[str, ...]:
     return first_screen(summary(*models)).lead
 
 
-def shown(found: Summary, width: int) -> list[str]:
+def shown(report: Summary, width: int) -> list[str]:
     target = io.StringIO()
-    show_sheets([first_screen(found)], Console(file=target, width=width, color_system=None))
+    show_sheets([first_screen(report)], Console(file=target, width=width, color_system=None))
     return target.getvalue().splitlines()
 
 
@@ -97,21 +97,21 @@ def test_a_transform_that_executions_disprove_is_named() -> None:
         evidence={"executed": 5, "analysis": 3},
     )
     some = replace(row("confirmed/reorder", of(0, 9)), not_applied={"execution differs": 4})
-    found = lead(model("spe", [wrong, some]), model("symc", [wrong, some]))
-    told = [line for line in found if "does not keep the meaning" in line]
-    assert told == [
+    lines = lead(model("spe", [wrong, some]), model("symc", [wrong, some]))
+    warnings = [line for line in lines if "does not keep the meaning" in line]
+    assert warnings == [
         "theirs does not keep the meaning: 10 of 15 executed variants behaved differently and were left out. "
         "Its rate may count others that were not executed."
     ]
 
 
 def test_a_sentence_says_who_kept_every_answer_and_who_did_not() -> None:
-    found = lead(
+    lines = lead(
         model("spe", [row("reorder", of(0, 112))]),
         model("symc", [row("reorder", of(0, 112))]),
         model("vanilla", [row("reorder", of(31, 112))]),
     )
-    assert found == (
+    assert lines == (
         "reorder: spe and symc kept every answer on 112 samples; vanilla changed 31/112 (27.7 %, 20.2–36.6).",
     )
 
@@ -150,15 +150,15 @@ def test_a_transform_that_no_sample_could_be_judged_under_is_named() -> None:
 def test_many_transforms_become_their_worst_families() -> None:
     names = [f"t{n}" for n in range(MOST + 1)]
     families = [ByFamily(family=f"f{n}", violations=of(n, 20)) for n in range(MOST + 2)]
-    found = first_screen(summary(model("m", [row(name, of(1, 9)) for name in names], families=families)))
-    assert [column.head for column in found.columns[3:-3]] == ["f2", "f3", "f4", "f5"]
-    assert found.lead[-1].startswith("No model changed more answers under 2 other families of edits")
+    sheet = first_screen(summary(model("m", [row(name, of(1, 9)) for name in names], families=families)))
+    assert [column.head for column in sheet.columns[3:-3]] == ["f2", "f3", "f4", "f5"]
+    assert sheet.lead[-1].startswith("No model changed more answers under 2 other families of edits")
 
 
 def test_orders_by_names_only_have_their_column_and_their_warning() -> None:
-    found = first_screen(summary(model("m", [row("paper/reorder", of(2, 9), "paper")])))
-    assert [column.head for column in found.columns[3:4]] == ["paper/reorder"]
-    assert "which may change the meaning" in found.lead[-1]
+    sheet = first_screen(summary(model("m", [row("paper/reorder", of(2, 9), "paper")])))
+    assert [column.head for column in sheet.columns[3:4]] == ["paper/reorder"]
+    assert "which may change the meaning" in sheet.lead[-1]
 
 
 @pytest.mark.parametrize("name", ["confirmed/reorder", "hygienic/rename"])
@@ -182,10 +182,10 @@ def test_it_has_at_most_40_lines_of_80_columns(number: int) -> None:
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 80
     text = " ".join(lines)
-    for one in models:
-        assert one.model in text
-        for found in one.by_transform:
-            assert f"{found.violations.count}/{found.violations.total}" in text
+    for subject in models:
+        assert subject.model in text
+        for entry in subject.by_transform:
+            assert f"{entry.violations.count}/{entry.violations.total}" in text
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_no_number_is_cut_at_any_width(width: int) -> None:
     lines = shown(summary(made, replace(made, model="another-model")), width)
     assert max(map(len, lines)) <= width
     text = " ".join(" ".join(lines).split())
-    assert all(one in text for one in ("0/400", "111/400", "399/400", "another-model", "21.0"))
+    assert all(word in text for word in ("0/400", "111/400", "399/400", "another-model", "21.0"))
 
 
 def repeated(name: str, share: float, effect: float, *, seed: int = 0, repeats: int = 4) -> list[Audited]:
@@ -234,34 +234,34 @@ def repeated(name: str, share: float, effect: float, *, seed: int = 0, repeats: 
 
 def screen(*models: list[Audited], hosted: bool = True) -> Summary:
     named = header(*(each[0].model for each in models))
-    named = replace(named, models=tuple(replace(one, hosted=hosted) for one in named.models))
-    return summarise([(0, [one for each in models for one in each])], task=Subtokens(), header=named)
+    named = replace(named, models=tuple(replace(subject, hosted=hosted) for subject in named.models))
+    return summarise([(0, [record for each in models for record in each])], task=Subtokens(), header=named)
 
 
 def test_without_noise_the_screen_has_rates_and_the_bound_of_the_noise() -> None:
-    found = screen(repeated("m", 0.0, 0.2, repeats=1), hosted=False)
-    text = "\n".join(shown(found, 80))
+    report = screen(repeated("m", 0.0, 0.2, repeats=1), hosted=False)
+    text = "\n".join(shown(report, 80))
     assert "rename: m changed 28/200 (14.0 %, 9.9–19.5)." in text
     assert "beyond" not in text
-    assert [cell.lines for cell in first_screen(found).rows[0]][-1] == ("0 %", "<1.9 %", "0/200")
+    assert [cell.lines for cell in first_screen(report).rows[0]][-1] == ("0 %", "<1.9 %", "0/200")
 
 
 def test_noise_without_an_effect_is_said_to_show_none() -> None:
-    found = screen(repeated("m", 0.05, 0.0))
-    (row,) = (one for one in found.models[0].by_transform if one.transform == "rename")
+    report = screen(repeated("m", 0.05, 0.0))
+    (row,) = (entry for entry in report.models[0].by_transform if entry.transform == "rename")
     assert (row.violations.rate or 0) > 0.15
-    told = first_screen(found)
-    assert told.lead[1].startswith("rename: m changed ")
-    assert told.lead[1].endswith("), so no effect is shown.")
-    assert told.lead[-1] == "m is noisy: its numbers are what edits changed beyond what asking again did."
-    assert told.rows[0][4].lines == wording.excess_lines(row.excess, row.noise)
+    sheet = first_screen(report)
+    assert sheet.lead[1].startswith("rename: m changed ")
+    assert sheet.lead[1].endswith("), so no effect is shown.")
+    assert sheet.lead[-1] == "m is noisy: its numbers are what edits changed beyond what asking again did."
+    assert sheet.rows[0][4].lines == wording.excess_lines(row.excess, row.noise)
 
 
 @pytest.mark.slow
 def test_an_effect_is_shown_through_noise_and_the_other_edit_shows_none() -> None:
-    found = screen(repeated("m", 0.05, 0.15))
-    told = first_screen(found)
-    rename, reorder, *_ = sorted(told.lead)[1:]
+    report = screen(repeated("m", 0.05, 0.15))
+    sheet = first_screen(report)
+    rename, reorder, *_ = sorted(sheet.lead)[1:]
     assert rename.startswith("rename: m changed ")
     assert rename.endswith("), so an effect is shown.")
     assert reorder.endswith("), so no effect is shown.")
@@ -301,7 +301,7 @@ def test_a_noisy_model_that_ignores_controls_is_told() -> None:
     model_ = screen(deaf).models[0]
     assert model_.sensitivity.count > 0
     assert wording.ignores(model_)
-    assert any("may not read the edits" in told for told in first_screen(screen(deaf)).lead)
+    assert any("may not read the edits" in sentence for sentence in first_screen(screen(deaf)).lead)
 
 
 def test_a_sentence_does_not_contradict_the_interval_beside_it() -> None:

@@ -17,8 +17,8 @@ def caught(samples: int, rise: float, churn: float, *, alpha: float, margin: flo
         gone = sum(draw.random() < churn for _ in range(samples))
         changes = [SampleChange(False, True)] * appeared + [SampleChange(True, False)] * gone
         changes += [SampleChange(False, False)] * max(0, samples - len(changes))
-        found = paired_rise(changes)
-        failed += found.p <= alpha and found.rise > margin
+        tested = paired_rise(changes)
+        failed += tested.p <= alpha and tested.rise > margin
     return failed / runs
 
 
@@ -26,9 +26,9 @@ def caught(samples: int, rise: float, churn: float, *, alpha: float, margin: flo
 @pytest.mark.parametrize("churn", [0.0, 0.02])
 @pytest.mark.parametrize("tests", [1, 4])
 def test_drawn_runs_fail_as_often_as_planned(churn: float, tests: int) -> None:
-    found = plan(alpha=0.01, margin=0.01, tests=tests, churn=churn, samples=150)
-    assert any(row.rise >= 0.05 for row in found.rows)
-    for row in found.rows:
+    planned = plan(alpha=0.01, margin=0.01, tests=tests, churn=churn, samples=150)
+    assert any(row.rise >= 0.05 for row in planned.rows)
+    for row in planned.rows:
         if row.rise < 0.05:
             continue
         assert caught(150, row.rise, churn, alpha=0.01 / tests, margin=0.01) == pytest.approx(
@@ -60,7 +60,7 @@ def test_more_is_needed_for_smaller_rises_more_tests_and_more_noise() -> None:
 
 
 def test_a_rise_within_the_margin_cannot_be_planned_for() -> None:
-    found = plan(alpha=0.01, margin=0.1, tests=1, samples=50)
-    assert [row.rise for row in found.rows] == [0.2]
-    (sheet,) = plan_sheets(found)
+    planned = plan(alpha=0.01, margin=0.1, tests=1, samples=50)
+    assert [row.rise for row in planned.rows] == [0.2]
+    (sheet,) = plan_sheets(planned)
     assert len(sheet.columns) == len(sheet.rows[0]) == 5

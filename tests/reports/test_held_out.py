@@ -22,8 +22,8 @@ def scored(name: str, rename: Scores, *, fingerprint: str = "1", **others: Score
     pairs = [
         ScoredPair(model="m", sample=sample, transform=transform, before=1.0, after=after)
         for transform, samples in {"rename": rename, **others}.items()
-        for sample, found in samples.items()
-        for after in found
+        for sample, scores in samples.items()
+        for after in scores
     ]
     made = run(name, {"m": (fingerprint, 0.0)}, corpus=name, flips=False)
     return dataclasses.replace(made, scored=tuple(pairs))
@@ -41,58 +41,58 @@ def test_the_drops_and_their_difference_are_over_samples() -> None:
     assert (row.public_drop.samples, row.public_original) == (100, 1.0)
     assert row.difference.value == pytest.approx(0.3)
     # Each variant counted as a sample of its own would give the same means and another interval.
-    more = scored("public", {name: [*found, *found] for name, found in samples(80, 20).items()})
+    more = scored("public", {name: [*scores, *scores] for name, scores in samples(80, 20).items()})
     assert compare([more], held_out=held).held_out == (row,)
 
 
 def test_the_interval_joins_those_of_both_drops() -> None:
-    found = difference(Estimate(value=0.4, low=0.36, high=0.5), Estimate(value=0.1, low=0.04, high=0.13))
+    estimate = difference(Estimate(value=0.4, low=0.36, high=0.5), Estimate(value=0.1, low=0.04, high=0.13))
     # 0.05 = √(0.04² + 0.03²), and 0.1166 = √(0.1² + 0.06²).
-    assert [found.value, found.low, found.high] == pytest.approx([0.3, 0.25, 0.41662], abs=1e-5)
+    assert [estimate.value, estimate.low, estimate.high] == pytest.approx([0.3, 0.25, 0.41662], abs=1e-5)
 
 
 def test_equal_drops_are_not_told_apart() -> None:
-    found = compare([scored("public", samples(30, 70))], held_out=scored("own", samples(28, 72)))
-    (told,) = verdict(found)
-    assert "drops by amounts that are not told apart: +15.0 points on public against +14.0 on own" in told
+    comparison = compare([scored("public", samples(30, 70))], held_out=scored("own", samples(28, 72)))
+    (sentence,) = verdict(comparison)
+    assert "drops by amounts that are not told apart: +15.0 points on public against +14.0 on own" in sentence
 
 
 def test_every_format_has_the_rows_and_what_they_show() -> None:
-    found = compare([scored("public", samples(80, 20))], held_out=scored("own", samples(20, 80)))
-    text = markdown(found)
+    comparison = compare([scored("public", samples(80, 20))], held_out=scored("own", samples(20, 80)))
+    text = markdown(comparison)
     assert "drops more on the public set: +40.0 points on public against +10.0 on own, 30.0 apart" in text
     assert SHOWS in text
     assert SHOWS_NOT in text
-    data = json.loads(found.to_json())
+    data = json.loads(comparison.to_json())
     assert data["notes"][-2:] == [SHOWS, SHOWS_NOT]
     assert data["held_out"][0]["difference"]["low"] > 0
-    assert Comparison.from_json(found.to_json()) == found
+    assert Comparison.from_json(comparison.to_json()) == comparison
 
 
 def test_the_shift_of_probability_stands_beside_the_drop() -> None:
-    def shifted(one: ComparedRun, by: float) -> ComparedRun:
-        pairs = tuple(dataclasses.replace(pair, shift=by) for pair in one.scored)
-        return dataclasses.replace(one, scored=pairs)
+    def shifted(compared: ComparedRun, by: float) -> ComparedRun:
+        pairs = tuple(dataclasses.replace(pair, shift=by) for pair in compared.scored)
+        return dataclasses.replace(compared, scored=pairs)
 
     public, held = scored("public", samples(80, 20)), scored("own", samples(20, 80))
     assert "shift" not in markdown(compare([public], held_out=held))
-    found = compare([shifted(public, 0.5)], held_out=shifted(held, 0.125))
-    (row,) = found.held_out
+    comparison = compare([shifted(public, 0.5)], held_out=shifted(held, 0.125))
+    (row,) = comparison.held_out
     assert (row.public_shift.value, row.held_out_shift.value) == (0.5, 0.125)
     assert row.shift_difference.value == pytest.approx(0.375)
-    assert "+37.5, " in markdown(found)
+    assert "+37.5, " in markdown(comparison)
 
 
 def test_only_edits_of_both_sets_count() -> None:
     public = scored("public", samples(80, 20), reorder={"s0": [0.0]})
-    found = compare([public], held_out=scored("own", samples(20, 80)))
-    assert found.held_out[0].public_drop.points == 0.4
-    assert found.held_out[0].transforms == ("rename",)
-    assert "m: only edits of both sets count, so not reorder" in found.notes
+    comparison = compare([public], held_out=scored("own", samples(20, 80)))
+    assert comparison.held_out[0].public_drop.points == 0.4
+    assert comparison.held_out[0].transforms == ("rename",)
+    assert "m: only edits of both sets count, so not reorder" in comparison.notes
 
 
 def test_held_out_samples_with_a_published_text_do_not_count() -> None:
-    def asked(one: ComparedRun, inputs: Mapping[str, str]) -> ComparedRun:
+    def asked(compared: ComparedRun, inputs: Mapping[str, str]) -> ComparedRun:
         flip = Flip(
             model="m",
             seed=0,
@@ -104,13 +104,13 @@ def test_held_out_samples_with_a_published_text_do_not_count() -> None:
             violated=False,
         )
         flips = [dataclasses.replace(flip, sample=name, input=text) for name, text in inputs.items()]
-        return dataclasses.replace(one, flips=tuple(flips))
+        return dataclasses.replace(compared, flips=tuple(flips))
 
     public = asked(scored("public", samples(80, 20)), {"s7": "known"})
     held = asked(scored("own", samples(20, 80)), {"s0": "known", "s1": "own"})
-    found = compare([public], held_out=held)
-    assert found.held_out[0].held_out_drop.samples == 99
-    assert any(note.startswith("1 sample of own has the text of one of public") for note in found.notes)
+    comparison = compare([public], held_out=held)
+    assert comparison.held_out[0].held_out_drop.samples == 99
+    assert any(note.startswith("1 sample of own has the text of one of public") for note in comparison.notes)
 
 
 @pytest.mark.parametrize(

@@ -70,9 +70,9 @@ def test_a_model_that_ignores_the_code_passes_whatever_its_noise(seed: int) -> N
     run = noisy(seed)
     rates = [row.violations.rate or 0 for row in run.summary.models[0].by_transform if row.kind != "control"]
     assert max(rates) > 0.1, "the rate alone is above the limit"
-    found = limited(run)
-    assert found.passed
-    assert all(check.value < 0.05 for check in found.checks if check.value is not None)
+    decision = limited(run)
+    assert decision.passed
+    assert all(check.value < 0.05 for check in decision.checks if check.value is not None)
     # And without --allow-insensitive the same model fails, because it is dead.
     asked = gate(run, Limits(max_violation_rate=0.1))
     assert {check.name for check in asked.of("failed")} == {"reaction", "one answer"} or (
@@ -83,10 +83,10 @@ def test_a_model_that_ignores_the_code_passes_whatever_its_noise(seed: int) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_model_that_moves_with_the_code_fails_under_the_same_noise(seed: int) -> None:
-    found = limited(noisy(seed, moved=0.3))
-    assert found.outcome == "failed"
-    assert {check.transform for check in found.of("failed")} == set(TRANSFORMS)
-    for check in found.of("failed"):
+    decision = limited(noisy(seed, moved=0.3))
+    assert decision.outcome == "failed"
+    assert {check.transform for check in decision.of("failed")} == set(TRANSFORMS)
+    for check in decision.of("failed"):
         assert check.value is not None
         assert 0.1 < check.value <= 0.3
         assert " beyond noise (" in check.found
@@ -118,9 +118,9 @@ def test_a_local_model_without_noise_is_judged_and_told_as_ever() -> None:
 
 def test_what_is_not_decided_is_said_and_must_decide_ends_with_3() -> None:
     run = hosted(violated(25))
-    found = limited(run)
-    (check,) = found.checks
-    assert (check.outcome, check.value, found.exit_code) == ("passed", 19 / 200, 0)
+    decision = limited(run)
+    (check,) = decision.checks
+    assert (check.outcome, check.value, decision.exit_code) == ("passed", 19 / 200, 0)
     assert check.notes == (
         "25 samples changed under the edit more often than when repeated, 0 less often; noise alone explains "
         "up to 6 of the 25",
@@ -141,9 +141,9 @@ def test_transforms_share_the_chance_of_a_false_alarm() -> None:
     run = hosted(noisy(0, samples=200, noise=0.0, moved=8 / 200))
     assert limited(run, 0.0).outcome == "passed"
     run = hosted(noisy(0, samples=200, noise=0.0, moved=9 / 200))
-    found = limited(run, 0.0)
-    assert found.outcome == "failed"
-    assert found.checks[0].value == 1 / 200
+    decision = limited(run, 0.0)
+    assert decision.outcome == "failed"
+    assert decision.checks[0].value == 1 / 200
 
 
 @pytest.mark.slow
@@ -161,7 +161,7 @@ def test_samples_without_a_repeat_leave_the_rate_as_it_is() -> None:
     bare = replace(run, flips=tuple(flip for flip in run.flips if flip.kind != "identity"))
     (check,) = limited(bare).checks
     (rate,) = [
-        one.violations.rate for one in bare.summary.models[0].by_transform if one.transform == "rename"
+        entry.violations.rate for entry in bare.summary.models[0].by_transform if entry.transform == "rename"
     ]
     assert (check.outcome, check.value) == ("failed", rate)
     # Of some transforms only.
@@ -174,9 +174,12 @@ def test_samples_without_a_repeat_leave_the_rate_as_it_is() -> None:
         flips=(*run.flips, *flips),
         summary=replace(run.summary, models=(replace(model, by_transform=rows),)),
     )
-    found = {check.transform: check for check in limited(both).checks}
-    assert {name: check.outcome for name, check in found.items()} == {"reorder": "failed", "rename": "failed"}
-    assert "no sample has a repeat: noise is not subtracted" in found["reorder"].notes
+    checks = {check.transform: check for check in limited(both).checks}
+    assert {name: check.outcome for name, check in checks.items()} == {
+        "reorder": "failed",
+        "rename": "failed",
+    }
+    assert "no sample has a repeat: noise is not subtracted" in checks["reorder"].notes
 
 
 # ── does it react? ───────────────────────────────────────────────────────────────────────────────────────
@@ -253,10 +256,10 @@ def test_an_effect_that_less_noise_uncovers_passes() -> None:
 @pytest.mark.slow
 def test_a_sensitivity_that_falls_with_the_noise_passes() -> None:
     before = one(2, noise=0.2, reacting=0.3)
-    found = gate(one(1, noise=0.0, reacting=0.3), Limits(), baseline=before)
-    assert outcomes(found)["sensitivity kept"] == "passed"
-    found = gate(one(1, noise=0.2, reacting=0.0), Limits(), baseline=one(2, noise=0.2, reacting=0.4))
-    assert outcomes(found)["sensitivity kept"] == "failed"
+    decision = gate(one(1, noise=0.0, reacting=0.3), Limits(), baseline=before)
+    assert outcomes(decision)["sensitivity kept"] == "passed"
+    decision = gate(one(1, noise=0.2, reacting=0.0), Limits(), baseline=one(2, noise=0.2, reacting=0.4))
+    assert outcomes(decision)["sensitivity kept"] == "failed"
 
 
 # ── limits from a run ────────────────────────────────────────────────────────────────────────────────────
@@ -265,11 +268,11 @@ def test_a_sensitivity_that_falls_with_the_noise_passes() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("moved", [0.0, 0.2])
 def test_the_limits_of_a_noisy_run_fit_it_and_runs_like_it(moved: float) -> None:
-    found = {one.option: one for one in suggested(noisy(0, moved=moved, reacting=0.6), 0.01)}
-    limit = found["max-violation-rate"]
+    limits = {limit.option: limit for limit in suggested(noisy(0, moved=moved, reacting=0.6), 0.01)}
+    limit = limits["max-violation-rate"]
     share = float(limit.value.rstrip("%")) / 100
     assert 0 < share < moved + 0.15
     assert "beyond noise" in limit.why
     assert all(limited(noisy(seed, moved=moved), share).passed for seed in range(1, 4))
     assert not limited(noisy(9, moved=share + 0.25), share).passed
-    assert "less the noise of" in found["min-sensitivity"].why
+    assert "less the noise of" in limits["min-sensitivity"].why

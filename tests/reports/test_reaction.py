@@ -87,12 +87,12 @@ def names(number: int, *, dull: int = 0) -> list[Given]:
     return [(("get",) if n < dull else (f"n{n}",), (f"n{n}",)) for n in range(number)]
 
 
-def reactions(found: Gate) -> dict[str, str]:
-    return {check.name: check.outcome for check in found.checks if check.name != "violations"}
+def reactions(decision: Gate) -> dict[str, str]:
+    return {check.name: check.outcome for check in decision.checks if check.name != "violations"}
 
 
-def only(found: Gate, name: str) -> Check:
-    (check,) = (check for check in found.checks if check.name == name)
+def only(decision: Gate, name: str) -> Check:
+    (check,) = (check for check in decision.checks if check.name == name)
     return check
 
 
@@ -131,18 +131,18 @@ DEAD: dict[str, tuple[Callable[[], Judged], dict[str, str]]] = {
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize(("run", "wanted"), DEAD.values(), ids=DEAD)
 def test_one_answer_to_everything_fails(run: Callable[[], Judged], wanted: dict[str, str]) -> None:
-    found = gate(run(), LIMITS)
-    assert (reactions(found), found.outcome) == (wanted, "failed")
-    for check in found.of("failed"):
+    decision = gate(run(), LIMITS)
+    assert (reactions(decision), decision.outcome) == (wanted, "failed")
+    for check in decision.of("failed"):
         assert "--allow-insensitive switches this check off" in check.notes[0]
 
 
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize(("run", "wanted"), DEAD.values(), ids=DEAD)
 def test_what_is_switched_off_is_said(run: Callable[[], Judged], wanted: dict[str, str]) -> None:
-    found = gate(run(), replace(LIMITS, allow_insensitive=True))
-    assert (reactions(found), found.outcome) == ({}, "passed")
-    assert found.notes == (SWITCHED,)
+    decision = gate(run(), replace(LIMITS, allow_insensitive=True))
+    assert (reactions(decision), decision.outcome) == ({}, "passed")
+    assert decision.notes == (SWITCHED,)
     assert SWITCHED not in gate(run(), LIMITS).notes
 
 
@@ -159,12 +159,12 @@ def test_each_model_is_asked_for_itself() -> None:
         ]
         for model in ("alive", "dead")
     )
-    found = gate(judged(*alive, *dead), LIMITS)
-    assert {(check.model, check.name) for check in found.of("failed")} == {
+    decision = gate(judged(*alive, *dead), LIMITS)
+    assert {(check.model, check.name) for check in decision.of("failed")} == {
         ("dead", "reaction"),
         ("dead", "one answer"),
     }
-    assert len([check for check in found.of("passed") if check.model == "alive"]) == 2
+    assert len([check for check in decision.of("passed") if check.model == "alive"]) == 2
 
 
 # ── closed sets of labels ────────────────────────────────────────────────────────────────────────────────
@@ -185,10 +185,10 @@ def test_an_honest_detector_on_a_set_with_few_bugs_passes_though_no_control_chan
     assert run.summary.models[0].sensitivity.rate == 0
     said = run.summary.models[0].agreement
     assert (said.commonest, said.commonest_answers / said.answers) == ("clean", 0.95)
-    found = gate(run, LIMITS)
-    assert reactions(found) == {"MCC": "passed"}
-    assert found.outcome == "passed"
-    check = only(found, "MCC")
+    decision = gate(run, LIMITS)
+    assert reactions(decision) == {"MCC": "passed"}
+    assert decision.outcome == "passed"
+    check = only(decision, "MCC")
     assert check.value == pytest.approx((6 * 186 - 4 * 4) / sqrt(10 * 10 * 190 * 190))
     assert check.found.startswith("0.58, p <0.0001 (200 labelled samples)"), check.found
 
@@ -199,15 +199,15 @@ def test_a_detector_that_rolls_dice_fails() -> None:
         (chance.choice(("bug", "clean")), chance.choice(("bug", "clean"))) for _ in range(200)
     ]
     # Controls change its answers all the time.
-    found = gate(answered(pairs, Detector(), reacting=200), LIMITS)
-    assert reactions(found) == {"MCC": "failed"}
-    assert only(found, "MCC").notes[0].startswith("its answers do not go with the labels")
+    decision = gate(answered(pairs, Detector(), reacting=200), LIMITS)
+    assert reactions(decision) == {"MCC": "failed"}
+    assert only(decision, "MCC").notes[0].startswith("its answers do not go with the labels")
 
 
 def test_a_detector_that_says_the_opposite_fails() -> None:
-    found = gate(answered(detected(5, 45, 45, 5), Detector()), LIMITS)
-    assert only(found, "MCC").value == pytest.approx(-0.8)
-    assert found.outcome == "failed"
+    decision = gate(answered(detected(5, 45, 45, 5), Detector()), LIMITS)
+    assert only(decision, "MCC").value == pytest.approx(-0.8)
+    assert decision.outcome == "failed"
     # However much chance is let through.
     weak = answered(detected(24, 26, 26, 24), Detector())
     assert gate(weak, replace(LIMITS, alpha=0.9)).outcome == "failed"
@@ -250,8 +250,8 @@ def test_fewer_than_twenty_judged_controls_say_nothing(controls: int, outcome: s
     check = only(gate(run, LIMITS), "reaction")
     assert check.outcome == outcome
     if outcome == "unknown":
-        told = "19 judged controls" if controls else "no judged control"
-        assert check.found == f"{told}, fewer than 20"
+        counted = "19 judged controls" if controls else "no judged control"
+        assert check.found == f"{counted}, fewer than 20"
         assert check.notes == (
             "audit more samples, with --controls, or say that this is meant: "
             "--allow-insensitive switches this check off",
@@ -263,11 +263,11 @@ def test_controls_that_only_execution_could_judge_ask_for_execution() -> None:
     run = answered(names(30), controls=1)
     (model,) = run.summary.models
     undecided = replace(model, sensitivity=NOTHING)
-    for decided, told in ((True, "--execute"), (False, "audit more samples, with --controls")):
+    for decided, advice in ((True, "--execute"), (False, "audit more samples, with --controls")):
         summary = replace(run.summary, edits_decide=decided, models=(undecided,))
         check = only(gate(replace(run, summary=summary), LIMITS), "reaction")
         assert check.outcome == "unknown"
-        assert told in check.notes[0]
+        assert advice in check.notes[0]
 
 
 def test_twenty_controls_that_change_nothing_fail() -> None:
@@ -315,19 +315,19 @@ def test_the_lower_end_is_that_of_wilson(counts: tuple[int, int], alpha: float) 
     """Written out; and by its definition: the smallest share that a score test does not reject."""
     count, total = counts
     share, z = count / total, NormalDist().inv_cdf(1 - alpha)
-    found = lower(Rate(count=count, total=total, rate=share, clusters=total), alpha)
+    bound = lower(Rate(count=count, total=total, rate=share, clusters=total), alpha)
     written = (
         share + z * z / (2 * total) - z * sqrt(share * (1 - share) / total + z * z / (4 * total * total))
     )
-    assert found == pytest.approx(written / (1 + z * z / total), abs=1e-12)
-    assert 0 <= found <= share
+    assert bound == pytest.approx(written / (1 + z * z / total), abs=1e-12)
+    assert 0 <= bound <= share
     if share in (0, 1):
-        assert found == pytest.approx(share * total / (total + z * z))
+        assert bound == pytest.approx(share * total / (total + z * z))
     else:
         from scipy.optimize import brentq
 
         defined = brentq(lambda p: (share - p) * sqrt(total) - z * sqrt(p * (1 - p)), 0.0, share, xtol=1e-13)
-        assert found == pytest.approx(defined, abs=1e-9)
+        assert bound == pytest.approx(defined, abs=1e-9)
 
 
 def test_controls_of_one_sample_are_one_witness() -> None:
@@ -362,12 +362,12 @@ def test_a_task_says_that_sensitivity_makes_no_sense(task: Task) -> None:
     [(100, 94, "passed"), (100, 95, "failed"), (20, 19, "failed"), (20, 18, "passed")],
 )
 def test_one_answer_stands_for_95_percent(number: int, dull: int, outcome: str) -> None:
-    found = gate(answered(names(number, dull=dull), reacting=number), LIMITS)
-    assert reactions(found) == {"reaction": "passed", "one answer": outcome}
-    check = only(found, "one answer")
+    decision = gate(answered(names(number, dull=dull), reacting=number), LIMITS)
+    assert reactions(decision) == {"reaction": "passed", "one answer": outcome}
+    check = only(decision, "one answer")
     assert check.value == dull / number
-    told = f"{100 * dull / number:.1f} % of its answers ({dull}/{number})"
-    assert check.found == (f"'get' is {told}" if outcome == "failed" else f"the commonest is {told}")
+    share = f"{100 * dull / number:.1f} % of its answers ({dull}/{number})"
+    assert check.found == (f"'get' is {share}" if outcome == "failed" else f"the commonest is {share}")
 
 
 @pytest.mark.parametrize(("alike", "outcome"), [(49, "failed"), (50, "passed")])
@@ -407,9 +407,9 @@ VERDICTS: dict[str, Callable[[int], Judged]] = {
 @pytest.mark.parametrize(("start", "make"), VERDICTS.items(), ids=VERDICTS)
 def test_few_samples_are_said_in_the_last_line(start: str, make: Callable[[int], Judged]) -> None:
     def last(number: int) -> str:
-        found = gate(make(number), LIMITS)
+        decision = gate(make(number), LIMITS)
         return verdict(
-            replace(found, checks=tuple(check for check in found.checks if check.name != "one answer"))
+            replace(decision, checks=tuple(check for check in decision.checks if check.name != "one answer"))
         )
 
     assert last(30) == start

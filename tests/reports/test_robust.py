@@ -30,22 +30,27 @@ def test_pass_at_k_is_the_share_of_draws_with_a_passing_attempt(attempts: int) -
 def test_one_attempt() -> None:
     kept = Problem((True,), ((True,), (True,)))
     lost = Problem((True,), ((True,), (False,)))
-    found = Problem((False,), ((False,), (True,)))
+    gained = Problem((False,), ((False,), (True,)))
     never = Problem((False,), ((False,),))
-    assert [one.at(1) for one in (kept, lost, found, never)] == [(1, 1, 0), (1, 0, 1), (0, 0, 1), (0, 0, 0)]
+    assert [problem.at(1) for problem in (kept, lost, gained, never)] == [
+        (1, 1, 0),
+        (1, 0, 1),
+        (0, 0, 1),
+        (0, 0, 0),
+    ]
 
 
 def test_several_attempts_by_hand() -> None:
     # own: 1 1 0 0; worst of the variants: 1 0 0 0; for the worse: the 2nd; for the better: the 4th
-    one = Problem((True, True, False, False), ((True, True, False, True), (True, False, False, False)))
-    assert one.at(1) == pytest.approx((2 / 4, 1 / 4, 1 / 4 + 1 / 4))
-    assert one.at(2) == pytest.approx((1 - 1 / 6, 1 - 3 / 6, 2 * (1 - 3 / 6)))
+    problem = Problem((True, True, False, False), ((True, True, False, True), (True, False, False, False)))
+    assert problem.at(1) == pytest.approx((2 / 4, 1 / 4, 1 / 4 + 1 / 4))
+    assert problem.at(2) == pytest.approx((1 - 1 / 6, 1 - 3 / 6, 2 * (1 - 3 / 6)))
 
 
 def test_means_of_yes_and_no_have_wilsons_interval() -> None:
-    found = mean([1.0] * 15 + [0.0] * 5, seed=0)
-    assert (found.low, found.high) == pytest.approx(wilson(15, 20))
-    assert found.value == 0.75
+    estimate = mean([1.0] * 15 + [0.0] * 5, seed=0)
+    assert (estimate.low, estimate.high) == pytest.approx(wilson(15, 20))
+    assert estimate.value == 0.75
     assert mean([], seed=0) == UNKNOWN
     few = mean([0.5, 0.25], seed=0)
     assert few.value == 0.375
@@ -54,13 +59,13 @@ def test_means_of_yes_and_no_have_wilsons_interval() -> None:
 
 def test_other_means_are_resampled_over_problems() -> None:
     values = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0] * 10
-    found = mean(values, seed=1)
-    assert found == mean(values, seed=1)
-    assert found.low is not None
-    assert found.high is not None
+    estimate = mean(values, seed=1)
+    assert estimate == mean(values, seed=1)
+    assert estimate.low is not None
+    assert estimate.high is not None
     error = 1.96 * 0.3416 / 60**0.5
-    assert found.low == pytest.approx(0.5 - error, abs=0.015)
-    assert found.high == pytest.approx(0.5 + error, abs=0.015)
+    assert estimate.low == pytest.approx(0.5 - error, abs=0.015)
+    assert estimate.high == pytest.approx(0.5 + error, abs=0.015)
 
 
 def test_the_drop_is_of_what_there_was() -> None:
@@ -124,20 +129,22 @@ SEEN = [
 
 
 def blocks(seen: Sequence[Observation]) -> Mapping[tuple[str, int], RobustPass]:
-    return {(one.transform, one.k): one for one in robust(seen, Ticks().attempts, seed=0)}
+    return {(block.transform, block.k): block for block in robust(seen, Ticks().attempts, seed=0)}
 
 
 def test_the_numbers_of_one_attempt_by_hand() -> None:
-    found = blocks(SEEN)
-    assert list(found) == [("", 1), ("x", 1), ("y", 1)], "z changes the meaning"
-    every = found["", 1]
+    by_key = blocks(SEEN)
+    assert list(by_key) == [("", 1), ("x", 1), ("y", 1)], "z changes the meaning"
+    every = by_key["", 1]
     assert (every.problems, every.variants, every.most_variants, every.attempts) == (2, 5, 4, 1)
     assert (every.nominal.value, every.robust.value) == (0.5, 0.5)  # a: + and -; b: - and +
     assert every.drop.value == 0.0
     assert every.relative.value == 1.0
-    assert (found["x", 1].variants, found["x", 1].most_variants) == (4, 3), "a text of two trials counts once"
-    assert found["y", 1].problems == 1
-    assert found["y", 1].relative.value == 0.0
+    assert (by_key["x", 1].variants, by_key["x", 1].most_variants) == (4, 3), (
+        "a text of two trials counts once"
+    )
+    assert by_key["y", 1].problems == 1
+    assert by_key["y", 1].relative.value == 0.0
 
 
 def test_several_attempts_have_several_blocks_and_the_fewest_count() -> None:
@@ -145,9 +152,9 @@ def test_several_attempts_have_several_blocks_and_the_fewest_count() -> None:
         observation("a", "++---", pair("x", "a1", "+----")),
         observation("b", "+++++", pair("x", "b1", "++++-+")),
     ]
-    found = blocks(seen)
-    assert list(found) == [("", 1), ("", 5), ("x", 1), ("x", 5)]
-    one, five = found["x", 1], found["x", 5]
+    by_key = blocks(seen)
+    assert list(by_key) == [("", 1), ("", 5), ("x", 1), ("x", 5)]
+    one, five = by_key["x", 1], by_key["x", 5]
     assert (one.nominal.value, one.robust.value, one.relative.value) == pytest.approx((0.7, 0.5, 0.2))
     assert (five.nominal.value, five.robust.value, five.relative.value) == (1.0, 1.0, 1.0)
 
@@ -167,19 +174,21 @@ def test_robust_pass_is_held_against_as_many_repeats() -> None:
         # No repeat got an answer: it is in neither number.
         observation("c", "++++", *variants("----")),
     ]
-    (found,) = (one for one in robust(seen, Ticks().attempts, seed=0) if (one.transform, one.k) == ("x", 1))
-    assert found.robust.value == pytest.approx((0 + 3 / 4 + 0) / 3)
-    assert found.repeated.value == pytest.approx((2 / 4 + 4 / 4) / 2)
-    assert found.excess.points == pytest.approx(((2 / 4 - 2 / 4) + (4 / 4 - 3 / 4)) / 2)
-    assert (found.excess.samples, found.excess.p) == (2, 1.0)
-    # The noise of a steady model counts as zero: all variants are held against the prompt's own attempts.
-    (found,) = (
-        one
-        for one in robust(seen, Ticks().attempts, seed=0, steady=True)
-        if (one.transform, one.k) == ("x", 1)
+    (block,) = (
+        block for block in robust(seen, Ticks().attempts, seed=0) if (block.transform, block.k) == ("x", 1)
     )
-    assert found.repeated == found.nominal
-    assert found.excess.points == pytest.approx(1 - 1 / 4)
+    assert block.robust.value == pytest.approx((0 + 3 / 4 + 0) / 3)
+    assert block.repeated.value == pytest.approx((2 / 4 + 4 / 4) / 2)
+    assert block.excess.points == pytest.approx(((2 / 4 - 2 / 4) + (4 / 4 - 3 / 4)) / 2)
+    assert (block.excess.samples, block.excess.p) == (2, 1.0)
+    # The noise of a steady model counts as zero: all variants are held against the prompt's own attempts.
+    (block,) = (
+        block
+        for block in robust(seen, Ticks().attempts, seed=0, steady=True)
+        if (block.transform, block.k) == ("x", 1)
+    )
+    assert block.repeated == block.nominal
+    assert block.excess.points == pytest.approx(1 - 1 / 4)
 
 
 def test_without_variants_single_attempts_tell_nothing_more() -> None:
@@ -190,12 +199,12 @@ def test_without_variants_single_attempts_tell_nothing_more() -> None:
 def test_without_variants_several_attempts_have_their_pass_at_k() -> None:
     repeat = pair("identity", "same", "-----", kind="identity")
     seen = [observation("a", "++---", repeat), observation("b", "+++++"), observation("c", None)]
-    found = blocks([*seen, replace(seen[0], seed=1, answer="-----")])
-    assert list(found) == [("", 1), ("", 5)]
-    assert found["", 1].nominal.value == pytest.approx((2 / 5 + 1) / 2)
-    assert found["", 5].nominal.value == 1.0
-    assert (found["", 5].problems, found["", 5].variants) == (2, 0)
-    assert {found["", 1].robust, found["", 1].drop, found["", 1].relative} == {UNKNOWN}
+    by_key = blocks([*seen, replace(seen[0], seed=1, answer="-----")])
+    assert list(by_key) == [("", 1), ("", 5)]
+    assert by_key["", 1].nominal.value == pytest.approx((2 / 5 + 1) / 2)
+    assert by_key["", 5].nominal.value == 1.0
+    assert (by_key["", 5].problems, by_key["", 5].variants) == (2, 0)
+    assert {by_key["", 1].robust, by_key["", 1].drop, by_key["", 1].relative} == {UNKNOWN}
 
 
 def test_it_is_shown_and_read_back_and_older_summaries_lack_it() -> None:
@@ -203,9 +212,9 @@ def test_it_is_shown_and_read_back_and_older_summaries_lack_it() -> None:
     assert not any(sheet.title == "Robust pass@k" for sheet in sheets(summary))
     first, *rest = summary.models
     made = replace(first, robust=robust(SEEN, Ticks().attempts, seed=0))
-    told = replace(summary, models=(made, *rest))
-    assert Summary.from_json(told.to_json()) == told
-    (sheet,) = [sheet for sheet in sheets(told) if sheet.title == "Robust pass@k"]
+    changed = replace(summary, models=(made, *rest))
+    assert Summary.from_json(changed.to_json()) == changed
+    (sheet,) = [sheet for sheet in sheets(changed) if sheet.title == "Robust pass@k"]
     assert [[" ".join(cell.lines) for cell in row][1:5] for row in sheet.rows] == [
         ["all together", "1 of 1", "2", "2.5 at most 4"],
         ["x", "1 of 1", "2", "2.0 at most 3"],
@@ -213,7 +222,7 @@ def test_it_is_shown_and_read_back_and_older_summaries_lack_it() -> None:
     ]
     assert sheet.rows[0][7].lines == ("0 %",), "too few problems for an interval"
     assert "robust.csv" not in tables(summary)
-    head, every, *_ = tables(told)["robust.csv"].splitlines()
+    head, every, *_ = tables(changed)["robust.csv"].splitlines()
     assert head.startswith("model,transform,k,attempts,problems,variants,most_variants,pass_value,pass_low")
     assert every.startswith(f"{first.model},,1,1,2,5,4,0.5,")
 
@@ -222,8 +231,8 @@ def test_likeness_is_shown_before_and_under_attack() -> None:
     summary = run("r", MODELS).summary
     first, *rest = summary.models
     score = replace(first.score, likeness={"BLEU-4": 0.5}, attack_likeness={"BLEU-4": 0.25})
-    told = replace(summary, models=(replace(first, score=score), *rest))
-    assert Summary.from_json(told.to_json()) == told
-    (sheet,) = [sheet for sheet in sheets(told) if sheet.title == "How near the answers are"]
+    changed = replace(summary, models=(replace(first, score=score), *rest))
+    assert Summary.from_json(changed.to_json()) == changed
+    (sheet,) = [sheet for sheet in sheets(changed) if sheet.title == "How near the answers are"]
     assert [cell.lines for cell in sheet.rows[0]][1:] == [("50.0", "25.0")]
     assert [cell.lines for cell in sheet.rows[1]][1:] == [("-", "-")]

@@ -167,13 +167,13 @@ def test_each_language_of_a_mixed_folder_has_its_rates() -> None:
         audited("m", of("c", "c"), after={"reorder-breaking": [GOOD]}),
         audited("m", of("d", "python"), before=None, after={"reorder": [GOOD]}),
     ]
-    found = summary_of(*records)
-    languages = found.models[0].languages
-    assert {name: one.samples for name, one in languages.items()} == {"java": 2, "c": 1}
+    summary = summary_of(*records)
+    languages = summary.models[0].languages
+    assert {name: language.samples for name, language in languages.items()} == {"java": 2, "c": 1}
     assert [shares(language.edited.violations) for language in languages.values()] == [(1, 2), (0, 0)]
     assert [shares(language.sensitivity) for language in languages.values()] == [(1, 1), (0, 1)]
-    assert "By language, all transforms together" in markdown(found)
-    assert tables(found)["languages.csv"].splitlines()[1].startswith("m,java,2,1,2,0.5,")
+    assert "By language, all transforms together" in markdown(summary)
+    assert tables(summary)["languages.csv"].splitlines()[1].startswith("m,java,2,1,2,0.5,")
     alone = summary_of(*records[:2])
     assert not alone.models[0].languages
     assert "By language" not in markdown(alone)
@@ -219,7 +219,7 @@ def test_an_excess_over_trials_that_share_some_samples_stays_a_share() -> None:
     flipped: Mapping[str, Sequence[Any]] = {"reorder": [BAD], "identity": [GOOD]}
     trials = [(seed, [audited("m", sample(name), after=flipped) for name in f"{seed}z"]) for seed in range(4)]
     model = summarise(trials, task=Subtokens(), header=header("m")).models[0]
-    (reorder,) = (one for one in model.by_transform if one.transform == "reorder")
+    (reorder,) = (entry for entry in model.by_transform if entry.transform == "reorder")
     for excess in (model.excess, model.pair_excess, reorder.excess, reorder.pair_excess):
         assert excess.points == excess.high == 1
         assert excess.low is not None
@@ -253,11 +253,11 @@ def test_json_has_the_fixed_keys_and_round_trips() -> None:
     )
     text = summary.to_json()
     assert Summary.from_json(text) == summary
-    found = json.loads(text)
-    assert {"schema", "task", "corpus", "seed", "models", "statistics"} <= set(found)
-    assert found["schema"] == 3
-    assert found["skipped"] == {"no label": 7}
-    model = found["models"][1]
+    fields = json.loads(text)
+    assert {"schema", "task", "corpus", "seed", "models", "statistics"} <= set(fields)
+    assert fields["schema"] == 3
+    assert fields["skipped"] == {"no label": 7}
+    model = fields["models"][1]
     assert set(model) >= {
         "model",
         "samples",
@@ -275,36 +275,36 @@ def test_json_has_the_fixed_keys_and_round_trips() -> None:
 
 def test_a_summary_of_schema_1_is_read_with_todays_names() -> None:
     summary = summary_of(*crowd("spe", 0, 0.0), *crowd("vanilla", 1, 0.4), models=("spe", "vanilla"))
-    found = json.loads(summary.to_json())
-    for model in found["models"]:
-        for one in (model, *model["trials"]):
-            pairs, every, movable = one.pop("pairs"), one.pop("all_samples"), one.pop("violations")
-            one |= {"violations": pairs, "violated_samples": every, "violated_movable": movable}
+    fields = json.loads(summary.to_json())
+    for model in fields["models"]:
+        for part in (model, *model["trials"]):
+            pairs, every, movable = part.pop("pairs"), part.pop("all_samples"), part.pop("violations")
+            part |= {"violations": pairs, "violated_samples": every, "violated_movable": movable}
         for row in model["by_transform"]:
             row["samples"], row["violations"] = row["violations"], row.pop("pairs")
-    assert Summary.from_json(json.dumps(found | {"schema": 1})) == summary
+    assert Summary.from_json(json.dumps(fields | {"schema": 1})) == summary
 
 
 def test_unknown_keys_are_ignored_so_that_the_schema_can_grow() -> None:
     summary = summary_of(*crowd("m", 0, 0.1, count=3))
-    found = json.loads(summary.to_json()) | {"novel": 1}
-    assert Summary.from_json(json.dumps(found)) == summary
+    fields = json.loads(summary.to_json()) | {"novel": 1}
+    assert Summary.from_json(json.dumps(fields)) == summary
 
 
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda found: found | {"schema": 4}, "schema 4"),
-        (lambda found: {k: v for k, v in found.items() if k != "models"}, "lacks Summary.models"),
-        (lambda found: found | {"seed": "zero"}, "'zero' at Summary.seed"),
-        (lambda found: found | {"models": 3}, "3 at Summary.models"),
-        (lambda found: [found], "schema None"),
+        (lambda fields: fields | {"schema": 4}, "schema 4"),
+        (lambda fields: {k: v for k, v in fields.items() if k != "models"}, "lacks Summary.models"),
+        (lambda fields: fields | {"seed": "zero"}, "'zero' at Summary.seed"),
+        (lambda fields: fields | {"models": 3}, "3 at Summary.models"),
+        (lambda fields: [fields], "schema None"),
     ],
 )
 def test_a_malformed_summary_is_refused_by_name(spoil: Callable[[Any], Any], message: str) -> None:
-    found = json.loads(summary_of().to_json())
+    fields = json.loads(summary_of().to_json())
     with pytest.raises(RunError, match=message):
-        Summary.from_json(json.dumps(spoil(found)))
+        Summary.from_json(json.dumps(spoil(fields)))
 
 
 def test_text_that_is_no_json_is_refused() -> None:

@@ -65,11 +65,11 @@ def test_signs_and_ends_of_the_difference_do_not_depend_on_the_order_of_models()
 def blinded(rates: Mapping[str, float], unmoved: Sequence[str]) -> list[str]:
     """The verdict if no control changed an answer of some models."""
     models = {name: (str(n), rate) for n, (name, rate) in enumerate(rates.items())}
-    found = compare([run("r", models)])
-    rate = metric(found, "violation rate")
+    comparison = compare([run("r", models)])
+    rate = metric(comparison, "violation rate")
     groups = tuple(replace(group, mean=0.0 if group.name in unmoved else 0.5) for group in rate.groups)
-    metrics = (*found.metrics, replace(rate, name="sensitivity", better="higher", groups=groups))
-    return list(verdict(replace(found, metrics=metrics)))
+    metrics = (*comparison.metrics, replace(rate, name="sensitivity", better="higher", groups=groups))
+    return list(verdict(replace(comparison, metrics=metrics)))
 
 
 def test_a_model_that_notices_no_control_is_never_called_more_robust() -> None:
@@ -112,7 +112,7 @@ def gapped(flips: int, gaps: int, noisy: int = 0, *, samples: int = 40) -> list[
 
 
 def together(models: Mapping[str, list[Audited]]) -> list[Audited]:
-    return [replace(one, model=name) for name, several in models.items() for one in several]
+    return [replace(record, model=name) for name, several in models.items() for record in several]
 
 
 def within(**models: list[Audited]) -> Summary:
@@ -120,28 +120,28 @@ def within(**models: list[Audited]) -> Summary:
 
 
 def compared(**models: list[Audited]) -> Comparison:
-    rows = tuple(flip for one in together(models) for flip in observe(one, seed=0).flips())
+    rows = tuple(flip for record in together(models) for flip in observe(record, seed=0).flips())
     return compare([ComparedRun(name="r", summary=within(**models), flips=rows)])
 
 
 def test_missing_verdicts_that_could_change_the_reading_are_told() -> None:
-    found = compared(a=gapped(2, 0), b=gapped(2, 12))
-    (_, missing, _) = verdict(found)
+    comparison = compared(a=gapped(2, 0), b=gapped(2, 12))
+    (_, missing, _) = verdict(comparison)
     assert missing == (
         "12 of 120 verdicts of b are missing (12 × numeric noise) and could change this reading."
     )
-    (one, other) = found.coverage
+    (one, other) = comparison.coverage
     assert (one.missing, one.verdicts, other.missing, other.verdicts) == (0, 120, 12, 120)
     assert other.bounds == (2 / 40, 14 / 40)
 
 
 def test_the_page_of_one_run_tells_missing_verdicts_as_a_comparison_does() -> None:
     models = {"a": gapped(2, 0), "b": gapped(2, 12)}
-    missing = [one for one in verdict(compared(**models)) if "are missing" in one]
+    missing = [sentence for sentence in verdict(compared(**models)) if "are missing" in sentence]
     assert len(missing) == 1
-    assert [one for one in verdict_within(within(**models)) if "are missing" in one] == missing
+    assert [sentence for sentence in verdict_within(within(**models)) if "are missing" in sentence] == missing
     assert "12 of 120 verdicts of b are missing" in opening(within(**models), ())
-    assert not [one for one in verdict_within(within(b=models["b"])) if "are missing" in one]
+    assert not [sentence for sentence in verdict_within(within(b=models["b"])) if "are missing" in sentence]
 
 
 @pytest.mark.thinned(2)
@@ -181,8 +181,8 @@ def test_what_edits_changed_beyond_noise_is_told() -> None:
 
 
 def test_without_an_excess_changes_that_may_be_noise_are_told_by_pair() -> None:
-    found = compared(a=gapped(3, 0, noisy=3), b=gapped(20, 0, noisy=1))
-    (_, noise, _) = verdict(replace(found, paired=[replace(found.paired[0], by_excess=False)]))  # type: ignore[arg-type]
+    comparison = compared(a=gapped(3, 0, noisy=3), b=gapped(20, 0, noisy=1))
+    (_, noise, _) = verdict(replace(comparison, paired=[replace(comparison.paired[0], by_excess=False)]))  # type: ignore[arg-type]
     assert noise == (
         "a changes 7.5 % (3/40) of its answers to unchanged inputs: 7.5 % (3/40) under single edits is not "
         "clearly more."
@@ -190,10 +190,10 @@ def test_without_an_excess_changes_that_may_be_noise_are_told_by_pair() -> None:
 
 
 def test_every_model_has_its_missing_verdicts_and_its_noise_in_a_table() -> None:
-    found = compared(a=gapped(2, 0, noisy=1), b=gapped(2, 12))
-    table = next(one for one in sheets(found) if one.title == "Missing verdicts and noise")
+    comparison = compared(a=gapped(2, 0, noisy=1), b=gapped(2, 12))
+    table = next(sheet for sheet in sheets(comparison) if sheet.title == "Missing verdicts and noise")
     (one, other) = ([cell.lines for cell in row] for row in table.rows)
     assert one[1] == ("0 %", "0/120")
     assert other[1:3] == [("10.0 %", "12/120"), ("12 × numeric noise",)]
     assert one[4][0] == "2.5 %"
-    assert Comparison.from_json(found.to_json()) == found
+    assert Comparison.from_json(comparison.to_json()) == comparison

@@ -137,8 +137,8 @@ def test_interval_is_in_percent() -> None:
 
 def test_losses_name_the_reasons_once_for_models_that_share_them() -> None:
     def model(name: str, **changes: Any) -> ModelSummary:
-        (one,) = summary_of(audited("m", sample("a"), after={"reorder": [GOOD]})).models
-        return dataclasses.replace(one, model=name, **changes)
+        (summary,) = summary_of(audited("m", sample("a"), after={"reorder": [GOOD]})).models
+        return dataclasses.replace(summary, model=name, **changes)
 
     lost = {"skipped": {"input too long": 6}, "unjudged_reasons": {"numeric noise": 2}}
     models = [model("a", **lost), model("b", **lost), model("c"), model("d", skipped={"endpoint: 429": 1})]

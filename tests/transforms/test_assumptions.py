@@ -98,15 +98,17 @@ def test_an_edit_of_the_same_code_rests_on_what_is_read_of_the_text() -> None:
 
 def test_a_mixture_rests_on_what_its_moves_rest_on() -> None:
     sample = Sample(id="s", language="python", source=TEXT, label=None, origin=Origin(path="", line=1))
-    found = [
-        one
-        for one in perturb_one(
+    variants = [
+        variant
+        for variant in perturb_one(
             sample, transform_for("mixed/rename+remove-comments", "python"), variants=6, seed=0
         )
-        if isinstance(one, Perturbed)
+        if isinstance(variant, Perturbed)
     ]
-    told = {frozenset(move.transform for move in one.moves): named(one) for one in found}
-    assert told[frozenset({"rename", "remove-comments"})] == {
+    assumptions = {
+        frozenset(move.transform for move in variant.moves): named(variant) for variant in variants
+    }
+    assert assumptions[frozenset({"rename", "remove-comments"})] == {
         "source-unread",
         "frames-unread",
         "positions-unread",

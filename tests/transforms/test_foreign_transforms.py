@@ -38,8 +38,8 @@ class Theirs(BaseTransform):
         return (Move(kind="theirs", site=0, value=str(rng.random()), note=""),)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        found: Rewritten | Refused = self.made(source)
-        return found
+        rewritten: Rewritten | Refused = self.made(source)
+        return rewritten
 
 
 def sample(language: str) -> Sample:
@@ -49,16 +49,16 @@ def sample(language: str) -> Sample:
 
 
 def outcome(transform: Transform, language: str) -> Perturbed | NotApplied:
-    (found,) = perturb_one(sample(language), transform, variants=1, seed=0)
-    return found
+    (attempt,) = perturb_one(sample(language), transform, variants=1, seed=0)
+    return attempt
 
 
 @pytest.mark.parametrize("language", SOURCES)
 def test_a_result_that_does_not_parse_is_not_applied(language: str) -> None:
     broken = Theirs(lambda source: Rewritten(source=source + "((", evidence="analysis"))
-    found = outcome(broken, language)
-    assert isinstance(found, NotApplied)
-    assert found.reason == RESULT_NOT_PARSED
+    attempt = outcome(broken, language)
+    assert isinstance(attempt, NotApplied)
+    assert attempt.reason == RESULT_NOT_PARSED
     again = reapply(sample(language), broken, (Move(kind="theirs", site=0, value="0", note=""),))
     assert isinstance(again, NotApplied)
     assert again.reason == RESULT_NOT_PARSED
@@ -73,16 +73,16 @@ def test_so_it_is_in_a_mixture() -> None:
 
 
 def test_a_result_of_another_type_is_told() -> None:
-    found = outcome(Theirs(lambda source: source), "python")
-    assert isinstance(found, NotApplied)
-    assert found.reason == "`apply` returned a str, neither Rewritten nor Refused"
+    attempt = outcome(Theirs(lambda source: source), "python")
+    assert isinstance(attempt, NotApplied)
+    assert attempt.reason == "`apply` returned a str, neither Rewritten nor Refused"
 
 
 def test_unknown_evidence_is_told() -> None:
     sure = Theirs(lambda source: Rewritten(source=source + "\n", evidence="proven"))  # type: ignore[arg-type]
-    found = outcome(sure, "python")
-    assert isinstance(found, NotApplied)
-    assert found.reason.startswith(
+    attempt = outcome(sure, "python")
+    assert isinstance(attempt, NotApplied)
+    assert attempt.reason.startswith(
         "of what `apply` returned its evidence is 'proven'; it must be one of none,"
     )
 
@@ -93,9 +93,9 @@ def test_a_proposal_of_another_type_is_told(proposal: object) -> None:
         def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
             return proposal  # type: ignore[return-value]
 
-    found = outcome(Proposes(lambda source: Rewritten(source=source + "\n", evidence="analysis")), "python")
-    assert isinstance(found, NotApplied)
-    assert found.reason == WRONG_PROPOSAL
+    attempt = outcome(Proposes(lambda source: Rewritten(source=source + "\n", evidence="analysis")), "python")
+    assert isinstance(attempt, NotApplied)
+    assert attempt.reason == WRONG_PROPOSAL
 
 
 def test_what_a_transform_of_the_project_raises_is_told_with_its_place(
@@ -111,10 +111,10 @@ def test_what_a_transform_of_the_project_raises_is_told_with_its_place(
     )
     permit("py/crashing:Crash", "py/crashing:Wrong")
     plan = SuitePlan(transforms=("py/crashing:Crash",), variants=2, seed=0)
-    told = "transform failed: ValueError: oops (crashing.py:7, in propose)"
-    assert [one.reason for one in case(sample("python"), plan).outcomes if isinstance(one, NotApplied)] == [
-        told
-    ] * 2
+    reason = "transform failed: ValueError: oops (crashing.py:7, in propose)"
+    assert [
+        attempt.reason for attempt in case(sample("python"), plan).outcomes if isinstance(attempt, NotApplied)
+    ] == [reason] * 2
     with pytest.raises(
         CannotAudit, match="transform 'py/crashing:Wrong': its kind is 'keeping'; it must be one of pre"
     ):

@@ -54,23 +54,23 @@ def gives(source: str) -> object:
 
 @pytest.mark.parametrize("name", ["mixed/order", "mixed/order+expressions", "mixed/all"])
 def test_a_variant_has_moves_of_several_transforms_and_keeps_the_meaning(name: str) -> None:
-    found = variants(name)
-    assert len({one.source for one in found}) == 4
-    assert max(len({move.transform for move in one.moves}) for one in found) > 2
-    for one in found:
-        assert one.transform == name
-        assert gives(one.source) == gives(TEXT)
+    edits = variants(name)
+    assert len({edit.source for edit in edits}) == 4
+    assert max(len({move.transform for move in edit.moves}) for edit in edits) > 2
+    for edit in edits:
+        assert edit.transform == name
+        assert gives(edit.source) == gives(TEXT)
 
 
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("seed", range(12))
 def test_every_small_set_of_moves_is_an_edit_of_its_own(seed: int) -> None:
-    (one,) = variants("mixed/order+expressions", 1, seed=seed)
-    transform = transform_for(one.transform, "python")
+    (edit,) = variants("mixed/order+expressions", 1, seed=seed)
+    transform = transform_for(edit.transform, "python")
     made = {
         moves: reapply(sample(), transform, moves)
         for size in (1, 2)
-        for moves in combinations(one.moves, size)
+        for moves in combinations(edit.moves, size)
     }
     assert all(isinstance(again, Perturbed) for again in made.values())
     for moves, again in made.items():
@@ -131,11 +131,11 @@ def test_what_cannot_be_mixed(name: str) -> None:
 
 
 def test_the_evidence_is_that_of_the_weakest_part() -> None:
-    (one,) = variants("mixed/rename+reorder", 1)
-    assert {move.transform for move in one.moves} == {"rename", "reorder"}
-    assert one.evidence == "analysis"
-    renamings = tuple(move for move in one.moves if move.transform == "rename")
-    alone = reapply(sample(), transform_for(one.transform, "python"), renamings)
+    (edit,) = variants("mixed/rename+reorder", 1)
+    assert {move.transform for move in edit.moves} == {"rename", "reorder"}
+    assert edit.evidence == "analysis"
+    renamings = tuple(move for move in edit.moves if move.transform == "rename")
+    alone = reapply(sample(), transform_for(edit.transform, "python"), renamings)
     assert isinstance(alone, Perturbed)
     assert alone.evidence == "compiled"
 
@@ -143,9 +143,9 @@ def test_the_evidence_is_that_of_the_weakest_part() -> None:
 def test_an_order_of_the_paper_is_no_evidence_of_the_meaning() -> None:
     mixed = under(transform_for("mixed/order", "python"), "paper")
     evidence = {
-        "paper/reorder" in {move.transform for move in one.moves}: one.evidence
-        for one in perturb_one(sample(), mixed, variants=8, seed=0)
-        if isinstance(one, Perturbed)
+        "paper/reorder" in {move.transform for move in edit.moves}: edit.evidence
+        for edit in perturb_one(sample(), mixed, variants=8, seed=0)
+        if isinstance(edit, Perturbed)
     }
     assert evidence == {True: "parsed", False: "analysis"}
 
@@ -174,10 +174,10 @@ def test_in_a_file_functions_and_the_rest_are_mixed() -> None:
 
 
 def test_a_suite_names_the_transforms_that_took_part() -> None:
-    (one,) = variants("mixed/order", 1)
-    (row,) = suite_rows(0, Case(sample=sample(), outcomes=(one,)))
-    told = {parts[4] for parts in json.loads(str(row["moves"]))}
-    assert told == {move.transform for move in one.moves}
+    (edit,) = variants("mixed/order", 1)
+    (row,) = suite_rows(0, Case(sample=sample(), outcomes=(edit,)))
+    names = {parts[4] for parts in json.loads(str(row["moves"]))}
+    assert names == {move.transform for move in edit.moves}
     (plain,) = variants("reorder", 1)
     (row,) = suite_rows(0, Case(sample=sample(), outcomes=(plain,)))
     assert {len(parts) for parts in json.loads(str(row["moves"]))} == {4}

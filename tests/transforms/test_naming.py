@@ -46,9 +46,9 @@ def test_a_name_of_every_look_gets_a_new_one(language: str, strategy: Strategy) 
         return LEXICONS[language].reserved(name)
 
     lexicon: Lexicon = replace(LEXICONS[language], reserved=reserved)
-    found = draw(lexicon, strategy, dict(enumerate(LOOKS)), set(LOOKS), Random(0))
-    assert len(set(found.values())) == len(LOOKS)
-    assert not any(map(LEXICONS[language].reserved, found.values()))
+    names = draw(lexicon, strategy, dict(enumerate(LOOKS)), set(LOOKS), Random(0))
+    assert len(set(names.values())) == len(LOOKS)
+    assert not any(map(LEXICONS[language].reserved, names.values()))
 
 
 @pytest.mark.parametrize("language", LEXICONS)

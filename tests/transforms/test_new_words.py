@@ -30,17 +30,17 @@ CELLS = "def f(a):\n    x = y = a\n    return lambda: x + y\n"
 
 def drawn(variables: RenamableVariables, rename: RenameVariables, source: str) -> list[Mapping[int, str]]:
     """Names of four variants, each with one half of its moves besides."""
-    found: list[Mapping[int, str]] = []
+    mappings: list[Mapping[int, str]] = []
     for seed in range(4):
         moves = rename.propose(source, Random(seed))
         if isinstance(moves, Refused):
             return []
         names = {move.site: str(move.value) for move in moves}
-        found += [names, dict(list(names.items())[::2]), dict(list(names.items())[1::2])]
+        mappings += [names, dict(list(names.items())[::2]), dict(list(names.items())[1::2])]
     # Old names of others: these are no new words.
-    names = {number: variables.bindings[number].name for number in found[0]}
-    found.append(dict(zip(names, [*list(names.values())[1:], "spare"], strict=True)))
-    return [one for one in found if one]
+    names = {number: variables.bindings[number].name for number in mappings[0]}
+    mappings.append(dict(zip(names, [*list(names.values())[1:], "spare"], strict=True)))
+    return [mapping for mapping in mappings if mapping]
 
 
 @pytest.mark.slow

@@ -38,8 +38,8 @@ EXAMPLES = {
 def _after(language: str, name: str, source: str, seed: int) -> str:
     """A text after a transform. The sample's id is always the same, and so are the draws."""
     sample = Sample(id="", language=language, source=source, label=None, origin=Origin(path="", line=1))
-    (found,) = perturb_one(sample, transform_for(name, language), variants=1, seed=seed)
-    return found.source if isinstance(found, Perturbed) else source
+    (outcome,) = perturb_one(sample, transform_for(name, language), variants=1, seed=seed)
+    return outcome.source if isinstance(outcome, Perturbed) else source
 
 
 def _shown(text: str, level: int) -> str:
@@ -54,7 +54,7 @@ def _undoing(language: str, name: str, source: str, seed: int, *, back: bool = F
     With `back`: those that bring the text itself back.
     """
     after = _after(language, name, source, seed)
-    found = []
+    undoing = []
     for later in NAMES[language]:
         if later == name or later in LANGUAGES.get(language).opposed[name]:
             continue
@@ -66,8 +66,8 @@ def _undoing(language: str, name: str, source: str, seed: int, *, back: bool = F
             _shown(last, level) == _shown(without, level) and _shown(source, level) != _shown(after, level)
             for level in range(3)
         ):
-            found.append(later)
-    return found
+            undoing.append(later)
+    return undoing
 
 
 @pytest.mark.thinned(2)
@@ -118,8 +118,8 @@ def test_a_draw_holds_no_two_that_undo_each_other_and_lacks_nothing_else(languag
     # A pair is drawn alike in every list that holds it.
     pair = ("insert-parentheses", "remove-parentheses")
     for seed in range(10):
-        (one,) = one_way(pair, seed, languages=(language,))
-        assert one in one_way(names, seed, languages=(language,))
+        (kept,) = one_way(pair, seed, languages=(language,))
+        assert kept in one_way(names, seed, languages=(language,))
 
 
 def test_what_somebody_asked_for_stays() -> None:
@@ -177,11 +177,11 @@ def test_what_is_undone_is_not_counted_as_changed(
     language: str, one: str, other: str, between: tuple[str, ...]
 ) -> None:
     source = _file(language, LANGUAGES.get(language).transforms[one].example)
-    found = _perturbed(language, (one, *between, other), source)
-    assert one not in {record.transform for record in found.records if isinstance(record, Applied)}
-    reasons = {record.reason for record in found.records if not isinstance(record, Applied)}
+    edited = _perturbed(language, (one, *between, other), source)
+    assert one not in {record.transform for record in edited.records if isinstance(record, Applied)}
+    reasons = {record.reason for record in edited.records if not isinstance(record, Applied)}
     assert UNDONE in reasons
-    assert found.data == _perturbed(language, (*between, other), source).data or between
+    assert edited.data == _perturbed(language, (*between, other), source).data or between
     # Alone it counts.
     alone = _perturbed(language, (one, *between), source)
     assert one in {record.transform for record in alone.records if isinstance(record, Applied)}
@@ -189,6 +189,6 @@ def test_what_is_undone_is_not_counted_as_changed(
 
 def test_a_text_that_came_back_counts_for_nothing() -> None:
     source = "def f(a):\n    a += 1\n    return a\n"
-    found = _perturbed("python", ("expand-augmented", "contract-augmented"), source)
-    assert found.data == source.encode()
-    assert not [record for record in found.records if isinstance(record, Applied)]
+    edited = _perturbed("python", ("expand-augmented", "contract-augmented"), source)
+    assert edited.data == source.encode()
+    assert not [record for record in edited.records if isinstance(record, Applied)]

@@ -36,8 +36,8 @@ CHECK = "def check(candidate):\n    assert candidate([3, 8], 4) == 8\n"
 
 
 def made(name: str, source: str = WIDEST) -> list[Outcome]:
-    one = raw_sample(source, language="python", label=None, path="a.py", line=1)
-    return list(perturb_one(one, transform_for(name, "python"), variants=3, seed=0))
+    sample = raw_sample(source, language="python", label=None, path="a.py", line=1)
+    return list(perturb_one(sample, transform_for(name, "python"), variants=3, seed=0))
 
 
 def test_only_words_of_sentences_are_edited() -> None:
@@ -48,13 +48,13 @@ def test_only_words_of_sentences_are_edited() -> None:
 
 @pytest.mark.parametrize("name", sorted(EVERY))
 def test_the_code_and_the_examples_stay(name: str) -> None:
-    found = made(name)
-    assert any(isinstance(one, Perturbed) for one in found)
-    for one in found:
-        if isinstance(one, Perturbed):
-            assert (one.kind, one.evidence) == ("prose", "assumed")
-            assert content(one.source) == content(WIDEST)
-            assert one.source.partition(">>>")[2] == WIDEST.partition(">>>")[2]
+    outcomes = made(name)
+    assert any(isinstance(outcome, Perturbed) for outcome in outcomes)
+    for outcome in outcomes:
+        if isinstance(outcome, Perturbed):
+            assert (outcome.kind, outcome.evidence) == ("prose", "assumed")
+            assert content(outcome.source) == content(WIDEST)
+            assert outcome.source.partition(">>>")[2] == WIDEST.partition(">>>")[2]
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ const squares = (numbers) => {
 @pytest.mark.parametrize("name", sorted(EVERY))
 def test_words_in_comments_above_a_function(name: str, language: str) -> None:
     source = f"// eslint-disable-next-line no-undef, and a long sentence\nlet a = 1;\n{SQUARES}"
-    one = raw_sample(source, language=language, label=None, path="a.js", line=1)
-    found = list(perturb_one(one, transform_for(name, language), variants=3, seed=0))
-    edits = [one for one in found if isinstance(one, Perturbed)]
+    sample = raw_sample(source, language=language, label=None, path="a.js", line=1)
+    outcomes = list(perturb_one(sample, transform_for(name, language), variants=3, seed=0))
+    edits = [outcome for outcome in outcomes if isinstance(outcome, Perturbed)]
     assert edits
     for edit in edits:
         assert (edit.kind, edit.evidence) == ("prose", "assumed")
@@ -117,10 +117,10 @@ def test_words_in_comments_above_a_function(name: str, language: str) -> None:
 def test_comments_one_below_the_other_are_one_text() -> None:
     source = "// Return all of the\n// given numbers.\n// Example: numbers of it\n// given numbers.\n"
     source += "function given(a) { return a; }\n"
-    one = raw_sample(source, language="javascript", label=None, path="a.js", line=1)
-    (found, *_) = perturb_one(one, transform_for("prose-case", "javascript"), variants=1, seed=0)
-    assert isinstance(found, Perturbed)
-    assert found.source.splitlines()[2:] == source.splitlines()[2:], "an example, and what stands behind it"
+    sample = raw_sample(source, language="javascript", label=None, path="a.js", line=1)
+    (outcome, *_) = perturb_one(sample, transform_for("prose-case", "javascript"), variants=1, seed=0)
+    assert isinstance(outcome, Perturbed)
+    assert outcome.source.splitlines()[2:] == source.splitlines()[2:], "an example, and what stands behind it"
 
 
 def test_the_family_is_asked_for_by_name_and_mixes_with_nothing() -> None:
@@ -160,7 +160,7 @@ def test_a_run_tells_them_apart(
     shown = capsys.readouterr().out
     assert "assumed and not shown; they count in no other rate" in " ".join(shown.split())
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())["models"][0]
-    rows = {one["transform"]: one for one in summary["by_transform"]}
+    rows = {row["transform"]: row for row in summary["by_transform"]}
     assert {rows[name]["kind"] for name in EVERY} == {"prose"}
     assert any(rows[name]["violations"]["count"] for name in EVERY)
     assert summary["violations"]["count"] == 0

@@ -83,9 +83,9 @@ def test_an_unknown_name_brings_the_nearest() -> None:
     with pytest.raises(UsageError, match="unknown greeter 'xyz'; known: polite"):
         GREETERS.summary("xyz")
     many = [f"transform-{number}" for number in range(40)]
-    told = unknown("transform", "xyz", many)
-    assert told.endswith("; codeaudit list transforms shows all 40")
-    assert len(told) < 120
+    message = unknown("transform", "xyz", many)
+    assert message.endswith("; codeaudit list transforms shows all 40")
+    assert len(message) < 120
     # What no command lists is shown as a whole.
     assert unknown("greeter", "xyz", many).count("transform-") == 40
 
@@ -152,8 +152,8 @@ def test_an_object_of_the_project_needs_no_package(path: Path, monkeypatch: pyte
     (path.parent / "mine.py").write_text(LOUD, "utf-8")
     before = list(sys.path)
     permit(*(f"py/mine:{name}" for name in ("LOUD", "Loud", "Mute", "X")))
-    found = GREETERS.get("py/mine:LOUD")
-    assert (found.name, found.greet("you")) == ("py/mine:LOUD", "HEY you")
+    greeter = GREETERS.get("py/mine:LOUD")
+    assert (greeter.name, greeter.greet("you")) == ("py/mine:LOUD", "HEY you")
     assert "py/mine:LOUD" in GREETERS
     assert GREETERS.get("py/mine:Loud").name == "py/mine:Loud"
     assert sys.path == before

@@ -53,27 +53,27 @@ VALUES: tuple[Any, ...] = (
 @pytest.mark.thinned(40)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_example_is_rewritten_and_always_in_the_same_way(name: str) -> None:
-    found = _outcome(name)
-    assert isinstance(found, Perturbed), found.reason
-    assert found.source != ENTRIES[name].example
-    assert found == _outcome(name)
+    outcome = _outcome(name)
+    assert isinstance(outcome, Perturbed), outcome.reason
+    assert outcome.source != ENTRIES[name].example
+    assert outcome == _outcome(name)
 
 
 @pytest.mark.thinned(30)
 @pytest.mark.parametrize("name", PRESERVING)
 def test_the_example_behaves_as_before(name: str) -> None:
-    found = _outcome(name)
-    assert isinstance(found, Perturbed)
-    before, after = _behaviour(ENTRIES[name].example), _behaviour(found.source)
+    outcome = _outcome(name)
+    assert isinstance(outcome, Perturbed)
+    before, after = _behaviour(ENTRIES[name].example), _behaviour(outcome.source)
     assert before
-    assert after == before, found.source
+    assert after == before, outcome.source
 
 
 @pytest.mark.parametrize("name", CONTROLS)
 def test_the_example_of_a_control_behaves_otherwise(name: str) -> None:
-    found = _outcome(name)
-    assert isinstance(found, Perturbed)
-    assert _behaviour(found.source) != _behaviour(ENTRIES[name].example), found.source
+    outcome = _outcome(name)
+    assert isinstance(outcome, Perturbed)
+    assert _behaviour(outcome.source) != _behaviour(ENTRIES[name].example), outcome.source
 
 
 @pytest.mark.thinned(18)
@@ -142,8 +142,8 @@ def test_families_are_expanded() -> None:
 def _outcome(name: str) -> Outcome:
     example = ENTRIES[name].example
     sample = Sample(id=name, language="python", source=example, label=None, origin=Origin(path="", line=1))
-    (found,) = perturb_one(sample, TRANSFORMS.get(name), variants=1, seed=0, sites="all")
-    return found
+    (outcome,) = perturb_one(sample, TRANSFORMS.get(name), variants=1, seed=0, sites="all")
+    return outcome
 
 
 def _behaviour(source: str) -> list[tuple[str, ...]]:
@@ -187,12 +187,12 @@ def _arguments(value: Callable[..., Any], *, skip: int = 0) -> Iterator[tuple[An
     else:
         every = VALUES * 2
         yield from (_fresh(every[first : first + count]) for first in range(len(VALUES)))
-        yield from (_fresh((one,) * count) for one in VALUES)
+        yield from (_fresh((value,) * count) for value in VALUES)
 
 
 def _fresh(given: tuple[Any, ...]) -> tuple[Any, ...]:
-    found: tuple[Any, ...] = eval(repr(given))
-    return found
+    fresh: tuple[Any, ...] = eval(repr(given))
+    return fresh
 
 
 def _told(action: Callable[[], object]) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ def test_other_code_has_other_facts(folder: Path, monkeypatch: pytest.MonkeyPatc
             fact(TEXT, "question", counted(number, asked))
         os.utime(folder / f"state {number}", (number, number))
     assert asked == list(range(module.STATES + 3))
-    assert {one.name for one in folder.iterdir()} == {f"state {number}" for number in (3, 4, 5)}
+    assert {path.name for path in folder.iterdir()} == {f"state {number}" for number in (3, 4, 5)}
 
 
 def test_the_folder_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,8 +149,8 @@ def test_processes_keep_what_each_other_found(folder: Path) -> None:
 
 def forget() -> None:
     """Empty the caches of this process."""
-    for one in (function_context, capabilities, shown, reorder):
-        for cached in vars(one).values():
+    for keeper in (function_context, capabilities, shown, reorder):
+        for cached in vars(keeper).values():
             if hasattr(cached, "cache_clear"):
                 cached.cache_clear()
     function_context._REBOUND_IN.clear()
@@ -177,12 +177,12 @@ def answers(text: str) -> Iterator[object]:
 def test_what_is_remembered_of_a_file_is_what_its_text_shows(folder: Path, name: str) -> None:
     text = Path(os.__file__).with_name(f"{name}.py").read_text()
     assert len(text) >= SHORT
-    found = []
+    rounds = []
     for place in (nullcontext(), remembering(folder), remembering(folder)):
         forget()
         with place:
-            found.append([*answers(text)])
-    assert found[0] == found[1] == found[2]
+            rounds.append([*answers(text)])
+    assert rounds[0] == rounds[1] == rounds[2]
 
 
 def test_a_known_file_is_not_parsed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,8 +197,8 @@ def test_a_known_file_is_not_parsed(folder: Path, monkeypatch: pytest.MonkeyPatc
     for _ in range(2):
         forget()
         parsed.clear()
-        for one in (shown, function_context):
-            monkeypatch.setattr(one, "file_tree", parse)
+        for keeper in (shown, function_context):
+            monkeypatch.setattr(keeper, "file_tree", parse)
         with remembering(folder):
             reorder.REORDER.within(text).ordering(function)
             function_context.obstacle_in_file(function, text)

@@ -58,7 +58,7 @@ def test_every_order_leads_down_to_an_exchange_of_neighbours(drawn: list[int]) -
 @given(RELATIONS)
 def test_the_swaps_of_a_block_are_its_legal_orders_with_one_exchange(relation: tuple[int, ...]) -> None:
     block = StatementBlock((), relation, None, ())
-    legal = [one for one in enumerate_orders(relation) if len(inversions(tuple(one))) == 1]
+    legal = [ordering for ordering in enumerate_orders(relation) if len(inversions(tuple(ordering))) == 1]
     assert sorted(map(tuple, swaps(block))) == sorted(map(tuple, legal))
     assert not list(swaps(block._replace(fixed="a reason")))
 

@@ -23,12 +23,12 @@ def test_edits_that_overlap_are_refused() -> None:
     first, second, third = (Move(kind="shorten", site=site, value=(0,), note="") for site in range(3))
     assert rule.apply(TEXT, (first, second)) == Refused(OVERLAP)
     for moves, text in (((first, third), "other = 3 + 3\n"), ((second, third), "other = 1 + 5\n")):
-        found = rule.apply(TEXT, moves)
-        assert isinstance(found, Rewritten)
-        assert found.source == text
+        rewritten = rule.apply(TEXT, moves)
+        assert isinstance(rewritten, Rewritten)
+        assert rewritten.source == text
     # A proposal keeps one of the two that overlap, each equally often.
     drawn = [{move.site for move in rule.propose(TEXT, Random(seed))} for seed in range(20)]
-    assert {frozenset(one) for one in drawn} == {frozenset({0, 2}), frozenset({1, 2})}
+    assert {frozenset(draw) for draw in drawn} == {frozenset({0, 2}), frozenset({1, 2})}
 
 
 def test_orders_are_all_of_them_while_they_are_few() -> None:
@@ -36,16 +36,16 @@ def test_orders_are_all_of_them_while_they_are_few() -> None:
 
 
 def test_of_many_orders_a_fixed_draw_is_offered() -> None:
-    found = legal_orders(free(6))
-    assert found == legal_orders(free(6))
-    assert len(set(found)) == OPTIONS
-    assert tuple(range(6)) not in found
+    orders = legal_orders(free(6))
+    assert orders == legal_orders(free(6))
+    assert len(set(orders)) == OPTIONS
+    assert tuple(range(6)) not in orders
     # The first ones that an enumeration gives all begin with the first part.
-    assert len({order[0] for order in found}) > 2
+    assert len({order[0] for order in orders}) > 2
 
 
 def test_drawn_orders_are_legal() -> None:
     # Part 0 stands before all others.
-    found = legal_orders((0, *[1] * 6))
-    assert len(found) == OPTIONS
-    assert all(order[0] == 0 for order in found)
+    orders = legal_orders((0, *[1] * 6))
+    assert len(orders) == OPTIONS
+    assert all(order[0] == 0 for order in orders)

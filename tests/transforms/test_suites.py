@@ -51,11 +51,11 @@ def test_a_run_records_our_transforms_and_tells_what_is_left_out(
     )
     words = ["run", "--corpus", str(tmp_path / "code.py"), "--model", "fake/hash", "--workers", "1"]
     assert main([*words, "--transform", "suite/recode-syntax", "--out", str(tmp_path / "out")]) == 0
-    told = capsys.readouterr().err
-    assert "suite/recode-syntax without DeadCodeInserterLast: no counterpart in python" in told
-    found = json.loads((tmp_path / "out" / "manifest.json").read_text())["transforms"]
-    assert {"rename-canonical", "for-to-while", "identity"} <= {*found}
-    assert not any("/" in name for name in found)
+    output = capsys.readouterr().err
+    assert "suite/recode-syntax without DeadCodeInserterLast: no counterpart in python" in output
+    transforms = json.loads((tmp_path / "out" / "manifest.json").read_text())["transforms"]
+    assert {"rename-canonical", "for-to-while", "identity"} <= {*transforms}
+    assert not any("/" in name for name in transforms)
 
 
 def test_list_shows_the_mapping(capsys: pytest.CaptureFixture[str]) -> None:

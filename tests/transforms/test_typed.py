@@ -19,7 +19,7 @@ from codeaudit.transforms.registry import TRANSFORMS
 @pytest.mark.parametrize(
     ("registry", "declared"),
     [(TRANSFORMS, Transform), (LANGUAGES, Language), (TASKS, Task), (PROVIDERS, Provider)],
-    ids=lambda one: getattr(one, "noun", None),
+    ids=lambda registry: getattr(registry, "noun", None),
 )
 def test_all_that_is_built_in_fits(registry: Registry[object], declared: type) -> None:
     assert {wrong_member(registry.get(name), declared) for name in registry.built_in} == {""}
@@ -62,7 +62,7 @@ def test_the_message_names_the_attribute_and_what_is_wanted() -> None:
     provider = Provider(form="a/B", summary="", load=print)  # type: ignore[arg-type]
     assert wrong_member(provider, Provider) == ""
     named = replace(provider, names=("a", "b"))  # type: ignore[arg-type]
-    told = "its names is ('a', 'b'); it must be a mapping from text to text"
-    assert wrong_member(named, Provider) == told
+    message = "its names is ('a', 'b'); it must be a mapping from text to text"
+    assert wrong_member(named, Provider) == message
     unit = Identity(unit="line")  # type: ignore[arg-type]
     assert wrong_member(unit, Transform) == "its unit is 'line'; it must be one of function, module"

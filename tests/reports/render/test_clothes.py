@@ -27,16 +27,16 @@ def rows(text: str) -> list[dict[str, str]]:
 
 def test_latex_has_every_table_and_cell() -> None:
     text = latex(summary())
-    found = every_sheet(summary())
-    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == len(found)
-    for sheet in found:
+    sheets = every_sheet(summary())
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == len(sheets)
+    for sheet in sheets:
         assert rf"\caption{{{escape(sheet.title)}}}" in text
         for row in sheet.rows:
             assert all(escape(", ".join(cell.lines)) in text for cell in row)
     body = [line for line in text.splitlines() if line.endswith(r"\\")]
     for line in body:
         columns = len(re.findall(r"(?<!\\)&", line)) + 1
-        assert columns in {len(sheet.columns) for sheet in found}
+        assert columns in {len(sheet.columns) for sheet in sheets}
 
 
 @pytest.mark.slow

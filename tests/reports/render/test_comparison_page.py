@@ -12,7 +12,9 @@ from tests.reports.test_compare import MODELS, run
 
 
 def page(*runs: ComparedRun) -> str:
-    return comparison_html(compare(runs), [RunOnPage(run=one, about={"seed": one.name}) for one in runs])
+    return comparison_html(
+        compare(runs), [RunOnPage(run=compared, about={"seed": compared.name}) for compared in runs]
+    )
 
 
 def test_it_has_the_verdict_the_runs_and_the_tests() -> None:

@@ -170,11 +170,11 @@ def table_rows(text: str) -> list[list[str]]:
 
 def test_markdown_and_json_and_rich_have_the_same_numbers() -> None:
     report = summary()
-    found = Summary.from_json(shown(report, "json"))
-    assert found == report
+    read_back = Summary.from_json(shown(report, "json"))
+    assert read_back == report
     cells = {row[0]: row for row in table_rows(shown(report, "markdown")) if len(row) == 9}
     screen = shown(report, "rich", 200)
-    for model in found.models:
+    for model in read_back.models:
         row = cells[model.model]
         rates = (model.violations, model.all_samples, model.sensitivity)
         assert row[5:8] == [", ".join(lines(rate)) for rate in rates]
@@ -240,6 +240,6 @@ def test_an_empty_run_prints_dashes() -> None:
         models=(ModelHeader(name="m", parameters=None, fingerprint="m", noise=0.0),),
     )
     report = summarise([(0, [])], task=Subtokens(), header=header)
-    found = [row[3:] for row in table_rows(shown(report, "markdown")) if row[0] == "m"]
-    assert found[:2] == [["-"] * 3, ["-"] * 6]
+    rows = [row[3:] for row in table_rows(shown(report, "markdown")) if row[0] == "m"]
+    assert rows[:2] == [["-"] * 3, ["-"] * 6]
     assert "nothing could be judged" in shown(report, "rich")

@@ -102,7 +102,7 @@ def test_a_broken_invariance_is_a_failed_test_with_its_diff() -> None:
     assert "variant 1: 'get name' became 'set'" in failure.text
     assert "+# rename 1" in failure.text
     assert suite.find("testcase/skipped").get("message") == "no local to rename"
-    counts = {one.get("name"): one.get("value") for one in suite.find("properties")}
+    counts = {entry.get("name"): entry.get("value") for entry in suite.find("properties")}
     assert counts == {
         "variants held": "3",
         "variants violated": "2",
@@ -202,7 +202,7 @@ def test_a_fingerprint_outlives_its_line_and_not_its_text() -> None:
 def test_results_say_whether_they_are_new_and_new_ones_come_first() -> None:
     lasting = {Place("m", 0, "s0", "rename", 1)}
     results = check_sarif(sarif(violated(2), locate=inside, version="1", lasting=lasting))["results"]
-    assert [(one["properties"]["sample"], one["baselineState"]) for one in results] == [
+    assert [(finding["properties"]["sample"], finding["baselineState"]) for finding in results] == [
         ("s1", "new"),
         ("s0", "unchanged"),
     ]
@@ -230,13 +230,13 @@ def test_a_case_says_that_its_answer_also_changed_without_an_edit() -> None:
     unsteady = audited("m", sample("b"), after={"rename": [BAD, BAD], "identity": [GOOD, BAD, None]})
     both = found((0, unsteady), (0, steady))
     assert [(case.repeats, case.unsteady) for case in both] == [(2, 1), (2, 0)]
-    told = "under rename in 2 of 2 variants, and without an edit in 1 of 2 repeats"
-    assert both[0].headline.endswith(told)
+    ending = "under rename in 2 of 2 variants, and without an edit in 1 of 2 repeats"
+    assert both[0].headline.endswith(ending)
     assert both[1].headline.endswith("under rename in 1 of 1 variant")
-    assert told in junit(both, started=STARTED)
+    assert ending in junit(both, started=STARTED)
     # Findings to act on come first, and an answer that changes by itself is none.
     results = check_sarif(sarif(both, locate=inside, version="1"))["results"]
-    assert [(one["properties"]["sample"], one["level"]) for one in results] == [
+    assert [(finding["properties"]["sample"], finding["level"]) for finding in results] == [
         ("a", "warning"),
         ("b", "note"),
     ]

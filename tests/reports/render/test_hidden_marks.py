@@ -16,7 +16,9 @@ MARKS = "\0\x01\x0b\x1b\x7f\x85\x9b\u200b\u200e\u202e\u2066\u2069\u2028\ufeff"
 def hidden(text: str) -> list[str]:
     """The characters of a text that must not be there."""
     return [
-        one for one in text if unicodedata.category(one) in ("Cc", "Cf", "Zl", "Zp") and one not in "\t\n\f"
+        sign
+        for sign in text
+        if unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp") and sign not in "\t\n\f"
     ]
 
 
@@ -34,9 +36,9 @@ def test_a_diff_of_a_hostile_source(tmp_path: Path, capsys: pytest.CaptureFixtur
         "def f(values):\n    total = '\x1b[31m\u202e\x9b'\n    return total, values\n", encoding="utf-8"
     )
     assert main(["transform", str(path), "--transform", "rename", "--diff"]) == 0
-    told = capsys.readouterr()
-    assert "total" in told.out
-    assert hidden(told.out + told.err) == []
+    printed = capsys.readouterr()
+    assert "total" in printed.out
+    assert hidden(printed.out + printed.err) == []
 
 
 def test_an_error_about_a_hostile_name(capsys: pytest.CaptureFixture[str]) -> None:

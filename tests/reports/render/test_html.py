@@ -114,8 +114,8 @@ def full() -> Summary:
     return replace(with_attacks(made.summary, FOUND), statistics=compare([made]))
 
 
-def page(summary: Summary, found: Browser | None = None) -> Page:
-    return Page(summary=summary, browser=found or Browser(), about={"command": "codeaudit run"})
+def page(summary: Summary, browsed: Browser | None = None) -> Page:
+    return Page(summary=summary, browser=browsed or Browser(), about={"command": "codeaudit run"})
 
 
 def hostile() -> Page:
@@ -148,9 +148,9 @@ def hostile() -> Page:
     summary = summarise([(0, [counted])], task=Subtokens(), header=header)
     summary = replace(summary, models=(replace(summary.models[0], model=f"m{HOSTILE}"),))
     drawing = Drawing(lines=(HOSTILE, HOSTILE), after=((), (0,)), layers=(0, 1))
-    found = browser([(0, made)], [], lambda _: drawing)
+    browsed = browser([(0, made)], [], lambda _: drawing)
     ratios = {f"m{HOSTILE}": [1.0, 1.5]}
-    return Page(summary=summary, browser=found, about={HOSTILE: HOSTILE}, predictions=ratios)
+    return Page(summary=summary, browser=browsed, about={HOSTILE: HOSTILE}, predictions=ratios)
 
 
 class Reader(HTMLParser):
@@ -198,8 +198,8 @@ def cells(sheet: Sheet) -> list[list[str]]:
 
 
 def test_no_line_of_a_sentence_ends_before_a_sign_of_percent() -> None:
-    found = items(["changed 1/7 (14.3 %, 2.6–51.3) of %d"])
-    assert found == "<li>changed 1/7 (14.3\u00a0%, 2.6–51.3) of %d</li>"
+    text = items(["changed 1/7 (14.3 %, 2.6–51.3) of %d"])
+    assert text == "<li>changed 1/7 (14.3\u00a0%, 2.6–51.3) of %d</li>"
 
 
 def test_every_table_is_on_the_page_cell_by_cell() -> None:
@@ -335,17 +335,17 @@ def many(random: Random, samples: int) -> Iterator[tuple[int, Audited]]:
 
 @pytest.mark.weekly
 def test_a_thousand_samples_stay_under_three_megabytes_and_it_says_what_is_left_out() -> None:
-    found = browser(many(Random(0), 1000), [], drawn)
-    total = found.total
-    text = html(page(full(), found))
+    browsed = browser(many(Random(0), 1000), [], drawn)
+    total = browsed.total
+    text = html(page(full(), browsed))
     assert 2_000_000 < len(text.encode()) < 3_000_000
-    assert found.left_out > 0
-    assert found.total == total
+    assert browsed.left_out > 0
+    assert browsed.total == total
     assert f"{total:,} answers changed" in text
-    assert f"{found.left_out:,} of them are in the run folder only" in text
+    assert f"{browsed.left_out:,} of them are in the run folder only" in text
     (code,) = re.findall(r'id="data">([^<]*)<', text)
     data = unpacked(code)
-    assert len(data["rows"]) == total - found.left_out
+    assert len(data["rows"]) == total - browsed.left_out
     assert {row["model"] for row in data["rows"]} == {f"{m}-checkpoint" for m in ("spe", "symc", "vanilla")}
 
 
@@ -354,10 +354,10 @@ def test_one_giant_does_not_push_the_others_out() -> None:
     noise = Random(0).randbytes(BUDGET // 2).hex()
     giant = violated(sample("giant", noise), f"{noise}!")
     small = [violated(sample(str(n), f"x = {n}\n"), f"y = {n}\n") for n in range(5)]
-    found = browser([(0, each) for each in (giant, *small)], [], undrawn)
-    data = unpacked(packed(found))
+    browsed = browser([(0, each) for each in (giant, *small)], [], undrawn)
+    data = unpacked(packed(browsed))
     assert [each["id"] for each in data["samples"]] == list("01234")
-    assert (found.left_out, found.total) == (1, 6)
+    assert (browsed.left_out, browsed.total) == (1, 6)
     assert len(noise) > LARGE
 
 
@@ -379,15 +379,15 @@ def test_only_what_comes_onto_the_page_is_drawn() -> None:
         seen.append(of.id)
         return drawn(of)
 
-    found = browser(made, [why], noted)
-    data = unpacked(packed(found))
-    told = [each["id"] for each in data["samples"]]
-    assert 100 < len(told) < 300
-    assert found.total == 800
-    assert seen[0] == told[-1] == "399"
-    assert told[:-1] == [f"{n:02}" for n in range(len(told) - 1)]
-    assert set(told) <= set(seen)
-    assert len(seen) < 1.1 * len(told)
+    browsed = browser(made, [why], noted)
+    data = unpacked(packed(browsed))
+    ids = [each["id"] for each in data["samples"]]
+    assert 100 < len(ids) < 300
+    assert browsed.total == 800
+    assert seen[0] == ids[-1] == "399"
+    assert ids[:-1] == [f"{n:02}" for n in range(len(ids) - 1)]
+    assert set(ids) <= set(seen)
+    assert len(seen) < 1.1 * len(ids)
     assert data["rows"][0]["least"]["of"] == 1
 
 
@@ -397,25 +397,27 @@ def named(made: Sequence[Chart]) -> dict[str, Chart]:
 
 def test_charts_have_titles_and_words_with_the_numbers() -> None:
     summary = full()
-    found = named(charts(summary, {"spe": [1.0, 1.0], "vanilla": [0.25, 1.0, 3.0]}))
-    assert {"quality", "by-preserving", "attacks", "predictions"} < set(found)
-    for each in found.values():
+    by_name = named(charts(summary, {"spe": [1.0, 1.0], "vanilla": [0.25, 1.0, 3.0]}))
+    assert {"quality", "by-preserving", "attacks", "predictions"} < set(by_name)
+    for each in by_name.values():
         assert f'aria-labelledby="t-{each.name}" aria-describedby="w-{each.name}"' in each.svg
         assert each.title
         assert each.words.endswith(".")
         numbers = [float(n) for n in re.findall(r' (?:x|y|cx|cy|x1|x2|y1|y2)="([^"]+)"', each.svg)]
         assert all(0 <= number <= max(400, each.height) for number in numbers)
     for model in summary.models:
-        told = f"{model.model} {wording.value(model.score.original, share=True)} and "
-        assert told + wording.percent(model.violations.rate) in found["quality"].words
+        words = f"{model.model} {wording.value(model.score.original, share=True)} and "
+        assert words + wording.percent(model.violations.rate) in by_name["quality"].words
         for row in model.by_transform:
             if row.kind == "preserving":
                 share, interval = wording.percent(row.violations.rate), wording.interval(row.violations)
-                assert f"{row.transform}, {model.model} {share} ({interval}; " in found["by-preserving"].words
-    assert "2 of 3 within 8" in found["attacks"].words
-    assert "vanilla 3 answers, 1 equal, 0.250 to 3.000" in found["predictions"].words
-    assert "≤ 0.50" in found["predictions"].svg
-    assert "≥ 2.00" in found["predictions"].svg
+                assert (
+                    f"{row.transform}, {model.model} {share} ({interval}; " in by_name["by-preserving"].words
+                )
+    assert "2 of 3 within 8" in by_name["attacks"].words
+    assert "vanilla 3 answers, 1 equal, 0.250 to 3.000" in by_name["predictions"].words
+    assert "≤ 0.50" in by_name["predictions"].svg
+    assert "≥ 2.00" in by_name["predictions"].svg
 
 
 def test_areas_tell_the_size_and_an_unknown_size_is_hollow() -> None:
@@ -447,9 +449,9 @@ def test_a_model_has_its_colour_in_every_figure() -> None:
     summary = run("r", MODELS).summary
     spe, vanilla = summary.models
     unlabelled = replace(spe, score=replace(spe.score, original=None))
-    found = named(charts(replace(summary, models=(unlabelled, vanilla)), {"vanilla": [1.0, 2.0]}))
-    assert re.findall(r'class="c(\d) hollow"', found["quality"].svg) == ["1"]
-    assert set(re.findall(r'class="c(\d) blob"', found["predictions"].svg)) == {"1"}
+    by_name = named(charts(replace(summary, models=(unlabelled, vanilla)), {"vanilla": [1.0, 2.0]}))
+    assert re.findall(r'class="c(\d) hollow"', by_name["quality"].svg) == ["1"]
+    assert set(re.findall(r'class="c(\d) blob"', by_name["predictions"].svg)) == {"1"}
 
 
 def test_no_figure_without_numbers() -> None:
@@ -483,13 +485,13 @@ def test_errors_are_said_to_be_better_when_lower() -> None:
         seed=0,
         models=(ModelHeader(name="m", parameters=1, fingerprint="", noise=0),),
     )
-    found = named(charts(summarise([(0, made)], task=Error(), header=header), {}))
-    assert "MAPE to the right, lower is better" in found["quality"].words
+    by_name = named(charts(summarise([(0, made)], task=Error(), header=header), {}))
+    assert "MAPE to the right, lower is better" in by_name["quality"].words
 
 
 def test_a_diagram_of_critical_differences_where_models_are_told_apart() -> None:
-    found = named(charts(full(), {}))
-    (diagram,) = [each for each in found.values() if each.name.startswith("cd-shared-violated")]
+    by_name = named(charts(full(), {}))
+    (diagram,) = [each for each in by_name.values() if each.name.startswith("cd-shared-violated")]
     assert "spe 1." in diagram.words
     assert (
         diagram.words.endswith("All differ significantly.") or "Not significantly different" in diagram.words
@@ -556,15 +558,15 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def listed(chromium: Chromium) -> list[str]:
-    found: list[str] = chromium.read(
+    texts: list[str] = chromium.read(
         "[...document.querySelectorAll('#list tbody a')].map((a) => a.textContent)"
     )
-    return found
+    return texts
 
 
 def text_of(chromium: Chromium, selector: str) -> str:
-    found: str = chromium.read(f"document.querySelector({selector!r}).innerText")
-    return found
+    text: str = chromium.read(f"document.querySelector({selector!r}).innerText")
+    return text
 
 
 def link(name: str) -> str:
@@ -613,10 +615,10 @@ def test_a_deep_link_opens_a_violation_with_its_diff_and_graph(chromium: Chromiu
 
 def test_the_smallest_edit_stands_first(chromium: Chromium, address: str) -> None:
     chromium.open(address + link("two/0/s3/rename/0"))
-    told = text_of(chromium, "#detail")
+    text = text_of(chromium, "#detail")
     assert (
         "total -> smallest (1 of 4 moves; none of its moves can be left out; 9 model calls; answer: 8.5)"
-        in told
+        in text
     )
     assert chromium.read("document.querySelectorAll('#detail > details[open]').length") == 0
     assert text_of(chromium, "#list tbody td:last-child") == "1 of 4"
@@ -735,9 +737,9 @@ def test_a_line_of_a_million_characters_is_cut_round_the_difference(
 ) -> None:
     head = "a " * (LINE // 4)
     of = sample("long", f"{head}BEFORE {head}\n\U0001f600 same\n")
-    found = browser([(0, violated(of, of.source.replace("BEFORE", "AFTER")))], [], undrawn)
+    browsed = browser([(0, violated(of, of.source.replace("BEFORE", "AFTER")))], [], undrawn)
     path = tmp_path / "long.html"
-    path.write_text(html(page(full(), found)), encoding="utf-8")
+    path.write_text(html(page(full(), browsed)), encoding="utf-8")
     assert path.stat().st_size < 300_000
     chromium.open(path.as_uri() + link("vanilla/0/long/rename/0"))
     assert text_of(chromium, ".diff .gone mark") == "BEFORE"

@@ -34,9 +34,9 @@ WORDS = [
 def sheet(rng: Random) -> Sheet:
     """A table of up to six columns of texts and numbers, of one to sixteen words each."""
     columns = [
-        one
+        column
         for _ in range(rng.randint(2, 6))
-        for one in (numbers if rng.random() < 0.3 else words)(
+        for column in (numbers if rng.random() < 0.3 else words)(
             " ".join(rng.choices(WORDS, k=rng.randint(1, 3)))
         )
     ]
@@ -53,9 +53,9 @@ def sheet(rng: Random) -> Sheet:
     return Sheet(title="t", columns=tuple(columns), rows=rows, stacked=rng.choice((1, 2)))
 
 
-def shown(one: Sheet, width: int) -> str:
+def shown(table: Sheet, width: int) -> str:
     text = StringIO()
-    show_sheets([one], Console(file=text, width=width, color_system=None))
+    show_sheets([table], Console(file=text, width=width, color_system=None))
     return text.getvalue()
 
 
@@ -67,23 +67,23 @@ def parts(text: str) -> set[str]:
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("seed", range(60))
 def test_no_word_is_cut_at_any_width(seed: int) -> None:
-    one = sheet(Random(seed))
-    cells = parts(" ".join(line for row in one.rows for cell in row for line in cell.lines))
+    table = sheet(Random(seed))
+    cells = parts(" ".join(line for row in table.rows for cell in row for line in cell.lines))
     for width in range(36, 122, 5):
-        text = shown(one, width)
+        text = shown(table, width)
         assert cells <= parts(text), width
         assert max(map(len, text.splitlines())) <= width
         # As a list, every column but the first is named before its value.
         assert all(
-            parts(column.head) <= parts(text.replace(":", "")) for column in one.columns[one.stacked :]
+            parts(column.head) <= parts(text.replace(":", "")) for column in table.columns[table.stacked :]
         )
 
 
 def test_a_wide_text_leaves_room_for_the_short_ones() -> None:
     row = ("spe-checkpoint", "word " * 20, "at most 5 %", "FAILED")
-    one = Sheet(
+    table = Sheet(
         title="t",
         columns=words("model", "found", "wanted", "verdict"),
         rows=(tuple(Cell(lines=(text,)) for text in row),),
     )
-    assert re.search(r"^spe-checkpoint +word .* at most 5 % +FAILED", shown(one, 80), re.MULTILINE)
+    assert re.search(r"^spe-checkpoint +word .* at most 5 % +FAILED", shown(table, 80), re.MULTILINE)

@@ -31,7 +31,7 @@ def test_the_largest_differences_are_the_worst_case(differences: list[Fraction],
     """
     ordered = sorted(differences, reverse=True)
     for some in combinations(range(len(ordered)), min(number, len(ordered))):
-        others = [one for place, one in enumerate(ordered) if place not in some]
+        others = [difference for place, difference in enumerate(ordered) if place not in some]
         # What is left out of fewer than `number` samples is all of them.
         assert flips(others, above=True) <= flips(ordered[number:], above=True) + 1e-9
 
@@ -39,11 +39,11 @@ def test_the_largest_differences_are_the_worst_case(differences: list[Fraction],
 @settings(max_examples=50)
 @given(DIFFERENCES, st.floats(0.001, 0.5))
 def test_it_is_the_smallest_number_that_passes(differences: list[Fraction], alpha: float) -> None:
-    found = affected(differences, alpha)
+    number = affected(differences, alpha)
     ordered = sorted(differences, reverse=True)
-    assert flips(ordered[found:], above=True) >= alpha - 1e-9
-    assert all(flips(ordered[less:], above=True) <= alpha + 1e-9 for less in range(found))
-    assert found <= sum(difference > 0 for difference in differences)
+    assert flips(ordered[number:], above=True) >= alpha - 1e-9
+    assert all(flips(ordered[less:], above=True) <= alpha + 1e-9 for less in range(number))
+    assert number <= sum(difference > 0 for difference in differences)
 
 
 def test_nothing_is_affected_where_nothing_was_asked() -> None:

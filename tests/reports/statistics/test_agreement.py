@@ -18,10 +18,10 @@ TWO_BY_TWO = st.tuples(*[st.integers(0, 30)] * 4).filter(any)
 
 def table(*pairs: tuple[str, str]) -> Table:
     """The table of (label, answer)."""
-    found: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for (label, answer), number in Counter(pairs).items():
-        found.setdefault(label, {})[answer] = number
-    return found
+        counts.setdefault(label, {})[answer] = number
+    return counts
 
 
 def square(*rows: Sequence[int]) -> Table:
@@ -37,25 +37,28 @@ def square(*rows: Sequence[int]) -> Table:
 @given(TWO_BY_TWO)
 def test_two_classes_follow_the_formula_of_matthews(cells: tuple[int, int, int, int]) -> None:
     tp, fn, fp, tn = cells
-    found = correlation(square([tp, fn], [fp, tn]))
+    measured = correlation(square([tp, fn], [fp, tn]))
     spread = sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
     if not spread:
-        assert found is None
+        assert measured is None
     else:
-        assert found == pytest.approx((tp * tn - fp * fn) / spread)
+        assert measured == pytest.approx((tp * tn - fp * fn) / spread)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("abcde")), min_size=2, max_size=60))
 def test_more_classes_follow_the_definition_by_covariances(pairs: list[tuple[str, str]]) -> None:
     """The coefficient is the covariance of two matrices with a column for each class."""
-    wanted, given_ = (np.array([[one == name for name in "abcde"] for one in side]) for side in zip(*pairs))  # noqa: B905
+    wanted, given_ = (
+        np.array([[label == name for name in "abcde"] for label in side])
+        for side in zip(*pairs)  # noqa: B905
+    )
 
     def covariance(x: np.ndarray, y: np.ndarray) -> float:
         return float(((x - x.mean(axis=0)) * (y - y.mean(axis=0))).sum())
 
     spread = sqrt(covariance(wanted, wanted) * covariance(given_, given_))
-    found = correlation(table(*pairs))
-    assert found == (pytest.approx(covariance(wanted, given_) / spread) if spread > 1e-9 else None)
+    measured = correlation(table(*pairs))
+    assert measured == (pytest.approx(covariance(wanted, given_) / spread) if spread > 1e-9 else None)
 
 
 @pytest.mark.parametrize(
@@ -110,11 +113,11 @@ def test_more_classes_have_the_p_value_of_all_permutations(pairs: list[tuple[str
     labels, answers = zip(*pairs, strict=True)
     hits = sum(label == answer for label, answer in pairs)
     dealt = [sum(map(str.__eq__, labels, permutation)) for permutation in permutations(answers)]
-    wanted = sum(one >= hits for one in dealt) / len(dealt)
-    found = chance(table(*pairs))
+    wanted = sum(count >= hits for count in dealt) / len(dealt)
+    p = chance(table(*pairs))
     # Four standard deviations of the draws, and the draw that was seen.
-    assert found == pytest.approx(wanted, abs=4 * sqrt(wanted * (1 - wanted) / agreement.DRAWS) + 2e-4)
-    assert found == chance(table(*pairs)), "the draws are fixed"
+    assert p == pytest.approx(wanted, abs=4 * sqrt(wanted * (1 - wanted) / agreement.DRAWS) + 2e-4)
+    assert p == chance(table(*pairs)), "the draws are fixed"
 
 
 @pytest.mark.parametrize(

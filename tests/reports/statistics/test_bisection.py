@@ -36,13 +36,13 @@ def test_a_number_is_found_to_some_percent(low: int, width: int, percent: int, d
     high = low + width
     first = data.draw(st.integers(low + 1, high))
     asked: list[float] = []
-    found = lowest(low, high, from_on(first, asked), percent=percent)
+    number = lowest(low, high, from_on(first, asked), percent=percent)
     # One number below it was asked or is `low`, does not hold, and is near enough; and no search is longer.
-    below = max([low, *(one for one in asked if one < first)])
-    assert first <= found
-    assert found - below <= max(1, below * percent // 100)
-    before = max([low, *(one for one in asked[:-1] if one < first)])
-    after = min([high, *(one for one in asked[:-1] if one >= first)])
+    below = max([low, *(tried for tried in asked if tried < first)])
+    assert first <= number
+    assert number - below <= max(1, below * percent // 100)
+    before = max([low, *(tried for tried in asked[:-1] if tried < first)])
+    after = min([high, *(tried for tried in asked[:-1] if tried >= first)])
     assert not asked or after - before > max(1, before * percent // 100)
 
 
@@ -60,14 +60,14 @@ def test_what_is_near_enough_is_not_asked() -> None:
 def test_numbers_grow_until_they_are_enough(start: int, first: int) -> None:
     assume(first > start // 2)  # it is not asked what is far below the start
     asked: list[float] = []
-    found = grown(start, 10_000, from_on(first, asked))
+    number = grown(start, 10_000, from_on(first, asked))
     assert len(asked) == len(set(asked)), "nothing is asked twice"
     if first > 10_000:
-        assert found is None
+        assert number is None
         assert max(asked) == 10_000
         return
-    assert found is not None
-    assert first <= found <= max(first, first * 1.01)
+    assert number is not None
+    assert first <= number <= max(first, first * 1.01)
     assert max(asked) <= max(start, min(10_000, 2 * (first - 1)))
     assert min(asked) >= min(start, first / 2)
     # From half of a number to the number, in steps of 1 %: seven halvings.
@@ -79,11 +79,11 @@ def test_numbers_grow_until_they_are_enough(start: int, first: int) -> None:
 @pytest.mark.parametrize("wanted", [0.5, 0.8])
 @pytest.mark.parametrize("churn", [0.0, 0.02])
 def test_so_many_samples_have_the_power_that_is_wanted(rise: float, wanted: float, churn: float) -> None:
-    found = samples_needed(rise, wanted, churn=churn, alpha=0.01, margin=0.01)
-    assert found is not None
+    needed = samples_needed(rise, wanted, churn=churn, alpha=0.01, margin=0.01)
+    assert needed is not None
     powers = [
         power(number, rise, churn=churn, alpha=0.01, margin=0.01)
-        for number in range(int(found / 1.01) - 1, found + 1)
+        for number in range(int(needed / 1.01) - 1, needed + 1)
     ]
     assert powers[-1] >= wanted
     assert min(powers) < wanted
@@ -92,15 +92,15 @@ def test_so_many_samples_have_the_power_that_is_wanted(rise: float, wanted: floa
 def test_a_rise_just_above_the_margin_needs_more_samples_than_a_plan_considers() -> None:
     assert samples_needed(0.0101, 0.8, churn=0.0, alpha=0.01, margin=0.01) is None
     # The largest number is considered, too.
-    found = samples_needed(0.0103, 0.8, churn=0.0, alpha=0.01, margin=0.01)
-    assert found is not None
-    assert 2**16 < found <= MOST
+    needed = samples_needed(0.0103, 0.8, churn=0.0, alpha=0.01, margin=0.01)
+    assert needed is not None
+    assert 2**16 < needed <= MOST
 
 
 @given(st.floats(0, 1), st.sampled_from([1e-1, 1e-3, 1e-4]))
 def test_a_share_is_found_to_a_precision(first: float, precision: float) -> None:
     asked: list[float] = []
-    found = crossing(0.0, 1.0, precision, from_on(first, asked))
-    assert first <= found <= max(first + precision, precision)
+    share = crossing(0.0, 1.0, precision, from_on(first, asked))
+    assert first <= share <= max(first + precision, precision)
     assert len(asked) <= 1 - log2(precision)
     assert not {0.0, 1.0} & set(asked)

@@ -19,8 +19,8 @@ from codeaudit.reports.statistics.calibration import ScoredAnswers, probability
     ],
 )
 def test_scores_become_the_probability_of_the_answer(scores: dict[str, float], wanted: float | None) -> None:
-    found = probability("same", scores)
-    assert found == (None if wanted is None else pytest.approx(wanted))
+    measured = probability("same", scores)
+    assert measured == (None if wanted is None else pytest.approx(wanted))
 
 
 def test_the_error_is_the_distance_of_each_bin() -> None:

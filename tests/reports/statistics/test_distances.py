@@ -19,11 +19,11 @@ def drawn(
     """Draws of an original and its variants; `shared`: those of one number have the same random number."""
     points = np.tile(rng.random(size), (len(shares), 1)) if shared else rng.random((len(shares), size))
     rows = [
-        np.searchsorted(np.cumsum(one), point).tolist() for one, point in zip(shares, points, strict=True)
+        np.searchsorted(np.cumsum(share), point).tolist() for share, point in zip(shares, points, strict=True)
     ]
-    found = numbered(rows[0], rows[1:])
-    assert found is not None
-    return found
+    draws = numbered(rows[0], rows[1:])
+    assert draws is not None
+    return draws
 
 
 def half_squared(one: Sequence[float], other: Sequence[float]) -> float:
@@ -46,14 +46,14 @@ def test_the_definition() -> None:
         first, *others = draws
         pairs = list(permutations(range(4), 2))
 
-        told = [
+        gaps = [
             sum(
-                (first[i] != one[j]) - Fraction((first[i] != first[j]) + (one[i] != one[j]), 2)
+                (first[i] != other[j]) - Fraction((first[i] != first[j]) + (other[i] != other[j]), 2)
                 for i, j in pairs
             )
-            for one in others
+            for other in others
         ]
-        assert distance(draws) == sum(told) / 2 / len(pairs)
+        assert distance(draws) == sum(gaps) / 2 / len(pairs)
 
 
 @pytest.mark.thinned(1)
@@ -61,8 +61,10 @@ def test_the_definition() -> None:
 @pytest.mark.parametrize("after", [FAIR, LEANING])
 def test_it_has_no_bias_with_shared_random_numbers_too(after: Sequence[float], shared: bool) -> None:
     rng = np.random.default_rng(1)
-    found = [float(distance(drawn(rng, [FAIR, after], 3, shared=shared))) for _ in range(6000)]
-    assert np.mean(found) == pytest.approx(half_squared(FAIR, after), abs=4 * np.std(found) / 6000**0.5)
+    distances = [float(distance(drawn(rng, [FAIR, after], 3, shared=shared))) for _ in range(6000)]
+    assert np.mean(distances) == pytest.approx(
+        half_squared(FAIR, after), abs=4 * np.std(distances) / 6000**0.5
+    )
 
 
 def test_answers_that_never_agree_are_one_apart_and_steady_ones_zero() -> None:
@@ -88,12 +90,12 @@ def test_one_answer_is_no_distribution() -> None:
 def test_without_an_effect_one_run_in_twenty_rejects(shared: bool) -> None:
     rng = np.random.default_rng(2)
     runs = 300
-    found = [
+    means = [
         mean_distance([drawn(rng, [FAIR] * 3, 4, shared=shared) for _ in range(8)], seed=run)
         for run in range(runs)
     ]
-    assert sum((one.distance.p or 0) <= 0.05 for one in found) <= 0.085 * runs
-    assert sum(one.samples > 0 for one in found) <= 0.085 * runs
+    assert sum((mean.distance.p or 0) <= 0.05 for mean in means) <= 0.085 * runs
+    assert sum(mean.samples > 0 for mean in means) <= 0.085 * runs
 
 
 @pytest.mark.slow
@@ -101,12 +103,12 @@ def test_an_effect_is_shown_and_lies_in_its_interval() -> None:
     rng = np.random.default_rng(3)
     true, runs, held, shown = half_squared(FAIR, LEANING), 60, 0, 0
     for run in range(runs):
-        found = mean_distance([drawn(rng, [FAIR, LEANING], 6) for _ in range(40)], seed=run).distance
-        assert found.p is not None
-        assert found.low is not None
-        assert found.high is not None
-        shown += found.p <= 0.05
-        held += found.low <= true <= found.high
+        estimate = mean_distance([drawn(rng, [FAIR, LEANING], 6) for _ in range(40)], seed=run).distance
+        assert estimate.p is not None
+        assert estimate.low is not None
+        assert estimate.high is not None
+        shown += estimate.p <= 0.05
+        held += estimate.low <= true <= estimate.high
     assert held >= 0.9 * runs
     assert shown >= 0.9 * runs
 
@@ -119,7 +121,7 @@ def test_the_test_of_one_sample_is_that_of_all_ways_to_deal_out_its_draws() -> N
         distance(tuple(zip(*dealt, strict=True)))
         for dealt in product(*(list(permutations(column)) for column in columns))
     ]
-    exact = sum(one >= distance(draws) for one in every) / len(every)
+    exact = sum(value >= distance(draws) for value in every) / len(every)
     assert mean_distance([draws]).distance.p == pytest.approx(exact, abs=0.03)
 
 
@@ -128,8 +130,8 @@ def test_samples_that_moved_are_counted_and_their_order_does_not_matter() -> Non
     still = numbered(["a"] * 12, [["a"] * 12])
     assert moved is not None
     assert still is not None
-    found = mean_distance([moved, still, moved, still], seed=4)
-    assert found == mean_distance([still, still, moved, moved], seed=4)
-    assert found.samples == 2
-    assert found.distance.points == 0.5
-    assert found.distance.samples == 4
+    mean = mean_distance([moved, still, moved, still], seed=4)
+    assert mean == mean_distance([still, still, moved, moved], seed=4)
+    assert mean.samples == 2
+    assert mean.distance.points == 0.5
+    assert mean.distance.samples == 4

@@ -25,14 +25,14 @@ PAIRS = st.lists(st.fractions(Fraction(-1, 2), 1, max_denominator=12), min_size=
 
 
 def brute_force(differences: list[Fraction], *, above: bool = False) -> float:
-    found = sum(differences)
+    total = sum(differences)
     sums = [
-        sum(sign * abs(one) for sign, one in zip(signs, differences, strict=True))
+        sum(sign * abs(difference) for sign, difference in zip(signs, differences, strict=True))
         for signs in product((-1, 1), repeat=len(differences))
     ]
     if above:
-        return sum(one >= found for one in sums) / len(sums)
-    return sum(abs(one) >= abs(found) for one in sums) / len(sums)
+        return sum(value >= total for value in sums) / len(sums)
+    return sum(abs(value) >= abs(total) for value in sums) / len(sums)
 
 
 def mcnemar(more: int, less: int) -> float:
@@ -46,39 +46,39 @@ def mcnemar(more: int, less: int) -> float:
 
 def test_sample_excess_by_hand() -> None:
     """Of 20 samples 6 are violated and steady, 1 is unsteady and not violated, 2 are both."""
-    found = sample_excess([(1, 0)] * 6 + [(0, 1)] + [(1, 1)] * 2 + [(0, 0)] * 11)
-    assert found.points == pytest.approx(5 / 20)
+    tested = sample_excess([(1, 0)] * 6 + [(0, 1)] + [(1, 1)] * 2 + [(0, 0)] * 11)
+    assert tested.points == pytest.approx(5 / 20)
     # Bonett and Price: (6 + 1) / 22 and (1 + 1) / 22.
     middle, spread = 5 / 22, 1.96 * math.sqrt((9 / 22 - (5 / 22) ** 2) / 22)
-    assert (found.low, found.high) == pytest.approx((middle - spread, middle + spread), abs=1e-4)
-    assert found.p == pytest.approx(2 * (7 + 1) / 2**7)
-    assert (found.samples, found.interval) == (20, "Bonett-Price")
+    assert (tested.low, tested.high) == pytest.approx((middle - spread, middle + spread), abs=1e-4)
+    assert tested.p == pytest.approx(2 * (7 + 1) / 2**7)
+    assert (tested.samples, tested.interval) == (20, "Bonett-Price")
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 200))
 def test_sample_excess_is_the_exact_mcnemar_test(more: int, less: int, same: int) -> None:
-    found = sample_excess([(1, 0)] * more + [(0, 1)] * less + [(0, 0)] * same)
+    tested = sample_excess([(1, 0)] * more + [(0, 1)] * less + [(0, 0)] * same)
     if not more + less + same:
-        assert found == Excess()
+        assert tested == Excess()
         return
-    assert found.points is not None
-    assert found.p == pytest.approx(mcnemar(more, less))
-    assert found.p == pytest.approx(flips([Fraction(1)] * more + [Fraction(-1)] * less))
-    assert -1 <= found.low <= found.points <= found.high <= 1
+    assert tested.points is not None
+    assert tested.p == pytest.approx(mcnemar(more, less))
+    assert tested.p == pytest.approx(flips([Fraction(1)] * more + [Fraction(-1)] * less))
+    assert -1 <= tested.low <= tested.points <= tested.high <= 1
     total = more + less + same
     n, b, c = total + 2, more + 1, less + 1
     spread = Z * math.sqrt(b + c - (b - c) ** 2 / n) / n
-    assert found.high == pytest.approx(min(1.0, max((b - c) / n + spread, found.points)))
+    assert tested.high == pytest.approx(min(1.0, max((b - c) / n + spread, tested.points)))
 
 
 def test_samples_of_several_trials_are_clusters() -> None:
     """Two trials: a sample that is violated in one of them counts half."""
     units = [(2, 0), (1, 0), (0, 1), (0, 0), (0, 0)]
-    found = sample_excess(units, trials=2)
-    assert found.points == pytest.approx((1 + 0.5 - 0.5) / 5)
-    assert found.p == brute_force([Fraction(1), Fraction(1, 2), Fraction(-1, 2)])
-    assert found.interval == excess.INTERVAL
-    assert found == sample_excess(units), "more than one violation is more than one trial"
+    tested = sample_excess(units, trials=2)
+    assert tested.points == pytest.approx((1 + 0.5 - 0.5) / 5)
+    assert tested.p == brute_force([Fraction(1), Fraction(1, 2), Fraction(-1, 2)])
+    assert tested.interval == excess.INTERVAL
+    assert tested == sample_excess(units), "more than one violation is more than one trial"
     assert sample_excess([(1, 0), (0, 0)], trials=2).points == pytest.approx(0.25)
     assert sample_excess([(1, 0), (0, 0)]).points == pytest.approx(0.5)
 
@@ -88,17 +88,17 @@ def test_samples_of_several_trials_are_clusters() -> None:
 
 def test_pair_excess_by_hand() -> None:
     """Two samples, with what is added for the interval: 1 with weight 1/2, -1/2 with weight 1/4."""
-    found = pair_excess([Fraction(1), Fraction(0)])
-    assert found.points == 0.5
+    tested = pair_excess([Fraction(1), Fraction(0)])
+    assert tested.points == 0.5
     weight, mean = 2.75, (1 + 0.5 - 0.125) / 2.75
     values = ((1, 1.5), (0, 1.0), (-0.5, 0.25))
     second, third = (sum(w * (x - mean) ** n for x, w in values) / weight for n in (2, 3))
     spread = math.sqrt(second / 3.75)
     skewness = 2 * third / (3.75 * 4.75) / spread**3
     shift = (Z**2 - 1) / 6 * skewness
-    assert found.low == pytest.approx(max(-0.5, mean + spread * (shift - Z)))
-    assert found.high == pytest.approx(min(1.0, mean + spread * (shift + Z)))
-    assert found.p == 1.0
+    assert tested.low == pytest.approx(max(-0.5, mean + spread * (shift - Z)))
+    assert tested.high == pytest.approx(min(1.0, mean + spread * (shift + Z)))
+    assert tested.p == 1.0
 
 
 def test_bounds_are_those_of_a_drawn_bayesian_bootstrap() -> None:
@@ -121,16 +121,16 @@ def test_values_that_are_all_equal_have_a_bound_without_a_width() -> None:
 def test_an_interval_holds_its_mean_and_does_not_depend_on_order(
     differences: list[Fraction],
 ) -> None:
-    found = pair_excess(differences)
-    assert -0.5 <= found.low <= found.points <= found.high <= 1
-    assert pair_excess(differences[::-1]) == found
+    tested = pair_excess(differences)
+    assert -0.5 <= tested.low <= tested.points <= tested.high <= 1
+    assert pair_excess(differences[::-1]) == tested
 
 
 def test_no_difference_at_all() -> None:
-    found = pair_excess([Fraction(0)] * 200)
-    assert (found.points, found.p, found.samples) == (0.0, 1.0, 200)
+    tested = pair_excess([Fraction(0)] * 200)
+    assert (tested.points, tested.p, tested.samples) == (0.0, 1.0, 200)
     # Beyond about 3 of 200 samples with an effect, some would have been seen.
-    assert -0.01 < found.low < 0 < found.high < 0.015
+    assert -0.01 < tested.low < 0 < tested.high < 0.015
 
 
 def test_without_samples_there_is_no_excess() -> None:
@@ -138,16 +138,16 @@ def test_without_samples_there_is_no_excess() -> None:
 
 
 def test_one_sample() -> None:
-    found = pair_excess([Fraction(1)])
-    assert (found.points, found.p, found.high) == (1.0, 1.0, 1.0)
-    assert found.low < 0.5
+    tested = pair_excess([Fraction(1)])
+    assert (tested.points, tested.p, tested.high) == (1.0, 1.0, 1.0)
+    assert tested.low < 0.5
 
 
 def test_scores_may_differ_by_more_than_one() -> None:
-    found = pair_excess([Fraction(3), Fraction(5, 2), Fraction(4)])
-    assert found.points == pytest.approx(19 / 6)
-    assert found.low < found.points < found.high <= 4
-    assert found.p == 0.25
+    tested = pair_excess([Fraction(3), Fraction(5, 2), Fraction(4)])
+    assert tested.points == pytest.approx(19 / 6)
+    assert tested.low < tested.points < tested.high <= 4
+    assert tested.p == 0.25
 
 
 # ── differences of many sizes ────────────────────────────────────────────────────────────────────────────
@@ -157,17 +157,17 @@ MANY = st.lists(st.fractions(Fraction(-1, 2), 1, max_denominator=500), min_size=
 
 @given(MANY)
 def test_many_sizes_are_rounded_and_few_are_not(differences: list[Fraction]) -> None:
-    found = rounded(differences)
-    assert found == sorted(found)
-    assert rounded([-difference for difference in differences]) == sorted(-one for one in found)
+    values = rounded(differences)
+    assert values == sorted(values)
+    assert rounded([-difference for difference in differences]) == sorted(-value for value in values)
     if math.lcm(*(difference.denominator for difference in differences)) <= 120:
-        assert found == sorted(differences)
+        assert values == sorted(differences)
     else:
-        assert all(60 % one.denominator == 0 for one in found)
+        assert all(60 % value.denominator == 0 for value in values)
         # Rounding keeps the order.
         assert all(
             abs(one - other) <= Fraction(1, 120)
-            for one, other in zip(found, sorted(differences), strict=True)
+            for one, other in zip(values, sorted(differences), strict=True)
         )
 
 
@@ -178,15 +178,15 @@ def test_which_sizes_are_many(size: Fraction, kept: bool) -> None:
 
 @given(MANY)
 def test_the_mean_of_rounded_differences_is_exact(differences: list[Fraction]) -> None:
-    found, of_rounded = excess_of(differences), pair_excess(rounded(differences))
-    assert found.points == float(sum(differences) / len(differences))
-    assert found.low is not None
-    assert found.high is not None
+    tested, of_rounded = excess_of(differences), pair_excess(rounded(differences))
+    assert tested.points == float(sum(differences) / len(differences))
+    assert tested.low is not None
+    assert tested.high is not None
     assert of_rounded.low is not None
     assert of_rounded.high is not None
-    assert found.low == min(of_rounded.low, found.points)
-    assert found.high == max(of_rounded.high, found.points)
-    assert (found.p, found.samples) == (of_rounded.p, len(differences))
+    assert tested.low == min(of_rounded.low, tested.points)
+    assert tested.high == max(of_rounded.high, tested.points)
+    assert (tested.p, tested.samples) == (of_rounded.p, len(differences))
 
 
 def test_no_differences_have_no_excess() -> None:
@@ -267,5 +267,5 @@ def test_one_more_would_not_be_explained(unsteady: int, alpha: float) -> None:
         total = more + unsteady
         return sum(math.comb(total, n) for n in range(unsteady + 1)) / 2.0**total
 
-    found = explained(unsteady, alpha)
-    assert chance(found) > alpha >= chance(found + 1)
+    number = explained(unsteady, alpha)
+    assert chance(number) > alpha >= chance(number + 1)

@@ -22,17 +22,17 @@ def coin(heads: int, tails: int) -> float:
 
 @pytest.mark.parametrize(("appeared", "gone"), [(0, 0), (7, 0), (15, 3), (3, 15), (40, 21)])
 def test_it_is_the_exact_mcnemar_test_over_samples(appeared: int, gone: int) -> None:
-    found = paired_rise(changes(appeared, gone, still=5, held=100))
-    assert found.p == pytest.approx(coin(appeared, gone))
-    assert found.rise == pytest.approx((appeared - gone) / found.samples)
-    assert (found.before, found.now) == (gone + 5, appeared + 5)
+    rise = paired_rise(changes(appeared, gone, still=5, held=100))
+    assert rise.p == pytest.approx(coin(appeared, gone))
+    assert rise.rise == pytest.approx((appeared - gone) / rise.samples)
+    assert (rise.before, rise.now) == (gone + 5, appeared + 5)
 
 
 def test_pairs_of_one_sample_are_one_witness() -> None:
     """One flip of the original's answer changes all 12 pairs: over pairs that looks certain, and is nothing."""
-    found = paired_rise([SampleChange(False, True, 12)] + [SampleChange(False, False, 12)] * 49)
-    assert (found.p, found.rise) == (0.5, 1 / 50)
-    assert (found.samples, found.pairs) == (50, 600)
+    rise = paired_rise([SampleChange(False, True, 12)] + [SampleChange(False, False, 12)] * 49)
+    assert (rise.p, rise.rise) == (0.5, 1 / 50)
+    assert (rise.samples, rise.pairs) == (50, 600)
 
 
 COUNTS = st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 200)).filter(
@@ -43,11 +43,11 @@ COUNTS = st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), s
 @given(COUNTS)
 def test_a_rise_and_its_reverse(counts: tuple[int, int, int, int]) -> None:
     appeared, gone, still, held = counts
-    found = paired_rise(changes(appeared, gone, still, held))
+    rise = paired_rise(changes(appeared, gone, still, held))
     back = paired_rise(changes(gone, appeared, still, held))
-    assert 0 < found.p <= 1
-    assert found.rise == -back.rise
-    assert found.p + back.p >= 1 - 1e-9
+    assert 0 < rise.p <= 1
+    assert rise.rise == -back.rise
+    assert rise.p + back.p >= 1 - 1e-9
 
 
 @pytest.mark.slow
@@ -56,24 +56,24 @@ def test_the_smallest_rise_fails_and_a_smaller_one_does_not(
     counts: tuple[int, int, int, int], margin: float
 ) -> None:
     appeared, gone, _, held = counts
-    found = with_detectable(paired_rise(changes(*counts)), alpha=0.01, margin=margin)
+    rise = with_detectable(paired_rise(changes(*counts)), alpha=0.01, margin=margin)
 
     def fails(more: int) -> bool:
-        return (more - gone) / found.samples > margin and coin(more, gone) <= 0.01
+        return (more - gone) / rise.samples > margin and coin(more, gone) <= 0.01
 
     room = appeared + held
-    if found.detectable is None:
+    if rise.detectable is None:
         assert not room or not fails(room)
     else:
-        more = round(found.detectable * found.samples) + gone
+        more = round(rise.detectable * rise.samples) + gone
         assert fails(more)
         assert not fails(more - 1)
 
 
 def test_the_smallest_rise_by_hand() -> None:
     rise = paired_rise(changes(0, 0, held=500))
-    found = with_detectable(rise, alpha=0.01, margin=0.01)
-    assert found.detectable == 7 / 500, "0.5**7 < 0.01, and 7 of 500 is above one point"
+    tested = with_detectable(rise, alpha=0.01, margin=0.01)
+    assert tested.detectable == 7 / 500, "0.5**7 < 0.01, and 7 of 500 is above one point"
     assert with_detectable(rise, alpha=0.01, margin=0.02).detectable == 11 / 500
     tiny = paired_rise(changes(0, 0, held=6))
     assert with_detectable(tiny, alpha=0.01, margin=0.01).detectable is None
@@ -93,8 +93,8 @@ def test_a_true_rise_of_that_size_fails_in_four_of_five_runs() -> None:
 
 
 def test_where_all_is_violated_no_rise_is_promised() -> None:
-    found = with_detectable(paired_rise(changes(0, 0, still=50)), alpha=0.01, margin=0.01)
-    assert (found.detectable, found.likely) == (None, None)
+    rise = with_detectable(paired_rise(changes(0, 0, still=50)), alpha=0.01, margin=0.01)
+    assert (rise.detectable, rise.likely) == (None, None)
 
 
 def test_nothing_shared_is_no_test() -> None:

@@ -129,9 +129,9 @@ def test_too_few_discordant_inputs_are_said() -> None:
     contrast = mcnemar("a", "b", *cells(0, 4, neither=90))
     assert contrast.smallest_p == pytest.approx(0.125)
     assert "no split of 4 discordant inputs" in contrast.notes[0]
-    one = cells(0, 1, neither=90)
-    assert "no split of 1 discordant input could" in mcnemar("a", "b", *one).notes[0]
-    assert cochran(one).notes == ("the models disagree on only 1 input",)
+    counts = cells(0, 1, neither=90)
+    assert "no split of 1 discordant input could" in mcnemar("a", "b", *counts).notes[0]
+    assert cochran(counts).notes == ("the models disagree on only 1 input",)
     assert "no discordant" in mcnemar("a", "b", *cells(0, 0, neither=3)).notes[0]
 
 
@@ -187,15 +187,15 @@ def test_with_no_difference_the_test_keeps_its_level() -> None:
 def test_five_inputs_show_nothing_and_six_only_the_largest() -> None:
     assert detectable_difference(0, 0, alpha=0.05) is None
     assert detectable_difference(5, 0, alpha=0.05) is None
-    found = detectable_difference(6, 0, alpha=0.05)
+    difference = detectable_difference(6, 0, alpha=0.05)
     # All six have to be discordant and to lean one way: d**6 = 0.8.
-    assert found == pytest.approx(POWER ** (1 / 6), abs=2e-4)
+    assert difference == pytest.approx(POWER ** (1 / 6), abs=2e-4)
 
 
 def test_the_smallest_difference_has_the_power_asked_for() -> None:
-    found = detectable_difference(200, 30, alpha=0.05)
-    assert found is not None
-    assert power(found, n=200, discordance=0.15, alpha=0.05) == pytest.approx(POWER, abs=0.01)
+    difference = detectable_difference(200, 30, alpha=0.05)
+    assert difference is not None
+    assert power(difference, n=200, discordance=0.15, alpha=0.05) == pytest.approx(POWER, abs=0.01)
 
 
 def test_more_inputs_show_less_and_a_stricter_level_more() -> None:

@@ -17,7 +17,7 @@ def shown(samples: int, variants: int, noise: float, effect: float, repeats: int
         for _ in range(samples):
             stable = [0] * (repeats + 1) + [int(rng.random() < share)] * variants
             noisy = rng.random(len(stable)) < noise
-            answers = [n + 2 if noisy[n] else one for n, one in enumerate(stable)]
+            answers = [n + 2 if noisy[n] else answer for n, answer in enumerate(stable)]
             tables.append(tabled(answers[: repeats + 1], answers[repeats + 1 :]))
         count += shuffled(tables) <= 0.05
     return count / runs
@@ -53,16 +53,16 @@ def test_without_noise_one_sample_of_four_variants_is_enough() -> None:
 
 
 def test_fewer_repeats_show_less() -> None:
-    found = [detectable(200, 4, 0.05, repeats=number) for number in (1, 2, 4)]
-    assert None not in found
-    assert found == sorted(found, reverse=True)  # type: ignore[type-var]
-    assert detectable(200, 4, 0.05) == found[-1]
+    effects = [detectable(200, 4, 0.05, repeats=number) for number in (1, 2, 4)]
+    assert None not in effects
+    assert effects == sorted(effects, reverse=True)  # type: ignore[type-var]
+    assert detectable(200, 4, 0.05) == effects[-1]
 
 
 def test_more_samples_show_more() -> None:
-    found = [detectable(number, 4, 0.05) for number in (20, 50, 200, 1000, 20_000)]
-    assert None not in found
-    assert found == sorted(found, reverse=True)  # type: ignore[type-var]
+    effects = [detectable(number, 4, 0.05) for number in (20, 50, 200, 1000, 20_000)]
+    assert None not in effects
+    assert effects == sorted(effects, reverse=True)  # type: ignore[type-var]
 
 
 def test_more_power_needs_a_larger_effect() -> None:

@@ -18,8 +18,10 @@ Pairs = list[tuple[float, float]]
 def by_hand(pairs: Pairs) -> float:
     """The share of all flips of signs that lose as much, for scores of which more is better."""
     losses = [before - now for before, now in pairs if before != now]
-    sums = [sum(sign * one for sign, one in zip(signs, losses, strict=True)) for signs in flips(len(losses))]
-    return sum(one >= sum(losses) - 1e-9 for one in sums) / len(sums)
+    sums = [
+        sum(sign * loss for sign, loss in zip(signs, losses, strict=True)) for signs in flips(len(losses))
+    ]
+    return sum(total >= sum(losses) - 1e-9 for total in sums) / len(sums)
 
 
 def flips(number: int) -> list[tuple[int, ...]]:
@@ -33,15 +35,15 @@ COUNTS = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
 def test_right_and_wrong_answers_have_the_exact_mcnemar_test(counts: tuple[int, int, int, int]) -> None:
     lost, won, right, wrong = counts
     pairs = [(1.0, 0.0)] * lost + [(0.0, 1.0)] * won + [(1.0, 1.0)] * right + [(0.0, 0.0)] * wrong
-    found = paired_loss(pairs, better="higher")
+    loss = paired_loss(pairs, better="higher")
     from scipy.stats import binomtest
 
     exact = binomtest(lost, lost + won, alternative="greater").pvalue if lost + won else 1.0
-    assert found.p == pytest.approx(exact)
-    assert (found.samples, found.worse, found.better) == (len(pairs), lost, won)
-    assert found.loss == pytest.approx((lost - won) / len(pairs))
-    assert found.before == pytest.approx((lost + right) / len(pairs))
-    assert found.now == pytest.approx((won + right) / len(pairs))
+    assert loss.p == pytest.approx(exact)
+    assert (loss.samples, loss.worse, loss.better) == (len(pairs), lost, won)
+    assert loss.loss == pytest.approx((lost - won) / len(pairs))
+    assert loss.before == pytest.approx((lost + right) / len(pairs))
+    assert loss.now == pytest.approx((won + right) / len(pairs))
     # Of another size the differences are still all of one.
     assert paired_loss([(x / 3, y / 3) for x, y in pairs], better="higher").p == pytest.approx(exact)
 
@@ -57,11 +59,11 @@ REAL: dict[str, Pairs] = {
 @pytest.mark.parametrize("pairs", REAL.values(), ids=REAL)
 def test_other_scores_have_the_share_of_all_flips_of_signs(pairs: Pairs) -> None:
     wanted = by_hand(pairs)
-    found = paired_loss(pairs, better="higher")
+    loss = paired_loss(pairs, better="higher")
     # Four standard deviations of the draws, and the draw that was seen.
     near = 4 * sqrt(wanted * (1 - wanted) / mcnemar.DRAWS) + 2e-5
-    assert found.p == pytest.approx(wanted, abs=near)
-    assert found.p == paired_loss(pairs, better="higher").p, "the draws are fixed"
+    assert loss.p == pytest.approx(wanted, abs=near)
+    assert loss.p == paired_loss(pairs, better="higher").p, "the draws are fixed"
 
 
 @pytest.mark.parametrize("pairs", REAL.values(), ids=REAL)
@@ -77,8 +79,8 @@ def test_where_less_is_better_a_rise_is_the_loss(pairs: Pairs) -> None:
 
 
 def test_equal_scores_say_nothing() -> None:
-    found = paired_loss([(0.25, 0.25)] * 50, better="higher")
-    assert (found.p, found.loss, found.worse, found.better) == (1.0, 0.0, 0, 0)
+    loss = paired_loss([(0.25, 0.25)] * 50, better="higher")
+    assert (loss.p, loss.loss, loss.worse, loss.better) == (1.0, 0.0, 0, 0)
     # Samples that did not change count among those that the loss is a share of, and not in the test.
     few: Pairs = [(1.0, 0.0)] * 3
     more = few + [(0.5, 0.5)] * 7

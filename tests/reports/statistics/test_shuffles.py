@@ -46,8 +46,8 @@ def brute_force(samples: list[tuple[str, str]]) -> tuple[float, float]:
                 total = value + by_pairs(first, rest)
                 grown[total] = grown.get(total, Fraction(0)) + chance / len(chosen)
         sums = grown
-    found = sum((by_pairs(*sample) for sample in samples), Fraction(0))
-    tails = [sum(c for v, c in sums.items() if (v - found) * sign >= 0) for sign in (1, -1)]
+    observed = sum((by_pairs(*sample) for sample in samples), Fraction(0))
+    tails = [sum(c for v, c in sums.items() if (v - observed) * sign >= 0) for sign in (1, -1)]
     return float(tails[0]), float(tails[1])
 
 
@@ -99,7 +99,7 @@ def simulated(rng: np.random.Generator, *, effect: float, samples: int = 60) -> 
     for _ in range(samples):
         chance = 0.5 if rng.random() < 0.1 else 0.0
         stable = [0] * 5 + [1 if rng.random() < effect else 0] * 4
-        answers = [int(rng.integers(2, 20)) if rng.random() < chance else one for one in stable]
+        answers = [int(rng.integers(2, 20)) if rng.random() < chance else answer for answer in stable]
         tables.append(tabled(answers[:5], answers[5:]))
     return tables
 
@@ -114,9 +114,9 @@ def test_without_an_effect_it_keeps_its_level() -> None:
 @pytest.mark.slow
 def test_it_shows_more_than_sign_flips() -> None:
     rng = np.random.default_rng(1)
-    found = [simulated(rng, effect=0.06) for _ in range(100)]
-    shown = np.mean([_of_answers(tables).p <= 0.05 for tables in found])
-    flipped = np.mean([pair_excess([difference(table) for table in tables]).p <= 0.05 for tables in found])
+    runs = [simulated(rng, effect=0.06) for _ in range(100)]
+    shown = np.mean([_of_answers(tables).p <= 0.05 for tables in runs])
+    flipped = np.mean([pair_excess([difference(table) for table in tables]).p <= 0.05 for tables in runs])
     assert shown > 0.75 > 0.5 > flipped
 
 
@@ -136,9 +136,9 @@ def test_an_exact_p_is_never_zero() -> None:
 
 def test_the_excess_has_the_interval_of_differences() -> None:
     tables = [tabled("aab", "bb"), tabled("aaa", "aa"), tabled("abc", "cb")]
-    found, flipped = _of_answers(tables), pair_excess([difference(table) for table in tables])
-    assert (found.points, found.low, found.high) == (flipped.points, flipped.low, flipped.high)
-    assert found.p == shuffled(tables)
+    excess, flipped = _of_answers(tables), pair_excess([difference(table) for table in tables])
+    assert (excess.points, excess.low, excess.high) == (flipped.points, flipped.low, flipped.high)
+    assert excess.p == shuffled(tables)
     assert _of_answers([]) == Excess()
 
 

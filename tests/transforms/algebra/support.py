@@ -27,9 +27,9 @@ def rewrite(transform: Transform, source: str, seed: int = 0) -> str | None:
     moves = draw(transform, source, seed)
     if isinstance(moves, Refused):
         return None
-    found = transform.apply(source, moves)
-    assert isinstance(found, Rewritten), found
-    return found.source
+    rewritten = transform.apply(source, moves)
+    assert isinstance(rewritten, Rewritten), rewritten
+    return rewritten.source
 
 
 def move(kind: str, site: int, value: str | tuple[int, ...]) -> Move:

@@ -44,7 +44,7 @@ def quotient(expression: Expression, point: Mapping[str, complex], by: str, step
 def check(expression: Expression, by: str = "x") -> Counter[str]:
     """How the rules and the quotients agree at the fixed points, in two directions: an analytic function has
     one derivative in all of them."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     rule = derivative(expression, by)
     for point in points():
         expected = value(rule, point)
@@ -52,13 +52,13 @@ def check(expression: Expression, by: str = "x") -> Counter[str]:
         for step in (STEP, STEP * 1j):
             measured = quotient(expression, point, by, step)
             if measured is None or expected is None or max(sizes) > 1e6 * (1e-3 + min(sizes)):
-                found["no value"] += 1
+                counts["no value"] += 1
                 continue
             # A step may be large for a function that varies fast: a smaller one settles it.
             if not close(measured, expected):
                 measured = quotient(expression, point, by, step / 30) or measured
-            found["ok" if close(measured, expected) else "bad"] += 1
-    return found
+            counts["ok" if close(measured, expected) else "bad"] += 1
+    return counts
 
 
 def close(one: complex, two: complex) -> bool:
@@ -69,17 +69,17 @@ def close(one: complex, two: complex) -> bool:
 @pytest.mark.parametrize("source", RULES)
 def test_each_rule_is_what_the_difference_quotient_says(source: str) -> None:
     for by in ("x", "y", "a0"):
-        found = check(parse(source), by)
-        assert not found["bad"], found
-        assert found["ok"] >= 4, found
+        counts = check(parse(source), by)
+        assert not counts["bad"], counts
+        assert counts["ok"] >= 4, counts
 
 
 def test_generated_derivatives_are_what_the_difference_quotients_say() -> None:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for example in some("train", 300):
-        found += check(example.pair.function)
-    assert found["bad"] == 0, found
-    assert found["ok"] > 0.75 * found.total(), found
+        counts += check(example.pair.function)
+    assert counts["bad"] == 0, counts
+    assert counts["ok"] > 0.75 * counts.total(), counts
 
 
 def test_the_derivative_of_acosh_holds_on_every_branch() -> None:

@@ -22,37 +22,37 @@ BOTH = [transform_for(name, "algebra") for name in ALGEBRA.controls]
 
 @pytest.mark.slow
 @pytest.mark.thinned(1)
-@pytest.mark.parametrize("transform", BOTH, ids=lambda one: one.name)
+@pytest.mark.parametrize("transform", BOTH, ids=lambda transform: transform.name)
 def test_the_answer_changes_and_the_text_is_no_renaming(transform: object) -> None:
     assert transform in (RENAME_MERGING, RENAME_VIEWS)
     control = RENAME_MERGING if transform is RENAME_MERGING else RENAME_VIEWS
     applied = 0
     for seed, example in enumerate(some("test", 120)):
-        found = rewrite(control, example.source, seed)
-        if found is not None:
+        variant = rewrite(control, example.source, seed)
+        if variant is not None:
             applied += 1
-            assert holds(parse_pair(found)) is (not example.label)
-            assert canonical(found) != canonical(example.source)
-            assert not equivalent(example.source, found)
+            assert holds(parse_pair(variant)) is (not example.label)
+            assert canonical(variant) != canonical(example.source)
+            assert not equivalent(example.source, variant)
     assert applied > 40
 
 
 def test_merging_keeps_views_and_breaks_referents() -> None:
     for seed in range(20):
-        found = rewrite(RENAME_MERGING, PAIR, seed)
-        assert found is not None
-        before, after = PAIR.split(), found.split()
+        variant = rewrite(RENAME_MERGING, PAIR, seed)
+        assert variant is not None
+        before, after = PAIR.split(), variant.split()
         assert [view(word) for word in before] == [view(word) for word in after]
         assert sum(old != new for old, new in zip(before, after, strict=True)) == 1
 
 
 def test_exchanging_keeps_referents_and_breaks_views() -> None:
     for seed in range(20):
-        found = rewrite(RENAME_VIEWS, PAIR, seed)
-        assert found is not None
-        pairs = set(zip(PAIR.split(), found.split(), strict=True))
+        variant = rewrite(RENAME_VIEWS, PAIR, seed)
+        assert variant is not None
+        pairs = set(zip(PAIR.split(), variant.split(), strict=True))
         assert len(pairs) == len({old for old, _ in pairs}) == len({new for _, new in pairs})
-        assert [view(word) for word in PAIR.split()] != [view(word) for word in found.split()]
+        assert [view(word) for word in PAIR.split()] != [view(word) for word in variant.split()]
 
 
 def test_a_false_pair_may_become_true() -> None:
@@ -87,11 +87,11 @@ def test_refusals() -> None:
 @pytest.mark.parametrize("control", [RENAME_MERGING, RENAME_VIEWS])
 def test_what_is_no_move_or_changes_nothing_is_refused(control: object) -> None:
     assert control in (RENAME_MERGING, RENAME_VIEWS)
-    one = RENAME_MERGING if control is RENAME_MERGING else RENAME_VIEWS
-    kind = "merge" if one is RENAME_MERGING else "exchange"
-    good = draw(one, PAIR)
+    transform = RENAME_MERGING if control is RENAME_MERGING else RENAME_VIEWS
+    kind = "merge" if transform is RENAME_MERGING else "exchange"
+    good = draw(transform, PAIR)
     assert not isinstance(good, Refused)
-    assert isinstance(one.apply(PAIR, good), Rewritten)
+    assert isinstance(transform.apply(PAIR, good), Rewritten)
     for moves in (
         (),
         good * 2,
@@ -101,12 +101,12 @@ def test_what_is_no_move_or_changes_nothing_is_refused(control: object) -> None:
         (move(kind, 0, (1,)),),
         (move(kind, 0, "a3"),),
     ):
-        assert one.apply(PAIR, moves) == Refused(NOT_A_MOVE)
+        assert transform.apply(PAIR, moves) == Refused(NOT_A_MOVE)
     source = "add a0 mul x a0 =? sin x"
     still = move(kind, 0, "a1")
-    assert one.apply(source, (still,)) == Refused(UNCHANGED)
+    assert transform.apply(source, (still,)) == Refused(UNCHANGED)
 
 
 def test_the_layout_of_the_text_stays() -> None:
-    found = RENAME_MERGING.apply("mul  a0 x =?\ta0", (move("merge", 1, "a1"),))
-    assert found == Rewritten(source="mul  a0 x =?\ta1", evidence="executed")
+    rewritten = RENAME_MERGING.apply("mul  a0 x =?\ta0", (move("merge", 1, "a1"),))
+    assert rewritten == Rewritten(source="mul  a0 x =?\ta1", evidence="executed")

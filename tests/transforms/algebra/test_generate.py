@@ -40,49 +40,52 @@ def test_a_pair_depends_on_seed_split_and_index_alone(split: Split) -> None:
 
 
 def test_another_process_draws_the_same_pairs() -> None:
-    told = (
+    program = (
         "from hashlib import sha256; from codeaudit.transforms.algebra.generate import examples;"
         "print(sha256('\\n'.join(e.source for e in examples('test', 40)).encode()).hexdigest())"
     )
-    found = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
-    here = sha256("\n".join(one.source for one in some("test", 40)).encode()).hexdigest()
-    assert found.stdout.strip() == here
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    here = sha256("\n".join(sample.source for sample in some("test", 40)).encode()).hexdigest()
+    assert done.stdout.strip() == here
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("split", SPLITS)
 def test_half_are_true_and_all_are_short_enough(split: Split) -> None:
-    found = some(split, COUNT if split == "train" else 300)
-    share = sum(one.label for one in found) / len(found)
-    assert abs(share - 0.5) < 4 * 0.5 / len(found) ** 0.5
-    assert all(length(side) <= MOST_TOKENS for one in found for side in one.pair)
-    assert all("x" in names(one.pair.function) for one in found)
-    assert len({one.source for one in found}) > 0.99 * len(found)
+    samples = some(split, COUNT if split == "train" else 300)
+    share = sum(sample.label for sample in samples) / len(samples)
+    assert abs(share - 0.5) < 4 * 0.5 / len(samples) ** 0.5
+    assert all(length(side) <= MOST_TOKENS for sample in samples for side in sample.pair)
+    assert all("x" in names(sample.pair.function) for sample in samples)
+    assert len({sample.source for sample in samples}) > 0.99 * len(samples)
 
 
 def test_a_true_pair_holds_by_rule_and_a_false_one_by_no_value() -> None:
-    for one in some("train", COUNT):
-        assert holds(one.pair) is one.label
-        if one.label:
-            assert one.origin == "derivative"
-            assert derivative(one.pair.function) == one.pair.candidate
+    for sample in some("train", COUNT):
+        assert holds(sample.pair) is sample.label
+        if sample.label:
+            assert sample.origin == "derivative"
+            assert derivative(sample.pair.function) == sample.pair.candidate
         else:
-            assert one.origin != "derivative"
-            assert compare(values(derivative(one.pair.function)), values(one.pair.candidate)) == "different"
+            assert sample.origin != "derivative"
+            assert (
+                compare(values(derivative(sample.pair.function)), values(sample.pair.candidate))
+                == "different"
+            )
 
 
 @pytest.mark.slow
 def test_a_false_pair_is_false_on_the_real_numbers_too() -> None:
     """A hyperbolic tangent may be one there but for rounding, and so hide a difference; hardly more may."""
     hidden = shown = 0
-    for one in some("train", COUNT):
+    for sample in some("train", COUNT):
         gaps = []
         for start in (0.37, 0.61, 1.43):
             place = {name: complex(start + 0.171 * number) for number, name in enumerate(sorted(VARIABLES))}
-            left, right = value(derivative(one.pair.function), place), value(one.pair.candidate, place)
+            left, right = value(derivative(sample.pair.function), place), value(sample.pair.candidate, place)
             if left is not None and right is not None and not left.imag and not right.imag:
                 gaps.append(abs(left - right) / max(abs(left), abs(right), 1e-300))
-        if gaps and not one.label:
+        if gaps and not sample.label:
             shown += max(gaps) > 1e-9
             hidden += max(gaps) <= 1e-9
     assert shown > 200
@@ -97,8 +100,8 @@ def test_what_cancels_is_no_pair() -> None:
 
 
 def test_wrong_derivatives_of_every_kind() -> None:
-    found = Counter(one.origin for one in some("train", COUNT) if not one.label)
-    shares = {origin: count / found.total() for origin, count in found.items()}
+    origins = Counter(sample.origin for sample in some("train", COUNT) if not sample.label)
+    shares = {origin: count / origins.total() for origin, count in origins.items()}
     assert shares["nearby"] > 0.25
     assert shares["changed"] > 0.25
     assert shares["partial"] > 0.05
@@ -106,35 +109,39 @@ def test_wrong_derivatives_of_every_kind() -> None:
 
 
 RULES: dict[str, Callable[[Example], bool]] = {
-    "no variable is new": lambda one: names(one.pair.candidate) <= names(one.pair.function),
-    "the same variables": lambda one: names(one.pair.candidate) == names(one.pair.function),
-    "the variables of the true one": lambda one: (
-        names(one.pair.candidate) == names(derivative(one.pair.function))
+    "no variable is new": lambda sample: names(sample.pair.candidate) <= names(sample.pair.function),
+    "the same variables": lambda sample: names(sample.pair.candidate) == names(sample.pair.function),
+    "the variables of the true one": lambda sample: (
+        names(sample.pair.candidate) == names(derivative(sample.pair.function))
     ),
-    "longer than usual": lambda one: length(one.pair.candidate) > 45,
-    "longer for its function": lambda one: length(one.pair.candidate) > 2.6 * length(one.pair.function),
-    "the same coefficients": lambda one: (
-        not (names(one.pair.candidate) ^ names(one.pair.function)) & {*COEFFICIENTS}
+    "longer than usual": lambda sample: length(sample.pair.candidate) > 45,
+    "longer for its function": lambda sample: (
+        length(sample.pair.candidate) > 2.6 * length(sample.pair.function)
     ),
-    "shares its first operator": lambda one: tokens(one.pair.candidate)[0] == tokens(one.pair.function)[0],
+    "the same coefficients": lambda sample: (
+        not (names(sample.pair.candidate) ^ names(sample.pair.function)) & {*COEFFICIENTS}
+    ),
+    "shares its first operator": lambda sample: (
+        tokens(sample.pair.candidate)[0] == tokens(sample.pair.function)[0]
+    ),
 }
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_no_simple_rule_tells_true_from_false(rule: str) -> None:
-    found = some("train", COUNT)
-    right = sum(RULES[rule](one) == one.label for one in found) / len(found)
+    samples = some("train", COUNT)
+    right = sum(RULES[rule](sample) == sample.label for sample in samples) / len(samples)
     assert max(right, 1 - right) < 0.58
 
 
 def test_the_variables_say_nothing_at_all() -> None:
-    for one in some("train", COUNT):
-        assert names(one.pair.candidate) == names(derivative(one.pair.function))
+    for sample in some("train", COUNT):
+        assert names(sample.pair.candidate) == names(derivative(sample.pair.function))
 
 
 def test_the_rule_of_variables_would_decide_random_pairs() -> None:
     """The contrast: candidates that belong to another function give themselves away."""
-    true = [one for one in some("train", COUNT) if one.label]
+    true = [sample for sample in some("train", COUNT) if sample.label]
     fits = [names(b.pair.candidate) <= names(a.pair.function) for a, b in pairwise(true)]
     assert (1 + sum(not fit for fit in fits) / len(fits)) / 2 > 0.75
 
@@ -142,7 +149,10 @@ def test_the_rule_of_variables_would_decide_random_pairs() -> None:
 @pytest.mark.slow
 def test_no_function_is_a_renaming_of_one_of_another_split() -> None:
     classes = {
-        split: {canonical(text(one.pair.function)) for one in some(split, COUNT if split == "train" else 300)}
+        split: {
+            canonical(text(sample.pair.function))
+            for sample in some(split, COUNT if split == "train" else 300)
+        }
         for split in SPLITS
     }
     for split in SPLITS:
@@ -152,7 +162,9 @@ def test_no_function_is_a_renaming_of_one_of_another_split() -> None:
 
 def test_small_functions_would_leak_without_classes_of_their_own() -> None:
     small = [
-        canonical(text(one.pair.function)) for one in some("train", COUNT) if length(one.pair.function) < 8
+        canonical(text(sample.pair.function))
+        for sample in some("train", COUNT)
+        if length(sample.pair.function) < 8
     ]
     assert len(set(small)) < len(small)
 
@@ -160,7 +172,7 @@ def test_small_functions_would_leak_without_classes_of_their_own() -> None:
 @pytest.mark.slow
 def test_the_extra_coefficient_stands_in_every_extended_function_and_nowhere_else() -> None:
     for split in SPLITS:
-        for one in some(split, 300):
-            used = names(one.pair.function)
+        for sample in some(split, 300):
+            used = names(sample.pair.function)
             assert (EXTRA in used) == (split == "extended")
             assert split != "extended" or used >= {*COEFFICIENTS}

@@ -23,37 +23,40 @@ def sample(source: str) -> Sample:
 def test_generated_pairs_keep_their_truth_and_their_class() -> None:
     applied = 0
     for seed, example in enumerate(some("test", 200) + some("extended", 60)):
-        found = rewrite(RENAME, example.source, seed)
-        if found is None:
+        variant = rewrite(RENAME, example.source, seed)
+        if variant is None:
             continue
         applied += 1
-        pair = parse_pair(found)
-        assert found != example.source
-        assert canonical(found) == canonical(example.source)
+        pair = parse_pair(variant)
+        assert variant != example.source
+        assert canonical(variant) == canonical(example.source)
         assert holds(pair) is example.label
         assert (derivative(pair.function) == pair.candidate) is example.label
     assert applied > 220
 
 
 def test_every_outcome_of_the_driver_carries_analysis() -> None:
-    found = [
-        one for e in some("test", 60) for one in perturb_one(sample(e.source), RENAME, variants=4, seed=3)
+    outcomes = [
+        outcome
+        for e in some("test", 60)
+        for outcome in perturb_one(sample(e.source), RENAME, variants=4, seed=3)
     ]
-    kept = [one for one in found if isinstance(one, Perturbed)]
-    assert {one.evidence for one in kept} == {"analysis"}
-    assert len({(one.sample.id, one.source) for one in kept}) == len(kept) > 150
-    reasons = {one.reason for one in found if isinstance(one, NotApplied)}
+    kept = [outcome for outcome in outcomes if isinstance(outcome, Perturbed)]
+    assert {outcome.evidence for outcome in kept} == {"analysis"}
+    assert len({(outcome.sample.id, outcome.source) for outcome in kept}) == len(kept) > 150
+    reasons = {outcome.reason for outcome in outcomes if isinstance(outcome, NotApplied)}
     assert reasons <= {NO_VARIABLE, "no further distinct variant"}
 
 
 def test_one_variable_is_one_move() -> None:
     moves = draw(RENAME, PAIR, seed=1)
     assert not isinstance(moves, Refused)
-    assert {(one.kind, one.note) for one in moves} == {("rename", "y -> z"), ("rename", "a0 -> a2")} or {
-        one.note.split(" -> ")[0] for one in moves
-    } <= {"a0", "y"}
-    for one in moves:
-        assert one.note.endswith(f" -> {one.value}")
+    assert {(renaming.kind, renaming.note) for renaming in moves} == {
+        ("rename", "y -> z"),
+        ("rename", "a0 -> a2"),
+    } or {renaming.note.split(" -> ")[0] for renaming in moves} <= {"a0", "y"}
+    for renaming in moves:
+        assert renaming.note.endswith(f" -> {renaming.value}")
 
 
 def test_every_legal_renaming_is_drawn_about_equally_often() -> None:

@@ -30,8 +30,8 @@ def test_variables_of_one_kind_share_a_view_and_nothing_else_does() -> None:
 
 
 def test_a_pair_in_numbers() -> None:
-    found = encode("mul a0 add y a1 =? mul a0 a1")
-    assert [TOKENS[number] for number in found.tokens] == [
+    encoded = encode("mul a0 add y a1 =? mul a0 a1")
+    assert [TOKENS[number] for number in encoded.tokens] == [
         "mul",
         "a0",
         "add",
@@ -42,8 +42,8 @@ def test_a_pair_in_numbers() -> None:
         "a0",
         "a1",
     ]
-    assert found.referents == (0, 1, 2, 3, 4, 5, 0, 1, 4)
-    assert found.views[1] == found.views[4] == found.views[8] != found.views[3]
+    assert encoded.referents == (0, 1, 2, 3, 4, 5, 0, 1, 4)
+    assert encoded.views[1] == encoded.views[4] == encoded.views[8] != encoded.views[3]
 
 
 def test_views_and_referents_are_the_same_for_every_renaming() -> None:

@@ -109,7 +109,7 @@ class Maker:
         return " {", [*self.block(f"{indent}    ", depth, loop=loop), f"{indent}}}"]
 
     def assignment(self) -> str:
-        name = self.random.choice([one for one in self.known if one != "i"])
+        name = self.random.choice([name for name in self.known if name != "i"])
         if self.stores and self.random.random() < 0.4:
             return self.random.choice(self.stores).format(name)
         return self.random.choice((
@@ -145,7 +145,7 @@ class Maker:
             return [text]
         if choice < 0.72:
             opening, lines = self.body(indent, depth - 1, loop=loop)
-            found = [f"{indent}if ({self.condition()}){opening}", *lines]
+            statement = [f"{indent}if ({self.condition()}){opening}", *lines]
             if random.random() < 0.15:
                 leave = random.choice(
                     ("return a;", "continue;", "break;")
@@ -158,11 +158,11 @@ class Maker:
                 ]
             if random.random() < 0.6 and opening:
                 if random.random() < 0.4:
-                    found[-1] += f" else if ({self.condition()}) {{"
-                    found += [*self.block(f"{indent}    ", depth - 1, loop=loop), f"{indent}}}"]
-                found[-1] += " else {"
-                found += [*self.block(f"{indent}    ", depth - 1, loop=loop), f"{indent}}}"]
-            return found
+                    statement[-1] += f" else if ({self.condition()}) {{"
+                    statement += [*self.block(f"{indent}    ", depth - 1, loop=loop), f"{indent}}}"]
+                statement[-1] += " else {"
+                statement += [*self.block(f"{indent}    ", depth - 1, loop=loop), f"{indent}}}"]
+            return statement
         if choice < 0.9 and self.loops < 3:
             self.loops += 1
             turn = f"t{self.loops}"
@@ -190,11 +190,11 @@ class Maker:
             ]
         if choice < 0.96:
             name = random.choice(self.known)
-            found = [f"{indent}switch ({name}) {{"]
+            statement = [f"{indent}switch ({name}) {{"]
             for value in random.sample(("0", "3", "'a'", "7", "40"), 2):
-                found += [f"{indent}case {value}:", f"{indent}    {self.assignment()}"]
-                found += [f"{indent}    break;"] if random.random() < 0.8 else []
-            return [*found, f"{indent}default:", f"{indent}    {self.assignment()}", f"{indent}}}"]
+                statement += [f"{indent}case {value}:", f"{indent}    {self.assignment()}"]
+                statement += [f"{indent}    break;"] if random.random() < 0.8 else []
+            return [*statement, f"{indent}default:", f"{indent}    {self.assignment()}", f"{indent}}}"]
         return (
             [""]
             if random.random() < 0.5

@@ -164,7 +164,7 @@ class _CppMaker(Maker):
         random = self.random
         if random.random() < 0.6:
             return super().assignment()
-        name, number, loud = (random.choice(one) for one in (self.known, self.visible_ints, self.louds))
+        name, number, loud = (random.choice(names) for names in (self.known, self.visible_ints, self.louds))
         options = [
             f"change({number});",
             f"change(++{number});",
@@ -176,26 +176,26 @@ class _CppMaker(Maker):
             f"delete new Loud({name});", f"seq[{name} & 1] = {name};", f"{name} = fail({name});", f"[&, k = {name}] {{ {number} = k & 255; }}();",
             f"std::printf(\"x%d\", int({name}));", f"num = Num({name}) + num;", f"{name}++, {name} = {name} & 255;", f"static_cast<void>(say({name}));",
         ]  # fmt: skip
-        options += [f"{one} = ({self.value()}) & 255;" for one in self.form.assigned]
+        options += [f"{target} = ({self.value()}) & 255;" for target in self.form.assigned]
         return random.choice(options)
 
     @property
     def visible_ints(self) -> list[str]:
-        return [one for one in self.ints if one in self.known] or ["a"]
+        return [name for name in self.ints if name in self.known] or ["a"]
 
     def block(self, indent: str, depth: int, *, loop: bool = False) -> list[str]:
         extra, louds = list(self.extra), list(self.louds)
-        found = super().block(indent, depth, loop=loop)
+        lines = super().block(indent, depth, loop=loop)
         self.extra, self.louds = extra, louds
-        return found
+        return lines
 
     def named(self, indent: str, depth: int, name: str, *, loop: bool) -> list[str]:
         """A block in which a further number is known."""
         before = list(self.known)
         self.known.append(name)
-        found = self.block(f"{indent}    ", depth, loop=loop)
+        lines = self.block(f"{indent}    ", depth, loop=loop)
         self.known = before
-        return found
+        return lines
 
     def statement(self, indent: str, depth: int, *, loop: bool) -> list[str]:
         random = self.random
@@ -354,11 +354,11 @@ class _CppMaker(Maker):
                 ]
             case 5:
                 labels = random.sample(("red", "green", "blue"), 2)
-                found = [f"{indent}switch (color({other})) {{"]
+                lines = [f"{indent}switch (color({other})) {{"]
                 for label in labels:
-                    found += [f"{indent}case Color::{label}:", f"{indent}    {self.assignment()}"]
-                    found += [f"{indent}    break;"] if random.random() < 0.8 else []
-                return [*found, f"{indent}default:", f"{indent}    {self.assignment()}", f"{indent}}}"]
+                    lines += [f"{indent}case Color::{label}:", f"{indent}    {self.assignment()}"]
+                    lines += [f"{indent}    break;"] if random.random() < 0.8 else []
+                return [*lines, f"{indent}default:", f"{indent}    {self.assignment()}", f"{indent}}}"]
             case 6:
                 step = random.choice(("it++", "++it")).replace("it", name)
                 return [

@@ -51,8 +51,8 @@ def variants(name: str, language: str, text: str) -> Iterator[str]:
     transform = transform_for(name, language)
     moves = list(islice(transform.every(text), 20))
     drawn = (transform.propose(text, Random(seed)) for seed in range(2))
-    for one in (*moves, *(move for move in drawn if not isinstance(move, Refused))):
-        result = transform.apply(text, one)
+    for chosen in (*moves, *(move for move in drawn if not isinstance(move, Refused))):
+        result = transform.apply(text, chosen)
         if not isinstance(result, Refused):
             yield result.source
 

@@ -38,9 +38,9 @@ def applied(name: str, source: str, file: str = "", seed: int = 0) -> Rewritten 
 
 def edited(name: str, source: str, file: str = "", seed: int = 0) -> str:
     """The text after an edit at every site, with single blanks."""
-    found = applied(name, source, file, seed)
-    assert isinstance(found, Rewritten), found
-    return " ".join(found.source.split())
+    rewritten = applied(name, source, file, seed)
+    assert isinstance(rewritten, Rewritten), rewritten
+    return " ".join(rewritten.source.split())
 
 
 @needs_gcc
@@ -48,9 +48,9 @@ def test_examples_do_what_they_did_and_controls_do_not() -> None:
     rows = []
     for name, entry in C.transforms.items():
         own = entry.example.partition("(")[0].split()[-1]
-        found = applied(name, entry.example)
-        assert isinstance(found, Rewritten), (name, found)
-        texts = [text.replace(f"{own}(", "f(") for text in (entry.example, found.source)]
+        rewritten = applied(name, entry.example)
+        assert isinstance(rewritten, Rewritten), (name, rewritten)
+        texts = [text.replace(f"{own}(", "f(") for text in (entry.example, rewritten.source)]
         rows.append(Versions(texts, _CALLS.get(own, _PAIRS), _POINT if own == "norm" else ""))
     for name, (before, after) in zip(C.transforms, outputs(rows, "-O0", "-fwrapv"), strict=True):
         assert NO_CODE not in (before, after), name

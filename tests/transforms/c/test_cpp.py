@@ -33,8 +33,8 @@ def applied(name: str, source: str, file: str = "", seed: int = 0) -> Rewritten 
 
 def edited(name: str, source: str, seed: int = 0) -> str | None:
     """The text after an edit at every site, with single blanks; `None` if there is none."""
-    found = applied(name, source, seed=seed)
-    return " ".join(found.source.split()) if isinstance(found, Rewritten) else None
+    rewritten = applied(name, source, seed=seed)
+    return " ".join(rewritten.source.split()) if isinstance(rewritten, Rewritten) else None
 
 
 FILE: Final = """\
@@ -57,17 +57,17 @@ extern "C" int of_c(int a) { return a; }
 
 
 def test_functions_are_found_in_classes_and_templates() -> None:
-    found = list(places(FILE.encode(), "cpp"))
-    assert [one.name for one in found] == [
+    units = list(places(FILE.encode(), "cpp"))
+    assert [unit.name for unit in units] == [
         "Box", "~Box", "operator bool", "operator==", "at", "get", "Box<T>::later", "free_one", "of_c",
     ]  # fmt: skip
-    for one in found:
-        reading, function = read_unit(FILE[one.start : one.end], "cpp")
-        assert name_of(reading.source, function) == one.name
-    assert FILE[found[4].start :].startswith("template <int n> auto at")
+    for unit in units:
+        reading, function = read_unit(FILE[unit.start : unit.end], "cpp")
+        assert name_of(reading.source, function) == unit.name
+    assert FILE[units[4].start :].startswith("template <int n> auto at")
     assert [place.obstacle for place in CPP_FILES.places(FILE, frozenset())] == [None] * 9
-    assert [own_name(one.name) for one in found][5:] == ["get", "later", "free_one", "of_c"]
-    assert {own_name(one) for one in ("A::A", "A::~A", "n::operator<<", "operator int")} == {None}
+    assert [own_name(unit.name) for unit in units][5:] == ["get", "later", "free_one", "of_c"]
+    assert {own_name(name) for name in ("A::A", "A::~A", "n::operator<<", "operator int")} == {None}
 
 
 RENAMED: Final = (
@@ -95,15 +95,15 @@ def test_names(source: str, expected: str) -> None:
     """Every parameter and local gets the name that `rename-canonical` and the parameters' order give it."""
     from codeaudit.transforms.c.identifiers.rename import variables
 
-    found = variables(source, Surroundings(language="cpp"))
-    movable = found.movable(parameters=True)
+    survey = variables(source, Surroundings(language="cpp"))
+    movable = survey.movable(parameters=True)
     if isinstance(movable, Refused):
-        movable = found.movable(parameters=False)
+        movable = survey.movable(parameters=False)
     assert not isinstance(movable, Refused)
     names = {number: f"v{place}" for place, number in enumerate(sorted(movable))}
-    text = found.text_with(names)
+    text = survey.text_with(names)
     assert text == expected
-    assert found.proof(text, names) is not None
+    assert survey.proof(text, names) is not None
 
 
 EDITS: Final = (
@@ -223,9 +223,9 @@ def test_what_nobody_sees_moves() -> None:
 
 def test_every_example_changes_and_every_transform_is_offered() -> None:
     for name, entry in RECORD.transforms.items():
-        found = applied(name, entry.example)
-        assert isinstance(found, Rewritten), (name, found)
-        assert found.source != entry.example
+        rewritten = applied(name, entry.example)
+        assert isinstance(rewritten, Rewritten), (name, rewritten)
+        assert rewritten.source != entry.example
     assert len(PRESERVING) >= 60
     assert FITTING.keys() <= RECORD.transforms.keys()
     asked = CodeStrategy(

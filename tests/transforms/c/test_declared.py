@@ -49,8 +49,8 @@ def test_what_a_class_declares_hides_what_others_do() -> None:
         "double",
     )
     assert declared.scalar("whole", "Other") == "int"
-    found = [declared.class_of(one, "Other") for one in ("plain", "to", "same", "ratio")]
-    assert found == ["Plain", "Plain", "Plain", None]
+    classes = [declared.class_of(member, "Other") for member in ("plain", "to", "same", "ratio")]
+    assert classes == ["Plain", "Plain", "Plain", None]
     assert (declared.class_named("Open"), declared.class_named("Element"), declared.class_named("Mode")) == (
         None,
     ) * 3
@@ -82,9 +82,9 @@ def test_aliases_are_told_as_typedefs_are() -> None:
     pairs = ("int **{}", "int &{}", "int (*{})(int)", "int {}(int)", "int {}[3]", "volatile int {}", "int {}")
     for number, form in enumerate(pairs):
         texts = f"typedef {form.format('T')};", f"using T = {form.format('')};"
-        found = [DeclaredNames([f"{text} struct A {{ T first; }};"], CPP).scalar("first") for text in texts]
-        assert found[0] == found[1], form
-        assert found[0] == ("pointer", None, "pointer", None, None, None, "int")[number]
+        scalars = [DeclaredNames([f"{text} struct A {{ T first; }};"], CPP).scalar("first") for text in texts]
+        assert scalars[0] == scalars[1], form
+        assert scalars[0] == ("pointer", None, "pointer", None, None, None, "int")[number]
 
 
 def test_only_what_is_declared_explains_a_word() -> None:
@@ -144,10 +144,10 @@ def test_edits_of_members_keep_what_a_program_does(name: str, tmp_path: Path) ->
     relations = ("reorder", "disjoint/reorder")
     texts = {text}
     for transform in (*expand(["all"], languages=[CPP]), *relations):
-        told = transform_for(transform, CPP).within(placed(text, str(tmp_path / "a.cpp")))
+        rule = transform_for(transform, CPP).within(placed(text, str(tmp_path / "a.cpp")))
         for seed in range(3 if transform in relations else 1):
-            moves = told.propose(head, Random(seed))
-            made = moves if isinstance(moves, Refused) else told.apply(head, moves)
+            moves = rule.propose(head, Random(seed))
+            made = moves if isinstance(moves, Refused) else rule.apply(head, moves)
             if isinstance(made, Rewritten):
                 texts.add(text.replace(head, made.source))
     calls = 'for (int i = 0; i < 4; i++) { Thing a, b; b.next = &a; printf("%d %d;", a.run(i, &b), b.run(i, &a)); }'
@@ -175,13 +175,13 @@ def test_members_of_other_names_are_other_memory(
 ) -> None:
     head = f"void Thing::run(int x, Thing *other) {{ {statements} }}"
     text = FILE.replace("BODY", "own = x") + head
-    found = []
+    relations = []
     for relation in ("strict", "disjoint"):
         transform = transform_for("reorder" if relation == "strict" else f"{relation}/reorder", CPP)
-        told = transform.within(placed(text, str(tmp_path / "a.cpp")))
-        if not isinstance(told.propose(head, Random(0)), Refused):
-            found.append(relation)
-    assert tuple(found) == moved
+        rule = transform.within(placed(text, str(tmp_path / "a.cpp")))
+        if not isinstance(rule.propose(head, Random(0)), Refused):
+            relations.append(relation)
+    assert tuple(relations) == moved
 
 
 @needs_gpp
@@ -191,5 +191,5 @@ def test_a_class_that_a_template_leaves_open_may_have_any_members(tmp_path: Path
     start = text.index("int run(int x) { own")
     head = text[start : text.index("}", start) + 1]
     code = study(head, Surroundings(text, str(tmp_path / "a.cpp"), "known", CPP))
-    fields = [one for one in code.unit.walk() if one.kind == "field_access"]
+    fields = [node for node in code.unit.walk() if node.kind == "field_access"]
     assert [code.type(field) for field in fields] == [None] * 4

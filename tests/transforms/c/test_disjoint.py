@@ -125,8 +125,8 @@ def moved(pair: Pair) -> list[str]:
 @pytest.mark.parametrize("flags", [("-O2",), ("-O1", "-fsanitize=address,undefined")])
 def test_what_may_change_places_does_and_keeps_the_result(flags: tuple[str, ...]) -> None:
     orders = {name: moved(pair) for name, pair in FREE.items()}
-    assert [name for name, found in orders.items() if not found] == []
-    rows = [Versions([made(FREE[name]), *found], CALLS, STRUCTURES) for name, found in orders.items()]
+    assert [name for name, texts in orders.items() if not texts] == []
+    rows = [Versions([made(FREE[name]), *texts], CALLS, STRUCTURES) for name, texts in orders.items()]
     for (before, *after), name in zip(outputs(rows, *flags), orders, strict=True):
         assert before not in ("", NO_CODE), name
         assert set(after) == {before}, name

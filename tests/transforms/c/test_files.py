@@ -29,19 +29,19 @@ static int f(int a) {
 def test_every_byte_outside_of_functions_stays() -> None:
     # No compiler reads the branch of `ONE`.
     series = TransformSeries(transforms=(transform_for("hygienic/insert-braces", "c"),), seed=0, sites="all")
-    found = perturb_file(C_FILES, FILE, "a.c", series)
-    assert found.data == FILE.replace(b"return 1;", b"{ return 1; }")
-    told = {
-        record.unit.name: "" if isinstance(record, Applied) else record.reason for record in found.records
+    edited = perturb_file(C_FILES, FILE, "a.c", series)
+    assert edited.data == FILE.replace(b"return 1;", b"{ return 1; }")
+    reasons = {
+        record.unit.name: "" if isinstance(record, Applied) else record.reason for record in edited.records
     }
-    assert (told["f"], told["f#2"]) == ("", DIRECTIVE)
+    assert (reasons["f"], reasons["f#2"]) == ("", DIRECTIVE)
 
 
 def test_the_macros_of_the_file_are_known() -> None:
     series = TransformSeries(transforms=(transform_for("rename", "c"),), seed=0, sites="all")
-    found = perturb_file(C_FILES, FILE, "a.c", series)
-    assert b"int sum = 0; int other" not in found.data
-    assert b"int sum = 0;" in found.data
+    edited = perturb_file(C_FILES, FILE, "a.c", series)
+    assert b"int sum = 0; int other" not in edited.data
+    assert b"int sum = 0;" in edited.data
 
 
 def test_a_header_of_cpp_is_not_read() -> None:
@@ -79,9 +79,9 @@ def test_a_head_without_its_type(comment: str) -> None:
         for text in (source, f"int {source}"):
             moves = rule.propose(text, Random(0))
             assert not isinstance(moves, Refused)
-            found = rule.apply(text, moves)
-            assert isinstance(found, Rewritten)
-            made.append(found.source)
+            rewritten = rule.apply(text, moves)
+            assert isinstance(rewritten, Rewritten)
+            made.append(rewritten.source)
         assert f"int {made[0]}" == made[1]
         assert made[0] != source
 

@@ -46,8 +46,8 @@ def made(
     text = before + function + behind
     transform = transform_for(name, "c").within(placed(text, str(file)))
     moves = transform.propose(function, Random(0))
-    found: Rewritten | Refused = moves if isinstance(moves, Refused) else transform.apply(function, moves)
-    return found
+    edit: Rewritten | Refused = moves if isinstance(moves, Refused) else transform.apply(function, moves)
+    return edit
 
 
 @pytest.mark.parametrize("compiler", [pytest.param("gcc", marks=needs_gcc), ""])
@@ -66,8 +66,8 @@ def made(
 def test_a_macro_of_a_header_is_looked_up(
     compiler: str, name: str, function: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = GCC if compiler else None
-    monkeypatch.setattr(headers, "compiler_of", lambda tongue: found)
+    installed = GCC if compiler else None
+    monkeypatch.setattr(headers, "compiler_of", lambda tongue: installed)
     headers.facts_of.cache_clear()
     assert made(name, function, tmp_path) == Refused(reason)
     assert isinstance(made(f"hygienic/{name}", function, tmp_path), Rewritten)
@@ -104,15 +104,15 @@ def test_macros_of_headers_of_cpp_are_looked_up(function: str, reason: str, tmp_
 @pytest.mark.skipif(headers.compiler_of("c++") is None, reason="no compiler of C++")
 def test_a_header_of_cpp_that_is_not_found_leaves_strange_words_alone(tmp_path: Path) -> None:
     top = '#include "hidden.h"\nnamespace own { struct list { int size(); }; }\nint known(int);\n'
-    told = []
+    reasons = []
     for word in ("known", "strange"):
         function = (
             f"int f(int n)\n{{\n    own::list it;\n    n += it.size();\n    return n + {word}(n);\n}}\n"
         )
         around = placed(top + function, str(tmp_path / "a.cpp"))
         moves = transform_for("rename", "cpp").within(around).propose(function, Random(0))
-        told.append(moves.reason if isinstance(moves, Refused) else "")
-    assert told == ["", NOT_FOUND]
+        reasons.append(moves.reason if isinstance(moves, Refused) else "")
+    assert reasons == ["", NOT_FOUND]
 
 
 @needs_gcc
@@ -129,10 +129,10 @@ def test_headers_are_found_in_the_project_if_each_is_the_only_one(tmp_path: Path
         # What is known of a text is remembered, so each step has its own.
         text = f"// {step}\n#include <time.h>\n#include <lib/own.h>\n{function}"
         transform = transform_for("rename", "c").within(placed(text, str(file)))
-        found = transform.propose(function, Random(0))
+        refusal = transform.propose(function, Random(0))
         headers._project_headers.cache_clear()
-        assert isinstance(found, Refused)
-        return found.reason
+        assert isinstance(refusal, Refused)
+        return refusal.reason
 
     assert refused(1) == NOT_FOUND, "nothing says where the project begins"
     (tmp_path / "CMakeLists.txt").touch()
@@ -151,10 +151,10 @@ def test_headers_are_found_in_the_project_if_each_is_the_only_one(tmp_path: Path
 def test_the_evidence_is_that_of_the_level(name: str, is_disjoint: bool, tmp_path: Path) -> None:
     function = PLAIN.replace("g();", "")
     for level, more in (("", ""), ("hygienic/", "macros hygienic"), ("unknown/", "")):
-        found = made(level + name, function, tmp_path)
-        assert isinstance(found, Rewritten)
-        told = ", ".join(filter(None, (more, "fields disjoint" if is_disjoint else "")))
-        assert found.evidence == ("analysis" + (f" ({told})" if told else ""))
+        edit = made(level + name, function, tmp_path)
+        assert isinstance(edit, Rewritten)
+        assumptions = ", ".join(filter(None, (more, "fields disjoint" if is_disjoint else "")))
+        assert edit.evidence == ("analysis" + (f" ({assumptions})" if assumptions else ""))
 
 
 def test_unknown_refuses_words_of_both_cases(tmp_path: Path) -> None:
@@ -184,9 +184,9 @@ def test_a_branch_that_is_not_compiled_is_not_known(tmp_path: Path) -> None:
 @needs_gcc
 def test_fields_of_a_union_keep_their_order(tmp_path: Path) -> None:
     apart = "void f(struct pair *p)\n{\n    p->first = 1;\n    p->second = 2;\n}\n"
-    found = made("disjoint/reorder", apart, tmp_path)
-    assert isinstance(found, Rewritten)
-    assert "= 2;\n    p->first" in found.source
+    edit = made("disjoint/reorder", apart, tmp_path)
+    assert isinstance(edit, Rewritten)
+    assert "= 2;\n    p->first" in edit.source
     assert isinstance(made("reorder", apart, tmp_path), Refused)
     together = "void f(struct pair *p)\n{\n    p->both.whole = 1;\n    p->both.part = 2;\n}\n"
     assert isinstance(made("disjoint/reorder", together, tmp_path), Refused)
@@ -241,10 +241,10 @@ def test_commands_of_a_project_find_its_headers(tmp_path: Path) -> None:
     assert made("rename", function, source, before=before) == Refused(NOT_FOUND)
     rows = [{"directory": str(source), "file": "a.c", "command": "cc -DON=1 -I../inc -c a.c"}]
     tmp_path.joinpath("compile_commands.json").write_text(json.dumps(rows), encoding="utf-8")
-    found = made("rename", function, source, before=f"{before}int more;\n")
-    assert isinstance(found, Rewritten)
-    assert "int low = n;" in found.source
-    assert "high" not in found.source
+    edit = made("rename", function, source, before=f"{before}int more;\n")
+    assert isinstance(edit, Rewritten)
+    assert "int low = n;" in edit.source
+    assert "high" not in edit.source
 
 
 @needs_gcc
@@ -289,8 +289,8 @@ def test_a_macro_in_the_head_of_a_function_stands_in_the_way_only_with_braces(
     macro: str, edited: bool, tmp_path: Path
 ) -> None:
     function = "PUBLIC(int) f(int a)\n{\n    if (a) return 2;\n    return 3;\n}\n"
-    found = made("insert-braces", function, tmp_path, before=macro)
-    assert found == Refused(LOOSE_MACRO) if not edited else isinstance(found, Rewritten)
+    edit = made("insert-braces", function, tmp_path, before=macro)
+    assert edit == Refused(LOOSE_MACRO) if not edited else isinstance(edit, Rewritten)
     inside = function.replace("return 2", "PUBLIC(2)").replace("return 3", "PUBLIC(3)")
     assert made("insert-braces", inside, tmp_path, before="#define PUBLIC(type) type +\n") == Refused(
         LOOSE_MACRO
@@ -348,19 +348,19 @@ def test_a_compiler_is_asked_once_about_a_file(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "windows/other.h").write_text("#define LATE(n) (-n)\n", "utf-8")
     file = str(tmp_path / "src" / "a.c")
     before = "#include <stdio.h>\n#include <lib/own.h>\n#include <absent/first.h>\n"
-    found = headers.facts_of(before, file)
-    assert set(found.missing) == {"absent/first.h", "absent/late.h"}
-    assert "#define LATE(n) (n)" in found.definitions
+    shown = headers.facts_of(before, file)
+    assert set(shown.missing) == {"absent/first.h", "absent/late.h"}
+    assert "#define LATE(n) (n)" in shown.definitions
     assert asked.count("-E") == 1
     headers.facts_of(f"{before}#ifdef _WIN32\n#include <absent/windows.h>\n#endif\n", file)
     assert asked.count("-E") == 2, "a header that is not read is not missing"
-    found = headers.facts_of(f"{before}#ifdef _WIN32\n#include <other.h>\n#endif\n", file)
+    shown = headers.facts_of(f"{before}#ifdef _WIN32\n#include <other.h>\n#endif\n", file)
     assert asked.count("-E") == 4, "a folder counts only if the compiler reads a header of it"
-    assert set(found.missing) == {"absent/first.h", "absent/late.h"}
-    found = headers.facts_of("#if __has_include(<absent/a.h>)\n#include <absent/a.h>\n#endif\n", file)
-    assert not found.missing, "an empty header is no answer to the question if there is one"
-    found = headers.facts_of("#define NAME <absent/named.h>\n#include NAME\n", file)
-    assert found.missing == ("absent/named.h",)
+    assert set(shown.missing) == {"absent/first.h", "absent/late.h"}
+    shown = headers.facts_of("#if __has_include(<absent/a.h>)\n#include <absent/a.h>\n#endif\n", file)
+    assert not shown.missing, "an empty header is no answer to the question if there is one"
+    shown = headers.facts_of("#define NAME <absent/named.h>\n#include NAME\n", file)
+    assert shown.missing == ("absent/named.h",)
     (tmp_path / "odd").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "odd" / "ü"))
     (tmp_path / "odd" / "ü").mkdir()
@@ -410,19 +410,21 @@ def _made_of_c89(folder: Path, flags: str, function: str, *names: str) -> list[s
     """What transforms make of a function that is compiled with these flags."""
     (folder / "compile_flags.txt").write_text(flags, "utf-8")
     around = placed(f"{function}/* {flags} */", str(folder / "a.c"))
-    found = []
+    texts = []
     for transform in (transform_for(name, "c").within(around) for name in names):
         for seed in range(3 if transform.kind == "preserving" else 0):
             moves = transform.propose(function, Random(seed))
             made = moves if isinstance(moves, Refused) else transform.apply(function, moves)
             if isinstance(made, Rewritten):
-                found.append(made.source)
-    return found
+                texts.append(made.source)
+    return texts
 
 
 def _is_c89(functions: Sequence[str]) -> bool:
     call = [str(GCC), "-std=c89", "-pedantic-errors", "-fsyntax-only", "-x", "c", "-"]
-    named = (re.sub(r"\bint f\b", f"int f{number}", one, count=1) for number, one in enumerate(functions))
+    named = (
+        re.sub(r"\bint f\b", f"int f{number}", function, count=1) for number, function in enumerate(functions)
+    )
     text = "\n".join(["int none;", *named])
     return not subprocess.run(call, input=text.encode(), capture_output=True, check=False).returncode
 
@@ -442,6 +444,8 @@ def test_what_c89_does_not_have_is_not_written_where_a_command_names_it(name: st
 def test_no_transform_writes_what_c89_does_not_have_where_a_command_names_it(tmp_path: Path) -> None:
     function = OF_C89.replace("    return total + high", f"{SWITCH}    return total + high")
     names = expand(["all"], languages=("c",))
-    made = [one for text in (function, OF_C89) for one in _made_of_c89(tmp_path, "-std=c89", text, *names)]
+    made = [
+        variant for text in (function, OF_C89) for variant in _made_of_c89(tmp_path, "-std=c89", text, *names)
+    ]
     assert len(made) > 60
     assert _is_c89(made)

@@ -41,9 +41,9 @@ def rewritten(text: str, name: str, seed: int, file: str = "") -> tuple[str, int
             continue
         if isinstance(moves, Refused):
             continue
-        found = transform.apply(own, moves)
-        if isinstance(found, Rewritten):
-            source = source[: place.start] + found.source.encode() + source[place.end :]
+        edit = transform.apply(own, moves)
+        if isinstance(edit, Rewritten):
+            source = source[: place.start] + edit.source.encode() + source[place.end :]
             count += 1
     return source.decode(), count
 

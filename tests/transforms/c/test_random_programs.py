@@ -26,9 +26,11 @@ def checked(seeds: range, names: list[str], flags: tuple[str, ...]) -> tuple[int
     used = dict.fromkeys(names, 0)
     for texts, row, (before, *after) in zip(made, rows, outputs(rows, *flags), strict=True):
         assert before.count(",") == 12, row.functions[0]
-        for (text, name), told in zip(texts.items(), after, strict=True):
+        for (text, name), output in zip(texts.items(), after, strict=True):
             used[name] += 1
-            assert told == before, f"{name}\n{row.functions[0]}\n----\n{text}\n{told[:300]}\n{before[:300]}"
+            assert output == before, (
+                f"{name}\n{row.functions[0]}\n----\n{text}\n{output[:300]}\n{before[:300]}"
+            )
     return sum(used.values()), used
 
 
@@ -52,7 +54,7 @@ def test_random_functions_do_what_they_did(seeds: range, optimised: str) -> None
 @pytest.mark.slow
 def test_the_functions_have_no_undefined_behaviour() -> None:
     rows = [Versions([program(seed)], CALLS, PRELUDE) for seed in range(30)]
-    assert all(told not in ("", NO_CODE) for (told,) in outputs(rows, *SANITISED))
+    assert all(output not in ("", NO_CODE) for (output,) in outputs(rows, *SANITISED))
 
 
 @needs_gcc

@@ -266,17 +266,17 @@ def _made(folder: Path, files: dict[str, str], transform: str, seed: int) -> dic
 @pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 12), marks=pytest.mark.slow)])
 def test_an_operator_of_a_class_is_not_taken_for_a_built_in_one(tmp_path: Path, seeds: range) -> None:
     files = {f"{place}.cpp": LOUD + row[0] for place, row in enumerate(ROWS.values())}
-    found = {name: {text: "itself"} for name, text in files.items()}
+    variants = {name: {text: "itself"} for name, text in files.items()}
     for transform in TRANSFORMS:
         for seed in seeds:
             for name, text in _made(tmp_path, files, transform, seed).items():
-                found[name].setdefault(text, transform)
-    rows = list(zip(ROWS, ROWS.values(), found.values(), strict=True))
+                variants[name].setdefault(text, transform)
+    rows = list(zip(ROWS, ROWS.values(), variants.values(), strict=True))
     programs = [Program(text, calls) for _, (_, calls), texts in rows for text in texts]
-    told = iter(outputs(programs, "-std=c++20"))
+    printed = iter(outputs(programs, "-std=c++20"))
     wrong: dict[str, list[str]] = {}
     for name, _, texts in rows:
-        before, *after = [(next(told), transform) for transform in texts.values()]
+        before, *after = [(next(printed), transform) for transform in texts.values()]
         assert before[0] != NO_CODE, name
         wrong[name] = [transform for printed, transform in after if printed != before[0]]
     assert {name: some for name, some in wrong.items() if some} == {}
@@ -303,8 +303,8 @@ def test_nothing_is_known_where_a_header_begins_a_declaration(begun: str, tmp_pa
 def test_the_last_command_of_a_file_is_looked_at(count: int, tmp_path: Path) -> None:
     text = f"{LOUD}#ifdef LAST\ntypedef Loud T;\n#else\ntypedef int T;\n#endif\nT a;\nint f() {{ return a < 2; }}\n"
     rows = [
-        {"directory": str(tmp_path), "file": "a.cpp", "arguments": ["g++", f"-DX{one}", "a.cpp"]}
-        for one in range(count)
+        {"directory": str(tmp_path), "file": "a.cpp", "arguments": ["g++", f"-DX{number}", "a.cpp"]}
+        for number in range(count)
     ]
     rows[-1]["arguments"] = ["g++", "-DLAST", "a.cpp"]
     (tmp_path / "compile_commands.json").write_text(json.dumps(rows))

@@ -18,8 +18,8 @@ from codeaudit.transforms.columns.axes import (
 
 def free(*axes: Axis) -> list[int]:
     """The sizes of the free atoms, each once."""
-    found = {one: None for axis in axes for one in axis.atoms() if not one.frozen}
-    return [one.size for one in found]
+    atoms = {part: None for axis in axes for part in axis.atoms() if not part.frozen}
+    return [part.size for part in atoms]
 
 
 def test_an_axis_of_one_is_the_same_everywhere() -> None:

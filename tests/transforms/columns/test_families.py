@@ -37,18 +37,18 @@ each_family = pytest.mark.parametrize("name", FAMILIES)
 def test_columns_are_equivariant_forward_and_backward(name: str) -> None:
     module, call, groups = family(name)
     permutations = draw(groups.layout.sizes, Random(1))
-    found = exactly(module, groups, permutations, call)
-    assert found.scale > 0.1
-    assert found.within(EXACT), found
+    difference = exactly(module, groups, permutations, call)
+    assert difference.scale > 0.1
+    assert difference.within(EXACT), difference
 
 
 @pytest.mark.slow
 @each_family
 def test_in_single_precision_the_rest_is_rounding(name: str) -> None:
     module, call, groups = family(name)
-    found = deviation(module, groups, draw(groups.layout.sizes, Random(1)), call)
-    assert found.forward <= 20 * noise_floor(module, call)
-    assert found.within(1e-5), found
+    difference = deviation(module, groups, draw(groups.layout.sizes, Random(1)), call)
+    assert difference.forward <= 20 * noise_floor(module, call)
+    assert difference.within(1e-5), difference
 
 
 @pytest.mark.slow
@@ -105,15 +105,15 @@ def test_rows_are_equivariant_where_no_block_knows_a_place(name: str) -> None:
     order = np.array(Random(3).sample(range(5 if name == "vit" else TOKENS), 5 if name == "vit" else TOKENS))
     encoder = [stack.name for stack in stacks(module)].index("encoder.block") if name == "t5" else 0
     with DoubleThroughout():
-        found = try_rows(deepcopy(module).double(), call.double(), order, stack=encoder)
+        difference = try_rows(deepcopy(module).double(), call.double(), order, stack=encoder)
     if name in RELATIVE:
-        assert found.forward > 0.05
+        assert difference.forward > 0.05
     else:
-        assert max(found.forward, found.backward) <= EXACT
+        assert max(difference.forward, difference.backward) <= EXACT
     if name in BIASED:
-        assert found.forward_with_company > 0.05
+        assert difference.forward_with_company > 0.05
     else:
-        assert found.forward_with_company <= EXACT
+        assert difference.forward_with_company <= EXACT
 
 
 @pytest.mark.thinned(2)
@@ -121,16 +121,16 @@ def test_rows_are_equivariant_where_no_block_knows_a_place(name: str) -> None:
 def test_equation_5_with_hooks_around_the_blocks(name: str) -> None:
     """F1 and F2 stay: the hidden state is permuted where it enters, the blocks' weights are permuted."""
     module, call, groups = family(name)
-    layout = groups.layout.only({groups.locking[0]: 0}, {one: one for one in inside(module)})
+    layout = groups.layout.only({groups.locking[0]: 0}, {name: name for name in inside(module)})
     order = draw(layout.sizes, Random(4))
     turned = deepcopy(module).double()
     turned.load_state_dict(permuted(turned.state_dict(), layout, order))
     with DoubleThroughout(), torch.no_grad():
         wanted = tensors(call.double()(deepcopy(module).double()))
         with permuting_rows(stacks(turned)[0], columns=order[0]):
-            found = tensors(call.double()(turned))
+            actual = tensors(call.double()(turned))
         without = tensors(call.double()(turned))
-    assert max(float((a - b).abs().max()) for a, b in zip(wanted, found, strict=True)) <= EXACT
+    assert max(float((a - b).abs().max()) for a, b in zip(wanted, actual, strict=True)) <= EXACT
     assert max(float((a - b).abs().max()) for a, b in zip(wanted, without, strict=True)) > 0.1
 
 

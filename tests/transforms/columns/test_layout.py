@@ -13,16 +13,16 @@ SWAP = np.array([1, 0])
 
 def test_a_product_moves_heads_and_what_is_within_them() -> None:
     place = Product((Member(1, 2), Member(0, 3)))
-    found = indices(place, [TURN, SWAP])
-    assert found is not None
-    assert found.tolist() == [5, 3, 4, 2, 0, 1]
+    positions = indices(place, [TURN, SWAP])
+    assert positions is not None
+    assert positions.tolist() == [5, 3, 4, 2, 0, 1]
 
 
 def test_a_sum_moves_each_segment_in_its_place() -> None:
     place = Sum((Member(0, 3), Fixed(2), Member(0, 3)))
-    found = indices(place, [TURN, SWAP])
-    assert found is not None
-    assert found.tolist() == [2, 0, 1, 3, 4, 7, 5, 6]
+    positions = indices(place, [TURN, SWAP])
+    assert positions is not None
+    assert positions.tolist() == [2, 0, 1, 3, 4, 7, 5, 6]
 
 
 def test_what_has_no_group_does_not_move() -> None:
@@ -31,8 +31,8 @@ def test_what_has_no_group_does_not_move() -> None:
 
 def test_the_inverse_undoes() -> None:
     permutations = draw((7, 5), Random(0))
-    for one, back in zip(permutations, inverse(permutations), strict=True):
-        assert np.array_equal(one[back], np.arange(len(one)))
+    for order, back in zip(permutations, inverse(permutations), strict=True):
+        assert np.array_equal(order[back], np.arange(len(order)))
 
 
 def test_a_file_gives_the_layout_back() -> None:

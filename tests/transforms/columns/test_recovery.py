@@ -19,19 +19,19 @@ def attacked(name: str, noise: float, *, inner: bool) -> tuple[float, float]:
     """The found shares of the residual and of the feed-forward units."""
     module, _, groups = family(name)
     locking, hidden = groups.locking[0], next(g for g in groups.inner if groups.layout.sizes[g] == 48)
-    wanted = [locking, hidden, *(one for one in groups.inner if one != hidden)] if inner else [locking]
+    wanted = [locking, hidden, *(group for group in groups.inner if group != hidden)] if inner else [locking]
     layout = groups.layout.only({old: new for new, old in enumerate(wanted)})
     order = draw(layout.sizes, Random(5))
     rng = np.random.default_rng(0)
-    weights = {key: one.detach() for key, one in module.named_parameters()}
-    public = {key: one.double().numpy() for key, one in weights.items()}
+    weights = {key: weight.detach() for key, weight in module.named_parameters()}
+    public = {key: weight.double().numpy() for key, weight in weights.items()}
     sealed = {
-        key: one.double().numpy() + noise * 0.3 * rng.normal(size=one.shape)
-        for key, one in permuted(weights, layout, order).items()
+        key: weight.double().numpy() + noise * 0.3 * rng.normal(size=weight.shape)
+        for key, weight in permuted(weights, layout, order).items()
     }
     outside = frozenset(key for key in layout.tensors if key not in groups.inside)
-    found = recover(public, sealed, layout, outside)
-    return found.share(0, order[0]), found.share(1, order[1]) if inner else 1.0
+    recovery = recover(public, sealed, layout, outside)
+    return recovery.share(0, order[0]), recovery.share(1, order[1]) if inner else 1.0
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.5])

@@ -102,8 +102,8 @@ def test_a_cipher_leaves_no_number_and_keeps_names_and_shapes(folder: Path) -> N
     place = sealed(folder, Key.new(), "cipher")
     shard = "model-00002-of-00002.safetensors"
     before, after = load_file(folder / shard), load_file(place / shard)
-    assert {name: one.shape for name, one in before.items()} == {
-        name: one.shape for name, one in after.items()
+    assert {name: tensor.shape for name, tensor in before.items()} == {
+        name: tensor.shape for name, tensor in after.items()
     }
     same = np.count_nonzero(before["out"].view(np.uint8) == after["out"].view(np.uint8))
     assert same < 12, "about one byte in 256 agrees by chance, of 384"
@@ -127,7 +127,7 @@ def test_a_damaged_file_is_told_and_nothing_is_left(folder: Path, scheme: Scheme
     path.write_bytes(data)
     with pytest.raises(ModelError, match="not as it was sealed"):
         unseal(place, folder.parent / "back", key)
-    assert sorted(one.name for one in folder.parent.iterdir()) == ["plain", "sealed"]
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["plain", "sealed"]
 
 
 def test_a_file_that_ends_early_is_damaged(folder: Path) -> None:
@@ -196,8 +196,8 @@ def test_a_plain_folder_is_no_sealed_one(folder: Path) -> None:
 def test_a_seal_of_another_version_is_refused_in_one_line(folder: Path, change: dict[str, object]) -> None:
     key = Key.new()
     place = sealed(folder, key)
-    found = json.loads((place / SEAL).read_text())
-    (place / SEAL).write_text(json.dumps(found | change) + "\n")
+    fields = json.loads((place / SEAL).read_text())
+    (place / SEAL).write_text(json.dumps(fields | change) + "\n")
     with pytest.raises(ModelError, match="cannot be used") as caught:
         unseal(place, folder.parent / "back", key)
     assert "\n" not in str(caught.value)
@@ -265,8 +265,8 @@ def test_damaged_weights_of_schema_1_are_told(tmp_path: Path, scheme: Scheme) ->
 def test_a_seal_is_not_taken_for_one_of_schema_1(folder: Path, scheme: Scheme) -> None:
     key = Key.new()
     place = sealed(folder, key, scheme)
-    found = json.loads((place / SEAL).read_text())
-    (place / SEAL).write_text(json.dumps(found | {"schema": 1, "tags": {}}) + "\n")
+    fields = json.loads((place / SEAL).read_text())
+    (place / SEAL).write_text(json.dumps(fields | {"schema": 1, "tags": {}}) + "\n")
     with pytest.raises(ModelError, match="not the key"):
         unseal(place, folder.parent / "back", key)
 
@@ -320,9 +320,9 @@ def test_every_byte_of_a_seal_counts(folder: Path, scheme: Scheme) -> None:
 
 def _capitals(place: Path) -> None:
     """Other texts of a seal with the same meaning."""
-    found = json.loads((place / SEAL).read_text())
-    found["box"] = found["box"].upper()
-    (place / SEAL).write_text(json.dumps(found) + "\n")
+    fields = json.loads((place / SEAL).read_text())
+    fields["box"] = fields["box"].upper()
+    (place / SEAL).write_text(json.dumps(fields) + "\n")
 
 
 def _pipe(place: Path) -> None:

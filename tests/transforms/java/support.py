@@ -27,34 +27,34 @@ def everything(rule: Rewriting, text: str, head: str = HEAD, *, seed: int = 0) -
 def variants(rule: Rewriting, text: str, head: str = HEAD) -> set[str]:
     """The bodies after one edit, in every way there is."""
     source = method(text, head)
-    found = set()
+    bodies = set()
     for seed in range(12):
         moves = rule.propose(source, Random(seed))
         assert not isinstance(moves, Refused), moves
-        found |= {_body(rule, source, (move,), head) for move in moves}
-    return found
+        bodies |= {_body(rule, source, (move,), head) for move in moves}
+    return bodies
 
 
 def refused(rule: Rewriting, text: str, head: str = HEAD) -> str:
     """Why a rule does nothing to a body."""
-    found = rule.propose(method(text, head), Random(0))
-    assert isinstance(found, Refused), found
-    return found.reason
+    refusal = rule.propose(method(text, head), Random(0))
+    assert isinstance(refusal, Refused), refusal
+    return refusal.reason
 
 
 def _body(rule: Rewriting, source: str, moves: tuple[Move, ...], head: str) -> str:
-    found = rule.apply(source, moves)
-    assert isinstance(found, Rewritten), found
-    assert found.source.startswith(head)
-    return " ".join(found.source[len(head) :].strip().removeprefix("{").removesuffix("}").split())
+    rewritten = rule.apply(source, moves)
+    assert isinstance(rewritten, Rewritten), rewritten
+    assert rewritten.source.startswith(head)
+    return " ".join(rewritten.source[len(head) :].strip().removeprefix("{").removesuffix("}").split())
 
 
 def alone(rule: Rewriting, text: str, head: str = HEAD) -> set[str]:
     """The bodies after each option of each site, one at a time, and the reasons of all refusals."""
     source = method(text, head)
-    found = list(rule.sites(source))
-    bodies = {one.reason for one in found if isinstance(one, Refused)}
-    sites = [one for one in found if not isinstance(one, Refused) and one.options]
+    places = list(rule.sites(source))
+    bodies = {place.reason for place in places if isinstance(place, Refused)}
+    sites = [place for place in places if not isinstance(place, Refused) and place.options]
     for number, site in enumerate(sites):
         for option in range(len(site.options)):
             move = Move(kind=rule.name, site=number, value=(option,), note="")

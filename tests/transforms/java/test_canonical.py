@@ -133,15 +133,15 @@ def test_it_is_exactly_invariant_on_real_methods(name: str, every: int) -> None:
 
 @pytest.mark.slow
 def test_it_does_the_same_when_run(tmp_path: Path) -> None:
-    told = {f"B{number}": method for number, method in enumerate(METHODS)}
-    told |= {
+    by_name = {f"B{number}": method for number, method in enumerate(METHODS)}
+    by_name |= {
         f"V{number}": method._replace(text=canonicalise(method.text)) for number, method in enumerate(METHODS)
     }
-    changed = sum(told[f"B{number}"] != told[f"V{number}"] for number in range(len(METHODS)))
-    found = outputs(told, tmp_path)
+    changed = sum(by_name[f"B{number}"] != by_name[f"V{number}"] for number in range(len(METHODS)))
+    printed = outputs(by_name, tmp_path)
     for number in range(len(METHODS)):
-        expected = found[f"B{number}"].replace(f"B{number}", f"V{number}")
-        assert found[f"V{number}"] == expected, told[f"V{number}"].text
+        expected = printed[f"B{number}"].replace(f"B{number}", f"V{number}")
+        assert printed[f"V{number}"] == expected, by_name[f"V{number}"].text
     assert changed > 0.8 * len(METHODS)
 
 

@@ -43,9 +43,9 @@ def _rule(name: str) -> Rewriting:
 def _example(name: str) -> Perturbed:
     source = ENTRIES[name].example
     sample = Sample(id=name, language="java", source=source, label=None, origin=Origin(path="", line=1))
-    (found,) = perturb_one(sample, _rule(name), variants=1, seed=0, sites="all")
-    assert isinstance(found, Perturbed), (name, found.reason)
-    return found
+    (outcome,) = perturb_one(sample, _rule(name), variants=1, seed=0, sites="all")
+    assert isinstance(outcome, Perturbed), (name, outcome.reason)
+    return outcome
 
 
 def _called(source: str) -> Method:
@@ -63,13 +63,13 @@ def test_examples_do_what_they_did_and_controls_do_not(tmp_path: Path) -> None:
     examples = {entry.example: f"Before{number}" for number, entry in enumerate(ENTRIES.values())}
     methods = {label: _called(example) for example, label in examples.items()}
     for number, name in enumerate(ENTRIES):
-        found = _example(name)
-        assert found.source != ENTRIES[name].example
-        assert found == _example(name)
-        methods[f"After{number}"] = _called(ENTRIES[name].example)._replace(text=found.source)
-    told = outputs(methods, tmp_path)
+        variant = _example(name)
+        assert variant.source != ENTRIES[name].example
+        assert variant == _example(name)
+        methods[f"After{number}"] = _called(ENTRIES[name].example)._replace(text=variant.source)
+    printed = outputs(methods, tmp_path)
     for number, name in enumerate(ENTRIES):
-        before, after = told[examples[ENTRIES[name].example]], told[f"After{number}"]
+        before, after = printed[examples[ENTRIES[name].example]], printed[f"After{number}"]
         assert len(before) > 30
         assert (before == after) == (name in PRESERVING), (name, methods[f"After{number}"].text, before)
 
@@ -94,10 +94,10 @@ def test_methods_full_of_traps_do_what_they_did(tmp_path: Path) -> None:
                 methods[label] = method._replace(text=text)
                 base[label] = f"B{number}"
                 made[name] += 1
-    told = {label: SLOT.sub("<>", text) for label, text in outputs(methods, tmp_path).items()}
+    printed = {label: SLOT.sub("<>", text) for label, text in outputs(methods, tmp_path).items()}
     for label, original in base.items():
-        expected = told[original].replace(original, label)
-        assert told[label] == expected, f"{methods[label].text}\n{told[label]}"
+        expected = printed[original].replace(original, label)
+        assert printed[label] == expected, f"{methods[label].text}\n{printed[label]}"
     assert set(made) == set(PRESERVING) - {"join-lines"}
     assert sum(made.values()) > 1500
 
@@ -113,12 +113,12 @@ def _variants(rule: Rewriting, source: str, *, seed: int) -> set[str]:
     chosen: list[tuple[Move, ...]] = [moves]
     if rule.proof == "analysis" and len(moves) > 1:
         chosen.append((Random(seed).choice(moves),))
-    found = set()
+    texts = set()
     for some in chosen:
         result = rule.apply(source, some)
         assert isinstance(result, Rewritten), (rule.name, result, source)
-        found.add(result.source)
-    return found - {source}
+        texts.add(result.source)
+    return texts - {source}
 
 
 @pytest.mark.slow
@@ -137,10 +137,10 @@ def test_rules_after_one_another(tmp_path: Path) -> None:
             text = result.source if isinstance(result, Rewritten) else text
         assert text != method.text
         methods[f"V{number}"] = method._replace(text=text)
-    told = {label: SLOT.sub("<>", text) for label, text in outputs(methods, tmp_path).items()}
+    printed = {label: SLOT.sub("<>", text) for label, text in outputs(methods, tmp_path).items()}
     for number in range(len(METHODS)):
-        expected = told[f"B{number}"].replace(f"B{number}", f"V{number}")
-        assert told[f"V{number}"] == expected, methods[f"V{number}"].text
+        expected = printed[f"B{number}"].replace(f"B{number}", f"V{number}")
+        assert printed[f"V{number}"] == expected, methods[f"V{number}"].text
 
 
 @pytest.mark.weekly
@@ -155,9 +155,9 @@ def test_real_methods_still_parse_whatever_is_done_to_them() -> None:
             moves = rule.propose(source, rng)
             if isinstance(moves, Refused):
                 continue
-            found = rule.apply(source, moves)
-            assert isinstance(found, Rewritten), (name, found, source)
-            assert found.source != source
+            rewritten = rule.apply(source, moves)
+            assert isinstance(rewritten, Rewritten), (name, rewritten, source)
+            assert rewritten.source != source
             applied[name] += 1
             some = tuple(move for move in moves if rng.random() < 0.5)
             assert isinstance(rule.apply(source, some), Rewritten)
@@ -167,9 +167,9 @@ def test_real_methods_still_parse_whatever_is_done_to_them() -> None:
 def test_a_file_is_rewritten_in_its_last_method_alone() -> None:
     source = "class A {\n    int g(int a) { return a + 1; }\n    int f(int a) { return a + 2; }\n}\n"
     sample = Sample(id="a", language="java", source=source, label=None, origin=Origin(path="", line=1))
-    (found,) = perturb_one(sample, _rule("swap-operands"), variants=1, seed=0, sites="all")
-    assert isinstance(found, Perturbed)
-    assert found.source == source.replace("a + 2", "2 + a")
+    (outcome,) = perturb_one(sample, _rule("swap-operands"), variants=1, seed=0, sites="all")
+    assert isinstance(outcome, Perturbed)
+    assert outcome.source == source.replace("a + 2", "2 + a")
 
 
 def test_moves_of_another_transform_and_clashing_edits_are_refused() -> None:

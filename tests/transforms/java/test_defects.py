@@ -128,13 +128,13 @@ def test_one_place_is_changed(rule: Rewriting, before: str, after: set[str]) -> 
     ],
 )
 def test_where_nobody_would_make_it_or_javac_would_see_it(rule: Rewriting, text: str) -> None:
-    found = refused(rule, text, "static int f(int a, long l, boolean p, String s, Object o)")
-    assert found == rule.nothing
+    reason = refused(rule, text, "static int f(int a, long l, boolean p, String s, Object o)")
+    assert reason == rule.nothing
 
 
 def test_python_has_defects_of_the_same_kinds() -> None:
-    assert [one.name for one in DEFECTS] == [one.name for one in PYTHON_DEFECTS]
-    assert {one.kind for one in DEFECTS} == {"control"}
+    assert [defect.name for defect in DEFECTS] == [defect.name for defect in PYTHON_DEFECTS]
+    assert {defect.kind for defect in DEFECTS} == {"control"}
 
 
 def edits(text: str) -> Iterator[tuple[str, str]]:
@@ -144,10 +144,10 @@ def edits(text: str) -> Iterator[tuple[str, str]]:
             if isinstance(site, Refused):
                 continue
             for patches in site.options:
-                found = rule.rewritten(text, patches)
-                assert isinstance(found, Rewritten), found
-                assert found.source != text
-                yield rule.name, found.source
+                rewritten = rule.rewritten(text, patches)
+                assert isinstance(rewritten, Rewritten), rewritten
+                assert rewritten.source != text
+                yield rule.name, rewritten.source
 
 
 def edited_files(text: str, most: int) -> Iterator[tuple[str, str]]:
@@ -168,10 +168,10 @@ def assert_edits_compile(java: Path, files: Mapping[str, str], folder: Path) -> 
 
 @pytest.fixture(scope="module")
 def java() -> Path:
-    found = jdks()
-    if not found:
+    homes = jdks()
+    if not homes:
         pytest.skip("no Java")
-    return found[max(found)]
+    return homes[max(homes)]
 
 
 @pytest.mark.slow
@@ -182,7 +182,7 @@ def test_edits_of_traps_compile(java: Path, tmp_path: Path) -> None:
         for defect, after in edits(text):
             counts[defect] += 1
             files[f"T{counts.total()}.java"] = f"class T{counts.total()} {{\n// {name}\n{after}\n}}\n"
-    assert set(counts) == {one.name for one in DEFECTS}
+    assert set(counts) == {defect.name for defect in DEFECTS}
     assert_edits_compile(java, files, tmp_path)
 
 

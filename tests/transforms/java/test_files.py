@@ -102,18 +102,18 @@ def reasons(file: PerturbedFile) -> list[str]:
 
 
 def test_methods_by_qualified_name() -> None:
-    found = {place.name: FILE.encode()[place.start : place.end].decode() for place in places(FILE)}
-    assert list(found) == [
+    methods = {place.name: FILE.encode()[place.start : place.end].decode() for place in places(FILE)}
+    assert list(methods) == [
         "Outer.Outer", "Outer.Outer#2", "Outer.toString", "Outer.Kind.ONE.size", "Outer.Kind.size",
         "Outer.Sized.size", "Outer.Sized.twice", "Outer.Pair.Pair", "Outer.Pair.sum", "Second.f", "Second.f#2",
     ]  # fmt: skip
-    assert found["Outer.Outer"] == "public Outer(int base) { this.base = base; }"
-    assert found["Outer.toString"].startswith("@Override\n    public String toString() {")
-    assert found["Second.f#2"] == "static int f(long a) { return 1; }"
+    assert methods["Outer.Outer"] == "public Outer(int base) { this.base = base; }"
+    assert methods["Outer.toString"].startswith("@Override\n    public String toString() {")
+    assert methods["Second.f#2"] == "static int f(long a) { return 1; }"
     lines = {place.name: (place.first, place.last) for place in places(FILE)}
     assert lines["Outer.toString"] == (17, 20)
     assert lines["Second.f"] == lines["Second.f#2"] == (32, 32)
-    assert function_names(JAVA_FILES, FILE.encode()) == tuple(found)
+    assert function_names(JAVA_FILES, FILE.encode()) == tuple(methods)
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
@@ -121,16 +121,16 @@ def test_methods_by_qualified_name() -> None:
 def test_only_methods_change_and_every_other_byte_stays(newline: str, mark: bytes) -> None:
     text = FILE.replace("Words.", "Wörter.")
     data = mark + text.replace("\n", newline).encode()
-    found = perturbed(data, Edit(one_to_two))
+    edited = perturbed(data, Edit(one_to_two))
     expected = text.encode()
     for place in reversed(places(text)):
         inside = expected[place.start : place.end].replace(b"1", b"2")
         expected = expected[: place.start] + inside + expected[place.end :]
     assert expected != text.encode()
-    assert found.data == mark + expected.decode().replace("\n", newline).encode()
-    changed = changed_units(JAVA_FILES, data, found.data)
+    assert edited.data == mark + expected.decode().replace("\n", newline).encode()
+    changed = changed_units(JAVA_FILES, data, edited.data)
     assert MODULE not in changed
-    assert {record.unit.name for record in found.records if isinstance(record, Applied)} == set(changed)
+    assert {record.unit.name for record in edited.records if isinstance(record, Applied)} == set(changed)
 
 
 def test_ends_of_lines_that_differ_stay() -> None:
@@ -145,28 +145,30 @@ def test_a_transform_of_files_sees_all_of_it() -> None:
         seen.append(text)
         return text + "\n"
 
-    found = perturbed(FILE, Edit(noted, unit="module"))
+    edited = perturbed(FILE, Edit(noted, unit="module"))
     assert seen == [FILE]
-    assert [record.unit.name for record in found.records] == [MODULE]
+    assert [record.unit.name for record in edited.records] == [MODULE]
 
 
 def test_what_does_not_read_is_not_applied() -> None:
     def broken(text: str) -> str:
         return text.replace("return 1", "return (")
 
-    found = perturbed(
+    edited = perturbed(
         "class A { int f() { return 1; } int g() { return 2; } }", Edit(broken), Edit(one_to_two)
     )
-    assert found.data == b"class A { int f() { return 2; } int g() { return 2; } }"
-    assert reasons(found)[0] == RESULT_NOT_PARSED
-    assert reasons(found)[1:] == [EXHAUSTED] * 2
+    assert edited.data == b"class A { int f() { return 2; } int g() { return 2; } }"
+    assert reasons(edited)[0] == RESULT_NOT_PARSED
+    assert reasons(edited)[1:] == [EXHAUSTED] * 2
     whole = perturbed("class A { int f() { return 1; } }", Edit(broken, unit="module"))
     assert reasons(whole) == [RESULT_NOT_PARSED]
 
 
 def test_more_than_the_method_is_not_applied() -> None:
-    found = perturbed("class A { int f() { return 1; } }", Edit(lambda text: text + " int g() { return 2; }"))
-    assert reasons(found) == [WRAPPER_LOST]
+    edited = perturbed(
+        "class A { int f() { return 1; } }", Edit(lambda text: text + " int g() { return 2; }")
+    )
+    assert reasons(edited) == [WRAPPER_LOST]
 
 
 @pytest.mark.parametrize(
@@ -178,8 +180,8 @@ def test_more_than_the_method_is_not_applied() -> None:
     ],
 )
 def test_files_that_cannot_be_read_stay(data: bytes, reason: str) -> None:
-    found = perturbed(data, Edit(one_to_two))
-    assert (found.data, reasons(found)) == (data, [reason])
+    edited = perturbed(data, Edit(one_to_two))
+    assert (edited.data, reasons(edited)) == (data, [reason])
 
 
 @pytest.mark.parametrize(
@@ -210,33 +212,33 @@ def test_characters_by_number_cost_a_file_only_if_they_make_other_members(
 
 def test_a_character_by_number_costs_its_own_method() -> None:
     text = 'class A { String f() { return "a\\u0022 + \\u0022b1"; } int g() { return 1; } int h() { int \\u0061 = 1; } }'
-    found = perturbed(text, Edit(one_to_two))
-    assert reasons(found) == [ESCAPED, ESCAPED]
-    assert b"int g() { return 2; }" in found.data
+    edited = perturbed(text, Edit(one_to_two))
+    assert reasons(edited) == [ESCAPED, ESCAPED]
+    assert b"int g() { return 2; }" in edited.data
 
 
 def test_a_type_that_is_spelt_by_numbers_gives_its_name_another_meaning() -> None:
     text = "class A { class \\u004dath { } int f(int a) { return Math.abs(a) + 1; } int g() { return 1; } }"
-    found = perturbed(text, Edit(one_to_two))
-    assert reasons(found) == [REBOUND]
-    assert b"int g() { return 2; }" in found.data
+    edited = perturbed(text, Edit(one_to_two))
+    assert reasons(edited) == [REBOUND]
+    assert b"int g() { return 2; }" in edited.data
 
 
 def test_a_method_with_characters_by_number_stays() -> None:
-    found = perturbed('class A { String f() { return "\\u00e91"; } }', Edit(one_to_two))
-    assert reasons(found) == [ESCAPED]
+    edited = perturbed('class A { String f() { return "\\u00e91"; } }', Edit(one_to_two))
+    assert reasons(edited) == [ESCAPED]
 
 
 def test_a_well_known_name_of_the_file_or_of_one_beside_it() -> None:
     text = "class A { int f(int a) { return Math.abs(a) + 1; } int g() { return 1; } }"
     assert reasons(perturbed(text, Edit(one_to_two))) == []
-    for found in (
+    for edited in (
         perturbed(f"{text} class Math {{ }}", Edit(one_to_two)),
         perturbed(f"import q.Math; {text}", Edit(one_to_two)),
         perturbed(text, Edit(one_to_two), around=frozenset({"Math", "Other"})),
     ):
-        assert reasons(found) == [REBOUND]
-        assert b"return 2" in found.data
+        assert reasons(edited) == [REBOUND]
+        assert b"return 2" in edited.data
 
 
 @pytest.mark.parametrize(
@@ -269,10 +271,10 @@ def test_names_that_a_class_of_the_jdk_gives_to_those_that_extend_it(text: str, 
 )
 def test_files_that_may_declare_a_supertype(text: str, names: str) -> None:
     assert JAVA_FILES.supertypes is not None
-    found = JAVA_FILES.supertypes(text.encode())
+    supertypes = JAVA_FILES.supertypes(text.encode())
     wanted = names.split() if " " in names else list(names)
-    assert found >= set(wanted) - {"A"}
-    assert bool(found) is bool(names)
+    assert supertypes >= set(wanted) - {"A"}
+    assert bool(supertypes) is bool(names)
 
 
 def test_what_is_read_is_written() -> None:
@@ -317,8 +319,10 @@ USES = "class A { int f(List a) { return 1; } int g() { return Math.abs(1); } in
     ],
 )
 def test_which_well_known_names_mean_another_type(head: str, strange: str) -> None:
-    found = {place.name[-1]: place.obstacle for place in places(f"{head} {USES}") if place.name[:2] == "A."}
-    assert {name for name, obstacle in found.items() if obstacle == REBOUND} == set(strange)
+    obstacles = {
+        place.name[-1]: place.obstacle for place in places(f"{head} {USES}") if place.name[:2] == "A."
+    }
+    assert {name for name, obstacle in obstacles.items() if obstacle == REBOUND} == set(strange)
 
 
 @pytest.mark.parametrize(

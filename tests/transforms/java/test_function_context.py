@@ -56,25 +56,25 @@ def test_what_does_not_parse() -> None:
 
 
 def test_edits_stay_in_the_method() -> None:
-    (found,) = perturb_one(_sample(FILE), transform_for("rename", "java"), variants=1, seed=0)
-    assert isinstance(found, Perturbed)
+    (outcome,) = perturb_one(_sample(FILE), transform_for("rename", "java"), variants=1, seed=0)
+    assert isinstance(outcome, Perturbed)
     before, _, after = FILE.partition("int b = 2; return b;")
-    assert found.source.startswith(before)
-    assert found.source.endswith(after)
-    assert found.evidence == "analysis"
+    assert outcome.source.startswith(before)
+    assert outcome.source.endswith(after)
+    assert outcome.evidence == "analysis"
 
 
 def test_reasons_are_counted() -> None:
     for source, reason in (("class A { int x; }", NO_METHOD), ("class {", NOT_PARSED)):
-        (found,) = perturb_one(_sample(source), transform_for("rename", "java"), variants=1, seed=0)
-        assert isinstance(found, NotApplied)
-        assert found.reason == reason
+        (outcome,) = perturb_one(_sample(source), transform_for("rename", "java"), variants=1, seed=0)
+        assert isinstance(outcome, NotApplied)
+        assert outcome.reason == reason
 
 
 def test_the_identity_keeps_every_byte() -> None:
-    (found,) = perturb_one(_sample(FILE), transform_for("identity", "java"), variants=4, seed=0)
-    assert isinstance(found, Perturbed)
-    assert found.source == FILE
+    (outcome,) = perturb_one(_sample(FILE), transform_for("identity", "java"), variants=4, seed=0)
+    assert isinstance(outcome, Perturbed)
+    assert outcome.source == FILE
 
 
 def _sample(source: str) -> Sample:

@@ -56,9 +56,9 @@ def test_types_of_parameters_are_taken_from_the_interface() -> None:
     given = (
         "Map<String, int[]> m; BiFunction<String, int[], Long> r = (x, y) -> null; FileFilter t = x -> true;"
     )
-    found = everything(LAMBDA_TO_ANONYMOUS, given)
-    assert "public Long apply(String x, int[] y) { return null; }" in found
-    assert "public boolean accept(java.io.File x) { return true; }" in found
+    text = everything(LAMBDA_TO_ANONYMOUS, given)
+    assert "public Long apply(String x, int[] y) { return null; }" in text
+    assert "public boolean accept(java.io.File x) { return true; }" in text
     assert "public String call() throws Exception { return s; }" in everything(
         LAMBDA_TO_ANONYMOUS, "Callable<String> r = () -> s;"
     )
@@ -148,8 +148,8 @@ def test_this_of_a_class_around_or_inside_is_the_same() -> None:
 
 
 def test_a_constructor_may_not_have_set_what_a_lambda_names() -> None:
-    one = "Runnable r = new Runnable() { public void run() { go(size); } };"
-    assert refused(ANONYMOUS_TO_LAMBDA, one, "A(int a)") == CONSTRUCTING
+    text = "Runnable r = new Runnable() { public void run() { go(size); } };"
+    assert refused(ANONYMOUS_TO_LAMBDA, text, "A(int a)") == CONSTRUCTING
     assert refused(LAMBDA_TO_ANONYMOUS, "Runnable r = () -> go(size);", "A(int a)") == CONSTRUCTING
 
 

@@ -48,8 +48,8 @@ class Program(NamedTuple):
             origin=Origin(path="A.java", line=1),
         )
         return [
-            (one, file if isinstance(one, NotApplied) else one.source if whole else self.text(one.source))
-            for one in perturb_one(sample, transform, variants=VARIANTS, seed=0)
+            (edit, file if isinstance(edit, NotApplied) else edit.source if whole else self.text(edit.source))
+            for edit in perturb_one(sample, transform, variants=VARIANTS, seed=0)
         ]
 
 
@@ -316,10 +316,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         pytest.skip("no Java")
     folder = tmp_path_factory.mktemp("ledger")
     files = {"All.java": ALL}
-    for place, (one, other) in enumerate(BROKEN.values()):
+    for place, (subject, other) in enumerate(BROKEN.values()):
         texts = [
-            one.text(one.function),
-            *(text for edit, text in one.variants() if isinstance(edit, Perturbed)),
+            subject.text(subject.function),
+            *(text for edit, text in subject.variants() if isinstance(edit, Perturbed)),
         ]
         for number, text in enumerate(texts):
             name = f"p{place}_{number}"
@@ -353,7 +353,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.thinned(5)
 @pytest.mark.parametrize("name", LEDGER)
 def test_an_edit_is_seen_where_an_entry_that_it_rests_on_is_false(name: str, told: dict[str, str]) -> None:
-    edits = [one for one, _ in BROKEN[name][0].variants() if isinstance(one, Perturbed)]
+    edits = [edit for edit, _ in BROKEN[name][0].variants() if isinstance(edit, Perturbed)]
     assert edits
     assert all(name in {row.id for row in rests_on(edit)} for edit in edits)
     place = list(BROKEN).index(name)
@@ -491,20 +491,20 @@ SHOWN: Final[list[Any]] = [
 def test_an_edit_is_refused_where_its_file_shows_that_an_entry_is_false(
     entry: str, made: Program, reason: str
 ) -> None:
-    found = [one for one, _ in made.variants()]
-    told = [one.reason for one in found if isinstance(one, NotApplied)]
-    assert len(told) == len(found), "an edit is made"
-    assert not reason or set(told) == {reason}
+    edits = [edit for edit, _ in made.variants()]
+    reasons = [edit.reason for edit in edits if isinstance(edit, NotApplied)]
+    assert len(reasons) == len(edits), "an edit is made"
+    assert not reason or set(reasons) == {reason}
 
 
 def test_every_entry_has_its_programs() -> None:
-    shown = {getattr(one, "values", one)[0] for one in SHOWN}
+    shown = {getattr(case, "values", case)[0] for case in SHOWN}
     assert BROKEN.keys() == LEDGER.keys()
     assert shown == {name for name, row in LEDGER.items() if row.shown}
     missing: dict[str, list[str]] = {}
-    for one in SHOWN:
-        if getattr(one, "marks", ()):
-            name, _, why = one.id.partition(": ")
+    for case in SHOWN:
+        if getattr(case, "marks", ()):
+            name, _, why = case.id.partition(": ")
             missing.setdefault(name, []).append(why)
-    told = {name: "; ".join(whys) for name, whys in missing.items()}
-    assert told == {name: row.unseen for name, row in LEDGER.items() if row.unseen}
+    reasons = {name: "; ".join(whys) for name, whys in missing.items()}
+    assert reasons == {name: row.unseen for name, row in LEDGER.items() if row.unseen}

@@ -602,9 +602,9 @@ def variants(text: str, name: str) -> Iterator[str]:
             origin=Origin(path="-", line=1),
             context=text,
         )
-        for found in perturb_one(sample, transform, variants=6, seed=0):
-            if isinstance(found, Perturbed):
-                yield (data[:start] + found.source.encode() + data[end:]).decode()
+        for outcome in perturb_one(sample, transform, variants=6, seed=0):
+            if isinstance(outcome, Perturbed):
+                yield (data[:start] + outcome.source.encode() + data[end:]).decode()
 
 
 @pytest.fixture(scope="module")
@@ -613,8 +613,8 @@ def judge() -> Iterator[JavaJudge]:
     release = max(jdks(), default=0)
     if release < UNNAMED:
         pytest.skip(f"no Java {UNNAMED}")
-    with JavaJudge(release, jdks()[release]) as found:
-        yield found
+    with JavaJudge(release, jdks()[release]) as running:
+        yield running
 
 
 @pytest.mark.thinned(7)
@@ -622,9 +622,11 @@ def judge() -> Iterator[JavaJudge]:
 def test_no_variant_does_anything_else(name: str, judge: JavaJudge) -> None:
     text = program(TRAPS[name])
     made = {variant: kind for kind in TRAPS[name].transforms for variant in variants(text, kind)}
-    before, *after = judge.told([JavaUnit(one, (0,)) for one in (text, *made)])
+    before, *after = judge.told([JavaUnit(variant, (0,)) for variant in (text, *made)])
     assert not before.error, before.error
     wrong: list[tuple[str, str, Told]] = [
-        (kind, one, told) for (one, kind), told in zip(made.items(), after, strict=True) if told != before
+        (kind, variant, run)
+        for (variant, kind), run in zip(made.items(), after, strict=True)
+        if run != before
     ]
-    assert not wrong, "\n\n".join(f"{kind}\n{one}\n{before}\n{told}" for kind, one, told in wrong[:2])
+    assert not wrong, "\n\n".join(f"{kind}\n{variant}\n{before}\n{run}" for kind, variant, run in wrong[:2])

@@ -74,10 +74,10 @@ def test_what_the_parser_misreads_is_disputed(body: str) -> None:
 @pytest.mark.parametrize("body", READ)
 def test_what_is_read_right_is_not_disputed(body: str) -> None:
     try:
-        found = read(method(body))
+        reading = read(method(body))
     except SourceError:
         pytest.skip("the parser does not know it")
-    assert found.disputed == ()
+    assert reading.disputed == ()
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +94,11 @@ def test_javac_says_the_same(javac: JavacReader) -> None:
     for body in (*MISREAD, *READ):
         with suppress(SourceError):
             readings[body] = read(method(body))
-    told = dict(zip(readings, javac.structures(list(readings.values())), strict=True))
-    alike = {body for body, said in told.items() if said is not None and structure(readings[body]) == said}
-    assert alike == {body for body in READ if told.get(body) is not None}
+    structures = dict(zip(readings, javac.structures(list(readings.values())), strict=True))
+    alike = {
+        body for body, said in structures.items() if said is not None and structure(readings[body]) == said
+    }
+    assert alike == {body for body in READ if structures.get(body) is not None}
 
 
 def test_javac_counts_characters_beyond_the_first_plane_right(javac: JavacReader) -> None:
@@ -120,16 +122,16 @@ TRANSFORMS: dict[str, Transform] = {
 @pytest.mark.parametrize("body", MISREAD[:7])
 def test_no_transform_edits_a_disputed_method(name: str, body: str) -> None:
     source = f"void f(P p, int c, int i, int s, int t) {{ p.x = 10; int a = 2 * c; s += a; {body} int z = 3; a = z; }}"
-    found = TRANSFORMS[name].propose(source, Random(0))
-    assert isinstance(found, Refused)
-    assert found.reason == DISPUTED
+    refusal = TRANSFORMS[name].propose(source, Random(0))
+    assert isinstance(refusal, Refused)
+    assert refusal.reason == DISPUTED
     assert canonicalise(source) == source
 
 
 def test_a_result_that_would_be_misread_is_refused() -> None:
     source = "int f(P p, int c) { return 3 * ((p.x) - c); }"
-    found = REMOVE_PARENTHESES.propose(source, Random(0))
-    assert isinstance(found, Refused)
+    refusal = REMOVE_PARENTHESES.propose(source, Random(0))
+    assert isinstance(refusal, Refused)
 
 
 FILE = """\
@@ -170,8 +172,8 @@ class A {
 }
 """
     inner = text[text.index("    void f") : text.rindex("}")]
-    found = REORDER.within(text).propose(inner, Random(0))
-    assert isinstance(found, Refused)
+    refusal = REORDER.within(text).propose(inner, Random(0))
+    assert isinstance(refusal, Refused)
 
 
 SET_ASIDE = {

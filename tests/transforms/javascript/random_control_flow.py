@@ -34,7 +34,7 @@ class Brancher:
     def body(self, depth: int, indent: str, loop: bool) -> str:
         """Some statements on lines of their own."""
         made = [self.statement(depth, indent, loop) for _ in range(self.rng.randrange(1, 4))]
-        return "\n".join(indent + one for one in made)
+        return "\n".join(indent + line for line in made)
 
     def block(self, depth: int, indent: str, loop: bool) -> str:
         """A body of a branch or a loop, with or without braces."""
@@ -49,10 +49,10 @@ class Brancher:
 
     def simple(self, loop: bool) -> str:
         """A statement without parts."""
-        one = self.rng.choice("ab")
-        plain = [f"print(a, b, step({one}));", f"{one} = 3;"]
+        name = self.rng.choice("ab")
+        plain = [f"print(a, b, step({name}));", f"{name} = 3;"]
         if self.rng.random() < 0.4:
-            plain += [f"{one} += 1;", f"{one} = step(b);", "return a;", "throw b;"]
+            plain += [f"{name} += 1;", f"{name} = step(b);", "return a;", "throw b;"]
             plain += ["break;", "continue;"] if loop else []
         return self.rng.choice(plain)
 

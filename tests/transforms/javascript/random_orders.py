@@ -41,17 +41,17 @@ class Orderer:
 
     def plain(self) -> str:
         """An expression without a call."""
-        rng, one, other = self.rng, self.name(), self.name()
+        rng, name, other = self.rng, self.name(), self.name()
         return rng.choice(
             (
-                str(rng.randrange(5)), "'x'", "[]", "{}", "true", "null", "undefined", "1n", one, one, one, f"typeof {one}",
-                f"!{one}", f"{one} === {other}", f"{one} == null", f"{one} || 3", f"{one} && {other}", f"{one} ?? 'd'",
-                f"{one} + 1", f"{one} + {other}", f"-{one}", f"{one} < {other}", f"{one} == {other}", f"`${{{one}}}-`",
-                f"[{one}, {other}]", f"{{ p: {one}, {other} }}", f"{{ [{one}]: 1 }}", f"{one} ? {other} : 2", f"{one}.p",
-                f"{one}?.q", f"{one}[0]", f"() => {one}", f"() => ({one} = 5)", f"function () {{ return {other}; }}",
-                f"({one}, {other})", f"void {one}", f"'x'.length + {rng.randrange(3)}", f"'q' in {one}", f"[...{one}]", "/x/g",
-                f"{{ get p() {{ print('get'); return {one}; }} }}", f"{one} instanceof Object", f"({one} = {other})", f"{one}++",
-                "NaN", "this", "outside", "outside", "nowhere", f"`${{{one}}}`", f"`<${{{one}}}>${{{other}}}`", "new.target" if self.kind != "arrow" else "null",
+                str(rng.randrange(5)), "'x'", "[]", "{}", "true", "null", "undefined", "1n", name, name, name, f"typeof {name}",
+                f"!{name}", f"{name} === {other}", f"{name} == null", f"{name} || 3", f"{name} && {other}", f"{name} ?? 'd'",
+                f"{name} + 1", f"{name} + {other}", f"-{name}", f"{name} < {other}", f"{name} == {other}", f"`${{{name}}}-`",
+                f"[{name}, {other}]", f"{{ p: {name}, {other} }}", f"{{ [{name}]: 1 }}", f"{name} ? {other} : 2", f"{name}.p",
+                f"{name}?.q", f"{name}[0]", f"() => {name}", f"() => ({name} = 5)", f"function () {{ return {other}; }}",
+                f"({name}, {other})", f"void {name}", f"'x'.length + {rng.randrange(3)}", f"'q' in {name}", f"[...{name}]", "/x/g",
+                f"{{ get p() {{ print('get'); return {name}; }} }}", f"{name} instanceof Object", f"({name} = {other})", f"{name}++",
+                "NaN", "this", "outside", "outside", "nowhere", f"`${{{name}}}`", f"`<${{{name}}}>${{{other}}}`", "new.target" if self.kind != "arrow" else "null",
             )
         )  # fmt: skip
 
@@ -79,7 +79,7 @@ class Orderer:
 
     def simple(self, *, loop: bool, label: str) -> str:
         """A statement without parts."""
-        rng, one = self.rng, self.name()
+        rng, name = self.rng, self.name()
         kind = rng.randrange(22)
         if kind < 8:
             new = self.fresh()
@@ -90,29 +90,29 @@ class Orderer:
                 self.names.insert(rng.randrange(3, len(self.names) + 1), new)
             return text
         if kind < 14:
-            return f"{one} = {self.value()};"
+            return f"{name} = {self.value()};"
         jumps = [
-            f"{one} += {self.plain()};",
-            f"{one}++;",
+            f"{name} += {self.plain()};",
+            f"{name}++;",
             f"var {self.fresh()};",
-            f"let {one}_{self.fresh()};",
+            f"let {name}_{self.fresh()};",
         ]
         if rng.random() < 0.4:
             jumps += [
                 f"return {self.value()};",
-                f"throw {one};",
-                f"print({one});",
-                f"keep(() => {one});",
-                f"spy({one});",
+                f"throw {name};",
+                f"print({name});",
+                f"keep(() => {name});",
+                f"spy({name});",
             ]
             jumps += ["break;", "continue;"] if loop else []
             jumps += [f"break {label};"] if label else []
         else:
             jumps += [
-                f"{one}.p = {self.plain()};",
-                f"{one} ||= 4;",
-                f"void {one};",
-                f"var {one if one[0] == 'v' else 'w'} = 1;",
+                f"{name}.p = {self.plain()};",
+                f"{name} ||= 4;",
+                f"void {name};",
+                f"var {name if name[0] == 'v' else 'w'} = 1;",
             ]
         return rng.choice(jumps)
 
@@ -168,8 +168,8 @@ class Orderer:
             self.names.append(new)
             return f"{text}\n{indent}{rng.choice(('keep', 'spy'))}({new});"
         if kind == 8:
-            one = self.name()
-            return f"const {{ p: {self.fresh()}, ...{self.fresh()} }} = {one} ?? {{}};"
+            name = self.name()
+            return f"const {{ p: {self.fresh()}, ...{self.fresh()} }} = {name} ?? {{}};"
         return self.block(depth, indent, loop=loop, label=label)
 
 

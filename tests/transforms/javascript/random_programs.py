@@ -23,33 +23,33 @@ class Writer:
 
     def value(self) -> str:
         """An expression."""
-        one, other = self.rng.choice(NAMES), self.rng.choice(NAMES)
+        name, other = self.rng.choice(NAMES), self.rng.choice(NAMES)
         return self.rng.choice(
             (
-                *(one, f"{one} + 1", str(self.rng.randrange(9)), f"typeof {one}", f"({one} , {other})"),
-                *(f"{{ {one} }}.{one}".join("()"), f"[{one}, {other}][1]", f"`${{{one}}}`", f"{one} ?? {other}"),
-                *(f"(({one}) => {one} + {other})({other})", f"(() => {one})()", f"{{ {one}: {other} }}.{one}".join("()")),
-                *(f"(function {one}({other}) {{ return typeof {one}; }})(1)", f"{one} ? {other} : 2"),
+                *(name, f"{name} + 1", str(self.rng.randrange(9)), f"typeof {name}", f"({name} , {other})"),
+                *(f"{{ {name} }}.{name}".join("()"), f"[{name}, {other}][1]", f"`${{{name}}}`", f"{name} ?? {other}"),
+                *(f"(({name}) => {name} + {other})({other})", f"(() => {name})()", f"{{ {name}: {other} }}.{name}".join("()")),
+                *(f"(function {name}({other}) {{ return typeof {name}; }})(1)", f"{name} ? {other} : 2"),
             )
         )  # fmt: skip
 
     def pattern(self, names: list[str]) -> tuple[str, str]:
         """A pattern that declares these names, and a value for it."""
-        one = names[0]
+        name = names[0]
         if len(names) == 1:
             return self.rng.choice(
                 (
-                    (one, self.value()),
-                    (f"{{ {one} = 7 }}", "{}"),
-                    (f"{{ x: {one} }}", f"{{ x: {self.value()} }}"),
+                    (name, self.value()),
+                    (f"{{ {name} = 7 }}", "{}"),
+                    (f"{{ x: {name} }}", f"{{ x: {self.value()} }}"),
                 )
             )
         other = names[1]
         return self.rng.choice(
             (
-                (f"[{one}, {other} = 5]", f"[{self.value()}]"),
-                (f"{{ {one}, ...{other} }}", f"{{ {one}: 4, q: 5 }}"),
-                (f"{{ {one} = 2, r: {other} = {one} }}", "{}"),
+                (f"[{name}, {other} = 5]", f"[{self.value()}]"),
+                (f"{{ {name}, ...{other} }}", f"{{ {name}: 4, q: 5 }}"),
+                (f"{{ {name} = 2, r: {other} = {name} }}", "{}"),
             )
         )
 
@@ -66,43 +66,43 @@ class Writer:
     def statement(self, depth: int, taken: set[str]) -> str:
         """One statement."""
         self.left -= 1
-        rng, one = self.rng, self.rng.choice(NAMES)
+        rng, name = self.rng, self.rng.choice(NAMES)
         nested = depth > 0 and self.left > 0
         kind = rng.randrange(14 if nested else 7)
         if kind == 0:
             names = self.declared(taken)
             if not names:
-                return f"print({one});"
+                return f"print({name});"
             taken |= set(names)
             left, right = self.pattern(names)
             return f"{rng.choice(('let', 'const'))} {left} = {right};"
         if kind == 1:
-            return f"try {{ {one} = {self.value()}; }} catch (x) {{ print(x.name); }}"
+            return f"try {{ {name} = {self.value()}; }} catch (x) {{ print(x.name); }}"
         if kind in (2, 3):
-            return f"print({one}, {self.value()});"
+            return f"print({name}, {self.value()});"
         if kind == 4:
-            return f"try {{ ({{ {one}, s: {rng.choice(NAMES)} = 1 }} = {{ {one}: {self.value()} }}); }} catch (x) {{ }}"
+            return f"try {{ ({{ {name}, s: {rng.choice(NAMES)} = 1 }} = {{ {name}: {self.value()} }}); }} catch (x) {{ }}"
         if kind == 5:
-            return f"print({{ {one}, t: {self.value()} }});"
+            return f"print({{ {name}, t: {self.value()} }});"
         if kind == 6:
-            return f"print(typeof {one});"
+            return f"print(typeof {name});"
         if kind == 7:
-            return f"try {{\n{self.block(depth - 1, set())}\n}} catch ({one}) {{ print({one}.name); }}"
+            return f"try {{\n{self.block(depth - 1, set())}\n}} catch ({name}) {{ print({name}.name); }}"
         if kind == 8:
-            return f"for (let {one} = 0; {one} < 2; {one}++) {{\n{self.block(0, {one})}\n if ({one} > 3) break; }}"
-        if kind == 9 and one not in self.labels:
-            self.labels.append(one)
+            return f"for (let {name} = 0; {name} < 2; {name}++) {{\n{self.block(0, {name})}\n if ({name} > 3) break; }}"
+        if kind == 9 and name not in self.labels:
+            self.labels.append(name)
             inner = self.block(depth - 1, set())
             self.labels.pop()
-            return f"{one}: for (const {one} of [1, 2]) {{\n{inner}\nif ({one} === 1) continue {one};\n}}"
+            return f"{name}: for (const {name} of [1, 2]) {{\n{inner}\nif ({name} === 1) continue {name};\n}}"
         if kind == 10:
-            inner = f"const g = ({one}, {{ h = {one} }} = {{}}) => {{\n{self.block(depth - 1, {one})}\nreturn h;\n}};"
+            inner = f"const g = ({name}, {{ h = {name} }} = {{}}) => {{\n{self.block(depth - 1, {name})}\nreturn h;\n}};"
             return f"{{ {inner} print(g(3)); }}"
         if kind == 11:
-            return f"switch ({one}) {{ case 1: {self.statement(0, set('abcde'))} break; default: let {one} = 6; print({one}); }}"
+            return f"switch ({name}) {{ case 1: {self.statement(0, set('abcde'))} break; default: let {name} = 6; print({name}); }}"
         if kind == 12:
             return (
-                f"{{ class k {{ m({one}) {{ return {{ {one} }}; }} static q = typeof {one}; }} "
+                f"{{ class k {{ m({name}) {{ return {{ {name} }}; }} static q = typeof {name}; }} "
                 f"print(new k().m(2), k.q); }}"
             )
         return f"{{\n{self.block(depth - 1, set())}\n}}"

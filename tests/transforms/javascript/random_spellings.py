@@ -21,21 +21,21 @@ class Speller(Orderer):
 
     def plain(self) -> str:
         """An expression."""
-        rng, n, m, s, one = self.rng, self.own("n"), self.own("n"), self.own("s"), self.name()
+        rng, n, m, s, name = self.rng, self.own("n"), self.own("n"), self.own("s"), self.name()
         return rng.choice(
             (
-                f"{n} + {m}", f"{n} * {m}", f"{one} * {n}", f"{n} < {m}", f"{one} < {n}", f"{n} >= {one}", f"{one} === {m}",
-                f"{one} == {s}", f"!({n} > {m})", f"!{one}", f"{n} > 1 ? {s} : {m}", f"{one} ? {n} : spy({m})", f"{s} + {n}",
+                f"{n} + {m}", f"{n} * {m}", f"{name} * {n}", f"{n} < {m}", f"{name} < {n}", f"{n} >= {name}", f"{name} === {m}",
+                f"{name} == {s}", f"!({n} > {m})", f"!{name}", f"{n} > 1 ? {s} : {m}", f"{name} ? {n} : spy({m})", f"{s} + {n}",
                 f"(x => x + {n})({m})", f"((x) => {{ return {{ x }}; }})({n}).x", f"((x) => {{ return x; }})({n})", f"{n} & {m}",
                 f"{{ {n if n[0] == 'n' else 'a'} }}", f"{{ 'p': {n}, q: {m}, b: b }}", "k1['p']", "k1.p", "k1[\"q-r\"]", "undefined", "true", "false",
-                f"a{rng.choice(('.p', '[0]'))}", f"{n} - {m}", f"({one}, {n})", f"[{n},\n            {m}]", "255", "'text'", f"spy(\n        {n}, {m})",
-                f"({n}++, {n} + {m})" if n[0] == "n" else "1", f"{s}.length", f"-{n}", f"`${{{n}}}`", f"{one} in k1", "16",
+                f"a{rng.choice(('.p', '[0]'))}", f"{n} - {m}", f"({name}, {n})", f"[{n},\n            {m}]", "255", "'text'", f"spy(\n        {n}, {m})",
+                f"({n}++, {n} + {m})" if n[0] == "n" else "1", f"{s}.length", f"-{n}", f"`${{{n}}}`", f"{name} in k1", "16",
             )
         )  # fmt: skip
 
     def simple(self, *, loop: bool, label: str) -> str:
         """A statement without parts."""
-        rng, n, s, one = self.rng, self.own("n"), self.own("s"), self.name()
+        rng, n, s, name = self.rng, self.own("n"), self.own("s"), self.name()
         kind, value = rng.randrange(16), self.plain()
         new = f"{rng.choice('ns')}{self.fresh()}"
         if kind < 3 and n[0] == "n":
@@ -60,7 +60,7 @@ class Speller(Orderer):
         if kind == 6:
             return f"let z{new} = {value}, y{new} = 2;"
         if kind == 7:
-            return f"if ({value}) {one} = {self.plain()}; else {one} = {self.plain()};"
+            return f"if ({value}) {name} = {self.plain()}; else {name} = {self.plain()};"
         if kind == 8:
             return (
                 f"if ({value}) {{ {rng.choice(('return;', 'return 5;'))} }}"
@@ -68,7 +68,7 @@ class Speller(Orderer):
                 else f"print({value});"
             )
         if kind == 9:
-            return f"{one} = {value};"
+            return f"{name} = {value};"
         if kind == 10:
             return f"k1.p = {value};"
         if kind == 11:

@@ -42,41 +42,39 @@ class Writer:
 
     def value(self) -> str:
         """An expression without a type that tells much."""
-        one, other = self.rng.choice("pq"), self.rng.choice("pq")
+        name, other = self.rng.choice("pq"), self.rng.choice("pq")
         return self.rng.choice(
             (
-                f"{one}.x", f"{one}.x + {other}.y", f"{one}.names", f"{one}.names[0]", f"{one}.next?.x", "o?.x", "xs[1]", "xs.length",
-                f"{one}.names.length", "s.length", "s.trim()", "r.test(s)", "s.replace(r, 'z')", "r.exec(s)", "Math.max(1, xs.length)",
-                "xs.includes(2)", "[...xs]", f"`${{{one}.name}}-`", f"{one} === {other}", "Object.keys(p)", f"{one}.next!.y",
-                f"{one}.next", "{ x: 1 }", f"typeof {one}.x", f"note({one}.x)", "xs[0].toFixed()", "new Map()", "isNaN(p.y)",
+                f"{name}.x", f"{name}.x + {other}.y", f"{name}.names", f"{name}.names[0]", f"{name}.next?.x", "o?.x", "xs[1]", "xs.length",
+                f"{name}.names.length", "s.length", "s.trim()", "r.test(s)", "s.replace(r, 'z')", "r.exec(s)", "Math.max(1, xs.length)",
+                "xs.includes(2)", "[...xs]", f"`${{{name}.name}}-`", f"{name} === {other}", "Object.keys(p)", f"{name}.next!.y",
+                f"{name}.next", "{ x: 1 }", f"typeof {name}.x", f"note({name}.x)", "xs[0].toFixed()", "new Map()", "isNaN(p.y)",
             )
         )  # fmt: skip
 
     def statement(self, depth: int) -> str:
         """One statement."""
-        rng, one, new = self.rng, self.rng.choice("pq"), self.fresh()
+        rng, name, new = self.rng, self.rng.choice("pq"), self.fresh()
         kind = rng.randrange(16)
         if kind < 6:
             self.known.append(new)
             return f"const {new} = {self.value()};"
         if kind == 6:
             self.known += [new, f"{new}b"]
-            return f"const {{ x: {new}, names: {new}b }} = {one};"
+            return f"const {{ x: {new}, names: {new}b }} = {name};"
         if kind == 7:
             self.known.append(new)
-            return f"const [{new}] = {rng.choice(('xs', f'{one}.names'))};"
+            return f"const [{new}] = {rng.choice(('xs', f'{name}.names'))};"
         if kind in (8, 9):
-            return (
-                f"{one}.{rng.choice('xy')} {rng.choice(('=', '+='))} {rng.choice(('1', 'xs.length', 'p.y'))};"
-            )
+            return f"{name}.{rng.choice('xy')} {rng.choice(('=', '+='))} {rng.choice(('1', 'xs.length', 'p.y'))};"
         if kind == 10:
             return rng.choice(
                 (
-                    f"{one}.x++;",
-                    f"{one}.names = [s];",
+                    f"{name}.x++;",
+                    f"{name}.names = [s];",
                     "xs[0] = 9;",
-                    f"{one}.names.length = 1;",
-                    f"delete {one}.next;",
+                    f"{name}.names.length = 1;",
+                    f"delete {name}.next;",
                 )
             )
         if kind == 11:
@@ -90,16 +88,16 @@ class Writer:
         if kind == 12 and depth:
             return f"if ({self.value()}) {{ {self.statement(0)} }}"
         if kind == 13 and depth:
-            return f"for (const {new} of xs) {{ {self.statement(0)} {one}.x += {new}; }}"
+            return f"for (const {new} of xs) {{ {self.statement(0)} {name}.x += {new}; }}"
         if kind == 14:
-            return f"try {{ {one}.x = 7; note(o!.x); }} catch {{ {one}.y = 8; }}"
+            return f"try {{ {name}.x = 7; note(o!.x); }} catch {{ {name}.y = 8; }}"
         return f"note({self.value()});"
 
     def function(self) -> str:
         """The text of a function."""
         body = [self.statement(1) for _ in range(self.rng.randrange(3, 8))]
         known = [
-            one for one in self.known if any(f"const {one} " in line or one in line[:40] for line in body)
+            name for name in self.known if any(f"const {name} " in line or name in line[:40] for line in body)
         ]
         return (
             "function f(p: P, q: P, o: P | undefined, xs: number[], s: string, r: RegExp) {\n    "

@@ -43,9 +43,9 @@ def everything(name: str, source: str, seed: int = 0) -> str:
     """The text after an edit at every site."""
     moves = _rule(name).propose(source, Random(seed))
     assert not isinstance(moves, Refused), moves
-    found = _rule(name).apply(source, moves)
-    assert isinstance(found, Rewritten), found
-    return found.source
+    rewritten = _rule(name).apply(source, moves)
+    assert isinstance(rewritten, Rewritten), rewritten
+    return rewritten.source
 
 
 def flat(text: str) -> str:
@@ -55,9 +55,9 @@ def flat(text: str) -> str:
 
 def refused(name: str, source: str) -> str:
     """Why a rule does nothing."""
-    found = _rule(name).propose(source, Random(0))
-    assert isinstance(found, Refused), found
-    return found.reason
+    refusal = _rule(name).propose(source, Random(0))
+    assert isinstance(refusal, Refused), refusal
+    return refusal.reason
 
 
 def test_the_questions_are_those_that_are_answered() -> None:
@@ -93,8 +93,8 @@ def test_examples_do_what_they_did_and_controls_do_not() -> None:
         for name, entry in ENTRIES.items()
         for text in (entry.example, everything(name, entry.example))
     ]
-    told = outputs(pairs)
-    for name, before, after in zip(ENTRIES, told[::2], told[1::2], strict=True):
+    printed = outputs(pairs)
+    for name, before, after in zip(ENTRIES, printed[::2], printed[1::2], strict=True):
         assert len(before) == len(ARGUMENTS), before
         assert (before == after) == (name in PRESERVING), name
 
@@ -109,8 +109,8 @@ def _made(name: str, seed: int, source: str) -> set[str]:
     if isinstance(moves, Refused):
         return set()
     results = [_rule(name).apply(source, some) for some in (moves, moves[:1], moves[1::2]) if some]
-    assert all(isinstance(one, Rewritten) for one in results), (name, results, source)
-    return {one.source for one in results if isinstance(one, Rewritten)} - {source}
+    assert all(isinstance(edit, Rewritten) for edit in results), (name, results, source)
+    return {edit.source for edit in results if isinstance(edit, Rewritten)} - {source}
 
 
 @pytest.mark.slow
@@ -129,10 +129,10 @@ def test_random_functions_do_what_they_did(seeds: range) -> None:
                 used[name] += 1
                 pairs.append((name, f"{mode}{source}\n{calls}", f"{mode}{text}\n{calls}"))
     programs = list(dict.fromkeys(text for _, *both in pairs for text in both))
-    told = dict(zip(programs, outputs(programs), strict=True))
+    printed = dict(zip(programs, outputs(programs), strict=True))
     for name, before, after in pairs:
-        assert told[before] == told[after], f"{name}\n{before}\n----\n{after}"
-    assert sum(len(one) > 10 for one in told.values()) > len(told) / 2
+        assert printed[before] == printed[after], f"{name}\n{before}\n----\n{after}"
+    assert sum(len(lines) > 10 for lines in printed.values()) > len(printed) / 2
     assert sum(not count for count in used.values()) <= (12 if len(seeds) > 4 else 25)
 
 
@@ -227,8 +227,8 @@ def test_an_operand_is_written_otherwise_at_any_place() -> None:
     names += ["de-morgan", "double-negation", "negate-comparisons", "insert-parentheses"]
     programs: list[tuple[str, str]] = []
     for place in PLACES:
-        grouped = [f"({one})" if one[0] == "{" else one for one in OPERANDS]
-        tried = "\n".join(f"    t(() => {place.replace('@', one)});" for one in grouped)
+        grouped = [f"({operand})" if operand[0] == "{" else operand for operand in OPERANDS]
+        tried = "\n".join(f"    t(() => {place.replace('@', operand)});" for operand in grouped)
         source = (
             "function f(a, b) {\n    const r = [], o = {};\n    let n = 3;\n    const t = (g) => {\n        try {\n"
             f"            r.push(g());\n        }} catch (e) {{\n            r.push(e.name);\n        }}\n    }};\n{tried}\n"
@@ -236,9 +236,9 @@ def test_an_operand_is_written_otherwise_at_any_place() -> None:
         )
         programs.append(("", source))
         programs += [(name, text) for name in names for text in _changed(name, source)]
-    told = outputs([f"{text}\n{calls}" for _, text in programs])
+    printed = outputs([f"{text}\n{calls}" for _, text in programs])
     expected: list[str] = []
-    for (name, text), lines in zip(programs, told, strict=True):
+    for (name, text), lines in zip(programs, printed, strict=True):
         expected = lines if not name else expected
         assert len(expected) >= 5, text
         assert lines == expected, f"{name}\n{text}"
@@ -295,10 +295,10 @@ def test_lines_of_texts_stay() -> None:
         moves = _rule(name).propose(source, Random(0))
         if isinstance(moves, Refused):
             continue
-        found = _rule(name).apply(source, moves)
-        assert isinstance(found, Rewritten)
+        rewritten = _rule(name).apply(source, moves)
+        assert isinstance(rewritten, Rewritten)
         for text in ("`x\n    ${a}\n\n  y`", "<p>\n      {b}\n\n        </p>", "'z\\\n    z'"):
-            assert text in found.source
+            assert text in rewritten.source
     assert refused("remove-blank-lines", source) == "comment between the parts"
 
 
@@ -315,8 +315,8 @@ def test_code_without_semicolons() -> None:
         {text for name in PRESERVING for seed in range(5) for text in _made(name, seed, WITHOUT_SEMICOLONS)}
     )
     assert len(made) > 45
-    told = outputs([text + calls for text in (WITHOUT_SEMICOLONS, *made)])
-    assert told == [told[0]] * len(told)
+    printed = outputs([text + calls for text in (WITHOUT_SEMICOLONS, *made)])
+    assert printed == [printed[0]] * len(printed)
 
 
 WORDS_AT_ENDS_OF_LINES: Final = (
@@ -340,9 +340,9 @@ def test_words_at_the_ends_of_lines_stay_with_what_follows() -> None:
         }
     )
     assert len(made) > 35
-    told = outputs([text + calls for text in (WORDS_AT_ENDS_OF_LINES, *made)])
-    assert len(told[0]) == 3
-    assert told == [told[0]] * len(told)
+    printed = outputs([text + calls for text in (WORDS_AT_ENDS_OF_LINES, *made)])
+    assert len(printed[0]) == 3
+    assert printed == [printed[0]] * len(printed)
 
 
 def test_a_comment_behind_a_block_is_no_part_of_it() -> None:
@@ -350,6 +350,6 @@ def test_a_comment_behind_a_block_is_no_part_of_it() -> None:
     rule = transform_for("invert-if", "javascript")
     moves = rule.propose(source, Random(0))
     assert not isinstance(moves, Refused)
-    found = rule.apply(source, moves)
-    assert isinstance(found, Rewritten)
-    assert found.source == source.replace("(a) { return 1; } else { }", "(!a) { } else { return 1; }")
+    rewritten = rule.apply(source, moves)
+    assert isinstance(rewritten, Rewritten)
+    assert rewritten.source == source.replace("(a) { return 1; } else { }", "(!a) { } else { return 1; }")

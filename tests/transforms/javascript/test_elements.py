@@ -65,20 +65,20 @@ def printed(texts: list[str], typed: bool) -> list[str]:
         check=True,
         timeout=120,
     )
-    found: list[str] = json.loads(done.stdout)
-    return found
+    lines: list[str] = json.loads(done.stdout)
+    return lines
 
 
 def variants(source: str, language: str) -> dict[str, str]:
     """The text after each transform that keeps the meaning and changes it."""
-    found = {}
+    texts = {}
     for name in expand([ALL], languages=[language]):
         rule = transform_for(name, language)
         moves = rule.propose(source, Random(0))
         made = moves if isinstance(moves, Refused) else rule.apply(source, moves)
         if not isinstance(made, Refused) and made.source != source:
-            found[name] = made.source
-    return found
+            texts[name] = made.source
+    return texts
 
 
 @needs_compiler
@@ -90,23 +90,23 @@ def test_every_edit_keeps_what_elements_become(language: str) -> None:
     assert all(made.values())
     assert sum(map(len, made.values())) > 80
     texts = [text for name, source in sources.items() for text in (source, *made[name].values())]
-    told = iter(printed(texts, language == TYPESCRIPT))
+    shown = iter(printed(texts, language == TYPESCRIPT))
     for name, ones in made.items():
-        expected = next(told)
+        expected = next(shown)
         assert expected.startswith(("{", "[")), (name, expected)
         for rule in ones:
-            assert next(told) == expected, (name, rule, ones[rule])
+            assert next(shown) == expected, (name, rule, ones[rule])
 
 
 def test_names_of_tags_keep_their_case_and_other_names_of_elements_are_renamed() -> None:
-    found = variants(ELEMENTS["names of tags"], JAVASCRIPT)["rename"]
-    assert "const Box = o.tag" in found
-    assert "size={size}" not in found
-    assert " size={" in found
-    found = variants(ELEMENTS["small letter"], JAVASCRIPT)["rename"]
-    assert found.endswith("</b>; }")
-    assert "<b div={" in found
-    assert "const b = 'i'" not in found
+    text = variants(ELEMENTS["names of tags"], JAVASCRIPT)["rename"]
+    assert "const Box = o.tag" in text
+    assert "size={size}" not in text
+    assert " size={" in text
+    text = variants(ELEMENTS["small letter"], JAVASCRIPT)["rename"]
+    assert text.endswith("</b>; }")
+    assert "<b div={" in text
+    assert "const b = 'i'" not in text
 
 
 def test_files_with_elements_are_read() -> None:

@@ -25,10 +25,10 @@ from codeaudit.transforms.source_files import (
 def rewritten(form: FileFormat, data: bytes, *names: str) -> tuple[bytes, dict[str, str]]:
     """The file, and by unit `applied` or the reason."""
     transforms = tuple(transform_for(name, form.language) for name in names)
-    found = perturb_file(form, data, "a.js", TransformSeries(transforms=transforms, seed=0, sites="all"))
-    return found.data, {
+    edited = perturb_file(form, data, "a.js", TransformSeries(transforms=transforms, seed=0, sites="all"))
+    return edited.data, {
         record.unit.name: "applied" if isinstance(record, Applied) else record.reason
-        for record in found.records
+        for record in edited.records
         if isinstance(record, Applied | Declined)
     }
 
@@ -63,8 +63,8 @@ def test_what_the_file_gives_another_meaning() -> None:
     assert records["g"] != REBOUND
     assert obstacle_in_file("function f() { return undefined; }", file) == REBOUND
     assert obstacle_in_file("function f() { return undefined; }", "let a = undefined;") is None
-    found = function_context("let a = 1;\nfunction f() { return a; }\nf();\n")
-    assert (found.before, found.source, found.after) == (
+    context = function_context("let a = 1;\nfunction f() { return a; }\nf();\n")
+    assert (context.before, context.source, context.after) == (
         "let a = 1;\n",
         "function f() { return a; }",
         "\nf();\n",
@@ -125,16 +125,16 @@ _USING = (
 @pytest.mark.parametrize("language", ["javascript", "typescript"])
 def test_what_the_parsers_tree_tells_of_hidden_names_is_what_our_nodes_tell(name: str, language: str) -> None:
     use = f"function f() {{ return {name}; }}"
-    used = [one.replace("#", name) for one in _USING]
-    for number, one in enumerate(_HIDING):
-        text = "\n".join([*used[: number % len(used)], one.replace("#", name), *used[number % len(used) :]])
-        found = obstacle_in_file(use, text, language=language)
+    used = [line.replace("#", name) for line in _USING]
+    for number, form in enumerate(_HIDING):
+        text = "\n".join([*used[: number % len(used)], form.replace("#", name), *used[number % len(used) :]])
+        obstacle = obstacle_in_file(use, text, language=language)
         try:
             hidden = hides_fixed(read(text, language))
         except SourceError:
             hidden = frozenset()
-        assert found == (REBOUND if hidden else None), text
-        assert found == REBOUND or language == "typescript", text
+        assert obstacle == (REBOUND if hidden else None), text
+        assert obstacle == REBOUND or language == "typescript", text
     assert obstacle_in_file(use, "\n".join(used), language=language) is None
     assert (
         obstacle_in_file(use, f"{used[0]} '\udc80'; let {name};", language=language) is None

@@ -71,14 +71,14 @@ def test_an_edit_is_seen_where_an_entry_that_it_rests_on_is_false(name: str) -> 
         [text + made.caller for text in (made.function, *(edit.source for edit in edits))]
     )
     assert before
-    assert any(one != before for one in after)
+    assert any(output != before for output in after)
 
 
 @pytest.mark.parametrize(("entry", "file"), SHOWN)
 def test_an_edit_is_refused_where_its_file_shows_that_an_entry_is_false(entry: str, file: str) -> None:
-    found = BROKEN[entry].variants(file)
-    assert {one.reason for one in found if isinstance(one, NotApplied)} == {f"{DENIED}{entry}"}
-    assert not any(isinstance(one, Perturbed) for one in found)
+    outcomes = BROKEN[entry].variants(file)
+    assert {outcome.reason for outcome in outcomes if isinstance(outcome, NotApplied)} == {f"{DENIED}{entry}"}
+    assert not any(isinstance(outcome, Perturbed) for outcome in outcomes)
 
 
 def test_every_entry_has_its_programs() -> None:

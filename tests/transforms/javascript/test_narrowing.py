@@ -99,9 +99,9 @@ def test_the_compiler_finds_no_error_after_any_transform(tmp_path: Path) -> None
     every = tuple(rule for rules in series.values() for rule in rules)
     series |= {"in-turn": every, "turned-round": every[::-1]}
     for name, rules in series.items():
-        found = perturb_file(TYPESCRIPT_FILES, data, FORMS.name, TransformSeries(transforms=rules, seed=1))
-        applied += found.data != data
-        (tmp_path / f"{name}.ts").write_bytes(found.data)
+        edited = perturb_file(TYPESCRIPT_FILES, data, FORMS.name, TransformSeries(transforms=rules, seed=1))
+        applied += edited.data != data
+        (tmp_path / f"{name}.ts").write_bytes(edited.data)
     files = sorted(path.name for path in tmp_path.iterdir())
     done = subprocess.run(
         [TSC, "--strict", "--noEmit", "--target", "es2022", *files],

@@ -44,17 +44,17 @@ def test_the_sign_belongs_to_the_operand_before_it(form: str, ending: str) -> No
             if before == "new " and behind not in ("", "(g)"):
                 continue
             made = (form % (before + "a.b!" + behind)) + ending
-            found = read(made, TYPESCRIPT)
+            reading = read(made, TYPESCRIPT)
             plain = read(
                 made.replace("!.", ".").replace("b!!", "b").replace("b!", "b").replace("k!", "k"), TYPESCRIPT
             )
-            assert outlined(found.root, False) == outlined(plain.root, False), made
+            assert outlined(reading.root, False) == outlined(plain.root, False), made
             grouped = read((form % (before + "(a.b!)" + behind)) + ending, TYPESCRIPT)
-            assert outlined(found.root, True) == outlined(grouped.root, True), made
-            assert found.shape != plain.shape
-            for one in found.root.walk():
-                assert all(child.parent is one for child in one.children)
-                assert all(one.start <= child.start <= child.end <= one.end for child in one.children)
+            assert outlined(reading.root, True) == outlined(grouped.root, True), made
+            assert reading.shape != plain.shape
+            for node in reading.root.walk():
+                assert all(child.parent is node for child in node.children)
+                assert all(node.start <= child.start <= child.end <= node.end for child in node.children)
             seen += 1
     assert seen > 100
 

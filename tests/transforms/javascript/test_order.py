@@ -34,8 +34,8 @@ RETURNING: Final = REORDER.under("returning")
 def orders(body: str, rule: JavaScriptReorder = REORDER) -> int | str:
     """How many other orders a function with this body has, or why it has none."""
     source = f"function f(a, b, c) {{ {body} }}"
-    found = rule.propose(source, Random(0))
-    return found.reason if isinstance(found, Refused) else rule.count(source) or 0
+    proposal = rule.propose(source, Random(0))
+    return proposal.reason if isinstance(proposal, Refused) else rule.count(source) or 0
 
 
 @pytest.mark.thinned(18)
@@ -102,12 +102,12 @@ def orders(body: str, rule: JavaScriptReorder = REORDER) -> int | str:
     ],
 )  # fmt: skip
 def test_how_many_orders_a_function_has(body: str, expected: int | str) -> None:
-    found = orders(body)
-    if isinstance(expected, str) and isinstance(found, str):
-        assert found in {expected, SHARE, STORE, ACT, RAISE, NO_BLOCK, "neighbours leave the block"}
-        assert (found == expected) or expected in (ACT, SHARE, STORE, RAISE, NO_BLOCK)
+    counted = orders(body)
+    if isinstance(expected, str) and isinstance(counted, str):
+        assert counted in {expected, SHARE, STORE, ACT, RAISE, NO_BLOCK, "neighbours leave the block"}
+        assert (counted == expected) or expected in (ACT, SHARE, STORE, RAISE, NO_BLOCK)
     else:
-        assert found == expected
+        assert counted == expected
 
 
 def test_statements_without_semicolons() -> None:
@@ -152,8 +152,8 @@ def test_an_outline_shows_only_what_a_whole_reading_shows(language: str) -> None
         made = super(JavaScriptOrdering, known).text(orders)
         assert made is not None
         try:
-            reading, found = read_unit(made, language)
-            whole = pieces_of(tuple(found.node.walk()), reading.source) == known.program.pieces
+            reading, function = read_unit(made, language)
+            whole = pieces_of(tuple(function.node.walk()), reading.source) == known.program.pieces
         except SourceError:
             whole = False
         met[known._is_outlined(made, orders), whole] += 1
@@ -166,9 +166,9 @@ def moved(source: str, seed: int, rule: Any = REORDER) -> str:
     """The text in another order."""
     moves = rule.propose(source, Random(seed))
     assert not isinstance(moves, Refused), moves
-    found = rule.apply(source, moves)
-    assert isinstance(found, Rewritten), found
-    return found.source
+    rewritten = rule.apply(source, moves)
+    assert isinstance(rewritten, Rewritten), rewritten
+    return rewritten.source
 
 
 def test_statements_of_typescript_move_with_their_types() -> None:
@@ -188,7 +188,7 @@ def test_kinds_of_values() -> None:
     source = f"function f(a) {{ {body} }}"
     known = analyse(source).facts
     kinds = {binding.name: known._of_variables.get(binding.number) for binding in known.scopes.bindings}
-    assert {name: None if one is None else "|".join(sorted(one)) for name, one in kinds.items()} == {
+    assert {name: None if types is None else "|".join(sorted(types)) for name, types in kinds.items()} == {
         "f": None, "a": None, "i": "number", "s": "string", "u": "undefined", "n": "bigint", "v": "number|undefined",
         "m": "number|string", "o": "object", "k": None, "t": "number|string", "j": "number", "w": "number|undefined",
         "q": "number|string", "r": "number", "z": "bigint|number",
@@ -212,23 +212,25 @@ def made(rule: Any, seeds: range, *, language: str = "javascript") -> Pairs:
                 break  # a name is declared twice
             if isinstance(moves, Refused):
                 break
-            found = rule.apply(source, moves)
-            assert isinstance(found, Rewritten), (source, found)
-            if found.source != source:
-                pairs.append((source, f"{mode}{plain}\n{calls}", f"{mode}{erased(found.source)}\n{calls}"))
+            rewritten = rule.apply(source, moves)
+            assert isinstance(rewritten, Rewritten), (source, rewritten)
+            if rewritten.source != source:
+                pairs.append(
+                    (source, f"{mode}{plain}\n{calls}", f"{mode}{erased(rewritten.source)}\n{calls}")
+                )
     return list(dict.fromkeys(pairs))
 
 
 def differing(pairs: Pairs, *, returning: bool = False) -> list[str]:
     """The functions that do something else in another order. `returning`: where no exception was seen."""
     programs = list(dict.fromkeys(text for _, *both in pairs for text in both))
-    told = dict(zip(programs, outputs(programs), strict=True))
-    assert sum(len(one) > 5 for one in told.values()) > len(told) / 2
+    printed = dict(zip(programs, outputs(programs), strict=True))
+    assert sum(len(lines) > 5 for lines in printed.values()) > len(printed) / 2
     return [
         before
         for before, one, other in pairs
-        if told[one] != told[other]
-        and not (returning and any("spy" in line or "thrown" in line for line in told[one]))
+        if printed[one] != printed[other]
+        and not (returning and any("spy" in line or "thrown" in line for line in printed[one]))
     ]
 
 
@@ -268,7 +270,7 @@ def test_random_functions_find_what_is_forgotten(cause: str) -> None:
 @pytest.mark.parametrize(("seeds", "least"), [(6, 2), pytest.param(60, 20, marks=pytest.mark.slow)])
 def test_all_orders_and_names_have_one_canonical_form(language: str, seeds: int, least: int) -> None:
     form = canonicalise if language == "javascript" else canonicalise_typescript
-    found = 0
+    changed = 0
     for seed in range(0, seeds, 2):
         source = random_orders.program(seed)[0]
         try:
@@ -284,8 +286,8 @@ def test_all_orders_and_names_have_one_canonical_form(language: str, seeds: int,
                 if isinstance(other, Refused):
                     continue  # a name of `let` is one of `var`, too
                 assert form(other.source) == expected
-                found += other.source != source
+                changed += other.source != source
                 source = other.source
-    assert found > least
+    assert changed > least
     assert form("function f(a) { return eval('a'); }") == "function f(a) { return eval('a'); }"
     assert TYPESCRIPT.canonical

@@ -111,8 +111,8 @@ def test_a_line_break_behind_a_word_is_a_blank(form: str, language: str) -> None
         except SourceError:
             assert blanks != "\n" or "let@{" in form, text
             continue
-        assert [(one.kind, one.field) for one in broken.root.walk()] == [
-            (one.kind, one.field) for one in plain.root.walk()
+        assert [(node.kind, node.field) for node in broken.root.walk()] == [
+            (node.kind, node.field) for node in plain.root.walk()
         ], text
         assert text.encode() == broken.source
 
@@ -129,7 +129,7 @@ def test_a_line_break_behind_a_word_is_a_blank(form: str, language: str) -> None
     ],
 )
 def test_words_that_are_names_stay_names(text: str, kinds: list[str]) -> None:
-    block = next(one for one in read_unit(text)[0].root.walk() if one.kind == "block")
+    block = next(node for node in read_unit(text)[0].root.walk() if node.kind == "block")
     assert [child.kind for child in block.children] == kinds
 
 
@@ -171,7 +171,7 @@ def test_a_bracket_below_a_type_begins_a_statement(head: str, line: str) -> None
         read = read_unit(f"function f() {{ {head}\n{line} }}", TYPESCRIPT)[0]
     except SourceError:
         return
-    block = next(one for one in read.root.walk() if one.kind == "block")
+    block = next(node for node in read.root.walk() if node.kind == "block")
     assert len(block.children) == 2
 
 

@@ -66,7 +66,7 @@ EXPECTED = {
 def largest(name: str) -> StatementBlock:
     """The largest block of a function."""
     program = analyse(SOURCES[name], "typescript", dependence="types")
-    return max(program.blocks, key=lambda one: len(one.statements))
+    return max(program.blocks, key=lambda block: len(block.statements))
 
 
 def seen(name: str) -> list[str]:
@@ -132,13 +132,13 @@ def test_random_functions_do_what_they_did(project: Path) -> None:
     for source in functions:
         for number in range(3):
             moves = rule.propose(source, Random(number))
-            found = Refused("") if isinstance(moves, Refused) else rule.apply(source, moves)
-            if isinstance(found, Rewritten):
-                pairs.append((source, found.source))
+            rewritten = Refused("") if isinstance(moves, Refused) else rule.apply(source, moves)
+            if isinstance(rewritten, Rewritten):
+                pairs.append((source, rewritten.source))
     pairs = list(dict.fromkeys(pairs))
     assert len(pairs) > len(functions)
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    told = outputs([random_types.program(text) for text in texts], typescript=COMPILER.folder)
-    seen = dict(zip(texts, told, strict=True))
-    assert all(len(lines) == random_types.CALLS for lines in told)
+    printed = outputs([random_types.program(text) for text in texts], typescript=COMPILER.folder)
+    seen = dict(zip(texts, printed, strict=True))
+    assert all(len(lines) == random_types.CALLS for lines in printed)
     assert [before for before, after in pairs if seen[before] != seen[after]] == []

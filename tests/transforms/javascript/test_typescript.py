@@ -33,12 +33,12 @@ def made(name: str, source: str, seed: int = 0) -> set[str]:
         return set()
     results = [rule.apply(source, some) for some in (moves, moves[:1], moves[1::2]) if some]
     # Half of an exchange of names is none.
-    assert all(isinstance(one, Rewritten) for one in results) or name == "rename-shuffle", (
+    assert all(isinstance(edit, Rewritten) for edit in results) or name == "rename-shuffle", (
         name,
         results,
         source,
     )
-    return {one.source for one in results if isinstance(one, Rewritten)} - {source}
+    return {edit.source for edit in results if isinstance(edit, Rewritten)} - {source}
 
 
 def renamed(source: str) -> str:
@@ -49,8 +49,8 @@ def renamed(source: str) -> str:
         )
         moves = rule.propose(source, Random(0))
         if not isinstance(moves, Refused):
-            found = rule.apply(source, moves)
-            return found.source if isinstance(found, Rewritten) else found.reason
+            rewritten = rule.apply(source, moves)
+            return rewritten.source if isinstance(rewritten, Rewritten) else rewritten.reason
     return moves.reason
 
 
@@ -106,15 +106,15 @@ def test_what_is_not_certain_keeps_its_name(source: str, reason: str) -> None:
     if isinstance(moves, Refused):
         assert moves.reason == reason
     else:
-        found = scopes.resolve(source, "typescript")
-        assert reason in {binding.doubt for binding in found.bindings}
+        resolved = scopes.resolve(source, "typescript")
+        assert reason in {binding.doubt for binding in resolved.bindings}
 
 
 def test_overloads_are_one_function() -> None:
     source = "function f(a: number) { function g(b: A): B; function g(b: any) { return b; } return g(a); }"
-    found = scopes.resolve(source, "typescript")
+    resolved = scopes.resolve(source, "typescript")
     assert [
-        (binding.doubt, len(binding.occurrences)) for binding in found.bindings if binding.name == "g"
+        (binding.doubt, len(binding.occurrences)) for binding in resolved.bindings if binding.name == "g"
     ] == [(scopes.OF_FUNCTION, 3)]
 
 
@@ -169,7 +169,7 @@ def test_random_functions_do_what_they_did(seeds: range) -> None:
                     for text in sorted(made(name, source, seed))
                 ]
     programs = list(dict.fromkeys(text for _, *both in pairs for text in both))
-    told = dict(zip(programs, outputs(programs), strict=True))
+    printed = dict(zip(programs, outputs(programs), strict=True))
     assert len(pairs) > 5 * len(seeds)
     for name, before, after in pairs:
-        assert told[before] == told[after], f"{name}\n{before}\n----\n{after}"
+        assert printed[before] == printed[after], f"{name}\n{before}\n----\n{after}"

@@ -54,6 +54,6 @@ def test_forms_are_equal_where_node_says_that_values_are() -> None:
         "const same = require('node:util').isDeepStrictEqual;"
         "console.log(JSON.stringify(t.map((a) => t.map((b) => same(a, b)))))"
     )
-    told = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True, timeout=60)
     forms = [value_text(text) for text in texts]
-    assert json.loads(told.stdout) == [[form == other for other in forms] for form in forms]
+    assert json.loads(done.stdout) == [[form == other for other in forms] for form in forms]

@@ -15,8 +15,8 @@ def callers() -> Iterator[tuple[Caller, Caller]]:
 
 
 def result(caller: Caller, text: str) -> Result:
-    (found,) = caller.results([text], cpu_seconds=0.5)
-    return found
+    (outcome,) = caller.results([text], cpu_seconds=0.5)
+    return outcome
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,9 @@ def shown(value: object) -> str:
 @pytest.mark.thinned(12)
 @pytest.mark.parametrize("value", VALUES, ids=range(len(VALUES)))
 def test_a_value_arrives_with_its_types(value: object) -> None:
-    found = carried(value)
-    assert type(found) is type(value)
-    assert shown(found) == shown(value)
+    arrived = carried(value)
+    assert type(arrived) is type(value)
+    assert shown(arrived) == shown(value)
 
 
 @pytest.mark.slow
@@ -57,9 +57,9 @@ def test_every_plain_value_arrives(value: object) -> None:
 def test_what_is_one_object_stays_one() -> None:
     inner: list[Any] = []
     inner.append((inner, {"self": inner}))
-    found = carried([inner, inner])
-    assert found[0] is found[1]
-    assert found[0][0][0] is found[0] is found[0][0][1]["self"]
+    arrived = carried([inner, inner])
+    assert arrived[0] is arrived[1]
+    assert arrived[0][0][0] is arrived[0] is arrived[0][0][1]["self"]
 
 
 class Text(str):

@@ -11,8 +11,8 @@ from tests.support.observables import INPUTS, KINDS, different, same
 
 @pytest.fixture(scope="module")
 def oracle() -> Iterator[Oracle]:
-    with Oracle() as one:
-        yield one
+    with Oracle() as judge:
+        yield judge
 
 
 def agreed_wrongly(oracle: Oracle, kind: str, numbers: range) -> list[str]:
@@ -40,6 +40,6 @@ def test_many_programs_that_differ_do_not_agree(oracle: Oracle, kind: str) -> No
 def test_equal_programs_mostly_agree_and_never_differ(oracle: Oracle) -> None:
     kinds = list(KINDS)
     pairs = [same(Random(f"same {number}"), kinds[number % len(kinds)]) for number in range(2 * len(kinds))]
-    found = [oracle.judge(pair.before, pair.after, function="f", inputs=INPUTS) for pair in pairs]
-    assert [one for one in found if isinstance(one, Differed)] == []
-    assert sum(isinstance(one, Agreed) for one in found) > 0.75 * len(found)
+    verdicts = [oracle.judge(pair.before, pair.after, function="f", inputs=INPUTS) for pair in pairs]
+    assert [verdict for verdict in verdicts if isinstance(verdict, Differed)] == []
+    assert sum(isinstance(verdict, Agreed) for verdict in verdicts) > 0.75 * len(verdicts)

@@ -357,8 +357,8 @@ FORGERIES = {
 
 @pytest.fixture(scope="module")
 def trials() -> Iterator[Trials]:
-    with Trials(cpu_seconds=1.0) as one:
-        yield one
+    with Trials(cpu_seconds=1.0) as runner:
+        yield runner
 
 
 def test_the_right_program_passes(trials: Trials) -> None:
@@ -399,8 +399,8 @@ def f(*a):
 )  # fmt: skip
 def test_a_result_that_a_program_writes_itself_has_the_agreed_form(told: object) -> None:
     with Caller() as caller:
-        (found,) = caller.results([OWN_REPORT.format(report=json.dumps(told)) + "f()"], cpu_seconds=0.5)
-    assert found == Unknown(BROKEN)
+        (outcome,) = caller.results([OWN_REPORT.format(report=json.dumps(told)) + "f()"], cpu_seconds=0.5)
+    assert outcome == Unknown(BROKEN)
 
 
 @pytest.mark.slow

@@ -22,8 +22,8 @@ PRESERVING = [TRANSFORMS.get(name) for name in expand([ALL], languages=["python"
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
-    with oracle() as one:
-        yield one
+    with oracle() as running:
+        yield running
 
 
 def reported(tally: Tally) -> str:
@@ -170,9 +170,9 @@ def test_a_difference_is_shrunk_to_a_few_statements(judge: Judge) -> None:
 
 @pytest.mark.slow
 def test_smaller_programs_are_programs() -> None:
-    found = list(smaller(program(Random(3), size=8)))
-    assert len(found) > 10
-    assert len(set(found)) == len(set(found) - {program(Random(3), size=8)})
+    programs = list(smaller(program(Random(3), size=8)))
+    assert len(programs) > 10
+    assert len(set(programs)) == len(set(programs) - {program(Random(3), size=8)})
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from tests.support.pure_functions import PROGRAMS, Program
 
 def kinds(source: str, place: int = 0) -> set[str]:
     """The kinds of one argument over many inputs."""
-    found = set()
+    names = set()
     for text in inputs(source, seed=0, count=40):
         call = ast.parse(f"call{text}", mode="eval").body
         assert isinstance(call, ast.Call)
@@ -25,10 +25,10 @@ def kinds(source: str, place: int = 0) -> set[str]:
             if isinstance(node, ast.UnaryOp):
                 node = node.operand
             value = type(node.value).__name__ if isinstance(node, ast.Constant) else type(node).__name__
-            found.add(
+            names.add(
                 node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else value
             )
-    return found
+    return names
 
 
 @pytest.mark.thinned(3)
@@ -65,14 +65,14 @@ def kinds(source: str, place: int = 0) -> set[str]:
     ],
 )
 def test_values_fit_what_is_known_of_the_parameter(source: str, expected: set[str]) -> None:
-    found = kinds(source)
-    assert found
-    assert found <= expected | ({"nan", "inf", "Name", "float"} if "float" in expected else set())
+    names = kinds(source)
+    assert names
+    assert names <= expected | ({"nan", "inf", "Name", "float"} if "float" in expected else set())
 
 
 def test_constants_that_are_compared_with_are_tried() -> None:
-    found = inputs("def f(x):\n    return x == 'needle' or x == 'hay'", seed=0, count=60)
-    assert {"('needle',)", "('hay',)"} <= set(found)
+    texts = inputs("def f(x):\n    return x == 'needle' or x == 'hay'", seed=0, count=60)
+    assert {"('needle',)", "('hay',)"} <= set(texts)
     numbers = inputs("def f(x: int):\n    return x > 4321", seed=0, count=80)
     assert {"(4320,)", "(4321,)", "(4322,)"} <= set(numbers)
 
@@ -90,16 +90,16 @@ def test_items_are_of_a_kind_that_fits_too() -> None:
 
 
 def test_every_form_of_parameter_gets_its_argument() -> None:
-    found = inputs("def f(a: int, /, b: int, c=1, *rest: int, d: int, e=2, **more): pass", seed=0, count=40)
-    for text in found:
+    texts = inputs("def f(a: int, /, b: int, c=1, *rest: int, d: int, e=2, **more): pass", seed=0, count=40)
+    for text in texts:
         call = ast.parse(f"call{text}", mode="eval").body
         assert isinstance(call, ast.Call)
         names = {keyword.arg for keyword in call.keywords}
         assert "d" in names
         assert names <= {"d", "e", "extra"}
         assert len(call.args) >= 2
-    assert any("e=" in text for text in found)
-    assert any(len(ast.parse(f"call{text}", mode="eval").body.args) > 3 for text in found)  # type: ignore[attr-defined]
+    assert any("e=" in text for text in texts)
+    assert any(len(ast.parse(f"call{text}", mode="eval").body.args) > 3 for text in texts)  # type: ignore[attr-defined]
 
 
 def test_inputs_depend_on_text_and_seed_alone() -> None:
@@ -124,9 +124,9 @@ def test_a_function_without_parameters_has_one_input() -> None:
 
 def test_the_function_is_found() -> None:
     source = "def f(): pass\nasync def g(x: int): pass\nclass A:\n    def h(self): pass\n"
-    found = find(source, None)
-    assert found is not None
-    assert found.name == "g"
+    function = find(source, None)
+    assert function is not None
+    assert function.name == "g"
     assert find(source, "h") is None
     assert inputs(source, function="h", seed=0, count=3) == ()
     with pytest.raises(SourceError):

@@ -27,8 +27,8 @@ from tests.support.data import data_set
 
 @pytest.fixture(scope="module")
 def oracle() -> Iterator[Oracle]:
-    with Oracle(limits=RunLimits(cpu_seconds=0.5)) as one:
-        yield one
+    with Oracle(limits=RunLimits(cpu_seconds=0.5)) as judge:
+        yield judge
 
 
 def function(body: str, parameters: str = "x") -> str:
@@ -117,15 +117,15 @@ def verdict(oracle: Oracle, before: str, after: str, *inputs: str, parameters: s
     ],
 )
 def test_different_programs_differ(oracle: Oracle, before: str, after: str) -> None:
-    found = verdict(oracle, before, after)
-    assert isinstance(found, Differed), found
-    assert found.input == "(2,)"
-    assert found.before != found.after
+    judged = verdict(oracle, before, after)
+    assert isinstance(judged, Differed), judged
+    assert judged.input == "(2,)"
+    assert judged.before != judged.after
 
 
 def test_differences_are_told_by_input_before_and_after(oracle: Oracle) -> None:
-    found = verdict(oracle, "return x > 1", "return x > 0", "(5,)", "(1,)")
-    assert found == Differed(input="(1,)", before="value: False", after="value: True")
+    judged = verdict(oracle, "return x > 1", "return x > 0", "(5,)", "(1,)")
+    assert judged == Differed(input="(1,)", before="value: False", after="value: True")
 
 
 @pytest.mark.parametrize(
@@ -193,9 +193,9 @@ def test_what_is_done_to_an_object_counts(oracle: Oracle, before: str, after: st
     ],
 )  # fmt: skip
 def test_equal_programs_agree(oracle: Oracle, before: str, after: str) -> None:
-    found = verdict(oracle, before, after)
-    assert isinstance(found, Agreed), found
-    assert found.inputs == 2
+    judged = verdict(oracle, before, after)
+    assert isinstance(judged, Agreed), judged
+    assert judged.inputs == 2
 
 
 def test_the_order_of_changed_definitions_is_no_result(oracle: Oracle) -> None:
@@ -203,8 +203,8 @@ def test_the_order_of_changed_definitions_is_no_result(oracle: Oracle) -> None:
     calls = "def f(x):\n    globals()['one'] = globals()['two'] = lambda: {}\n    return x\n"
     before, after, other = first + second + calls, second + first + calls, first + second + calls
     inputs = ("(2,)", "(0,)")
-    found = oracle.judge(before.format("x"), after.format("x"), function="f", inputs=inputs)
-    assert isinstance(found, Agreed), found
+    judged = oracle.judge(before.format("x"), after.format("x"), function="f", inputs=inputs)
+    assert isinstance(judged, Agreed), judged
     assert isinstance(oracle.judge(before.format(1), other.format(2), function="f", inputs=inputs), Differed)
 
 
@@ -293,17 +293,17 @@ def test_an_input_on_which_the_original_shows_nothing_is_skipped(oracle: Oracle)
 )  # fmt: skip
 @pytest.mark.thinned(2)
 def test_one_agreed_input_does_not_hide_another(oracle: Oracle, after: str, reason: str | None) -> None:
-    found = verdict(oracle, "return 1", after, "(0,)", "(1,)")
+    judged = verdict(oracle, "return 1", after, "(0,)", "(1,)")
     if reason == "agreed":
-        assert isinstance(found, Agreed)
+        assert isinstance(judged, Agreed)
     else:
-        assert isinstance(found, Differed) if reason is None else found == Inconclusive(reason)
+        assert isinstance(judged, Differed) if reason is None else judged == Inconclusive(reason)
 
 
 def test_inputs_of_wrong_kinds_only_are_no_evidence(oracle: Oracle) -> None:
     source = "def f(x):\n    return x.nowhere_to_be_found.really + [1][x]\n"
-    found = oracle.judge(source.replace("x.now", "(1).now"), source.replace("x.now", "(1).now"))
-    assert found == Inconclusive("only inputs of kinds that it does not take")
+    judged = oracle.judge(source.replace("x.now", "(1).now"), source.replace("x.now", "(1).now"))
+    assert judged == Inconclusive("only inputs of kinds that it does not take")
 
 
 def test_texts_of_errors_about_names_count_only_if_asked() -> None:
@@ -322,8 +322,8 @@ def test_one_program_leaves_nothing_for_the_next(oracle: Oracle) -> None:
     spoiling = "import json, random, sys\njson.loads = None\nrandom.seed(x)\nsys.modules.pop('json')\nopen('left', 'w').write('x')\nreturn 1"
     assert isinstance(verdict(oracle, spoiling, spoiling, "(1,)"), Agreed)
     body = "import os, json\nreturn len(os.listdir()), json.loads('1')"
-    found = verdict(oracle, body, "return 0, 1", "(1,)")
-    assert found == Agreed(inputs=1, returned=1, skipped=0)
+    judged = verdict(oracle, body, "return 0, 1", "(1,)")
+    assert judged == Agreed(inputs=1, returned=1, skipped=0)
 
 
 def test_a_program_that_replaces_builtins_is_still_observed(oracle: Oracle) -> None:
@@ -371,10 +371,10 @@ def test_inputs_do_not_share_files(oracle: Oracle) -> None:
     after = source.replace("return found", "return []")
     assert isinstance(oracle.judge(source, after, inputs=("(1,)", "(2,)")), Agreed)
     after = source.replace("write('x')", "write('y' if x == 2 else 'x')")
-    found = oracle.judge(source, after, inputs=("(1,)", "(2,)"))
-    assert isinstance(found, Differed)
-    assert found.input == "(2,)"
-    assert found.before.startswith("files: ")
+    judged = oracle.judge(source, after, inputs=("(1,)", "(2,)"))
+    assert isinstance(judged, Differed)
+    assert judged.input == "(2,)"
+    assert judged.before.startswith("files: ")
 
 
 def test_a_renamed_function_is_found_by_its_place(oracle: Oracle) -> None:
@@ -389,8 +389,8 @@ def test_what_both_need_stands_before_them(oracle: Oracle) -> None:
     setup = "total = []\ndef note(x):\n    total.append(x)\n"
     before, after = "def f(x):\n    note(x)\n", "def f(x):\n    note(x)\n    note(x)\n"
     (same, other) = (
-        oracle.judge_pair(ProgramPair(original=before, perturbed=one, setup=setup, inputs=("(1,)",)))
-        for one in (before, after)
+        oracle.judge_pair(ProgramPair(original=before, perturbed=program, setup=setup, inputs=("(1,)",)))
+        for program in (before, after)
     )
     assert isinstance(same, Agreed)
     assert isinstance(other, Differed)
@@ -412,7 +412,7 @@ def test_batches_stream_in_order(oracle: Oracle) -> None:
     verdicts = map(oracle.judge_pair, pairs())
     assert isinstance(next(verdicts), Agreed)
     assert drawn == [0]
-    assert [isinstance(one, Agreed) for one in verdicts] == [False, True, False, True, False]
+    assert [isinstance(judged, Agreed) for judged in verdicts] == [False, True, False, True, False]
 
 
 def test_verdicts_repeat(oracle: Oracle) -> None:
@@ -429,10 +429,10 @@ TESTS = "def check(candidate):\n    assert candidate(1) == 2\n    assert candida
 def test_own_tests_decide(oracle: Oracle) -> None:
     source = "def f(x): return x + 1\n"
     assert oracle.judge(source, source, tests=TESTS) == Agreed(inputs=2, returned=2, skipped=0)
-    found = oracle.judge(source, source.replace("+ 1", "+ 2"), tests=TESTS)
-    assert isinstance(found, Differed)
-    assert found.input == "its own tests"
-    assert "AssertionError" in found.after
+    judged = oracle.judge(source, source.replace("+ 1", "+ 2"), tests=TESTS)
+    assert isinstance(judged, Differed)
+    assert judged.input == "its own tests"
+    assert "AssertionError" in judged.after
 
 
 def test_tests_that_the_original_fails_show_nothing(oracle: Oracle) -> None:
@@ -496,7 +496,7 @@ def problems() -> list[dict[str, Any]]:
 
 
 def verdicts_by_own_tests(oracle: Oracle, name: str) -> Counter[type]:
-    found: Counter[type] = Counter()
+    counts: Counter[type] = Counter()
     for number, problem in enumerate(problems()):
         source = problem["prompt"] + problem["canonical_solution"]
         sample = Sample(
@@ -504,27 +504,27 @@ def verdicts_by_own_tests(oracle: Oracle, name: str) -> Counter[type]:
         )
         for outcome in perturb_one(sample, TRANSFORMS.get(name), variants=1, seed=0):
             if isinstance(outcome, Perturbed):
-                one = oracle.judge(
+                judged = oracle.judge(
                     source, outcome.source, tests=problem["test"], function=problem["entry_point"]
                 )
-                found[type(one)] += 1
-    return found
+                counts[type(judged)] += 1
+    return counts
 
 
 @pytest.mark.parametrize(("name", "at_least"), [("identity", 164), ("rename", 100), ("reorder", 40)])
 @pytest.mark.slow
 def test_solutions_still_pass_their_tests(oracle: Oracle, name: str, at_least: int) -> None:
-    found = verdicts_by_own_tests(oracle, name)
-    assert set(found) == {Agreed}
-    assert found[Agreed] >= at_least
+    counts = verdicts_by_own_tests(oracle, name)
+    assert set(counts) == {Agreed}
+    assert counts[Agreed] >= at_least
 
 
 @pytest.mark.weekly
 @pytest.mark.parametrize("name", ["reorder-breaking", "rename-merging"])
 def test_controls_fail_them(oracle: Oracle, name: str) -> None:
-    found = verdicts_by_own_tests(oracle, name)
-    assert found[Differed] > 0.9 * found.total()
-    assert found.total() > 60
+    counts = verdicts_by_own_tests(oracle, name)
+    assert counts[Differed] > 0.9 * counts.total()
+    assert counts.total() > 60
 
 
 @pytest.mark.slow

@@ -29,8 +29,8 @@ gpp = pytest.mark.skipif(
 
 
 def outcome(program: str, tests: str = "", tool: Toolchain = NODE) -> Outcome:
-    (found,) = Programs(tool, cpu_seconds=1).outcomes([ProgramTrial(program, tests, (), tool.title)])
-    return found
+    (ending,) = Programs(tool, cpu_seconds=1).outcomes([ProgramTrial(program, tests, (), tool.title)])
+    return ending
 
 
 @pytest.mark.thinned(6)
@@ -144,8 +144,8 @@ def test_a_program_of_cpp_is_compiled_and_run(body: str, failure: str | None) ->
         "#include <cassert>\n#include <cstdlib>\n#include <stdexcept>\n#include <vector>\n"
         "int f(std::vector<int> a) { int n = 0; for (int b : a) { if (b < 0) std::exit(0); n += b; } return n; }"
     )
-    found = outcome(program, f"int main() {{ {body} }}", GPP)
-    assert found == (Passed() if failure is None else TrialFailed(failure))
+    ending = outcome(program, f"int main() {{ {body} }}", GPP)
+    assert ending == (Passed() if failure is None else TrialFailed(failure))
 
 
 CLOSED_TO_C = """

@@ -50,18 +50,18 @@ STARTED: frozenset[str] = frozenset({"antigravity", "this", "idlelib", "turtlede
 
 @pytest.fixture(scope="module")
 def sandboxed() -> Iterator[Sandbox]:
-    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
-        yield one
+    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as sandbox:
+        yield sandbox
 
 
 def printed(sandboxed: Sandbox, body: str) -> dict[str, object]:
     ((kind, answer),) = ran(sandboxed, body)
     assert kind == "seen", answer
-    told = json.loads(answer)
-    assert told["end"] == "returned", told
-    found = json.loads(json.loads(answer)["printed"])
-    assert isinstance(found, dict)
-    return found
+    report = json.loads(answer)
+    assert report["end"] == "returned", report
+    content = json.loads(json.loads(answer)["printed"])
+    assert isinstance(content, dict)
+    return content
 
 
 def beside() -> Iterator[Path]:
@@ -92,16 +92,16 @@ def test_nothing_beside_the_standard_library_can_be_read(sandboxed: Sandbox, tmp
     paths = [str(path) for path in [*beside(), run, run / "manifest.json"] if path.exists()]
     assert len(paths) > 20
     assert any(path.endswith("METADATA") for path in paths)
-    found = printed(sandboxed, READS.format(paths=paths))
-    assert found == dict.fromkeys(paths, 13)
+    errors = printed(sandboxed, READS.format(paths=paths))
+    assert errors == dict.fromkeys(paths, 13)
 
 
 def test_no_path_leads_to_packages_or_around_the_standard_library() -> None:
     root = str(Path(__file__).parents[3])
     text = f"import sys; sys.path.insert(0, {root!r}); from {readable.__module__} import readable"
     clean = [sys.executable, "-S", "-s", "-P", "-c", f"{text}; print(*readable(), sep='\\n')"]
-    told = subprocess.run(clean, capture_output=True, text=True, check=True).stdout.split("\n")
-    paths = list(map(Path, filter(None, told)))
+    lines = subprocess.run(clean, capture_output=True, text=True, check=True).stdout.split("\n")
+    paths = list(map(Path, filter(None, lines)))
     assert len(paths) > 200
     for path in paths:
         assert "site-packages" not in path.parts

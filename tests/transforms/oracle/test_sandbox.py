@@ -28,8 +28,8 @@ AFTER = "def f():\n    return 'still here'\n"
 
 @pytest.fixture(scope="module")
 def sandboxed() -> Iterator[Sandbox]:
-    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
-        yield one
+    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as box:
+        yield box
 
 
 def ran(sandboxed: Sandbox, body: str, inputs: tuple[str, ...] = ("()",)) -> list[Answer]:
@@ -42,10 +42,10 @@ def ran(sandboxed: Sandbox, body: str, inputs: tuple[str, ...] = ("()",)) -> lis
         "inputs": inputs,
         "count": len(inputs),
     }
-    found, after = sandboxed.ask([program, {**job, "source": AFTER, "inputs": ("()",), "count": 1}])
+    answer, after = sandboxed.ask([program, {**job, "source": AFTER, "inputs": ("()",), "count": 1}])
     assert after[0][0] == "seen"
     assert "'still here'" in after[0][1]
-    return found
+    return answer
 
 
 def seen(sandboxed: Sandbox, body: str) -> str:
@@ -176,8 +176,8 @@ def test_the_home_can_not_be_read(sandboxed: Sandbox, secret: Path) -> None:
 
 def test_the_environment_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "S3CRET")
-    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
-        answer = seen(one, "return dict(os.environ), sys.argv, sys.flags.isolated")
+    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as box:
+        answer = seen(box, "return dict(os.environ), sys.argv, sys.flags.isolated")
     assert "S3CRET" not in answer
     assert set(re.findall(r"'([A-Z_]+)':", answer)) == {
         "HOME",
@@ -196,12 +196,12 @@ def test_nothing_listens_and_nothing_is_inherited(sandboxed: Sandbox) -> None:
         assert "PermissionError" in seen(
             sandboxed, f"import socket\nsocket.create_connection(('127.0.0.1', {port}))"
         )
-    found = seen(
+    text = seen(
         sandboxed,
         "import fcntl\nfound = []\nfor n in range(64):\n    try:\n        found.append((n, fcntl.fcntl(n, 3) & 3))\n    except OSError: pass\nreturn found",
     )
     # Standard streams, the files behind two of them and the channel: writable, and nothing to read but nothing.
-    assert len(re.findall(r"\(\d+, \d,\)", found)) == 6, found
+    assert len(re.findall(r"\(\d+, \d,\)", text)) == 6, text
 
 
 def test_only_the_private_folder_can_be_written_and_it_is_emptied(sandboxed: Sandbox) -> None:
@@ -214,9 +214,9 @@ def test_only_the_private_folder_can_be_written_and_it_is_emptied(sandboxed: San
 
 
 def test_the_folder_is_gone_afterwards() -> None:
-    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
-        seen(one, "open('x', 'w').write('x')")
-        folder = Path(one._folder)
+    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as box:
+        seen(box, "open('x', 'w').write('x')")
+        folder = Path(box._folder)
         assert folder.is_dir()
     assert not folder.exists()
 
@@ -381,14 +381,14 @@ def test_an_answer_for_the_next_input_can_not_be_given_ahead(sandboxed: Sandbox)
 
 
 def test_a_killed_server_is_replaced() -> None:
-    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
-        seen(one, "return 1")
-        assert one._process is not None
-        one._process.kill()
-        one._process.wait()
+    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as box:
+        seen(box, "return 1")
+        assert box._process is not None
+        box._process.kill()
+        box._process.wait()
         with pytest.raises(Lost):
-            seen(one, "return 1")
-        assert "2" in seen(one, "return 2")
+            seen(box, "return 1")
+        assert "2" in seen(box, "return 2")
 
 
 def gone(group: int) -> bool:
@@ -403,26 +403,26 @@ def gone(group: int) -> bool:
 
 
 def test_nothing_runs_after_the_end() -> None:
-    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
-        seen(one, "return 1")
-        assert one._process is not None
-        group = one._process.pid
+    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as box:
+        seen(box, "return 1")
+        assert box._process is not None
+        group = box._process.pid
     assert gone(group)
 
 
 @pytest.mark.slow
 def test_an_interrupted_request_ends_the_server_with_its_run() -> None:
     interrupted = Sandbox("codeaudit.transforms.oracle.worker", RunLimits(cpu_seconds=60))
-    with interrupted as one:
-        seen(one, "return 1")
-        assert one._process is not None
-        group = one._process.pid
+    with interrupted as box:
+        seen(box, "return 1")
+        assert box._process is not None
+        group = box._process.pid
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
-            seen(one, "while True: pass")
+            seen(box, "while True: pass")
     assert gone(group)
-    with interrupted as one:
-        assert "2" in seen(one, "return 2")
+    with interrupted as box:
+        assert "2" in seen(box, "return 2")
 
 
 @pytest.mark.slow
@@ -441,16 +441,16 @@ def test_the_server_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_sandbox_can_be_made_and_used_in_a_thread() -> None:
-    found: list[str] = []
+    answers: list[str] = []
 
     def work() -> None:
-        with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
-            found.append(seen(one, "return 1"))
+        with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as box:
+            answers.append(seen(box, "return 1"))
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert found
+    assert answers
 
 
 @pytest.mark.parametrize(
@@ -474,9 +474,9 @@ def test_a_layer_that_was_offered_and_fails_ends_the_start(monkeypatch: pytest.M
     monkeypatch.setattr(sandbox, "_BOOT", sandbox._BOOT.replace("; from", f"; {broken}; from", 1))
     with (
         pytest.raises(CannotAudit, match=r"programs can't be run safely here: .*Landlock"),
-        Sandbox("codeaudit.transforms.oracle.worker") as one,
+        Sandbox("codeaudit.transforms.oracle.worker") as box,
     ):
-        one.ask([{"count": 1}])
+        box.ask([{"count": 1}])
 
 
 @pytest.mark.slow
@@ -484,11 +484,11 @@ def test_older_landlock_still_closes(monkeypatch: pytest.MonkeyPatch) -> None:
     real = offered()
     for version in range(1, min(real.landlock, 7)):
         monkeypatch.setattr(sandbox, "offered", lambda version=version: Layers(version, True))
-        with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
-            assert "PermissionError" in seen(one, "open('/etc/passwd')")
-            assert "PermissionError" in seen(one, "os.truncate('/etc/hostname', 0)")
-            assert "PermissionError" in seen(one, "import socket\nsocket.socket()")
-            assert "1" in seen(one, "open('x', 'w').write('x')\nreturn 1")
+        with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as box:
+            assert "PermissionError" in seen(box, "open('/etc/passwd')")
+            assert "PermissionError" in seen(box, "os.truncate('/etc/hostname', 0)")
+            assert "PermissionError" in seen(box, "import socket\nsocket.socket()")
+            assert "1" in seen(box, "open('x', 'w').write('x')\nreturn 1")
 
 
 @pytest.mark.slow
@@ -529,9 +529,9 @@ def test_the_tables_of_calls_are_those_of_the_kernel() -> None:
     for column, path in headers.items():
         if not path.exists():
             continue
-        found = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", path.read_text())
+        calls = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", path.read_text())
         numbers = {
-            "newfstatat" if column and name == "fstatat" else name: int(number) for name, number in found
+            "newfstatat" if column and name == "fstatat" else name: int(number) for name, number in calls
         }
         for name, row in {**ALLOWED, **JUDGED}.items():
             assert numbers.get(name, ABSENT) == row[column], name

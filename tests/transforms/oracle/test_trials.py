@@ -19,13 +19,13 @@ TESTS = "def check(g):\n    assert g(1) == 2\n\ncheck(f)\n"
 
 @pytest.fixture(scope="module")
 def trials() -> Iterator[Trials]:
-    with Trials(cpu_seconds=0.5) as one:
-        yield one
+    with Trials(cpu_seconds=0.5) as runner:
+        yield runner
 
 
 def told(trials: Trials, program: str, tests: str = TESTS) -> Outcome:
-    (found,) = trials.outcomes([ProgramTrial(program, tests, ("f",))])
-    return found
+    (outcome,) = trials.outcomes([ProgramTrial(program, tests, ("f",))])
+    return outcome
 
 
 @pytest.mark.parametrize(

@@ -107,9 +107,9 @@ def probed() -> Sequence[tuple[str, str, str, Sequence[str]]]:
     done = subprocess.run(
         [sys.executable, "-c", head + PROBE], capture_output=True, text=True, timeout=120, check=False
     )
-    found = done.stdout.partition("PROBED")[2]
-    assert found, done.stderr[-2000:]
-    return [tuple(one) for one in json.loads(found)]
+    text = done.stdout.partition("PROBED")[2]
+    assert text, done.stderr[-2000:]
+    return [tuple(row) for row in json.loads(text)]
 
 
 def claimed(module: str, name: str, given: str) -> Mapping[str, bool]:
@@ -134,11 +134,11 @@ ANNOUNCED: Final = frozenset({("traceback", "format_tb"), ("traceback", "format_
 
 @pytest.mark.slow
 def test_no_callable_of_the_library_sees_more_than_the_table_says() -> None:
-    found = probed()
-    assert len(found) > 20
+    rows = probed()
+    assert len(rows) > 20
     more = [
         (module, name, given, what)
-        for module, name, given, seen in found
+        for module, name, given, seen in rows
         for what in seen
         if (module, name) not in ANNOUNCED and not claimed(module, name, given)[what]
     ]

@@ -21,14 +21,14 @@ from tests.support import stdlib
 
 
 def outcomes(rule: PythonRule, source: str) -> set[str]:
-    found = set()
+    texts = set()
     for seed in range(40):
         moves = rule.propose(source, Random(seed))
         assert not isinstance(moves, Refused), moves
         rewritten = rule.apply(source, moves)
         assert isinstance(rewritten, Rewritten)
-        found.add(rewritten.source)
-    return found
+        texts.add(rewritten.source)
+    return texts
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def outcomes(rule: PythonRule, source: str) -> set[str]:
 )  # fmt: skip
 def test_one_place_is_changed(rule: PythonRule, before: str, after: set[str]) -> None:
     last = before.rstrip().split("\n    ")[-1]
-    assert outcomes(rule, before) == {before.replace(last, one) for one in after}
+    assert outcomes(rule, before) == {before.replace(last, text) for text in after}
 
 
 @pytest.mark.parametrize(

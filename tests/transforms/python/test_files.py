@@ -95,10 +95,10 @@ def test_a_rewritten_standard_library_compiles_and_keeps_what_is_between_functio
     changed = 0
     for name in ("argparse", "json/decoder", "textwrap", "heapq", "asyncio/queues"):
         data = (root / f"{name}.py").read_bytes()
-        found = perturb_file(PYTHON_FILES, data, name, series(REORDER))
-        compile(found.data, name, "exec")
-        touched = {record.unit.name for record in found.records if isinstance(record, Applied)}
-        assert set(changed_units(PYTHON_FILES, data, found.data)) == touched
+        edited = perturb_file(PYTHON_FILES, data, name, series(REORDER))
+        compile(edited.data, name, "exec")
+        touched = {record.unit.name for record in edited.records if isinstance(record, Applied)}
+        assert set(changed_units(PYTHON_FILES, data, edited.data)) == touched
         changed += len(touched)
     assert changed > 10
 
@@ -143,13 +143,13 @@ def f(): return 1'''
 
 def test_every_outermost_function_is_a_unit_under_what_stands_around_it() -> None:
     seen: list[str] = []
-    found = perturb_file(
+    edited = perturb_file(
         PYTHON_FILES,
         NESTED,
         "m.py",
         series(Edit(lambda text: seen.append(text) or text + " ")),  # type: ignore[func-returns-value]
     )
-    assert [(record.unit.name, record.unit.line) for record in found.records] == [
+    assert [(record.unit.name, record.unit.line) for record in edited.records] == [
         ("A.a", 2),
         ("A.B.b", 10),
         ("c", 13),
@@ -218,9 +218,9 @@ UNUSABLE = {
 
 @pytest.mark.parametrize(("data", "reason"), UNUSABLE.values(), ids=UNUSABLE)
 def test_what_cannot_be_read_or_written_back_stays_and_is_counted(data: bytes, reason: str) -> None:
-    found = perturb_file(PYTHON_FILES, data, "m.py", series(Edit(one_to_two)))
-    assert found.data == data
-    (record,) = found.records
+    edited = perturb_file(PYTHON_FILES, data, "m.py", series(Edit(one_to_two)))
+    assert edited.data == data
+    (record,) = edited.records
     assert isinstance(record, Declined)
     assert (record.reason, record.unit.name) == (reason, MODULE)
 
@@ -260,11 +260,11 @@ BEYOND = {
 def test_a_transform_of_functions_may_not_reach_beyond_its_function(do: Callable[[str], str]) -> None:
     for data in (b"class A:\n    def f(self): return 1\n", b"if 1:\n    def f(): return 1\n"):
         edit = Edit(lambda text, do=do: do(text))  # type: ignore[misc]
-        found = perturb_file(PYTHON_FILES, data, "m.py", series(edit))
-        assert found.data == data
+        edited = perturb_file(PYTHON_FILES, data, "m.py", series(edit))
+        assert edited.data == data
         assert all(
             isinstance(r, Declined) and r.reason in (WRAPPER_LOST, "no further distinct variant")
-            for r in found.records
+            for r in edited.records
         )
     assert WRAPPER_LOST in reasons(b"class A:\n    def f(self): return 1\n", edit)
 
@@ -277,9 +277,9 @@ def test_a_transform_that_breaks_is_counted_and_the_rest_goes_on() -> None:
 
     data = b"def f(): return 1\ndef g(): return 3\n"
     assert after(data, Edit(fail)) == b"def f(): return 2\ndef g(): return 3\n"
-    (told,) = reasons(data, Edit(fail))
-    assert told.startswith("transform failed: KeyError: ")
-    assert told.endswith(", in fail)")
+    (reason,) = reasons(data, Edit(fail))
+    assert reason.startswith("transform failed: KeyError: ")
+    assert reason.endswith(", in fail)")
 
 
 def test_a_function_behind_a_backslash_is_left() -> None:
@@ -313,9 +313,9 @@ def test_only_chosen_units_and_transforms_meet() -> None:
     data = b"def f(): return 1\ndef g(): return 1\n"
     edit, other = Edit(one_to_two), Edit(lambda text: text.replace("return", "return 0,"), name="other")
     only = frozenset({("f", "edit"), ("g", "other")})
-    found = perturb_file(PYTHON_FILES, data, "m.py", series(edit, other), only=only)
-    assert found.data == b"def f(): return 2\ndef g(): return 0, 1\n"
-    assert [(r.unit.name, r.transform) for r in found.records] == [("f", "edit"), ("g", "other")]
+    edited = perturb_file(PYTHON_FILES, data, "m.py", series(edit, other), only=only)
+    assert edited.data == b"def f(): return 2\ndef g(): return 0, 1\n"
+    assert [(r.unit.name, r.transform) for r in edited.records] == [("f", "edit"), ("g", "other")]
 
 
 def test_changed_units_tell_functions_from_what_is_around_them() -> None:
@@ -332,10 +332,10 @@ def test_changed_units_tell_functions_from_what_is_around_them() -> None:
 
 def test_places_are_those_of_the_syntax_tree() -> None:
     text = DecodedPython.read(Path(ast.__file__).read_bytes()).text
-    found = places(text)
+    units = places(text)
     source = text.encode()
-    assert len(found) > 50
-    for place in found:
+    assert len(units) > 50
+    for place in units:
         shown = source[place.start : place.end].decode()
         (node,) = ast.parse(place.wrapper + shown).body
         inner = node.body[0] if place.wrapper else node  # type: ignore[attr-defined]
@@ -357,10 +357,10 @@ def test_a_method_has_the_same_dependences_under_its_wrapper_line_as_alone() -> 
             if not place.wrapper or ast.dump(method) != ast.dump(place.node):
                 continue
             alone = analyse(textwrap.dedent(own), around=text)
-            found, wanted = ([block.predecessors for block in each.blocks] for each in (wrapped, alone))
-            assert found[-len(wanted) + 1 :] == wanted[1:] or len(wanted) == 1, place.name
+            relations, wanted = ([block.predecessors for block in each.blocks] for each in (wrapped, alone))
+            assert relations[-len(wanted) + 1 :] == wanted[1:] or len(wanted) == 1, place.name
             compared += 1
             # What the class shows counts: without the file there are more conflicts.
-            plain += found != [block.predecessors for block in analyse(place.wrapper + own).blocks]
+            plain += relations != [block.predecessors for block in analyse(place.wrapper + own).blocks]
     assert compared > 300
     assert plain > 10

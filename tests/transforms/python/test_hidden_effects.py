@@ -396,9 +396,9 @@ def _variants(source: str, *, file: str = "") -> Iterator[tuple[str, bool]]:
     strict = [transform_for(name, "python") for name in TRANSFORMS]
     returning = under(transform_for("reorder", "python"), "returning")
     for transform in (*strict, returning):
-        for one in perturb_one(sample, transform, variants=8, seed=0):
-            if isinstance(one, Perturbed):
-                yield one.source, transform is returning
+        for outcome in perturb_one(sample, transform, variants=8, seed=0):
+            if isinstance(outcome, Perturbed):
+                yield outcome.source, transform is returning
 
 
 @pytest.mark.thinned(20)

@@ -46,8 +46,8 @@ class Program(NamedTuple):
             origin=Origin(path="tools.py", line=1),
         )
         return [
-            (one, file if isinstance(one, NotApplied) else one.source if whole else self.text(one.source))
-            for one in perturb_one(sample, transform, variants=VARIANTS, seed=0)
+            (edit, file if isinstance(edit, NotApplied) else edit.source if whole else self.text(edit.source))
+            for edit in perturb_one(sample, transform, variants=VARIANTS, seed=0)
         ]
 
 
@@ -335,14 +335,14 @@ BROKEN: Final[dict[str, tuple[Program, str]]] = {
 
 @pytest.mark.parametrize("name", LEDGER)
 def test_an_edit_is_seen_where_an_entry_that_it_rests_on_is_false(name: str, tmp_path: Path) -> None:
-    one, other = BROKEN[name]
-    found = one.variants()
-    edits = [outcome for outcome, _ in found if isinstance(outcome, Perturbed)]
+    subject, other = BROKEN[name]
+    pairs = subject.variants()
+    edits = [outcome for outcome, _ in pairs if isinstance(outcome, Perturbed)]
     assert edits
     assert all(name in {row.id for row in rests_on(edit)} for edit in edits)
-    before = told(tmp_path, one.text(one.function), dedent(other))
+    before = told(tmp_path, subject.text(subject.function), dedent(other))
     assert before
-    assert {told(tmp_path, text, dedent(other)) for _, text in found} != {before}
+    assert {told(tmp_path, text, dedent(other)) for _, text in pairs} != {before}
 
 
 # ── the file itself ──────────────────────────────────────────────────────────────────────────────────────
@@ -606,10 +606,10 @@ SHOWN: Final[list[tuple[str, Program, str]]] = [
 def test_an_edit_is_refused_where_its_file_shows_that_an_entry_is_false(
     entry: str, made: Program, reason: str
 ) -> None:
-    found = [one for one, _ in made.variants()]
-    told = [one.reason for one in found if isinstance(one, NotApplied)]
-    assert len(told) == len(found), "an edit is made"
-    assert not reason or set(told) == {reason}
+    outcomes = [outcome for outcome, _ in made.variants()]
+    reasons = [outcome.reason for outcome in outcomes if isinstance(outcome, NotApplied)]
+    assert len(reasons) == len(outcomes), "an edit is made"
+    assert not reason or set(reasons) == {reason}
 
 
 def test_every_entry_has_its_programs() -> None:

@@ -45,15 +45,15 @@ def test_what_a_newer_python_reads_says_which(text: str, version: tuple[int, int
     if this >= version:
         assert version >= (3, 14) or parse(text)
         return
-    told = f"syntax of Python 3.{version[1]}; this Python is 3.{this[1]}"
+    message = f"syntax of Python 3.{version[1]}; this Python is 3.{this[1]}"
     with pytest.raises(ReaderLimitError) as caught:
         parse(text)
-    assert str(caught.value) == told
+    assert str(caught.value) == message
     # Both readers of files count it under this reason.
     series = TransformSeries(transforms=(transform_for("identity", "python"),), seed=0)
-    found = perturb_file(PYTHON_FILES, text.encode(), "m.py", series)
-    assert found.unread == told
-    assert [getattr(record, "reason", None) for record in found.records] == [told]
+    edited = perturb_file(PYTHON_FILES, text.encode(), "m.py", series)
+    assert edited.unread == message
+    assert [getattr(record, "reason", None) for record in edited.records] == [message]
 
 
 @pytest.mark.parametrize("text", WRONG)

@@ -63,10 +63,10 @@ def test_odd_operands_give_and_do_the_same(operator: str) -> None:
         text = PRELUDE * inside + functions(rng, operator, 8)
         given = calls(rng, 8)
         for name in EDITING:
-            told = inside or name not in FREE_ORDER
+            logged = inside or name not in FREE_ORDER
             for variant in variants(name, text, number):
                 applied += 1
-                before, after = (behaviour(one, given, told=told) for one in (text, variant))
+                before, after = (behaviour(source, given, told=logged) for source in (text, variant))
                 assert not list(differing(before, after)), f"{name}\n{text}\n{variant}"
     assert applied > 10
 
@@ -126,6 +126,6 @@ def test_an_ordering_of_tuples_or_lists_gives_what_its_items_give(name: str, bod
 def test_an_ordering_is_a_bool_where_its_items_prove_it(body: str, sure: bool) -> None:
     """`double-negation` writes `not not` before a value that is certainly a bool."""
     text = f"def f0(a, b):\n    n = 3\n    s = 'text'\n    t = (1, a)\n    return {body}\n"
-    found = variants("double-negation", text)
-    assert bool(found) == sure
-    assert all(f"not not {body}" in one for one in found)
+    forms = variants("double-negation", text)
+    assert bool(forms) == sure
+    assert all(f"not not {body}" in form for form in forms)

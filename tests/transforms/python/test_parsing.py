@@ -52,10 +52,10 @@ def reference(source: str) -> str:
 
 def test_two_texts_have_one_content_if_their_trees_are_equal_but_for_docstrings() -> None:
     texts = [*TEXTS, *(TYPED if sys.version_info >= (3, 12) else ())]
-    told = {text: (content(text), reference(text)) for text in texts}
+    by_text = {text: (content(text), reference(text)) for text in texts}
     for one, other in combinations(texts, 2):
-        assert (told[one][0] == told[other][0]) is (told[one][1] == told[other][1]), (one, other)
-    assert len({found for found, _ in told.values()}) < len(told)
+        assert (by_text[one][0] == by_text[other][0]) is (by_text[one][1] == by_text[other][1]), (one, other)
+    assert len({key for key, _ in by_text.values()}) < len(by_text)
 
 
 @pytest.mark.thinned(1)
@@ -64,5 +64,5 @@ def test_functions_of_the_standard_library_have_the_contents_of_their_trees(coun
     by_content: dict[str, set[str]] = {}
     for text in sample(count):
         by_content.setdefault(content(text), set()).add(reference(text))
-    assert all(len(found) == 1 for found in by_content.values())
-    assert len({one for found in by_content.values() for one in found}) == len(by_content)
+    assert all(len(trees) == 1 for trees in by_content.values())
+    assert len({tree for trees in by_content.values() for tree in trees}) == len(by_content)

@@ -1086,7 +1086,7 @@ def behaviour(source: str, calls: Iterable[str]) -> list[object]:
 
     The text of an UnboundLocalError names a variable, so it does not count.
     """
-    found: list[object] = []
+    events: list[object] = []
     for call in calls:
         space: dict[str, Any] = {"__name__": "trap"}
         output = io.StringIO()
@@ -1101,10 +1101,10 @@ def behaviour(source: str, calls: Iterable[str]) -> list[object]:
             except Exception as error:
                 result = type(error), str(error), type(error.__context__)
         data = {name: shown(value) for name, value in space.items() if not name.startswith("__")}
-        found.append(
+        events.append(
             (result, output.getvalue(), {name: text for name, text in data.items() if "0x" not in text})
         )
-    return found
+    return events
 
 
 def shown(value: object) -> str:

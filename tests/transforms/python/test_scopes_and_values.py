@@ -231,9 +231,9 @@ def test_every_order_does_the_same(name: str) -> None:
     source = PROGRAMS[name]
     own = outcome(source)
     for moves in islice(REORDER.every(source), ORDERS):
-        found = REORDER.apply(source, moves)
-        assert not isinstance(found, Refused)
-        assert outcome(found.source) == own, found.source
+        rewritten = REORDER.apply(source, moves)
+        assert not isinstance(rewritten, Refused)
+        assert outcome(rewritten.source) == own, rewritten.source
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -248,9 +248,9 @@ def test_every_transform_does_the_same(name: str) -> None:
             moves = rule.propose(source, Random(seed))
             if isinstance(moves, Refused):
                 break
-            found = rule.apply(source, moves)
-            if not isinstance(found, Refused):
-                assert outcome(found.source) == own, (transform, found.source)
+            rewritten = rule.apply(source, moves)
+            if not isinstance(rewritten, Refused):
+                assert outcome(rewritten.source) == own, (transform, rewritten.source)
 
 
 def test_a_comment_at_the_first_byte_of_what_is_removed_stays() -> None:

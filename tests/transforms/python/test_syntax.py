@@ -98,8 +98,8 @@ def _starred(function: Any) -> None:
     value = function.body[0].value
     star = ast.copy_location(ast.Starred(value, ast.Load()), value)
     part = ast.comprehension(ast.Name("c", ast.Store()), value, [], 0)
-    found = ast.copy_location(ast.ListComp(star, [part]), value)
-    function.body[0].value = ast.fix_missing_locations(found)
+    wrapped = ast.copy_location(ast.ListComp(star, [part]), value)
+    function.body[0].value = ast.fix_missing_locations(wrapped)
 
 
 KINDS = (_statement, _expression, _pattern, _operator, _alike, _handler, _starred)

@@ -150,9 +150,9 @@ def test_an_else_that_does_something_is_dropped() -> None:
 
 def test_a_conditional_value_becomes_two_statements_with_one_blank_between_words() -> None:
     source = method("x = p ? a : b;")
-    found = TERNARY_TO_IF.propose(source, Random(0))
-    assert not isinstance(found, Refused)
-    made = TERNARY_TO_IF.apply(source, found)
+    moves = TERNARY_TO_IF.propose(source, Random(0))
+    assert not isinstance(moves, Refused)
+    made = TERNARY_TO_IF.apply(source, moves)
     assert isinstance(made, Rewritten)
     assert "  " not in made.source.replace("\n    ", "\n").replace("\n    ", "\n").replace("\n    ", "\n")
 
@@ -306,6 +306,6 @@ def test_the_lines_of_bodies_stay_when_braces_go() -> None:
     source = f"static void f(int a, int b, boolean p, boolean q) {{\n{LINES}}}"
     moves = REMOVE_BRACES.propose(source, Random(0))
     assert not isinstance(moves, Refused)
-    found = REMOVE_BRACES.apply(source, moves)
-    assert isinstance(found, Rewritten)
-    assert found.source == source.replace(LINES, WITHOUT)
+    rewritten = REMOVE_BRACES.apply(source, moves)
+    assert isinstance(rewritten, Rewritten)
+    assert rewritten.source == source.replace(LINES, WITHOUT)

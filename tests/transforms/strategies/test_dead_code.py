@@ -17,9 +17,9 @@ def test_what_is_inserted_is_reached_and_follows_no_other_constructor() -> None:
         for seed in range(5):
             moves = rule.propose(source, Random(seed))
             assert isinstance(moves, tuple)
-            found = rule.apply(source, moves)
-            assert isinstance(found, Rewritten)
-            assert found.source.startswith("C(int n) {\n    this();\n")
+            rewritten = rule.apply(source, moves)
+            assert isinstance(rewritten, Rewritten)
+            assert rewritten.source.startswith("C(int n) {\n    this();\n")
     assert everything(ELSE_PASS, "if (p) { a++; }") == "if (p) { a++; } else { }"
     assert refused(ELSE_PASS, "if (p) { a++; } else b++;") == "if with else"
     loop = method("\n while (p) {\n return 1;\n }\n return 2;\n")
@@ -48,4 +48,4 @@ def test_a_new_statement_names_no_variable_that_another_one_hides(inside: str) -
         at = next(
             node for node in code.nodes if node.kind == "expression_statement" and code.text(node) == mark
         )
-        assert [one.name for one, _ in _with_value(code, at)] == expected
+        assert [variable.name for variable, _ in _with_value(code, at)] == expected

@@ -60,12 +60,12 @@ def test_each_kind(rules: tuple[SiteRule, ...], source: str) -> None:
         moves = rule.propose(source, Random(0))
         assert isinstance(moves, tuple), (rule.name, moves)
         for move in moves:
-            found = rule.apply(source, (move,))
-            assert isinstance(found, Rewritten), rule.name
-            assert found.source != source
+            rewritten = rule.apply(source, (move,))
+            assert isinstance(rewritten, Rewritten), rule.name
+            assert rewritten.source != source
             if rule.name in LOST:
-                assert found.source == source.replace(LOST[rule.name], "")
-            assert any(one in found.source for one in EXPECTED.get(rule.name, ("",))), found.source
+                assert rewritten.source == source.replace(LOST[rule.name], "")
+            assert any(text in rewritten.source for text in EXPECTED.get(rule.name, ("",))), rewritten.source
 
 
 def test_what_may_be_an_operator_of_a_class_is_left_alone() -> None:

@@ -36,7 +36,7 @@ MODULES: tuple[ModuleType, ...] = (
 STRATEGIES = [
     value for module in MODULES for value in vars(module).values() if isinstance(value, CodeStrategy)
 ]
-KEEPING = [one for one in STRATEGIES if one.kind == "preserving"]
+KEEPING = [strategy for strategy in STRATEGIES if strategy.kind == "preserving"]
 
 SILENT = Dialect(
     precedence=Precedence(
@@ -94,17 +94,17 @@ int f(int a, int b) {
 
 def test_there_are_strategies() -> None:
     assert len(STRATEGIES) > 50
-    assert len({one.name for one in STRATEGIES}) == len(STRATEGIES)
+    assert len({strategy.name for strategy in STRATEGIES}) == len(STRATEGIES)
 
 
 @pytest.mark.thinned(24)
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda one: one.name)
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)
 def test_java_leaves_nothing_open(strategy: CodeStrategy) -> None:
     assert lacking(strategy, JavaSource, DIALECT) == ()
 
 
 @pytest.mark.thinned(18)
-@pytest.mark.parametrize("strategy", KEEPING, ids=lambda one: one.name)
+@pytest.mark.parametrize("strategy", KEEPING, ids=lambda strategy: strategy.name)
 def test_a_strategy_that_lacks_a_fact_edits_nothing(strategy: CodeStrategy) -> None:
     """What a language does not answer forbids the edit: a strategy is refused, or needs no answer."""
     rule = _SilentRule.of(strategy)
@@ -112,12 +112,12 @@ def test_a_strategy_that_lacks_a_fact_edits_nothing(strategy: CodeStrategy) -> N
     if lacking(strategy, CodeText, SILENT):
         assert isinstance(moves, Refused), moves
     else:
-        found = moves if isinstance(moves, Refused) else rule.apply(METHOD, moves)
-        assert isinstance(found, Refused | Rewritten)
+        rewritten = moves if isinstance(moves, Refused) else rule.apply(METHOD, moves)
+        assert isinstance(rewritten, Refused | Rewritten)
 
 
 def test_a_language_without_answers_has_some_strategies() -> None:
-    offered = {one.name for one in KEEPING if not lacking(one, CodeText, SILENT)}
+    offered = {strategy.name for strategy in KEEPING if not lacking(strategy, CodeText, SILENT)}
     assert {"while-to-for", "insert-braces", "nest-elif", "indentation", "split-conditions"} <= offered
     assert not {"swap-operands", "de-morgan", "ternary-to-if", "switch-to-if", "dead-stores"} & offered
 

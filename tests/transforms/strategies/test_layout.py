@@ -60,20 +60,20 @@ def test_a_text_block_keeps_its_indentation() -> None:
     source = 'void f() {\n    if (p) {\n        s = """\n            x\n              y\n            """;\n    }\n}\n'
     moves = INDENTATION.propose(source, Random(1))
     assert isinstance(moves, tuple)
-    found = INDENTATION.apply(source, moves)
-    assert isinstance(found, Rewritten)
-    assert '"""\n            x\n              y\n            """' in found.source
-    assert "\n    if" not in found.source
+    rewritten = INDENTATION.apply(source, moves)
+    assert isinstance(rewritten, Rewritten)
+    assert '"""\n            x\n              y\n            """' in rewritten.source
+    assert "\n    if" not in rewritten.source
 
 
 def test_comments_come_and_go() -> None:
     source = "int f(int a) {\n    // one\n    a++; // two\n    return /* three */ a; //noinspection x\n}\n"
     moves = REMOVE_COMMENTS.propose(source, Random(0))
     assert isinstance(moves, tuple)
-    found = REMOVE_COMMENTS.apply(source, moves)
-    assert isinstance(found, Rewritten)
-    assert found.source == "int f(int a) {\n    a++;\n    return   a; //noinspection x\n}\n"
-    assert found.evidence == "parsed"
+    rewritten = REMOVE_COMMENTS.apply(source, moves)
+    assert isinstance(rewritten, Rewritten)
+    assert rewritten.source == "int f(int a) {\n    a++;\n    return   a; //noinspection x\n}\n"
+    assert rewritten.evidence == "parsed"
     documented = "/** @deprecated */ int f() { return 1; }"
     refusal = REMOVE_COMMENTS.propose(documented, Random(0))
     assert refusal == type(refusal)("comment is documentation")  # type: ignore[arg-type]

@@ -243,6 +243,6 @@ def test_the_lines_of_a_switch_are_indented() -> None:
     source = f"static int f(int a, int b) {{\n{LAYOUT[IF_TO_SWITCH]}    return 2;\n}}"
     moves = IF_TO_SWITCH.propose(source, Random(0))
     assert not isinstance(moves, Refused)
-    found = IF_TO_SWITCH.apply(source, moves)
-    assert not isinstance(found, Refused)
-    assert found.source == source.replace(LAYOUT[IF_TO_SWITCH], LAYOUT[SWITCH_TO_IF])
+    rewritten = IF_TO_SWITCH.apply(source, moves)
+    assert not isinstance(rewritten, Refused)
+    assert rewritten.source == source.replace(LAYOUT[IF_TO_SWITCH], LAYOUT[SWITCH_TO_IF])

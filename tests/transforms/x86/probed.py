@@ -88,8 +88,8 @@ def _told(end: Outcome, flags: int) -> str:
     if end.signal:
         return signal.Signals(end.signal).name
     state = end.state
-    told = (state.general, state.vectors, state.masks, state.stack, state.flags & flags, state.control)
-    return sha256(repr((told, state.mxcsr, sorted(end.memory.items()))).encode()).hexdigest()[:16]
+    registers = (state.general, state.vectors, state.masks, state.stack, state.flags & flags, state.control)
+    return sha256(repr((registers, state.mxcsr, sorted(end.memory.items()))).encode()).hexdigest()[:16]
 
 
 def _fitting(state: FullState, asked: Mapping[str, Any]) -> FullState:
@@ -102,16 +102,16 @@ def _fitting(state: FullState, asked: Mapping[str, Any]) -> FullState:
 
 def _agreeing(first: FullState, other: FullState, asked: Mapping[str, Any]) -> FullState:
     """`other` with all that the instruction declares as in `first`."""
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for kind, name in _CLASSES.items():
         values = list(getattr(other, name))
         for number in asked["kept"][kind]:
             values[number] = getattr(first, name)[number]
-        told[name] = tuple(values)
+        fields[name] = tuple(values)
     read = asked["flags_read"]
     return replace(
         other,
-        **told,
+        **fields,
         flags=first.flags & read | other.flags & ~read,
         mxcsr=first.mxcsr,
         control=other.control,
@@ -121,15 +121,15 @@ def _agreeing(first: FullState, other: FullState, asked: Mapping[str, Any]) -> F
 def _places(state: FullState, memory: list[Mapping[str, Any]] | None) -> list[tuple[int, int, bool]] | None:
     if memory is None:
         return None
-    found = []
-    for one in memory:
-        address = one["displacement"]
-        for part in filter(None, one["parts"]):
+    places = []
+    for place in memory:
+        address = place["displacement"]
+        for part in filter(None, place["parts"]):
             number, width, scale = part
             address += (state.general[number] & (1 << width) - 1) * scale
-        address = (address % (1 << one["bits"]) + one["origin"]) % (1 << 64)
-        found.append((address, one["size"], one["writes"]))
-    return found
+        address = (address % (1 << place["bits"]) + place["origin"]) % (1 << 64)
+        places.append((address, place["size"], place["writes"]))
+    return places
 
 
 def _bytes(image: int, start: int, size: int) -> Iterator[tuple[int, bytes]]:
@@ -189,15 +189,15 @@ def _wrong_memory(
         return
     written = {at for start, size, writes in places if writes for at in range(start, start + size)}
     for end, image in zip(ends, images, strict=True):
-        for page, found in end.memory.items():
-            parts = range(page, page + len(found), PAGE)
+        for page, left in end.memory.items():
+            parts = range(page, page + len(left), PAGE)
             expected = bytearray(b"".join(content(image, part) for part in parts))
-            now = bytearray(found)
+            now = bytearray(left)
             for at, byte in held.items():
-                if page <= at < page + len(found):
+                if page <= at < page + len(left):
                     expected[at - page : at - page + 1] = byte
             for at in written:
-                if page <= at < page + len(found):
+                if page <= at < page + len(left):
                     expected[at - page] = now[at - page] = 0
             if expected != now:
                 yield "writes memory elsewhere"

@@ -42,18 +42,20 @@ _CLASSES = ("gp", "vec", "k")
 
 def question(operation: Operation, seed: int, abilities: frozenset[str]) -> Mapping[str, Any]:
     """What the sandbox has to know about an instruction, and about the processor that runs it."""
-    told = touch(operation)
+    claim = touch(operation)
     ((widest, count),) = native._vectors(abilities)
     return {
         "vectors": (count, {"x": 16, "y": 32, "z": 64}[widest]),
         "code": operation.code.hex(),
-        "kept": _numbers(told.reads | told.writes),
-        "written": _numbers(told.writes),
-        "flags_read": _hardware(told.flags_read),
-        "flags_written": _hardware(told.flags_written),
+        "kept": _numbers(claim.reads | claim.writes),
+        "written": _numbers(claim.writes),
+        "flags_read": _hardware(claim.flags_read),
+        "flags_written": _hardware(claim.flags_written),
         "flags_defined": ~_hardware(operation.instruction.rflags_undefined),
-        "memory": None if any(not one.size for one in told.memory) else [_place(one) for one in told.memory],
-        "flags_only": told.barrier,
+        "memory": None
+        if any(not place.size for place in claim.memory)
+        else [_place(place) for place in claim.memory],
+        "flags_only": claim.barrier,
         "seed": seed,
         "states": STATES,
         **native.hints(BasicBlock("", (operation,), (0,))),
@@ -119,13 +121,15 @@ def probe(
     able = native.abilities() if abilities is None else abilities
     asked = [question(operation, number, able) for number, operation in enumerate(operations)]
     groups = [asked[at : at + 200] for at in range(0, len(asked), 200)]
-    found = []
+    probes = []
     for group in groups:
         for kind, text in asker.ask([group]):
             lost = {"runs": 0, "wrong": [], "fault": text, "ends": []}
-            told: Mapping[str, Any] = json.loads(text) if kind == "seen" else lost
-            found.append(Probe(told["runs"], tuple(told["wrong"]), told["fault"], tuple(told["ends"])))
-    return found
+            answer: Mapping[str, Any] = json.loads(text) if kind == "seen" else lost
+            probes.append(
+                Probe(answer["runs"], tuple(answer["wrong"]), answer["fault"], tuple(answer["ends"]))
+            )
+    return probes
 
 
 def can_probe(operation: Operation) -> bool:
@@ -133,7 +137,7 @@ def can_probe(operation: Operation) -> bool:
     return not (touch(operation).barrier and native._distrust(operation))
 
 
-def declares_all_registers(operation: Operation, told: Touch) -> bool:
+def declares_all_registers(operation: Operation, claim: Touch) -> bool:
     """Whether each register in use is named by an operand or implied: a renaming knows of all of them."""
     named = {register.base for register in operation.registers}
-    return (told.reads | told.writes) & registers().keys() <= named | operation.implicit
+    return (claim.reads | claim.writes) & registers().keys() <= named | operation.implicit

@@ -123,7 +123,7 @@ def _fill(made: iced.Instruction, slots: Sequence[catalogue.Slot], rng: Random) 
         if slot.family and made.op_kind(number) == iced.OpKind.REGISTER:
             known = sorted(catalogue.family(slot.family))
             # Few registers, so that operands coincide; all of them now and then.
-            few = [one for one in known if register_names()[one] != "rsp"][:6]
+            few = [name for name in known if register_names()[name] != "rsp"][:6]
             made.set_op_register(number, rng.choice(few if rng.random() < 0.8 else known))  # type: ignore[arg-type]
         elif slot.bits:
             made.set_immediate_i64(number, rng.choice((0, 1, 1, 3, 5, 17, 100)) % (1 << slot.bits - 1))
@@ -157,7 +157,11 @@ def lacks(operation: Operation) -> bool:
 def _runnable() -> Sequence[int]:
     """The encodings that this processor has, and whose effects are all compared."""
     firsts = ((code, next(specimens(code, Random(code)), None)) for _, code in entries())
-    return [code for code, one in firsts if one is not None and not native._distrust(one) and not lacks(one)]
+    return [
+        code
+        for code, operation in firsts
+        if operation is not None and not native._distrust(operation) and not lacks(operation)
+    ]
 
 
 def wild_block(rng: Random, *, most: int = 8) -> str:
@@ -169,9 +173,9 @@ def wild_block(rng: Random, *, most: int = 8) -> str:
         if rng.random() < everyday:
             lines.append(line(rng, templates) if rng.random() < 0.8 else line(rng))
             continue
-        found = list(specimens(rng.choice(_runnable()), rng))
-        one = rng.choice(found) if found else None
-        if one is not None and (text := _read_back(one)):
+        operations = list(specimens(rng.choice(_runnable()), rng))
+        operation = rng.choice(operations) if operations else None
+        if operation is not None and (text := _read_back(operation)):
             lines.append(text)
     return "\n".join(lines) or "nop"
 

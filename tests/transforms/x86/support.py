@@ -36,13 +36,13 @@ def rewrite(transform: Transform, source: str, seed: int = 0) -> str | None:
     moves = draw(transform, source, seed)
     if isinstance(moves, Refused):
         return None
-    found = transform.apply(source, moves)
-    assert isinstance(found, Rewritten), found
-    return found.source
+    rewritten = transform.apply(source, moves)
+    assert isinstance(rewritten, Rewritten), rewritten
+    return rewritten.source
 
 
 def reason(transform: Transform, source: str) -> str:
     """Why a transform refuses a block."""
-    found = draw(transform, source)
-    assert isinstance(found, Refused), found
-    return found.reason
+    refusal = draw(transform, source)
+    assert isinstance(refusal, Refused), refusal
+    return refusal.reason

@@ -97,5 +97,5 @@ def test_the_running_program_has_blocks_enough() -> None:
 def test_the_text_of_a_block_is_its_code() -> None:
     own_blocks(1)
     for block in islice(cut(running_program()), 100):
-        decoded = [one.code for one in iced.Decoder(64, block.code)]
+        decoded = [instruction.code for instruction in iced.Decoder(64, block.code)]
         assert len(decoded) == len(read(block.source).operations)

@@ -101,15 +101,15 @@ def test_the_names_are_the_first_of_all_legal_ones() -> None:
         rng = Random(seed)
         used = rng.sample(names, rng.randrange(1, 5))
         targets = {base: frozenset({base, *rng.sample(names, rng.randrange(len(names)))}) for base in used}
-        legal = [one for one in product(*targets.values()) if len(set(one)) == len(one)]
-        first = min(legal, key=lambda one: [names.index(name) for name in one])
+        legal = [choice for choice in product(*targets.values()) if len(set(choice)) == len(choice)]
+        first = min(legal, key=lambda choice: [names.index(name) for name in choice])
         assert canonical_names(used, RegisterChoices(targets)) == dict(zip(used, first, strict=True))
 
 
 def test_what_does_something_else_has_another_form() -> None:
     forms = [
-        canonicalise(one)
-        for one in (
+        canonicalise(text)
+        for text in (
             "addq %rax, %rbx",
             "addq %rax, %rax",
             "addl %eax, %ebx",

@@ -11,8 +11,8 @@ from tests.transforms.x86.support import FIGURE_A, FIGURE_C, draw, own_blocks, r
 
 
 def judged(before: str, after: str) -> object:
-    found = compare(read(before), read(after))
-    return found.reason if isinstance(found, Different) else found
+    verdict = compare(read(before), read(after))
+    return verdict.reason if isinstance(verdict, Different) else verdict
 
 
 def test_figure_1_c_is_a_merge_and_a_broken_view() -> None:
@@ -33,14 +33,14 @@ def test_a_load_through_its_own_target_is_preferred() -> None:
 
 
 def test_the_merged_register_is_one_that_is_read() -> None:
-    found = {rewrite(RENAME_MERGING, "movq %rax, %rbx\nmovq %rcx, %rdx", seed) for seed in range(40)}
-    assert found <= {
+    texts = {rewrite(RENAME_MERGING, "movq %rax, %rbx\nmovq %rcx, %rdx", seed) for seed in range(40)}
+    assert texts <= {
         "movq %rbx, %rbx\nmovq %rcx, %rdx",
         "movq %rdx, %rbx\nmovq %rcx, %rdx",
         "movq %rax, %rbx\nmovq %rbx, %rdx",
         "movq %rax, %rbx\nmovq %rdx, %rdx",
     }
-    assert len(found) > 1
+    assert len(texts) > 1
 
 
 @pytest.mark.parametrize("source", ["movq $1, %rax", "pushq $1", "movq $1, %rax\nmovq $2, %rbx"])
@@ -65,8 +65,8 @@ def test_what_is_no_merge_is_refused(moves: tuple[Move, ...]) -> None:
 def test_views_of_one_instruction_change() -> None:
     source = "vaddps %xmm1, %xmm2, %xmm3"
     assert {rewrite(RENAME_VIEWS, source, seed) for seed in range(20)} == {"vaddps %ymm1, %ymm2, %ymm3"}
-    found = {rewrite(RENAME_VIEWS, "movl 8(%rax,%rbx,4), %ecx", seed) for seed in range(20)}
-    assert found == {"movl 8(%eax,%ebx,4), %ecx"}
+    texts = {rewrite(RENAME_VIEWS, "movl 8(%rax,%rbx,4), %ecx", seed) for seed in range(20)}
+    assert texts == {"movl 8(%eax,%ebx,4), %ecx"}
 
 
 def test_the_note_says_what_became_narrower() -> None:
@@ -115,6 +115,6 @@ def test_controls_have_evidence() -> None:
     for transform in (RENAME_MERGING, RENAME_VIEWS):
         moves = draw(transform, FIGURE_A)
         assert not isinstance(moves, Refused)
-        found = transform.apply(FIGURE_A, moves)
-        assert isinstance(found, Rewritten)
-        assert found.evidence == "analysis"
+        rewritten = transform.apply(FIGURE_A, moves)
+        assert isinstance(rewritten, Rewritten)
+        assert rewritten.evidence == "analysis"

@@ -56,7 +56,9 @@ def of_sets(operation: Operation, sets: str) -> bool:
 
 
 def test_the_emulator_runs_the_sets_that_its_processors_are_for() -> None:
-    assert sorted(effects._EMULATED.split()) == sorted(" ".join(one.sets for one in MODELS.values()).split())
+    assert sorted(effects._EMULATED.split()) == sorted(
+        " ".join(processor.sets for processor in MODELS.values()).split()
+    )
 
 
 @pytest.mark.thinned(1, per="model")
@@ -70,14 +72,16 @@ def test_no_emulated_entry_does_more_than_it_declares(emulator: Emulator, model:
         for specimen in specimens(code, rng, count=2)
         if of_sets(specimen, model.sets) and probing.can_probe(specimen)
     ]
-    found = probing.probe(emulator, [one for _, one in made], model.abilities)
+    probes = probing.probe(emulator, [operation for _, operation in made], model.abilities)
     wrong = [
-        (name, one.text, told.wrong) for (name, one), told in zip(made, found, strict=True) if told.wrong
+        (name, operation.text, probe.wrong)
+        for (name, operation), probe in zip(made, probes, strict=True)
+        if probe.wrong
     ]
     assert wrong == []
-    assert all(probing.declares_all_registers(one, touch(one)) for _, one in made)
-    moves = {name for name, one in made if not touch(one).barrier}
-    assert moves == {name for (name, _), told in zip(made, found, strict=True) if told.runs}
+    assert all(probing.declares_all_registers(operation, touch(operation)) for _, operation in made)
+    moves = {name for name, operation in made if not touch(operation).barrier}
+    assert moves == {name for (name, _), probe in zip(made, probes, strict=True) if probe.runs}
     assert len(moves) > 30
 
 
@@ -88,7 +92,9 @@ def emulated_block(rng: Random, codes: Sequence[int]) -> str:
     while len(lines) < 7:
         if rng.random() < 0.4:
             lines.append(line(rng, templates))
-        elif (found := list(specimens(rng.choice(codes), rng))) and (text := _read_back(rng.choice(found))):
+        elif (operations := list(specimens(rng.choice(codes), rng))) and (
+            text := _read_back(rng.choice(operations))
+        ):
             lines.append(text)
     return "\n".join(lines)
 
@@ -100,8 +106,12 @@ def test_blocks_of_emulated_sets_do_the_same_in_another_order(
 ) -> None:
     rng = Random(part)
     one_of_each = [(code, next(specimens(code, Random(code)), None)) for _, code in entries()]
-    codes = [code for code, one in one_of_each if one and of_sets(one, model.sets) and not touch(one).barrier]
-    told: dict[Transform, list[ExecutionVerdict]] = {}
+    codes = [
+        code
+        for code, operation in one_of_each
+        if operation and of_sets(operation, model.sets) and not touch(operation).barrier
+    ]
+    verdicts: dict[Transform, list[ExecutionVerdict]] = {}
     for transform in (REORDER, REORDER_BREAKING):
         sources = [emulated_block(rng, codes) for _ in range(150)]
         pairs = [
@@ -110,10 +120,10 @@ def test_blocks_of_emulated_sets_do_the_same_in_another_order(
             if (after := rewrite(transform, source, seed=number)) is not None
         ]
         assert len(pairs) > 80
-        told[transform] = emulator.compare(pairs)
-    assert [one for one in told[REORDER] if isinstance(one, BlocksDiffered)] == []
-    assert sum(isinstance(one, BlocksAgreed) for one in told[REORDER]) > 60
-    assert sum(isinstance(one, BlocksDiffered) for one in told[REORDER_BREAKING]) > 60
+        verdicts[transform] = emulator.compare(pairs)
+    assert [verdict for verdict in verdicts[REORDER] if isinstance(verdict, BlocksDiffered)] == []
+    assert sum(isinstance(verdict, BlocksAgreed) for verdict in verdicts[REORDER]) > 60
+    assert sum(isinstance(verdict, BlocksDiffered) for verdict in verdicts[REORDER_BREAKING]) > 60
 
 
 @pytest.mark.thinned(1, per="model")
@@ -130,17 +140,17 @@ def test_the_emulator_does_what_this_processor_does(
         if probing.can_probe(specimen) and not touch(specimen).barrier and not lacks(specimen)
     ]
     native, emulated = (
-        probing.probe(one, everywhere, model.abilities & abilities()) for one in (asker, emulator)
+        probing.probe(witness, everywhere, model.abilities & abilities()) for witness in (asker, emulator)
     )
     # What gives SIGILL the emulated processor lacks: it is an older one, or another maker's.
     pairs = [
-        (one, first, second)
-        for one, first, second in zip(everywhere, native, emulated, strict=True)
+        (operation, first, second)
+        for operation, first, second in zip(everywhere, native, emulated, strict=True)
         if first.runs and second.fault != "SIGILL"
     ]
     assert len(pairs) > 100
-    assert [one.text for one, _, second in pairs if not second.runs] == []
-    differ = [one.text for one, first, second in pairs if first.ends != second.ends]
+    assert [operation.text for operation, _, second in pairs if not second.runs] == []
+    differ = [operation.text for operation, first, second in pairs if first.ends != second.ends]
     # Approximations, which not-a-number remains, and a few mistakes of the emulator (`vpconflictd`, `leavew`).
     assert len(differ) <= 0.05 * len(pairs), differ
 
@@ -156,22 +166,24 @@ def test_no_entry_does_more_than_it_declares(asker: NativeProcessor, part: int) 
         for specimen in specimens(code, rng)
         if probing.can_probe(specimen)
     ]
-    found = probing.probe(asker, [one for _, one in made])
+    probes = probing.probe(asker, [operation for _, operation in made])
     wrong = [
-        (name, one.text, told.wrong) for (name, one), told in zip(made, found, strict=True) if told.wrong
+        (name, operation.text, probe.wrong)
+        for (name, operation), probe in zip(made, probes, strict=True)
+        if probe.wrong
     ]
     assert wrong == []
-    assert all(probing.declares_all_registers(one, touch(one)) for _, one in made)
+    assert all(probing.declares_all_registers(operation, touch(operation)) for _, operation in made)
     # Nearly everything that may move and that this processor has ran to its end.
-    able = {name for name, one in made if not touch(one).barrier and not lacks(one)}
-    ran = {name for (name, _), told in zip(made, found, strict=True) if told.runs}
+    able = {name for name, operation in made if not touch(operation).barrier and not lacks(operation)}
+    ran = {name for (name, _), probe in zip(made, probes, strict=True) if probe.runs}
     assert len(able - ran) <= 0.05 * len(able)
     assert len(able) > 20
 
 
 def without(name: str) -> Callable[[Touch], Touch]:
     """What forgets a register."""
-    return lambda told: replace(told, reads=told.reads - {name}, writes=told.writes - {name})
+    return lambda claim: replace(claim, reads=claim.reads - {name}, writes=claim.writes - {name})
 
 
 @pytest.mark.parametrize(
@@ -189,18 +201,18 @@ def without(name: str) -> Callable[[Touch], Touch]:
         ("blendvps %xmm0, %xmm1, %xmm2", without("xmm0")),
         ("addps %xmm1, %xmm2", without("xmm2")),
         ("pinsrw $1, %eax, %xmm1", without("rax")),
-        ("adcq %rax, %rbx", lambda told: replace(told, flags_read=0)),
-        ("incq %rax", lambda told: replace(told, flags_written=0)),
-        ("shlq %cl, %rax", lambda told: replace(told, flags_read=0)),
-        ("rclb $10, %al", lambda told: replace(told, flags_written=0)),
-        ("repne scasb %es:(%rdi), %al", lambda told: replace(told, flags_read=0)),
-        ("repe cmpsb %es:(%rdi), (%rsi)", lambda told: replace(told, flags_read=0)),
-        ("movq (%rbx), %rax", lambda told: replace(told, memory=())),
-        ("movq %rax, (%rbx)", lambda told: replace(told, memory=())),
-        ("movq %rax, (%rbx)", lambda told: replace(told, memory=(replace(told.memory[0], size=4),))),
-        ("movq %rax, (%rbx)", lambda told: replace(told, memory=(replace(told.memory[0], writes=False),))),
-        ("pushq %rax", lambda told: replace(told, memory=())),
-        ("btsl %eax, (%rbx)", lambda told: replace(told, memory=(replace(told.memory[0], size=4),))),
+        ("adcq %rax, %rbx", lambda claim: replace(claim, flags_read=0)),
+        ("incq %rax", lambda claim: replace(claim, flags_written=0)),
+        ("shlq %cl, %rax", lambda claim: replace(claim, flags_read=0)),
+        ("rclb $10, %al", lambda claim: replace(claim, flags_written=0)),
+        ("repne scasb %es:(%rdi), %al", lambda claim: replace(claim, flags_read=0)),
+        ("repe cmpsb %es:(%rdi), (%rsi)", lambda claim: replace(claim, flags_read=0)),
+        ("movq (%rbx), %rax", lambda claim: replace(claim, memory=())),
+        ("movq %rax, (%rbx)", lambda claim: replace(claim, memory=())),
+        ("movq %rax, (%rbx)", lambda claim: replace(claim, memory=(replace(claim.memory[0], size=4),))),
+        ("movq %rax, (%rbx)", lambda claim: replace(claim, memory=(replace(claim.memory[0], writes=False),))),
+        ("pushq %rax", lambda claim: replace(claim, memory=())),
+        ("btsl %eax, (%rbx)", lambda claim: replace(claim, memory=(replace(claim.memory[0], size=4),))),
     ],
 )
 def test_a_declaration_that_claims_less_is_noticed(
@@ -210,7 +222,7 @@ def test_a_declaration_that_claims_less_is_noticed(
     (whole,) = probing.probe(asker, [operation])
     assert whole.runs
     assert whole.wrong == ()
-    monkeypatch.setattr(probing, "touch", lambda one: forget(touch(one)))
+    monkeypatch.setattr(probing, "touch", lambda operation: forget(touch(operation)))
     monkeypatch.setattr(probing, "STATES", 60)
     (less,) = probing.probe(asker, [operation])
     assert less.wrong
@@ -222,14 +234,14 @@ def test_a_declaration_that_claims_less_is_noticed(
         ("vpcmov %xmm1, %xmm2, %xmm3, %xmm4", without("xmm1")),
         ("vprotb %xmm1, %xmm2, %xmm3", without("xmm3")),
         ("vfmaddps %xmm1, %xmm2, %xmm3, %xmm4", without("xmm3")),
-        ("vfmaddsd (%rbx), %xmm2, %xmm3, %xmm4", lambda told: replace(told, memory=())),
-        ("bextrl $1000, %eax, %ebx", lambda told: replace(told, flags_written=0)),
+        ("vfmaddsd (%rbx), %xmm2, %xmm3, %xmm4", lambda claim: replace(claim, memory=())),
+        ("bextrl $1000, %eax, %ebx", lambda claim: replace(claim, flags_written=0)),
         ("vaddph %zmm1, %zmm2, %zmm3{%k3}", without("k3")),
         ("vaddph %zmm1, %zmm2, %zmm3{%k3}", without("xmm3")),
         ("vcmpeqph %xmm1, %xmm2, %k3", without("k3")),
-        ("vcomish %xmm1, %xmm2", lambda told: replace(told, flags_written=0)),
+        ("vcomish %xmm1, %xmm2", lambda claim: replace(claim, flags_written=0)),
         ("vpdpbusd %xmm1, %xmm2, %xmm3", without("xmm3")),
-        ("vfmadd132sh (%rbx), %xmm2, %xmm3", lambda told: replace(told, memory=())),
+        ("vfmadd132sh (%rbx), %xmm2, %xmm3", lambda claim: replace(claim, memory=())),
     ],
 )
 def test_the_emulator_notices_a_declaration_that_claims_less(
@@ -245,7 +257,7 @@ def test_the_emulator_notices_a_declaration_that_claims_less(
     (whole,) = probing.probe(emulator, [operation], model.abilities)
     assert whole.runs
     assert whole.wrong == ()
-    monkeypatch.setattr(probing, "touch", lambda one: forget(touch(one)))
+    monkeypatch.setattr(probing, "touch", lambda operation: forget(touch(operation)))
     monkeypatch.setattr(probing, "STATES", 60)
     (less,) = probing.probe(emulator, [operation], model.abilities)
     assert less.wrong
@@ -270,7 +282,7 @@ def test_the_emulator_notices_a_declaration_that_claims_less(
 )
 def test_a_flag_that_may_stay_keeps_the_writers_before_it_in_order(line: str) -> None:
     """Where the count is 0 or a whole number of turns, the flags before it pass through."""
-    told = touch(read_operation(line, "att"))
-    assert told.flags_written
-    assert told.flags_written & ~told.flags_read == 0
+    claim = touch(read_operation(line, "att"))
+    assert claim.flags_written
+    assert claim.flags_written & ~claim.flags_read == 0
     assert conflicts(read(f"decq %rsi\nnegq %r9\n{line}"))[1] == 1

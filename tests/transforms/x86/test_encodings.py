@@ -69,17 +69,17 @@ def test_the_text_of_every_encoding_reads_back() -> None:
         if instruction.is_invalid:
             continue
         text = att_text(instruction)
-        found = read_back(text)
-        same = found is not None and alike(found, instruction)
+        reading = read_back(text)
+        same = reading is not None and alike(reading, instruction)
         read += same
         if not same:
             wrong.append((name, text))
     known = [
-        one
-        for one in wrong
-        if one[0].startswith(UNREADABLE) or NARROW.search(one[0]) or SQUARE.search(one[1])
+        row
+        for row in wrong
+        if row[0].startswith(UNREADABLE) or NARROW.search(row[0]) or SQUARE.search(row[1])
     ]
-    assert [one for one in wrong if one not in known] == []
+    assert [row for row in wrong if row not in known] == []
     assert read > 4000
 
 
@@ -92,7 +92,7 @@ def decorated(instruction: iced.Instruction) -> Iterator[iced.Instruction]:
     if mask and zeros:
         settings.append({"op_mask": iced.Register.K5, "zeroing_masking": True})
     if memory and info.can_broadcast:
-        settings += [{"is_broadcast": True, **one} for one in ({}, *settings)]
+        settings += [{"is_broadcast": True, **setting} for setting in ({}, *settings)]
     if not memory and info.can_use_rounding_control:
         settings.append({"rounding_control": iced.RoundingControl.ROUND_DOWN})
     if not memory and info.can_suppress_all_exceptions:
@@ -114,11 +114,11 @@ def test_no_decoration_gets_lost() -> None:
             if instruction.is_invalid:
                 continue
             text = att_text(instruction)
-            if (found := read_back(text)) is None:
+            if (reading := read_back(text)) is None:
                 continue
             read += 1
-            if not alike(found, instruction):
-                wrong.append((name, text, str(found)))
+            if not alike(reading, instruction):
+                wrong.append((name, text, str(reading)))
     assert wrong == []
     assert read > 4000
 
@@ -158,10 +158,10 @@ def test_what_another_disassembler_prints_is_read_as_the_same_instruction(
         if instruction.len != end - place or SILENT.search(name):
             continue
         try:
-            found, _ = encode(text.strip(), syntax)
+            encoding, _ = encode(text.strip(), syntax)
         except SourceError:
             continue
-        if (shape(found), mentioned(found)) == (shape(instruction), mentioned(instruction)):
+        if (shape(encoding), mentioned(encoding)) == (shape(instruction), mentioned(instruction)):
             right += 1
         else:
             wrong.append((name, text))

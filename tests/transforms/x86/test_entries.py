@@ -17,11 +17,11 @@ def test_an_entry_names_a_transform_that_rewrites_its_example(name: str) -> None
     assert (entry.kind == "control") == entry.summary.startswith("control: ")
     origin = Origin(path="", line=1)
     sample = Sample(id=name, language="x86", source=entry.example, label=None, origin=origin)
-    (found,) = perturb_one(sample, transform_for(name, "x86"), variants=1, seed=0, sites="all")
-    assert isinstance(found, Perturbed)
-    assert found.source != entry.example
-    assert found.evidence == "analysis"
-    judged = compare(read(entry.example), read(found.source))
+    (outcome,) = perturb_one(sample, transform_for(name, "x86"), variants=1, seed=0, sites="all")
+    assert isinstance(outcome, Perturbed)
+    assert outcome.source != entry.example
+    assert outcome.evidence == "analysis"
+    judged = compare(read(entry.example), read(outcome.source))
     assert isinstance(judged, Equivalent) == (name == "rename")
 
 
@@ -33,15 +33,15 @@ def test_a_default_run_has_transforms_and_controls() -> None:
 def test_blocks_are_of_no_other_language() -> None:
     origin = Origin(path="", line=1)
     sample = Sample(id="p", language="python", source="pass", label=None, origin=origin)
-    (found,) = perturb_one(sample, transform_for("rename", "x86"), variants=1, seed=0)
-    assert not isinstance(found, Perturbed)
-    assert found.reason == "other language"
+    (outcome,) = perturb_one(sample, transform_for("rename", "x86"), variants=1, seed=0)
+    assert not isinstance(outcome, Perturbed)
+    assert outcome.reason == "other language"
 
 
 def test_a_block_that_does_not_parse_is_counted() -> None:
     origin = Origin(path="", line=1)
     sample = Sample(id="p", language="x86", source="movk %rax", label=None, origin=origin)
     for name in X86.transforms:
-        (found,) = perturb_one(sample, transform_for(name, "x86"), variants=1, seed=0)
-        assert not isinstance(found, Perturbed)
-        assert found.reason == "source does not parse"
+        (outcome,) = perturb_one(sample, transform_for(name, "x86"), variants=1, seed=0)
+        assert not isinstance(outcome, Perturbed)
+        assert outcome.reason == "source does not parse"

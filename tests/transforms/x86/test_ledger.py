@@ -105,9 +105,9 @@ SHOWN: Final = [
 def test_an_edit_is_refused_where_the_block_shows_that_an_entry_is_false(
     entry: str, transform: str, block: str, reason: str
 ) -> None:
-    found = outcomes(transform, block)
-    assert {one.reason for one in found if isinstance(one, NotApplied)} == {reason}
-    assert not any(isinstance(one, Perturbed) for one in found)
+    edits = outcomes(transform, block)
+    assert {edit.reason for edit in edits if isinstance(edit, NotApplied)} == {reason}
+    assert not any(isinstance(edit, Perturbed) for edit in edits)
 
 
 def test_every_entry_has_its_blocks() -> None:

@@ -57,9 +57,9 @@ def test_a_block_is_a_renaming_of_itself() -> None:
     ],
 )
 def test_what_is_no_renaming(before: str, after: str, reason: str) -> None:
-    found = judged(before, after)
-    assert isinstance(found, Different)
-    assert found.reason == reason
+    verdict = judged(before, after)
+    assert isinstance(verdict, Different)
+    assert verdict.reason == reason
 
 
 def test_an_implied_register_that_no_text_names_is_nobodys_target() -> None:
@@ -87,9 +87,9 @@ def test_implied_and_named_are_one_register() -> None:
     ],
 )
 def test_which_encoding_was_chosen_does_not_count(one: str, other: str) -> None:
-    found = compare(from_hex(one), from_hex(other))
-    assert isinstance(found, Equivalent)
-    assert all(old == new for old, new in found.renaming.items())
+    verdict = compare(from_hex(one), from_hex(other))
+    assert isinstance(verdict, Equivalent)
+    assert all(old == new for old, new in verdict.renaming.items())
 
 
 def test_segments_that_begin_at_zero_are_one() -> None:

@@ -170,9 +170,9 @@ def test_a_lock_on_a_line_of_its_own_belongs_to_the_next_line() -> None:
     ],
 )
 def test_what_cannot_be_read_is_one_clear_line(source: str, message: str) -> None:
-    with pytest.raises(SourceError) as found:
+    with pytest.raises(SourceError) as caught:
         read(source)
-    assert str(found.value) == message
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(
@@ -193,9 +193,9 @@ def test_what_cannot_be_read_is_one_clear_line(source: str, message: str) -> Non
     ],
 )
 def test_intel_text_that_cannot_be_read_is_one_clear_line(source: str, message: str) -> None:
-    with pytest.raises(SourceError) as found:
+    with pytest.raises(SourceError) as caught:
         from_intel(source)
-    assert str(found.value) == message
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("text", ["4", "zz", "", "48 8"])

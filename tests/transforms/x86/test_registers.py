@@ -47,8 +47,8 @@ def test_what_cannot_be_renamed_is_no_register(name: str) -> None:
 
 
 def test_a_part_of_another_base() -> None:
-    found = part("rbx", registers()["ah"])
-    assert found is not None
-    assert found.name == "bh"
+    register = part("rbx", registers()["ah"])
+    assert register is not None
+    assert register.name == "bh"
     assert part("rsi", registers()["ah"]) is None
     assert part("xmm9", registers()["eax"]) is None

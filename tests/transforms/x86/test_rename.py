@@ -43,24 +43,24 @@ def moves_of(source: str, **renaming: str) -> tuple[Move, ...]:
 
 
 def test_figure_1() -> None:
-    found = RENAME.apply(FIGURE_A, moves_of(FIGURE_A, rax="rbx"))
-    assert found == Rewritten(
+    rewritten = RENAME.apply(FIGURE_A, moves_of(FIGURE_A, rax="rbx"))
+    assert rewritten == Rewritten(
         source="movq 64(%rsp), %rbx\nsubl $1, 56(%rbp)\nmovl 16(%rbx), %ebx", evidence="analysis"
     )
 
 
 def test_only_names_of_registers_change() -> None:
     source = "  addq\t$8,  %rax   # rax = %rax\n\n# %rax\nlock\n\txaddl %eax, 8( %rbx , %rcx,4 )\n"
-    found = RENAME.apply(source, moves_of(source, rbx="r8", rcx="rsi"))
-    assert isinstance(found, Rewritten)
-    assert found.source == source.replace("%rbx", "%r8").replace("%rcx", "%rsi")
+    rewritten = RENAME.apply(source, moves_of(source, rbx="r8", rcx="rsi"))
+    assert isinstance(rewritten, Rewritten)
+    assert rewritten.source == source.replace("%rbx", "%r8").replace("%rcx", "%rsi")
 
 
 def test_every_view_of_a_base_follows() -> None:
     source = "movb %ah, %al\nmovw %ax, %cx\nmovl %eax, %ecx\nmovq %rax, %rcx"
-    found = RENAME.apply(source, moves_of(source, rax="rbx"))
-    assert isinstance(found, Rewritten)
-    assert found.source == source.replace("ax", "bx").replace("%ah", "%bh").replace("%al", "%bl")
+    rewritten = RENAME.apply(source, moves_of(source, rax="rbx"))
+    assert isinstance(rewritten, Rewritten)
+    assert rewritten.source == source.replace("ax", "bx").replace("%ah", "%bh").replace("%al", "%bl")
 
 
 def test_one_register_is_one_move() -> None:
@@ -140,9 +140,9 @@ def test_the_stack_pointer_may_be_let_go_where_it_is_no_stack_pointer() -> None:
 
 
 def test_an_index_is_never_the_stack_pointer() -> None:
-    found = choices(read("movq (%rax,%rbx,8), %rcx"), stack=True).targets
-    assert "rsp" in found["rax"]
-    assert "rsp" not in found["rbx"]
+    by_base = choices(read("movq (%rax,%rbx,8), %rcx"), stack=True).targets
+    assert "rsp" in by_base["rax"]
+    assert "rsp" not in by_base["rbx"]
 
 
 def test_an_implied_register_that_no_text_names_is_nobodys_target() -> None:
@@ -197,9 +197,9 @@ def test_vector_registers_that_only_evex_reaches_stay_among_themselves() -> None
 
 def test_views_of_vectors_share_a_base() -> None:
     source = "vmovaps %xmm1, %xmm2\nvaddps %ymm1, %ymm2, %ymm3"
-    found = RENAME.apply(source, moves_of(source, xmm1="xmm9"))
-    assert isinstance(found, Rewritten)
-    assert found.source == "vmovaps %xmm9, %xmm2\nvaddps %ymm9, %ymm2, %ymm3"
+    rewritten = RENAME.apply(source, moves_of(source, xmm1="xmm9"))
+    assert isinstance(rewritten, Rewritten)
+    assert rewritten.source == "vmovaps %xmm9, %xmm2\nvaddps %ymm9, %ymm2, %ymm3"
 
 
 def test_the_mask_that_masks_nothing_is_nobodys_target() -> None:
@@ -246,9 +246,9 @@ def test_what_is_not_renamed_keeps_its_name(text: str) -> None:
     ],
 )
 def test_renamings_are_drawn_uniformly(source: str) -> None:
-    found = choices(read(source))
-    few = {base: found.targets[base] & {*LEGACY} for base in found.targets}
-    small = type(found)({base: frozenset(few[base]) for base in few})
+    options = choices(read(source))
+    few = {base: options.targets[base] & {*LEGACY} for base in options.targets}
+    small = type(options)({base: frozenset(few[base]) for base in few})
     legal = {
         drawn
         for drawn in product(*(sorted(small.targets[base]) for base in small.targets))
@@ -297,10 +297,10 @@ def views(source: str) -> list[str]:
 
 def test_the_driver_makes_distinct_variants() -> None:
     sample = Sample(id="b", language="x86", source=FIGURE_A, label=None, origin=Origin(path="", line=1))
-    found = list(perturb_one(sample, transform_for("rename", "x86"), variants=8, seed=0))
-    assert all(isinstance(one, Perturbed) and one.evidence == "analysis" for one in found)
-    assert len({one.source for one in found if isinstance(one, Perturbed)}) == 8
-    assert found == list(perturb_one(sample, transform_for("rename", "x86"), variants=8, seed=0))
+    outcomes = list(perturb_one(sample, transform_for("rename", "x86"), variants=8, seed=0))
+    assert all(isinstance(outcome, Perturbed) and outcome.evidence == "analysis" for outcome in outcomes)
+    assert len({outcome.source for outcome in outcomes if isinstance(outcome, Perturbed)}) == 8
+    assert outcomes == list(perturb_one(sample, transform_for("rename", "x86"), variants=8, seed=0))
 
 
 def test_a_renaming_back_gives_the_text_back() -> None:

@@ -124,11 +124,11 @@ def test_a_register_loaded_through_itself_is_another_address() -> None:
 
 def test_lines_move_whole() -> None:
     source = "# first\nmovq %rax, %rbx  # a\n\n# second\nlock\nxaddl %eax, (%rsi)\n  movq %rcx, %rdx\n# end\n"
-    found = REORDER.apply(source, (Move(kind="order", site=0, value=(0, 1, 2), note=""),))
-    assert found == Rewritten(source=source, evidence="analysis")
+    rewritten = REORDER.apply(source, (Move(kind="order", site=0, value=(0, 1, 2), note=""),))
+    assert rewritten == Rewritten(source=source, evidence="analysis")
     source = "# first\nmovq %rax, %rbx  # a\n\n# second\nmovq %rcx, %rdx\n# end\n"
-    found = REORDER.apply(source, (Move(kind="order", site=0, value=(1, 0), note=""),))
-    assert found == Rewritten(
+    rewritten = REORDER.apply(source, (Move(kind="order", site=0, value=(1, 0), note=""),))
+    assert rewritten == Rewritten(
         source="\n# second\nmovq %rcx, %rdx\n# first\nmovq %rax, %rbx  # a\n# end\n", evidence="analysis"
     )
 
@@ -217,8 +217,8 @@ def test_a_test_and_what_depends_on_it() -> None:
 @pytest.mark.parametrize("value", [(0, 1, 2), (2, 1, 0), (0, 0, 0), "x"])
 def test_a_control_that_breaks_nothing_or_too_much_is_refused(value: str | tuple[int, ...]) -> None:
     source = "movq %rsi, %rax\nmovq %rax, %rbx\nmovq %rbx, %rcx"
-    found = REORDER_BREAKING.apply(source, (Move(kind="order", site=0, value=value, note=""),))
-    assert isinstance(found, Refused)
+    refusal = REORDER_BREAKING.apply(source, (Move(kind="order", site=0, value=value, note=""),))
+    assert isinstance(refusal, Refused)
 
 
 def test_exactly_one_true_dependence_is_broken() -> None:

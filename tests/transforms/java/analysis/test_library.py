@@ -31,14 +31,14 @@ BOXED = {
     "Integer": "java.lang.Integer", "Long": "java.lang.Long", "Double": "java.lang.Double",
     "Float": "java.lang.Float", "Boolean": "java.lang.Boolean", "Character": "java.lang.Character",
 }  # fmt: skip
-NAMES = {**TYPES, **BOXED, **{one: f"java.util.{one}" for one in ("List", "Map", "Set")}}
+NAMES = {**TYPES, **BOXED, **{name: f"java.util.{name}" for name in ("List", "Map", "Set")}}
 
 
 def machines() -> list[Path]:
     """The programs `java` of this machine, one for each JDK."""
-    found = [Path(one).resolve() for one in (shutil.which("java"),) if one]
-    found += [one.resolve() for one in Path("/usr/lib/jvm").glob("*/bin/java")]
-    return sorted({one for one in found if one.with_name("javac").exists()})
+    paths = [Path(path).resolve() for path in (shutil.which("java"),) if path]
+    paths += [path.resolve() for path in Path("/usr/lib/jvm").glob("*/bin/java")]
+    return sorted({path for path in paths if path.with_name("javac").exists()})
 
 
 def entries() -> Iterator[str]:
@@ -106,11 +106,11 @@ def test_every_well_known_name_that_a_class_of_the_jdk_hands_down_is_listed(
         input="\n".join(f"{name} {home}.{name}" for name, home in HOMES.items()),
         capture_output=True, text=True, check=True, timeout=300,
     )  # fmt: skip
-    found = {tuple(line.split()) for line in done.stdout.splitlines()}
-    assert len(found) > 30
+    members = {tuple(line.split()) for line in done.stdout.splitlines()}
+    assert len(members) > 30
     # `Double` and `Float` are also types within these classes, and who extends one of them extends its owner.
     listed = {(name, owner) for name, owners in INHERITED.items() for owner in owners}
-    assert {(name, owner) for name, owner in found if owner not in ("Double", "Float")} == listed
+    assert {(name, owner) for name, owner in members if owner not in ("Double", "Float")} == listed
 
 
 MEMBERS = """\
@@ -399,10 +399,10 @@ class Foreign {
 def test_which_overload_a_call_means(
     table: Methods, name: str, kinds: list[str | None], expected: list[tuple[str, ...]]
 ) -> None:
-    found = [
+    parameters = [
         tuple(parameter.type for parameter in method.parameters) for method in overloads(table, name, kinds)
     ]
-    assert found == expected
+    assert parameters == expected
 
 
 def test_builders_have_the_same_methods() -> None:

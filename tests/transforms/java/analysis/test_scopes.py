@@ -120,14 +120,14 @@ _MARK = re.compile(r"([\w$]+)#(\d+)")
 def test_each_name_is_the_variable_that_java_says(marked: str) -> None:
     source, marks = _unmarked(marked)
     scopes = resolve(source)
-    found = {
+    by_place = {
         source.encode()[: use.start].decode().__len__(): binding
         for binding in scopes.bindings
         for use in binding.occurrences
     }
     by_mark: dict[int, set[int]] = {}
     for place, mark in marks.items():
-        binding = found.get(place)
+        binding = by_place.get(place)
         if mark == 0:
             assert binding is None or binding.view in ("outer", "field"), binding
         else:
@@ -136,7 +136,11 @@ def test_each_name_is_the_variable_that_java_says(marked: str) -> None:
             by_mark.setdefault(mark, set()).add(binding.number)
     assert all(len(numbers) == 1 for numbers in by_mark.values())
     assert len({number for numbers in by_mark.values() for number in numbers}) == len(by_mark)
-    unmarked = {place: one.name for place, one in found.items() if one.view in LOCAL_VIEWS | {"label"}}
+    unmarked = {
+        place: variable.name
+        for place, variable in by_place.items()
+        if variable.view in LOCAL_VIEWS | {"label"}
+    }
     assert unmarked.keys() <= marks.keys(), unmarked
     assert not [binding for binding in scopes.bindings if binding.doubt and binding.view in LOCAL_VIEWS]
 

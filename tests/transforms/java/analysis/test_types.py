@@ -43,12 +43,12 @@ def parsed(expression: str, around: str = "{}") -> tuple[Types, Node]:
     )
     values = [node for node in scopes.reading.root.walk() if node.field == "value"]
     text = scopes.reading.text
-    (found,) = [
+    (node,) = [
         node
         for node in values
         if text(node) == expression and node.parent and text(node.parent).startswith("it ")
     ]
-    return Types(scopes), found
+    return Types(scopes), node
 
 
 TYPED: Mapping[str, str] = {
@@ -190,8 +190,8 @@ def test_javac_gives_an_expression_the_same_type(tmp_path: Path) -> None:
     )
     head = ", ".join(f"{kind} {name}" for name, kind in PARAMETERS.items())
     asked = "".join(
-        f"Told{kinds.index(kind)} told{number} = told({one});\n"
-        for number, (one, kind) in enumerate(TYPED.items())
+        f"Told{kinds.index(kind)} told{number} = told({expression});\n"
+        for number, (expression, kind) in enumerate(TYPED.items())
     )
     around = f"void f({head}, int... more) {{ {LOCALS} for (short every : new short[0]) {{\n{asked}}} }}\n"
     file = tmp_path / "Ask.java"
@@ -217,7 +217,7 @@ def test_javac_gives_an_expression_the_same_type(tmp_path: Path) -> None:
 @pytest.mark.parametrize("second", sorted(NUMERIC))
 def test_the_wider_type_wins_and_nothing_is_narrower_than_int(first: str, second: str) -> None:
     order = ("int", "long", "float", "double")
-    ranks = [order.index(one) if one in order else 0 for one in (first, second)]
+    ranks = [order.index(name) if name in order else 0 for name in (first, second)]
     assert promoted(first, second) == order[max(ranks)]
     assert promoted(first) == order[ranks[0]]
     assert (first in INTEGRAL) == (first not in ("float", "double"))
@@ -258,9 +258,9 @@ def test_what_may_be_a_constant(expression: str) -> None:
 
 
 def test_a_name_in_doubt_may_be_a_constant() -> None:
-    for around, found in (("int one = 1; {}", True), ("int one = 1; o = (one) o; {}", False)):
+    for around, expected in (("int one = 1; {}", True), ("int one = 1; o = (one) o; {}", False)):
         types, node = parsed("one", around)
-        assert varies(types.scopes, node) is found
+        assert varies(types.scopes, node) is expected
 
 
 PURE = (
@@ -325,5 +325,5 @@ def test_what_is_certainly_never_unboxed(expression: str, reference: bool) -> No
 def test_the_variables_that_an_expression_assigns(expression: str, names: str) -> None:
     types, node = parsed(expression)
     bindings = types.scopes.bindings
-    found = {binding.name for binding in bindings if binding.number in assigned(types.scopes, node)}
-    assert found == set(names.split())
+    changed = {binding.name for binding in bindings if binding.number in assigned(types.scopes, node)}
+    assert changed == set(names.split())

@@ -45,9 +45,9 @@ def rewritten(source: str, transform: object, seed: int) -> tuple[str, int]:
             continue
         if isinstance(moves, Refused):
             continue
-        found = transform.apply(text, moves)  # type: ignore[attr-defined]
-        assert not isinstance(found, Refused), found
-        edits.append(Edit(node.start, node.end, found.source))
+        edit = transform.apply(text, moves)  # type: ignore[attr-defined]
+        assert not isinstance(edit, Refused), edit
+        edits.append(Edit(node.start, node.end, edit.source))
     return splice(reading.source, edits).decode(), len(edits)
 
 
@@ -74,14 +74,14 @@ def test_programs_print_what_they_printed(tmp_path: Path) -> None:
         [java, "-cp", str(tmp_path), str(tmp_path / "All.java"), *classes],
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
-    told: dict[str, str] = {}
+    printed: dict[str, str] = {}
     for part in done.stdout.split("\f")[1:]:
         name, _, output = part.partition("\n")
-        told[name] = output
-    assert told.keys() == set(classes)
-    for name, output in told.items():
+        printed[name] = output
+    assert printed.keys() == set(classes)
+    for name, output in printed.items():
         kind = name.rpartition(".")[2]
-        assert output == told[f"before.{kind}"], f"{name}:\n{files[name.replace('.', '/') + '.java']}"
+        assert output == printed[f"before.{kind}"], f"{name}:\n{files[name.replace('.', '/') + '.java']}"
         assert len(output) > 20
 
 

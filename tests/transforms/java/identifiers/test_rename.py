@@ -134,12 +134,12 @@ RENAMED = {
 
 @pytest.mark.parametrize(("before", "names", "after"), RENAMED.values(), ids=RENAMED)
 def test_renamed(before: str, names: dict[str, str], after: str | None) -> None:
-    found = _renamed(before, names)
+    rewritten = _renamed(before, names)
     if after is None:  # a label and a variable of one name, both renamed
-        assert isinstance(found, Rewritten)
-        assert found.source == before.replace("out", "v")
+        assert isinstance(rewritten, Rewritten)
+        assert rewritten.source == before.replace("out", "v")
         return
-    assert found == Rewritten(source=after, evidence="analysis")
+    assert rewritten == Rewritten(source=after, evidence="analysis")
 
 
 REFUSED = {
@@ -296,14 +296,14 @@ def test_new_names_look_like_the_old_ones() -> None:
 
 
 def test_canonical_names_count_the_variables() -> None:
-    found = RENAME_CANONICAL.apply(SOURCE, tuple(RENAME_CANONICAL.propose(SOURCE, Random(0))))  # type: ignore[arg-type]
-    assert isinstance(found, Rewritten)
-    assert "int v0 = 0, _v1 = 1;" in found.source
+    rewritten = RENAME_CANONICAL.apply(SOURCE, tuple(RENAME_CANONICAL.propose(SOURCE, Random(0))))  # type: ignore[arg-type]
+    assert isinstance(rewritten, Rewritten)
+    assert "int v0 = 0, _v1 = 1;" in rewritten.source
 
 
 def _renamed(source: str, names: dict[str, str]) -> Rewritten | Refused:
-    found = {binding.view for binding in resolve(source).bindings if binding.name in names}
-    transform = RENAME_PARAMETERS if "parameter" in found else RENAME
+    views = {binding.view for binding in resolve(source).bindings if binding.name in names}
+    transform = RENAME_PARAMETERS if "parameter" in views else RENAME
     return transform.apply(source, _moves(source, names))
 
 

@@ -45,9 +45,9 @@ def test_what_is_proposed_is_proven(name: str) -> None:
             moves = transform.propose(source, Random(0))
             if isinstance(moves, Refused):
                 continue
-            found = transform.apply(source, moves)
-            assert isinstance(found, Rewritten), (found, source)
-            assert found.source != source
+            rewritten = transform.apply(source, moves)
+            assert isinstance(rewritten, Rewritten), (rewritten, source)
+            assert rewritten.source != source
             changed += transform is RENAME
     assert with_local > 150
     assert changed / with_local > 0.95
@@ -66,7 +66,7 @@ def test_the_short_proof_holds_only_where_the_long_one_does(every: int) -> None:
         for _ in range(4 if bindings else 0):
             some = rng.sample(bindings, min(len(bindings), rng.randrange(1, 3)))
             pool = [binding.name for binding in bindings] + list(NAMES) + sorted(known.words)[:20]
-            names = {one.number: rng.choice(pool) for one in some}
+            names = {binding.number: rng.choice(pool) for binding in some}
             text = known.rewritten(names)
             try:
                 long = renamed(known.scopes, resolve.__wrapped__(text), names)
@@ -106,9 +106,9 @@ def test_a_second_reader_sees_the_same_tree() -> None:
         moves = RENAME_PARAMETERS.propose(source, Random(1))
         if isinstance(moves, Refused):
             continue
-        found = RENAME_PARAMETERS.apply(source, moves)
-        assert isinstance(found, Rewritten)
+        rewritten = RENAME_PARAMETERS.apply(source, moves)
+        assert isinstance(rewritten, Rewritten)
         renames = {(move.note.partition(" -> ")[0], str(move.value)) for move in moves}
-        assert confirms(source, found.source, renames) is True, source
+        assert confirms(source, rewritten.source, renames) is True, source
         confirmed += 1
     assert confirmed > 150

@@ -159,15 +159,15 @@ def propose(rule: MemberRewriting, source: str, seed: int = 0) -> tuple[Move, ..
 
 
 def everything(rule: MemberRewriting, source: str) -> str:
-    found = rule.apply(source, propose(rule, source))
-    assert isinstance(found, Rewritten)
-    return found.source
+    rewritten = rule.apply(source, propose(rule, source))
+    assert isinstance(rewritten, Rewritten)
+    return rewritten.source
 
 
 def refused(rule: MemberRewriting, source: str) -> str:
-    found = rule.propose(source, Random(0))
-    assert isinstance(found, Refused), found
-    return found.reason
+    refusal = rule.propose(source, Random(0))
+    assert isinstance(refusal, Refused), refusal
+    return refusal.reason
 
 
 def compiled(text: str, folder: Path) -> dict[str, bytes]:
@@ -190,11 +190,11 @@ def test_the_classes_are_the_same_byte_for_byte(tmp_path: Path) -> None:
         moves = propose(rule, TRAPS)
         assert len(moves) > 30
         for some in (moves, tuple(move for move in moves if rng.random() < 0.5)):
-            found = rule.apply(TRAPS, some)
-            assert isinstance(found, Rewritten)
-            after = compiled(found.source, tmp_path / "after")
+            rewritten = rule.apply(TRAPS, some)
+            assert isinstance(rewritten, Rewritten)
+            after = compiled(rewritten.source, tmp_path / "after")
             assert after.keys() == own.keys()
-            assert [name for name in own if own[name] != after[name]] == [], found.source
+            assert [name for name in own if own[name] != after[name]] == [], rewritten.source
 
 
 def test_one_rule_takes_back_the_other() -> None:
@@ -228,9 +228,9 @@ INSERTED = {
 
 @pytest.mark.parametrize(("source", "part"), INSERTED.values(), ids=INSERTED.keys())
 def test_what_gets_a_this(source: str, part: str) -> None:
-    found = everything(INSERT_THIS, source)
-    assert part in found
-    assert everything(REMOVE_THIS, found) == source
+    text = everything(INSERT_THIS, source)
+    assert part in text
+    assert everything(REMOVE_THIS, text) == source
 
 
 KEPT = {
@@ -282,10 +282,10 @@ def test_what_keeps_its_this(source: str, reason: str) -> None:
         assert moves.reason == reason
     else:  # the assignment that shows that a field is no constant
         (move,) = moves
-        found = REMOVE_THIS.apply(source, moves)
-        assert isinstance(found, Rewritten)
+        rewritten = REMOVE_THIS.apply(source, moves)
+        assert isinstance(rewritten, Rewritten)
         assert reason == UNSET
-        assert "{ x = 1; }" in found.source or found.source.endswith("f(this.x); x = 1; } }"), move
+        assert "{ x = 1; }" in rewritten.source or rewritten.source.endswith("f(this.x); x = 1; } }"), move
 
 
 def test_a_field_that_a_bare_method_sets_is_no_constant() -> None:
@@ -311,10 +311,10 @@ def test_examples_are_rewritten_and_run(tmp_path: Path) -> None:
     for name, rule in rules.items():
         source = FAMILY.transforms[name].example
         sample = Sample(id=name, language="java", source=source, label=None, origin=Origin(path="", line=1))
-        (found,) = perturb_one(sample, rule, variants=1, seed=0, sites="all")
-        assert isinstance(found, Perturbed)
-        assert found.source != source
-        texts.append(found.source)
+        (outcome,) = perturb_one(sample, rule, variants=1, seed=0, sites="all")
+        assert isinstance(outcome, Perturbed)
+        assert outcome.source != source
+        texts.append(outcome.source)
     named = [text.replace("Counter", f"Counter{number}") for number, text in enumerate(texts)]
     calls = "".join(
         f"Counter{number} c{number} = new Counter{number}(); c{number}.start(10); "
@@ -334,8 +334,8 @@ def test_examples_are_rewritten_and_run(tmp_path: Path) -> None:
 def test_a_file_is_rewritten_as_a_whole_and_nothing_else_in_it() -> None:
     data = b"\xef\xbb\xbfpackage p;\r\n\r\nclass A {\r\n\tint x;\r\n\tint f(int y) { return x + y; } // x\r\n}\r\n"
     series = TransformSeries(transforms=(INSERT_THIS, REMOVE_THIS, INSERT_THIS), seed=0)
-    found = perturb_file(JAVA_FILES, data, "A.java", series)
-    assert found.data == data.replace(b"return x", b"return this.x")
+    edited = perturb_file(JAVA_FILES, data, "A.java", series)
+    assert edited.data == data.replace(b"return x", b"return this.x")
     # The first two leave nothing together.
-    assert [type(record) for record in found.records] == [Declined, Declined, Applied]
-    assert {record.unit.name for record in found.records} == {MODULE}
+    assert [type(record) for record in edited.records] == [Declined, Declined, Applied]
+    assert {record.unit.name for record in edited.records} == {MODULE}

@@ -20,15 +20,15 @@ DRAWS = 2
 
 def variants(source: str, transform: object, draws: int) -> set[str]:
     """Texts of several draws."""
-    found = set()
+    texts = set()
     for seed in range(draws):
         moves = transform.propose(source, Random(seed))  # type: ignore[attr-defined]
         if isinstance(moves, Refused):
             break
         result = transform.apply(source, moves)  # type: ignore[attr-defined]
         assert isinstance(result, Rewritten), result
-        found.add(result.source)
-    return found - {source}
+        texts.add(result.source)
+    return texts - {source}
 
 
 @pytest.mark.weekly
@@ -51,25 +51,25 @@ def test_every_drawn_order_does_what_the_method_did() -> None:
                 texts.append(text)
                 kinds.append((kind, origin))
     with JavaJudge(release, jdks()[release]) as judge:
-        told = judge.told([JavaUnit(program_around(text, release), (0,)) for text in texts])
+        runs = judge.told([JavaUnit(program_around(text, release), (0,)) for text in texts])
     counts: Counter[tuple[str, bool]] = Counter()
-    for text, (kind, origin), found in zip(texts, kinds, told, strict=True):
-        assert not told[origin].error, f"{texts[origin]}\n{told[origin].error}"
-        same = found == told[origin]
-        assert same or kind != "full", f"{texts[origin]}\n\n{text}\n{told[origin]}\n{found}"
+    for text, (kind, origin), run in zip(texts, kinds, runs, strict=True):
+        assert not runs[origin].error, f"{texts[origin]}\n{runs[origin].error}"
+        same = run == runs[origin]
+        assert same or kind != "full", f"{texts[origin]}\n\n{text}\n{runs[origin]}\n{run}"
         if kind == "returning":
             # It promises nothing where something raises, not even where that is caught.
-            assert not found.error, f"{texts[origin]}\n\n{text}\n{found.error}"
-            if "Exception" in str(told[origin].outcomes) or "catch (" in texts[origin]:
+            assert not run.error, f"{texts[origin]}\n\n{text}\n{run.error}"
+            if "Exception" in str(runs[origin].outcomes) or "catch (" in texts[origin]:
                 continue
-            assert same, f"{texts[origin]}\n\n{text}\n{told[origin]}\n{found}"
+            assert same, f"{texts[origin]}\n\n{text}\n{runs[origin]}\n{run}"
         counts[kind, same] += 1
     assert counts["full", True] > 1.5 * PROGRAMS
     assert counts["returning", True] > 0.3 * PROGRAMS
     assert counts["paper", False] > 0.3 * PROGRAMS, "the oracle would not notice"
     assert counts["breaking", False] > 0.15 * PROGRAMS
     raised = sum(
-        "Exception" in str(found.outcomes) for found, (kind, _) in zip(told, kinds, strict=True) if not kind
+        "Exception" in str(run.outcomes) for run, (kind, _) in zip(runs, kinds, strict=True) if not kind
     )
     assert raised > 0.3 * PROGRAMS
 
@@ -162,9 +162,11 @@ def test_a_statement_that_raises_passes_no_store_that_its_caller_sees(tmp_path: 
             assert isinstance(result, Rewritten)
             methods[f"{name}v{number}"] = Method(result.source, method.calls, method.members)
             origin[f"{name}v{number}"] = name
-    told = outputs(methods, tmp_path)
-    wrong = [name for name, before in origin.items() if told[name] != told[before]]
+    printed = outputs(methods, tmp_path)
+    wrong = [name for name, before in origin.items() if printed[name] != printed[before]]
     assert not wrong, "\n".join(f"{methods[origin[name]].text}\n{methods[name].text}" for name in wrong)
-    raised = sum("Exception" in told[name] or "Node" in told[name] for name in methods.keys() - origin.keys())
+    raised = sum(
+        "Exception" in printed[name] or "Node" in printed[name] for name in methods.keys() - origin.keys()
+    )
     assert raised > 0.8 * (len(methods) - len(origin)), "most of them raise"
     assert len(origin) > 40

@@ -116,15 +116,15 @@ public class Traps {
 
 
 def variants(rule: MemberRewriting, source: str, draws: int) -> list[str]:
-    found = []
+    texts = []
     for seed in range(draws):
         moves = rule.propose(source, Random(seed))
         assert not isinstance(moves, Refused), moves
         result = rule.apply(source, moves)
         assert isinstance(result, Rewritten)
         assert sorted(re.findall(r"\S+", result.source)) == sorted(re.findall(r"\S+", source))
-        found.append(result.source)
-    return found
+        texts.append(result.source)
+    return texts
 
 
 def ran(text: str, folder: Path) -> str:
@@ -168,9 +168,9 @@ def test_each_class_is_a_site_of_its_own() -> None:
     assert isinstance(moves, tuple)
     assert len(moves) == 5  # one line holds two methods
     for move in moves:
-        found = REORDER_METHODS.apply(TRAPS, (move,))
-        assert isinstance(found, Rewritten)
-        assert found.source != TRAPS
+        rewritten = REORDER_METHODS.apply(TRAPS, (move,))
+        assert isinstance(rewritten, Rewritten)
+        assert rewritten.source != TRAPS
 
 
 KEPT = {
@@ -210,8 +210,8 @@ def test_members_that_select_by_enums_keep_their_order() -> None:
         "void i(int a) { switch (a) { case 1: } }",
     )
     text = "class D {\n" + "".join(f"    {member}\n" for member in members) + "}\n"
-    found = variants(REORDER_METHODS, text, 20)
-    assert len(set(found)) > 2
-    for variant in found:
+    texts = variants(REORDER_METHODS, text, 20)
+    assert len(set(texts)) > 2
+    for variant in texts:
         places = [variant.index(member) for member in members[:3]]
         assert places == sorted(places)

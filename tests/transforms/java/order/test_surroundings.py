@@ -28,7 +28,9 @@ def around(members: str) -> str:
 def method_of(members: str) -> str:
     """The text of the method or constructor that is rewritten: the one that is called `tested`, or `Tested`."""
     reading = read(around(members))
-    (node,) = (one for one in callables(reading) if reading.text(one.part("name")).lower() == "tested")
+    (node,) = (
+        method for method in callables(reading) if reading.text(method.part("name")).lower() == "tested"
+    )
     return reading.text(node)
 
 
@@ -37,14 +39,14 @@ def variants(members: str, transform: JavaReorder) -> list[str]:
     source = method_of(members)
     transform = transform.within(around(members))
     ordering = transform.ordering(source)
-    found = []
+    texts = []
     for site, block in enumerate(ordering.blocks if not ordering.obstacle else ()):
         for order in islice(enumerate_orders(block.predecessors), 1, MOST):
             move = Move(kind="order", site=site, value=order, note="")
             result = transform.apply(source, (move,))
             if isinstance(result, Rewritten):
-                found.append(members.replace(source, result.source))
-    return found
+                texts.append(members.replace(source, result.source))
+    return texts
 
 
 def free(members: str, *, alone: bool = False) -> bool:
@@ -315,16 +317,16 @@ def test_all_orders_do_what_the_method_did(tmp_path: Path) -> None:
             "N": variants(members, REORDER.under("paper")),
         }
         for kind, texts in plan.items():
-            for place, one in enumerate(texts):
+            for place, variant in enumerate(texts):
                 name = f"C{number}{kind}{place or ''}"
                 run = f'static String told() {{ String e = ""; try {{ {call}; }} catch (RuntimeException x) {{ e = "" + x.getClass(); }} return log + e; }}'
-                methods[name] = Method("", ("told()",), f"{one}\n{run}")
+                methods[name] = Method("", ("told()",), f"{variant}\n{run}")
                 origins[name] = f"C{number} {label}"
-    told = outputs(methods, tmp_path)
+    printed = outputs(methods, tmp_path)
     noticed = set()
     for name, origin in origins.items():
-        before = told[origin.split()[0]]
-        same = told[name] == before
+        before = printed[origin.split()[0]]
+        same = printed[name] == before
         raises = "Exception" in before or "a handler" in origin
         if "S" in name or ("R" in name and not raises):
             assert same, f"{origin}\n{methods[name].members}"
@@ -420,20 +422,20 @@ def test_random_classes_do_what_they_did(tmp_path: Path) -> None:
         plan = (("", [members], 1), ("S", variants(members, REORDER), 3), ("R", variants(members, REORDER.under("returning")), 3),
                 ("N", variants(members, REORDER.under("paper")), 1))  # fmt: skip
         for kind, texts, most in plan:
-            for place, one in enumerate(rng.sample(texts, min(most, len(texts)))):
-                methods[f"C{number}{kind}{place or ''}"] = Method("", ("told()",), f"{one}\n{run}")
-    told = outputs(methods, tmp_path)
+            for place, variant in enumerate(rng.sample(texts, min(most, len(texts)))):
+                methods[f"C{number}{kind}{place or ''}"] = Method("", ("told()",), f"{variant}\n{run}")
+    printed = outputs(methods, tmp_path)
     same: dict[str, list[bool]] = {"S": [], "R": [], "N": []}
     for name in methods:
-        kind = next((one for one in same if one in name), "")
-        before = told["C" + name[1:].partition(kind)[0]] if kind else ""
+        kind = next((kind for kind in same if kind in name), "")
+        before = printed["C" + name[1:].partition(kind)[0]] if kind else ""
         if not kind or (
             kind == "R"
             and ("Exception" in before or "catch" in methods[name].members.partition("static class Sub")[0])
         ):
             continue
-        same[kind].append(told[name] == before)
-        assert same[kind][-1] or kind == "N", f"{methods[name].members}\n{before}\n{told[name]}"
+        same[kind].append(printed[name] == before)
+        assert same[kind][-1] or kind == "N", f"{methods[name].members}\n{before}\n{printed[name]}"
     assert len(same["S"]) > 40
     assert len(same["R"]) > 20
     assert same["N"].count(False) > 15, "the oracle would not notice"
@@ -451,6 +453,6 @@ def test_a_file_that_gives_a_name_another_meaning_is_an_obstacle() -> None:
 
 def test_a_method_that_reaches_another_meaning_through_its_file_is_left_alone() -> None:
     text = "class A { int one() { return Math.abs(1); } int two() { return one(); } int three() { return two(); } int four() { return 4; } }"
-    told = {place.name: place.obstacle for place in places(text, frozenset({"Math"}))}
-    assert told == {"A.one": REBOUND, "A.two": REBOUND, "A.three": REBOUND, "A.four": None}
+    obstacles = {place.name: place.obstacle for place in places(text, frozenset({"Math"}))}
+    assert obstacles == {"A.one": REBOUND, "A.two": REBOUND, "A.three": REBOUND, "A.four": None}
     assert not any(place.obstacle for place in places(text))

@@ -67,9 +67,9 @@ def test_orders_of_lines_are_legal() -> None:
 def test_reasons_are_few_and_the_control_changes_one_pair() -> None:
     reasons, broken = set(), 0
     for number, source in enumerate(methods("defects4j_methods", 12)):
-        found = REORDER.propose(source, Random(number))
-        if isinstance(found, Refused):
-            reasons.add(found.reason)
+        proposal = REORDER.propose(source, Random(number))
+        if isinstance(proposal, Refused):
+            reasons.add(proposal.reason)
         moves = REORDER_BREAKING.propose(source, Random(number))
         if isinstance(moves, Refused):
             continue

@@ -20,7 +20,7 @@ TRANSFORMS = (RENAME_PARAMETERS, RENAME_SHUFFLE, RENAME_CANONICAL, SHUFFLE_ALL)
 
 
 def _pairs(seeds: range) -> list[tuple[str, str]]:
-    found = []
+    pairs = []
     for seed in seeds:
         source, calls = program(seed)
         for transform in TRANSFORMS:
@@ -28,10 +28,10 @@ def _pairs(seeds: range) -> list[tuple[str, str]]:
             if isinstance(moves, Refused):
                 continue
             made = {transform.apply(source, some) for some in (moves, moves[:1], moves[1::2]) if some}
-            texts = {one.source for one in made if isinstance(one, Rewritten)} - {source}
+            texts = {edit.source for edit in made if isinstance(edit, Rewritten)} - {source}
             mode = '"use strict";\n' if seed % 2 else ""
-            found += [(f"{mode}{source}\n{calls}", f"{mode}{text}\n{calls}") for text in texts]
-    return found
+            pairs += [(f"{mode}{source}\n{calls}", f"{mode}{text}\n{calls}") for text in texts]
+    return pairs
 
 
 @pytest.mark.slow
@@ -41,9 +41,9 @@ def _pairs(seeds: range) -> list[tuple[str, str]]:
 )
 def test_random_functions_do_what_they_did(seeds: range) -> None:
     pairs = _pairs(seeds)
-    told = outputs([text for pair in pairs for text in pair])
+    printed = outputs([text for pair in pairs for text in pair])
     ran = 0
-    for (before, after), one, other in zip(pairs, told[::2], told[1::2], strict=True):
+    for (before, after), one, other in zip(pairs, printed[::2], printed[1::2], strict=True):
         assert one == other, f"{before}\n----\n{after}"
         ran += len(one) > 5
     assert len(pairs) > 4 * len(seeds)
@@ -66,11 +66,11 @@ def test_a_merge_changes_what_a_function_does() -> None:
         source, behind = text[:end], text[end:]
         moves = RENAME_MERGING.propose(source, Random(0))
         assert not isinstance(moves, Refused)
-        found = RENAME_MERGING.apply(source, moves)
-        assert isinstance(found, Rewritten)
-        pairs += [text, found.source + behind]
-    told = outputs(pairs)
-    assert all(before != after for before, after in zip(told[::2], told[1::2], strict=True))
+        rewritten = RENAME_MERGING.apply(source, moves)
+        assert isinstance(rewritten, Rewritten)
+        pairs += [text, rewritten.source + behind]
+    printed = outputs(pairs)
+    assert all(before != after for before, after in zip(printed[::2], printed[1::2], strict=True))
 
 
 @pytest.mark.parametrize(

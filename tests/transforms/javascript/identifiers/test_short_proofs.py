@@ -41,7 +41,7 @@ def test_the_short_proof_implies_the_long_one(language: str) -> None:
         for _ in range(60):
             some = rng.sample(bindings, min(len(bindings), rng.randrange(1, 3)))
             pool = [binding.name for binding in bindings] + list(NAMES)
-            names = {one.number: rng.choice(pool) for one in some}
+            names = {binding.number: rng.choice(pool) for binding in some}
             text = known.rewritten(names)
             long = _holds(known, text, names, short=False)
             short = _holds(known, text, names, short=True)

@@ -113,7 +113,7 @@ def _around(program: str) -> tuple[str, str, str]:
 
 
 def _variants(transform: JavaScriptRename, source: str, seeds: int) -> list[str]:
-    found = []
+    texts = []
     for seed in range(seeds):
         moves = transform.propose(source, Random(seed))
         if isinstance(moves, Refused):
@@ -122,8 +122,8 @@ def _variants(transform: JavaScriptRename, source: str, seeds: int) -> list[str]
             result = transform.apply(source, some)
             if isinstance(result, Rewritten):
                 assert result.source != source
-                found.append(result.source)
-    return found
+                texts.append(result.source)
+    return texts
 
 
 @needs_node
@@ -133,26 +133,26 @@ def test_programs_do_what_they_did(seeds: int, least: int) -> None:
     untouched = []
     for name, program in TRAPS.items():
         before, source, behind = _around(program)
-        made = {text for one in STRATEGIES for text in _variants(one, source, seeds)}
+        made = {text for strategy in STRATEGIES for text in _variants(strategy, source, seeds)}
         if not made:
             untouched.append(name)
         for mode in ("", STRICT):
             pairs += [(name, mode + program, mode + before + text + behind) for text in made]
-    told = outputs([text for _, *both in pairs for text in both])
+    printed = outputs([text for _, *both in pairs for text in both])
     for number, (name, _, after) in enumerate(pairs):
-        assert told[2 * number] == told[2 * number + 1], (name, after)
-        assert told[2 * number], name
+        assert printed[2 * number] == printed[2 * number + 1], (name, after)
+        assert printed[2 * number], name
     assert len(pairs) > least
     assert untouched == ["name of an arrow", "name by default"]  # all names in them say something
 
 
 def _kept(source: str) -> set[str]:
     """The variables that no strategy renames."""
-    found = variables(source)
+    survey = variables(source)
     return {
         binding.name
-        for binding in found.bindings
-        if binding.view != "outer" and found.keeps_name(binding) is not None
+        for binding in survey.bindings
+        if binding.view != "outer" and survey.keeps_name(binding) is not None
     }
 
 
@@ -210,8 +210,8 @@ def test_a_shorthand_is_written_out() -> None:
         for binding in variables(source).bindings
         if binding.name in ("a", "b")
     )
-    found = RENAME.apply(source, moves)
-    assert found == Rewritten(
+    rewritten = RENAME.apply(source, moves)
+    assert rewritten == Rewritten(
         source="function f(o) { const { a: x, b: y = 1 } = o; return { a: x, b: y }; }", evidence="analysis"
     )
 
@@ -220,8 +220,10 @@ def test_names_that_would_be_captured_are_refused() -> None:
     source = "function f(a) { let b = a; { let c = b; g(c, d); } }"
     numbers = {binding.name: binding.number for binding in variables(source).bindings}
     for old, new in (("c", "b"), ("b", "c"), ("c", "d"), ("b", "a"), ("b", "g"), ("c", "let")):
-        found = RENAME_PARAMETERS.apply(source, (Move(kind="rename", site=numbers[old], value=new, note=""),))
-        assert isinstance(found, Refused), found
+        refusal = RENAME_PARAMETERS.apply(
+            source, (Move(kind="rename", site=numbers[old], value=new, note=""),)
+        )
+        assert isinstance(refusal, Refused), refusal
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ LOOK = OBSERVES | RAISES
 
 def called(file: str, name: str = "q") -> tuple[int, str | None] | None:
     """What the file shows of a function: its flags and the type of its result."""
-    found = shown_looks(file, ast.parse(file)).bindings.called(name)
-    return None if found is None else (found.flags, found.gives)
+    function = shown_looks(file, ast.parse(file)).bindings.called(name)
+    return None if function is None else (function.flags, function.gives)
 
 
 def movable(definitions: str, body: str, header: str = "f(a, b)") -> bool:
@@ -132,9 +132,9 @@ def test_a_long_chain_of_calls() -> None:
     random.Random(1).shuffle(lines)
     file = "\n".join([*lines, f"def f{count}(n): return [n]"])
     bindings = shown_looks(file, ast.parse(file)).bindings
-    found = bindings.called("f0")
-    assert found is not None
-    assert found.gives == "list"
+    function = bindings.called("f0")
+    assert function is not None
+    assert function.gives == "list"
 
 
 @pytest.mark.parametrize(
@@ -164,11 +164,11 @@ def test_a_long_chain_of_calls() -> None:
 )
 def test_whether_arguments_fit_is_what_python_says(arguments: str, call: str, fits: bool) -> None:
     file = f"def q({arguments}): return 1\nx = 1\n"
-    found = shown_looks(file, ast.parse(file)).bindings.called("q")
-    assert found is not None
+    function = shown_looks(file, ast.parse(file)).bindings.called("q")
+    assert function is not None
     node = ast.parse(call, mode="eval").body
     assert isinstance(node, ast.Call)
-    assert found.fits(node) is fits
+    assert function.fits(node) is fits
     if "*a" not in call:
         space: dict[str, object] = {}
         exec(file, space)

@@ -41,7 +41,7 @@ def outer(a, /, b=lambda: 0, *c, d: int = 1, **e) -> "int":
 def plain(): return a < b < c and not -d
 '''
 _PACKAGE = Path(__file__).parents[4] / "transforms" / "python"
-SOURCES = [one for one in _PACKAGE.rglob("*.py") if one.stat().st_size > 4000]
+SOURCES = [path for path in _PACKAGE.rglob("*.py") if path.stat().st_size > 4000]
 
 
 @pytest.mark.thinned(1)
@@ -51,8 +51,8 @@ def test_the_nodes_are_those_of_a_walk(text: str) -> None:
     nodes = TextIndex(tree)
     silent = (ast.Module, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
     walked = [node for node in ast.walk(tree) if not isinstance(node, silent)]
-    found = [node for kind in {type(node) for node in walked} for node in nodes(kind)]
-    assert Counter(map(id, found)) == Counter(map(id, walked))
+    indexed = [node for kind in {type(node) for node in walked} for node in nodes(kind)]
+    assert Counter(map(id, indexed)) == Counter(map(id, walked))
 
     scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
     assert nodes.holders == {
@@ -110,8 +110,8 @@ def spellings(name: str) -> Sequence[str]:
 def test_the_words_hold_every_name_that_the_tree_shows(name: str) -> None:
     for spelled in spellings(name):
         text = f"def f(x):\n    y = 1\n    return getattr(x, {spelled})\n"
-        told, words = index_in(ast.parse(text)).texts, words_of(text)
-        made = {one for one in told if one.isidentifier()}
+        texts, words = index_in(ast.parse(text)).texts, words_of(text)
+        made = {name for name in texts if name.isidentifier()}
         assert made, spelled
         assert words is None or made <= words, spelled
 

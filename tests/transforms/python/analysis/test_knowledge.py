@@ -194,19 +194,19 @@ OTHER_TABLES: Final = {
 
 def entries() -> Mapping[str, Sequence[str]]:
     """All entries of the tables, each with the expressions that are called."""
-    found: dict[str, Sequence[str]] = {}
+    spelt: dict[str, Sequence[str]] = {}
     for table in BUILTIN_TABLES:
         for key in getattr(knowledge, table):
             name = key[0] if isinstance(key, tuple) else key
-            found[name] = (name,)
+            spelt[name] = (name,)
     for name in (*knowledge.STR_METHODS, *knowledge.RAISING_STR_METHODS, "join"):
-        found[f"str().{name}"] = [f"{receiver}.{name}" for receiver in RECEIVERS["str"]]
+        spelt[f"str().{name}"] = [f"{receiver}.{name}" for receiver in RECEIVERS["str"]]
     for kind, methods in knowledge.METHOD_EFFECTS.items():
         for name in methods:
-            found[f"{kind}().{name}"] = [f"{receiver}.{name}" for receiver in RECEIVERS[kind]]
+            spelt[f"{kind}().{name}"] = [f"{receiver}.{name}" for receiver in RECEIVERS[kind]]
     for module, functions in knowledge.MODULES.items():
-        found |= {f"{module}.{name}": (f"{module}.{name}",) for name in functions}
-    return found
+        spelt |= {f"{module}.{name}": (f"{module}.{name}",) for name in functions}
+    return spelt
 
 
 ENTRIES: Final = dict(sorted(entries().items()))
@@ -305,11 +305,11 @@ def told(seen: Seen) -> tuple[str, str]:
 def test_what_is_seen_is_declared_and_what_observes_nothing_is_the_same_elsewhere(
     entry: str, tmp_path: Path
 ) -> None:
-    found: list[str] = []
+    faults: list[str] = []
     for callee, arguments in forms(entry):
-        found += mistakes(entry, callee, arguments)
-        found += differences(entry, f"{callee}({arguments})", tmp_path)
-    assert not found, "\n".join(found[:40])
+        faults += mistakes(entry, callee, arguments)
+        faults += differences(entry, f"{callee}({arguments})", tmp_path)
+    assert not faults, "\n".join(faults[:40])
 
 
 def differences(entry: str, expression: str, folder: Path) -> Iterator[str]:
@@ -348,8 +348,8 @@ PLAIN_ARGUMENTS: Final = (
 @pytest.mark.parametrize(("attribute", "kind"), knowledge.ATTRIBUTES.items())
 def test_attributes_of_modules_have_exactly_their_type(attribute: str, kind: str) -> None:
     module, _, name = attribute.rpartition(".")
-    found = getattr(importlib.import_module("numpy" if module == "np" else module), name)
-    assert type(found).__name__ == kind
+    member = getattr(importlib.import_module("numpy" if module == "np" else module), name)
+    assert type(member).__name__ == kind
 
 
 @pytest.mark.thinned(60)
@@ -410,10 +410,10 @@ def test_a_belief_that_claims_nothing_fails(claimed: str, call: str) -> None:
     belief = Belief(0, frozenset(), kind, frozenset({"xs"}), frozenset(), new="reachable" in claimed)
     callee = call.partition("(")[0]
     names = named(call)
-    found = {
+    faults = {
         mistake
         for makers in choices(callee, names)
         for seen in observed(compiled(call), names, makers, belief)
         for mistake in unclaimed(callee, belief, seen)
     }
-    assert any(claimed in mistake for mistake in found), found
+    assert any(claimed in mistake for mistake in faults), faults

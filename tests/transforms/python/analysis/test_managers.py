@@ -72,14 +72,14 @@ def maker(name: str) -> Any:
     parts = (name if "." in name else f"builtins.{name}").replace("np.", "numpy.").split(".")
     for count in range(len(parts) - 1, 0, -1):
         try:
-            found = importlib.import_module(".".join(parts[:count]))
+            target = importlib.import_module(".".join(parts[:count]))
         except ModuleNotFoundError as error:
             if count == 1:
                 pytest.skip(str(error))
             continue
         for part in parts[count:]:
-            found = getattr(found, part)
-        return found
+            target = getattr(target, part)
+        return target
     raise AssertionError(name)
 
 

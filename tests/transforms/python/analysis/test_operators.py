@@ -120,8 +120,8 @@ def values(form: str, names: Sequence[str]) -> Iterator[Sequence[Maker]]:
     few = {1: 1000, 2: 14, 3: 5}.get(len(names), 3)
     kept = [[maker for maker in NAMES[name].values if maker not in left_out] for name in names]
     # Where one side is known, everything stands on the other side.
-    most = [len(one) if one[0] is ANY[0] and len(names) == 2 else few for one in kept]
-    every = list(itertools.product(*(one[:count] for one, count in zip(kept, most, strict=True))))
+    most = [len(operands) if operands[0] is ANY[0] and len(names) == 2 else few for operands in kept]
+    every = list(itertools.product(*(operands[:count] for operands, count in zip(kept, most, strict=True))))
     yield from every if len(every) < MANY else Random(form).sample(every, len(every) // 3)
 
 
@@ -141,10 +141,10 @@ def mistakes(form: str, statement: str) -> Iterator[str]:
     for makers in values(form, names):
         for seen in observed(code, names, makers, belief):
             for mistake in unclaimed(form, belief, seen, excused):
-                told = ", ".join(
+                inputs = ", ".join(
                     f"{name} = {shown(make())}" for name, make in zip(names, makers, strict=True)
                 )
-                yield f"{statement!r}: {mistake}  [{told}]"
+                yield f"{statement!r}: {mistake}  [{inputs}]"
                 return
 
 
@@ -158,8 +158,8 @@ def _quiet() -> Iterator[None]:
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("form", [*ONE, *TWO])
 def test_what_is_seen_is_declared(form: str) -> None:
-    found = [mistake for statement in forms(form) for mistake in mistakes(form, statement)]
-    assert not found, "\n".join(found[:40])
+    faults = [mistake for statement in forms(form) for mistake in mistakes(form, statement)]
+    assert not faults, "\n".join(faults[:40])
 
 
 @pytest.mark.parametrize(

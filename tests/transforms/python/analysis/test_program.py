@@ -331,17 +331,17 @@ def test_what_is_not_python_is_one_clear_error(source: str) -> None:
 
 @cache
 def stdlib_functions() -> list[tuple[str, str]]:
-    found = []
+    functions = []
     for module in ("textwrap", "inspect", "tokenize", "shutil", "ast", "dis", "pydoc", "locale"):
         path = Path(sysconfig.get_path("stdlib")) / f"{module}.py"
         text = path.read_text(encoding="utf-8")
         lines = text.splitlines(keepends=True)
-        found += [
+        functions += [
             (f"{module}.{node.name}", "".join(lines[node.lineno - 1 : node.end_lineno]))
             for node in ast.parse(text).body
             if isinstance(node, ast.FunctionDef)
         ]
-    return found
+    return functions
 
 
 def lines_in(program: PythonProgram, choose: dict[int, tuple[int, ...]]) -> list[int]:

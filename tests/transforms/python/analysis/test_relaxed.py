@@ -85,16 +85,16 @@ class Registered:
 
 
 def test_the_package_shows_which_methods_and_properties_act() -> None:
-    found = summary([ast.parse(PACKAGE)])
-    assert {"_advance", "skip", "current", "Registered"} <= found.acting
-    assert not {"look", "size", "Made"} & found.acting
-    assert {"current", "size"} <= found.properties
-    assert not movable("def g(x):\n    a = x.skip()\n    b = x.skip()\n", found)
-    assert movable("def g(x):\n    a = x.look()\n    b = x.look()\n", found)
-    assert not movable("def g(x):\n    a = x.current\n    b = x.current\n", found)
-    assert movable("def g(x):\n    a = x.size\n    b = x.size\n", found)
-    assert not movable("def g(x):\n    a = Registered(x)\n    b = Registered(x)\n", found)
-    assert movable("def g(x):\n    a = Made(x)\n    b = Made(x)\n", found)
+    package = summary([ast.parse(PACKAGE)])
+    assert {"_advance", "skip", "current", "Registered"} <= package.acting
+    assert not {"look", "size", "Made"} & package.acting
+    assert {"current", "size"} <= package.properties
+    assert not movable("def g(x):\n    a = x.skip()\n    b = x.skip()\n", package)
+    assert movable("def g(x):\n    a = x.look()\n    b = x.look()\n", package)
+    assert not movable("def g(x):\n    a = x.current\n    b = x.current\n", package)
+    assert movable("def g(x):\n    a = x.size\n    b = x.size\n", package)
+    assert not movable("def g(x):\n    a = Registered(x)\n    b = Registered(x)\n", package)
+    assert movable("def g(x):\n    a = Made(x)\n    b = Made(x)\n", package)
 
 
 # ── what each kind of function does ──────────────────────────────────────────────────────────────────────
@@ -167,8 +167,8 @@ def test_what_calls_something_that_acts_acts(text: str, acting: str) -> None:
 
 
 def test_a_package_is_all_of_its_files() -> None:
-    found = summary([ast.parse("def f(a): return g(a)"), ast.parse("def g(a): a.x = 1")])
-    assert found == PackageSummary(frozenset({"f", "g"}))
+    package = summary([ast.parse("def f(a): return g(a)"), ast.parse("def g(a): a.x = 1")])
+    assert package == PackageSummary(frozenset({"f", "g"}))
 
 
 PROPERTIES = {
@@ -276,9 +276,9 @@ WITH_PACKAGE = {
 }
 WITH_SETTERS = {"x.a = 1; x.b = 1": False, "x.a = 1; b = x": False, "x.a = 1; y.b = 1": False}
 CASES = [
-    *((text, NO_PACKAGE, found) for text, found in PAIRS.items()),
-    *((text, KNOWN, found) for text, found in WITH_PACKAGE.items()),
-    *((text, STRICT, found) for text, found in WITH_SETTERS.items()),
+    *((text, NO_PACKAGE, expected) for text, expected in PAIRS.items()),
+    *((text, KNOWN, expected) for text, expected in WITH_PACKAGE.items()),
+    *((text, STRICT, expected) for text, expected in WITH_SETTERS.items()),
 ]
 
 
@@ -291,7 +291,7 @@ def test_which_statements_may_change_places(body: str, package: PackageSummary, 
 def apart(body: str, package: PackageSummary = NO_PACKAGE) -> bool:
     """Whether the last two statements of a block do not depend on each other."""
     program = analyse(dedent(body), dependence="confirmed", package=package)
-    block = max(program.blocks, key=lambda one: len(one.predecessors))
+    block = max(program.blocks, key=lambda block: len(block.predecessors))
     last = len(block.predecessors) - 1
     return not block.predecessors[last] >> (last - 1) & 1
 

@@ -16,7 +16,7 @@ def views(source: str) -> dict[str, str]:
 
 
 def test_every_way_to_bind_a_name_has_its_view() -> None:
-    found = views("""\
+    by_name = views("""\
 def f(a, *b, c=g, **d):
     import os.path, json as j
     from m import n, p as q
@@ -32,7 +32,7 @@ def f(a, *b, c=g, **d):
     class C: member = 1
     for v in x: del y
 """)
-    assert found == {
+    assert by_name == {
         "f": "outer", "a": "parameter", "b": "parameter", "c": "parameter", "g": "outer", "d": "parameter",
         "os": "import", "j": "import alias", "n": "import", "q": "import alias", "x": "local", "y": "local",
         "z": "comprehension", "w": "walrus", "open": "outer", "h": "local", "E": "outer", "e": "except",
@@ -52,10 +52,10 @@ def test_type_parameters_are_bound_around_the_function() -> None:
     scopes = resolve(
         "def f[T: int, *U, **V](a: T) -> U:\n    type L[W] = list[W]\n    b: T = a\n    return b\n"
     )
-    found = {binding.name: binding for binding in scopes.bindings}
-    assert [found[name].view for name in "TUVW"] == ["type parameter"] * 4
-    assert len(found["T"].occurrences) == 3
-    assert all(found[name].located for name in "TUVWab")
+    by_name = {binding.name: binding for binding in scopes.bindings}
+    assert [by_name[name].view for name in "TUVW"] == ["type parameter"] * 4
+    assert len(by_name["T"].occurrences) == 3
+    assert all(by_name[name].located for name in "TUVWab")
 
 
 @pytest.mark.parametrize("text", ["x = 1", "def f(): pass\nx = 1", "", "class C: pass", "lambda: 0"])
@@ -85,8 +85,8 @@ def test_every_occurrence_shows_the_name() -> None:
 
 @pytest.mark.slow
 def test_nearly_every_occurrence_is_found() -> None:
-    found = Counter(binding.located for source in sample(500) for binding in resolve(source).bindings)
-    assert found[False] == 0
+    counts = Counter(binding.located for source in sample(500) for binding in resolve(source).bindings)
+    assert counts[False] == 0
 
 
 @pytest.mark.slow
@@ -110,7 +110,7 @@ def test_scopes_agree_with_the_interpreter() -> None:
 
 
 def their_scopes(table: symtable.SymbolTable) -> list[tuple[object, ...]]:
-    found: list[tuple[object, ...]] = []
+    rows: list[tuple[object, ...]] = []
     for child in table.get_children():
         if child.get_type() in {"function", "class"} and child.get_name() != "__annotate__":
             local, parameters, free, outer = set(), set(), set(), set()
@@ -126,13 +126,13 @@ def their_scopes(table: symtable.SymbolTable) -> list[tuple[object, ...]]:
                     free.add(name)
                 elif symbol.is_referenced() or symbol.is_declared_global():
                     outer.add(name)
-            found.append((frozenset(local), frozenset(parameters), frozenset(free), frozenset(outer)))
-        found += their_scopes(child)
-    return found
+            rows.append((frozenset(local), frozenset(parameters), frozenset(free), frozenset(outer)))
+        rows += their_scopes(child)
+    return rows
 
 
 def our_scopes(scopes: PythonScopes) -> list[tuple[object, ...]]:
-    found: list[tuple[object, ...]] = []
+    rows: list[tuple[object, ...]] = []
     for scope in scopes.scopes:
         if scope.kind in {"outer", "type parameters"}:
             continue
@@ -148,8 +148,8 @@ def our_scopes(scopes: PythonScopes) -> list[tuple[object, ...]]:
             elif binding.scope != scope.number and scope.number in needing(scopes, binding.number):
                 (outer if binding.scope == OUTER else free).add(binding.name)
         parameters = {name for name in parameters if "__" not in name}
-        found.append((frozenset(local), frozenset(parameters), frozenset(free), frozenset(outer)))
-    return found
+        rows.append((frozenset(local), frozenset(parameters), frozenset(free), frozenset(outer)))
+    return rows
 
 
 def own_parameters(node: ast.AST) -> set[str]:
@@ -157,20 +157,20 @@ def own_parameters(node: ast.AST) -> set[str]:
         return set()
     held = node.args
     listed = [*held.posonlyargs, *held.args, *held.kwonlyargs, held.vararg, held.kwarg]
-    return {one.arg for one in listed if one is not None}
+    return {parameter.arg for parameter in listed if parameter is not None}
 
 
 def needing(scopes: PythonScopes, number: int) -> set[int]:
     """The scopes that mention a name, and those between them and its owner, which pass a cell on."""
     binding = scopes.bindings[number]
-    found: set[int] = set()
+    numbers: set[int] = set()
     for place in binding.occurrences:
         here = place.scope
-        found.add(here)
+        numbers.add(here)
         while binding.scope != OUTER and here not in {binding.scope, OUTER}:
-            found.add(here)
+            numbers.add(here)
             here = scopes.scopes[here].parent
-    return found
+    return numbers
 
 
 # An indented function under a line that stands for what is around it

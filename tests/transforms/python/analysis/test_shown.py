@@ -195,8 +195,8 @@ def test_a_text_shows_this_and_nothing_else(text: str, found: str) -> None:
 
 
 def test_a_file_that_cannot_be_parsed_shows_what_it_binds() -> None:
-    found = looks_around("def f(:\n    len = 1\nclass C:\n    @property\n")
-    assert found == ShownLooks(rebound=found.rebound)
+    looks = looks_around("def f(:\n    len = 1\nclass C:\n    @property\n")
+    assert looks == ShownLooks(rebound=looks.rebound)
     assert looks_around("x = 1\ndel x\n").removed == {"x"}
 
 

@@ -135,11 +135,11 @@ def test_a_method_of_a_text_takes_so_many_texts_and_gives_its_type(name: str) ->
         raised = False
         for receiver, *given in itertools.product(TEXTS, *[TEXTS] * count):
             try:
-                found = getattr(receiver, name)(*given)
+                answer = getattr(receiver, name)(*given)
             except (TypeError, ValueError):
                 raised = True
                 break
-            assert type(found).__name__ == STR_METHODS[name]
+            assert type(answer).__name__ == STR_METHODS[name]
         if not raised:
             never.add(count)
     assert never == STR_ARGUMENTS.get(name, {0})
@@ -158,20 +158,20 @@ class _Index:
 
 def converted(receiver: object, name: str) -> tuple[set[int], int]:
     """The arguments that a method asks for a number, and how many it takes."""
-    found, most = set(), 0
+    places, most = set(), 0
     for count in range(1, 5):
         for place, others in itertools.product(range(count), itertools.product(("a", 1), repeat=count - 1)):
             asked = _Index()
             with contextlib.suppress(TypeError, ValueError, LookupError):
                 getattr(receiver, name)(*others[:place], asked, *others[place:])
             if asked.asked:
-                found.add(place)
+                places.add(place)
         for given in itertools.product(("a", 1), repeat=count):
             with contextlib.suppress(TypeError):
                 with contextlib.suppress(ValueError, LookupError):
                     getattr(receiver, name)(*given)
                 most = count
-    return found, most
+    return places, most
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def converted(receiver: object, name: str) -> tuple[set[int], int]:
 def test_the_arguments_that_are_indices_are_converted(kind: str, name: str) -> None:
     receiver: object = {"str": "ab", "list": [5], "dict": {}, "set": set()}[kind]
     place = knowledge.INDICES.get((kind, name), slice(0))
-    found, most = converted(receiver, name)
-    assert found == {*range(most)[place]}
+    places, most = converted(receiver, name)
+    assert places == {*range(most)[place]}
 
 
 # ── builtins ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -212,18 +212,18 @@ Of `max` and `min` the type is that of the arguments. All that make an empty val
 
 def certain() -> dict[str, str | None]:
     """The calls of `CERTAIN` with the types of their results."""
-    found: dict[str, str | None] = {f"{name}()": name for name in knowledge.EMPTY_CALLS} | {"object()": None}
+    types: dict[str, str | None] = {f"{name}()": name for name in knowledge.EMPTY_CALLS} | {"object()": None}
     kinds = {"i": "int", "f": "float", "k": "str"}
     for name, (kind, given) in CERTAIN.items():
         for arguments in given.split():
             call = f"{name}({arguments.replace(',', ', ')})"
-            found[call] = kinds[arguments[0]] if kind == "" else kind
-    return found | {"abs(f)": "float"}
+            types[call] = kinds[arguments[0]] if kind == "" else kind
+    return types | {"abs(f)": "float"}
 
 
 def grid(name: str) -> Iterator[tuple[str, Sequence[str]]]:
     """The calls of a builtin with none, one and two variables."""
-    for arguments in ((), *((one,) for one in ONE), *itertools.product(TWO, repeat=2)):
+    for arguments in ((), *((argument,) for argument in ONE), *itertools.product(TWO, repeat=2)):
         yield f"{name}({', '.join(arguments)})", list(dict.fromkeys(arguments))
 
 
@@ -235,7 +235,7 @@ def test_super_without_arguments_only_reads_a_class_and_a_parameter() -> None:
 def test_the_calls_that_certainly_do_nothing_else() -> None:
     """No more, and no less."""
     beliefs = {call: believed(call) for name in CALLED for call, _ in grid(name)}
-    assert {call: one.kind for call, one in beliefs.items() if not one.flags} == certain()
+    assert {call: belief.kind for call, belief in beliefs.items() if not belief.flags} == certain()
 
 
 SLOW: Final = {"pow", "round"}
@@ -247,11 +247,11 @@ def test_a_builtin_gives_what_the_analysis_says(name: str) -> None:
     for call, names in grid(name):
         belief, code = believed(call), compiled(call)
         for makers in itertools.islice(choices(name, names), 12):
-            values = {one: maker() for one, maker in zip(names, makers, strict=True)}
+            values = {name: maker() for name, maker in zip(names, makers, strict=True)}
             if name in SLOW and any(isinstance(value, int) and abs(value) > 9 for value in values.values()):
                 continue
-            found = list(unclaimed(name, belief, run(code, values, belief.owned)))
-            assert not found, (call, found)
+            faults = list(unclaimed(name, belief, run(code, values, belief.owned)))
+            assert not faults, (call, faults)
 
 
 FUNCTIONS: Final = [
@@ -334,10 +334,12 @@ def takes(callee: Callable[..., object], keyword: str, *arguments: object) -> bo
 @pytest.mark.parametrize("name", sorted(knowledge.EXCEPTIONS))
 def test_the_keywords_of_exceptions(name: str) -> None:
     made = getattr(builtins, name)
-    assert {one for one in KEYWORDS if takes(made, one)} == knowledge.EXCEPTION_KEYWORDS.get(name, set())
+    assert {keyword for keyword in KEYWORDS if takes(made, keyword)} == knowledge.EXCEPTION_KEYWORDS.get(
+        name, set()
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in knowledge.CONSUMING if name != "dict"])
 def test_the_keywords_of_what_consumes(name: str) -> None:
-    found = {one for one in KEYWORDS if takes(getattr(builtins, name), one, [1])}
-    assert found == knowledge.CONSUMING_KEYWORDS.get(name, set())
+    keywords = {keyword for keyword in KEYWORDS if takes(getattr(builtins, name), keyword, [1])}
+    assert keywords == knowledge.CONSUMING_KEYWORDS.get(name, set())

@@ -101,8 +101,8 @@ def test_a_mixture_with_an_assumption_says_so() -> None:
     sample = Sample(id="s", language="python", source=text, label=None, origin=Origin(path="", line=1))
     mixed = transform_for("mixed/order+assumed", "python")
     evidence = {
-        frozenset(move.transform for move in one.moves) >= {"reorder-any-keywords"}: one.evidence
-        for one in perturb_one(sample, mixed, variants=6, seed=1)
-        if isinstance(one, Perturbed)
+        frozenset(move.transform for move in variant.moves) >= {"reorder-any-keywords"}: variant.evidence
+        for variant in perturb_one(sample, mixed, variants=6, seed=1)
+        if isinstance(variant, Perturbed)
     }
     assert evidence == {True: "analysis (assumed)", False: "analysis"}

@@ -33,8 +33,8 @@ class _Normal(ast.NodeTransformer):
         return node
 
 
-def _each(one: Callable[[ast.stmt], ast.stmt]) -> Callable[[Block], Block]:
-    return lambda block: [one(node) for node in block]
+def _each(change: Callable[[ast.stmt], ast.stmt]) -> Callable[[Block], Block]:
+    return lambda block: [change(node) for node in block]
 
 
 def _same(block: Block) -> Block:
@@ -68,13 +68,13 @@ def _leaves(block: Block) -> bool:
 
 def _early(block: Block) -> Block:
     """No `else` behind a branch that leaves, and nothing behind what leaves."""
-    found: Block = []
+    nodes: Block = []
     for node in block:
-        found.append(node)
+        nodes.append(node)
         if isinstance(node, ast.If) and node.orelse and _leaves(node.body):
             rest, node.orelse = node.orelse, []
-            found += _early(rest)
-    return found
+            nodes += _early(rest)
+    return nodes
 
 
 def _spread(node: ast.stmt) -> ast.stmt:
@@ -83,8 +83,8 @@ def _spread(node: ast.stmt) -> ast.stmt:
         return node
     value, branches = node.value, []
     for part in (value.body, value.orelse):
-        one = ast.Return(part) if isinstance(node, ast.Return) else ast.Assign(node.targets, part)
-        branches.append([_spread(one)])
+        leaf = ast.Return(part) if isinstance(node, ast.Return) else ast.Assign(node.targets, part)
+        branches.append([_spread(leaf)])
     return ast.If(test=value.test, body=branches[0], orelse=branches[1])
 
 
@@ -149,12 +149,12 @@ def _dumped(block: Sequence[ast.stmt]) -> list[str]:
 
 def _counted(block: Block) -> Block:
     """`for` over a range of three arguments, or over a sequence, instead of `while` with a counter."""
-    found: Block = []
+    nodes: Block = []
     for node in block:
         match node:
             case ast.For(iter=ast.Call(func=ast.Name(id="range") as func, args=args, keywords=[])):
                 node.iter = ast.Call(func=func, args=_three(args), keywords=[])
-                found.append(node)
+                nodes.append(node)
             case ast.While(
                 test=ast.Compare(left=ast.Name(id=counter), ops=[op], comparators=[limit]),
                 body=[
@@ -162,12 +162,12 @@ def _counted(block: Block) -> Block:
                     ast.AugAssign(target=ast.Name(id=advanced), op=sign, value=stride),
                     *body,
                 ],
-            ) if found and advanced == counter:
-                over = _over(found, counter, limit, value, isinstance(op, ast.Gt), sign, stride)
-                found.append(ast.For(target, over, body or [ast.Pass()], node.orelse) if over else node)
+            ) if nodes and advanced == counter:
+                over = _over(nodes, counter, limit, value, isinstance(op, ast.Gt), sign, stride)
+                nodes.append(ast.For(target, over, body or [ast.Pass()], node.orelse) if over else node)
             case _:
-                found.append(node)
-    return found
+                nodes.append(node)
+    return nodes
 
 
 def _three(args: list[ast.expr]) -> list[ast.expr]:

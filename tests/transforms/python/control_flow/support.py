@@ -22,12 +22,12 @@ def logged(rule: PythonRule, text: str, *, runs: int = 24) -> int:
     """Run the body of a function of `a`, `b` and `c` and every variant on objects that answer by chance and
     log each question; how many variants there were."""
     source = "def f(a, b, c):\n" + textwrap.indent(text, "    ")
-    found = variants(rule, source)
+    texts = variants(rule, source)
     everything = outcome(rule, source)
     if isinstance(everything, Perturbed):
-        found.add(everything.source)
+        texts.add(everything.source)
     for seed in range(runs):
         expected = behaviour(source, seed)
-        for variant in found:
+        for variant in texts:
             assert behaviour(variant, seed) == expected, variant
-    return len(found)
+    return len(texts)

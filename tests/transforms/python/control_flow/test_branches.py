@@ -227,10 +227,10 @@ def test_conditions_are_asked_once_and_in_the_same_order(rule: PythonRule) -> No
 @pytest.mark.parametrize("rule", [INVERT_IF, NEST_ELIF])
 def test_tabs_and_other_line_ends(rule: PythonRule) -> None:
     source = "def f(a):\r\n\tif a:  # one\r\n\t\treturn 1\r\n\telif a == 0:\r\n\t\treturn 2\r\n\treturn 3\r\n"
-    found = outcome(rule, source)
-    assert isinstance(found, Perturbed)
-    assert "\r\n\t\t" in found.source
-    assert found.source.count("\n") == found.source.count("\r\n")
+    edit = outcome(rule, source)
+    assert isinstance(edit, Perturbed)
+    assert "\r\n\t\t" in edit.source
+    assert edit.source.count("\n") == edit.source.count("\r\n")
     assert agrees(rule, source, "f(0)", "f(1)", "f('')")
 
 
@@ -242,10 +242,10 @@ def test_more_branches_than_python_reads_levels(rule: PythonRule, word: str) -> 
     lines = [f"{word if number else 'if'} a == {number}: return {number}" for number in range(120)]
     source = function("\n".join([*lines, "return b"]))
     assert branches.DEEP in reasons(rule, source) or rule is ELSE_TO_RETURN
-    found = outcome(rule, source)
-    assert isinstance(found, Perturbed)
+    edit = outcome(rule, source)
+    assert isinstance(edit, Perturbed)
     for call in ("f(0, 5)", "f(70, 5)", "f(119, 5)", "f(120, 5)"):
-        assert run(found.source, call) == run(source, call)
+        assert run(edit.source, call) == run(source, call)
 
 
 def test_the_line_that_stands_for_what_is_around_a_function_stays() -> None:

@@ -26,26 +26,26 @@ ITERATED = (
 
 def seen(source: str, *arguments: object) -> list[object]:
     """What `f` does with each argument: its result, what it prints, or its error."""
-    found: list[object] = []
+    events: list[object] = []
     for argument in arguments:
-        names: dict[str, object] = {"print": lambda *told: found.append(told)}
+        names: dict[str, object] = {"print": lambda *printed: events.append(printed)}
         try:
             exec(source, names)
-            found.append(names["f"](argument))
+            events.append(names["f"](argument))
         except Exception as error:
-            found.append(type(error).__name__)
-    return found
+            events.append(type(error).__name__)
+    return events
 
 
 def edits(source: str, name: str) -> set[str]:
     """All texts that a control makes of a function."""
-    found = set()
+    texts = set()
     for seed in range(12):
         try:
-            found.add(codeaudit.transform(source, name, seed=seed))
+            texts.add(codeaudit.transform(source, name, seed=seed))
         except codeaudit.NotApplied:
             break
-    return found
+    return texts
 
 
 @pytest.mark.slow

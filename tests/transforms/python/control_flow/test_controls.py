@@ -82,9 +82,9 @@ def test_every_variant_does_something_else(case: str) -> None:
 
 def test_one_place_only() -> None:
     source = function("if a: a = 0\nif b: b = 0\nif a: return b")
-    found = outcome(IF_INVERTED_WRONG, source)
-    assert isinstance(found, Perturbed)
-    assert len(found.moves) == 1
+    edit = outcome(IF_INVERTED_WRONG, source)
+    assert isinstance(edit, Perturbed)
+    assert len(edit.moves) == 1
 
 
 @pytest.mark.parametrize(

@@ -135,8 +135,8 @@ def test_a_number_that_may_be_told_from_an_equal_one(text: str) -> None:
 )
 def test_a_file_that_may_tell_numbers_apart(around: str, reason: set[str]) -> None:
     text = function("for i in range(1000, 1002): same(i, a)")
-    found = FOR_TO_WHILE.within(around + text).propose(text, Random(0))
-    assert (found == Refused(loops.SEEN)) == bool(reason)
+    proposal = FOR_TO_WHILE.within(around + text).propose(text, Random(0))
+    assert (proposal == Refused(loops.SEEN)) == bool(reason)
 
 
 @pytest.mark.parametrize(
@@ -202,9 +202,9 @@ NOT_COUNTED: dict[str, tuple[str, str]] = {
 def test_loops_that_are_not_counted(case: str) -> None:
     text, reason = NOT_COUNTED[case]
     source = function(text)
-    found = reasons(FOR_TO_WHILE, source)
-    assert found  # the type of a list that is bound again may be known, or not
-    assert found <= {reason, loops.REBOUND}
+    refusals = reasons(FOR_TO_WHILE, source)
+    assert refusals  # the type of a list that is bound again may be known, or not
+    assert refusals <= {reason, loops.REBOUND}
     assert untouched(FOR_TO_WHILE, source)
 
 
@@ -241,9 +241,9 @@ def test_an_asynchronous_loop_is_none_of_these() -> None:
 
 def test_new_names_are_nowhere_in_the_text() -> None:
     source = function("for i in range(len(a)):\n    for j in range(len(b)): pass\nreturn i")
-    found = outcome(FOR_TO_WHILE, source)
-    assert isinstance(found, Perturbed)
-    new = _words(found.source) - _words(source) - {"while"}
+    edit = outcome(FOR_TO_WHILE, source)
+    assert isinstance(edit, Perturbed)
+    new = _words(edit.source) - _words(source) - {"while"}
     assert len(new) == 4
     for name in new:
         again = outcome(FOR_TO_WHILE, source.replace("return i", f"return '{name}'"))

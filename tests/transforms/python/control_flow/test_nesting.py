@@ -118,9 +118,9 @@ def test_before_and_after(case: str) -> None:
     rule, before, after = BEFORE_AFTER[case]
     source = MANAGERS + function(before)
     assert variants(rule, source) == {MANAGERS + function(text) for text in after}
-    for one in ("M('a')", "M('a', True)", "M('a', fails='enter')", "M('a', True, 'exit')"):
+    for manager in ("M('a')", "M('a', True)", "M('a', fails='enter')", "M('a', True, 'exit')"):
         for other in ("M('b')", "M('b', True)", "M('b', fails='enter')", "M('b', fails='exit')"):
-            assert agrees(rule, source, f"drive({one}, {other})")
+            assert agrees(rule, source, f"drive({manager}, {other})")
 
 
 @pytest.mark.parametrize(

@@ -59,14 +59,14 @@ def _rule(name: str) -> PythonRule:
 def _functions(name: str) -> list[str]:
     """Functions of the standard library with something to do for a rule."""
     word = WORDS.get(name, "else:")
-    found = [source for source in stdlib.functions() if re.search(word, source)]
-    chosen = filter(_compiles, found[:: max(1, len(found) // FUNCTIONS)])
+    sources = [source for source in stdlib.functions() if re.search(word, source)]
+    chosen = filter(_compiles, sources[:: max(1, len(sources) // FUNCTIONS)])
     return [_prepared(name, source) for source in chosen]
 
 
 def _prepared(name: str, source: str) -> str:
-    found = outcome(_rule(AFTER[name]), source) if name in AFTER else None
-    return found.source if isinstance(found, Perturbed) else source
+    edit = outcome(_rule(AFTER[name]), source) if name in AFTER else None
+    return edit.source if isinstance(edit, Perturbed) else source
 
 
 def _compiles(source: str) -> bool:
@@ -87,16 +87,16 @@ def test_the_normal_form_is_equal_and_nothing_is_lost(name: str) -> None:
         nothing = rule.apply(source, ())
         assert isinstance(nothing, Rewritten)
         assert nothing.source == source
-        found = outcome(rule, source)
-        if not isinstance(found, Perturbed):
-            assert found.reason != "result does not compile", source
+        edit = outcome(rule, source)
+        if not isinstance(edit, Perturbed):
+            assert edit.reason != "result does not compile", source
             continue
         applied += 1
-        assert ast.dump(ast.parse(found.source)) != ast.dump(ast.parse(source)) or name.endswith("elif")
-        assert normal(found.source, name) == normal(source, name), found.source
+        assert ast.dump(ast.parse(edit.source)) != ast.dump(ast.parse(source)) or name.endswith("elif")
+        assert normal(edit.source, name) == normal(source, name), edit.source
         for kind in (tokenize.COMMENT, tokenize.STRING):
-            before, after = _tokens(source, kind), _tokens(found.source, kind)
-            assert before == after or (name in REPEATING and not before - after), found.source
+            before, after = _tokens(source, kind), _tokens(edit.source, kind)
+            assert before == after or (name in REPEATING and not before - after), edit.source
     assert applied
 
 
@@ -105,16 +105,16 @@ def test_the_normal_form_is_equal_and_nothing_is_lost(name: str) -> None:
 @pytest.mark.parametrize("name", CONTROLS)
 def test_a_control_leaves_valid_code_of_another_form(name: str) -> None:
     rule = _rule(name)
-    twins = [one for one, entry in control_flow.FAMILY.transforms.items() if entry.twin == name]
+    twins = [other for other, entry in control_flow.FAMILY.transforms.items() if entry.twin == name]
     applied = 0
     for source in _functions(name)[::2]:
-        found = outcome(rule, source)
-        if not isinstance(found, Perturbed):
-            assert found.reason != "result does not compile", source
+        edit = outcome(rule, source)
+        if not isinstance(edit, Perturbed):
+            assert edit.reason != "result does not compile", source
             continue
         applied += 1
         for twin in twins:
-            assert normal(found.source, twin) != normal(source, twin)
+            assert normal(edit.source, twin) != normal(source, twin)
     assert applied
 
 
@@ -128,11 +128,11 @@ def test_random_programs_do_the_same_to_objects_that_log_everything(name: str) -
         warnings.simplefilter("ignore")
         for number in range(PROGRAMS):
             source = _prepared(name, program(Random(f"control flow {number}")))
-            found = outcome(rule, source, seed=number)
-            if isinstance(found, Perturbed):
+            edit = outcome(rule, source, seed=number)
+            if isinstance(edit, Perturbed):
                 applied += 1
                 for seed in range(3):
-                    assert behaviour(found.source, seed) == behaviour(source, seed), found.source
+                    assert behaviour(edit.source, seed) == behaviour(source, seed), edit.source
     assert applied
 
 
@@ -144,9 +144,9 @@ def test_all_rules_after_one_another() -> None:
             rng = Random(f"all rules {number}")
             source = text = program(rng)
             for name in rng.sample(PRESERVING, len(PRESERVING)):
-                found = outcome(_rule(name), text, seed=number)
-                if isinstance(found, Perturbed):
-                    text = found.source
+                edit = outcome(_rule(name), text, seed=number)
+                if isinstance(edit, Perturbed):
+                    text = edit.source
             for seed in range(3):
                 assert behaviour(text, seed) == behaviour(source, seed), text
 

@@ -14,9 +14,9 @@ SOURCE = "def f(a):\n    b = a + 1\n    print(b)\n    return b * 2\n"
 
 def test_each_control_changes_what_is_seen() -> None:
     for rule, count in ((LIVE_ASSIGNMENT, 3), (REACHABLE_BRANCH, 3), (EARLY_RETURN, 3)):
-        found = variants(rule, SOURCE)
-        assert len(found) == count
-        for text in found:
+        texts = variants(rule, SOURCE)
+        assert len(texts) == count
+        for text in texts:
             assert run(text, "f(1)") != run(SOURCE, "f(1)")
 
 

@@ -42,9 +42,9 @@ def test_the_last_elif_gets_it() -> None:
 
 def test_all_at_once() -> None:
     source = "def f(a):\n    if a:\n        for b in a:\n            while b:\n                b -= 1\n"
-    found = outcome(ELSE_PASS, source)
-    assert isinstance(found, Perturbed)
-    assert found.source == source + (
+    edit = outcome(ELSE_PASS, source)
+    assert isinstance(edit, Perturbed)
+    assert edit.source == source + (
         "            else:\n                pass\n        else:\n            pass\n    else:\n        pass\n"
     )
 
@@ -63,9 +63,9 @@ BEHIND = {
 
 @pytest.mark.parametrize("source", BEHIND)
 def test_behind_a_statement_that_leaves(source: str) -> None:
-    found = variants(AFTER_RETURN, source)
-    assert len(found) >= 3
-    for text in found:
+    texts = variants(AFTER_RETURN, source)
+    assert len(texts) >= 3
+    for text in texts:
         old, new = source.split("\n"), text.split("\n")
         assert len(new) == len(old) + 1
         at = next(number for number, line in enumerate(old) if line != new[number])
@@ -97,9 +97,9 @@ def test_lines_that_are_shared() -> None:
 )
 def test_no_return_where_none_may_stand(source: str) -> None:
     for number in range(9):  # what is inserted depends on the text
-        found = variants(AFTER_RETURN, f"# {number}\n{source}")
-        assert len(found) == 3
-        assert not any("return" in text for text in found)
+        texts = variants(AFTER_RETURN, f"# {number}\n{source}")
+        assert len(texts) == 3
+        assert not any("return" in text for text in texts)
 
 
 def test_generators() -> None:

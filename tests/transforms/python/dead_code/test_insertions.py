@@ -37,23 +37,23 @@ def f(values):
 
 def inserted(rule: PythonRule, source: str) -> list[list[str]]:
     """Of each variant the new lines, each with the number of the line before which it stands."""
-    found = []
+    groups = []
     for text in sorted(variants(rule, source)):
         old, new = source.split("\n"), text.split("\n")
         at = next((number for number, line in enumerate(old) if line != new[number]), len(old))
         count = len(new) - len(old)
         assert new[:at] + new[at + count :] == old
-        found.append([f"{at}:{line}" for line in new[at : at + count]])
-    return found
+        groups.append([f"{at}:{line}" for line in new[at : at + count]])
+    return groups
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_places(rule: PythonRule) -> None:
-    found = inserted(rule, MEAN)
-    assert {lines[0].split(":")[0] for lines in found} == {"2", "3", "5", "6", "7", "8"} - (
-        {"2"} if rule is DEAD_STORES and not any(one[0].startswith("2:") for one in found) else set()
+    groups = inserted(rule, MEAN)
+    assert {lines[0].split(":")[0] for lines in groups} == {"2", "3", "5", "6", "7", "8"} - (
+        {"2"} if rule is DEAD_STORES and not any(lines[0].startswith("2:") for lines in groups) else set()
     )
-    for lines in found:
+    for lines in groups:
         at, text = lines[0].split(":", 1)
         depth = {"2": 4, "3": 4, "5": 8, "6": 12, "7": 8, "8": 4}[at]
         assert len(text) - len(text.lstrip()) == depth
@@ -76,9 +76,9 @@ def test_what_is_inserted() -> None:
 def test_new_names_occur_nowhere_else(rule: PythonRule) -> None:
     source = MEAN.replace("# Add them up.", "# result, value, data, index, count, temp")
     words = set(re.findall(r"\w+", source)) | {"if", "while", "pass", "False", "True", "None", "not", "is"}
-    found = variants(rule, source)
-    assert found
-    for text in found:
+    texts = variants(rule, source)
+    assert texts
+    for text in texts:
         new = {word for word in re.findall(r"\w+", text) if word not in words and not word[0].isdigit()}
         assert len(new) <= 1
 
@@ -118,8 +118,8 @@ SURROUNDINGS: dict[str, str] = {
 def test_nothing_changes(case: str, rule: PythonRule) -> None:
     source = SURROUNDINGS[case]
     agrees(rule, source, "f(0)", "f(1)", "f(2)", "f(None)", "f.__doc__")
-    found = outcome(rule, source)
-    assert isinstance(found, Perturbed) or "compile" not in found.reason
+    edit = outcome(rule, source)
+    assert isinstance(edit, Perturbed) or "compile" not in edit.reason
 
 
 def test_types_of_a_function_stay_below_its_header() -> None:

@@ -32,13 +32,13 @@ def test_ordinary_code_compiles_and_keeps_every_line(name: str) -> None:
         nothing = rule.apply(source, ())
         assert isinstance(nothing, Rewritten)
         assert nothing.source == source
-        found = outcome(rule, source)
-        if not isinstance(found, Perturbed):
-            assert found.reason != "result does not compile", source
+        edit = outcome(rule, source)
+        if not isinstance(edit, Perturbed):
+            assert edit.reason != "result does not compile", source
             continue
         applied += 1
-        assert not Counter(source.split("\n")) - Counter(found.source.split("\n"))
-        assert _comments(found.source) == _comments(source)
+        assert not Counter(source.split("\n")) - Counter(edit.source.split("\n"))
+        assert _comments(edit.source) == _comments(source)
     assert applied > 50
 
 
@@ -51,11 +51,11 @@ def test_random_programs_do_the_same(name: str) -> None:
     applied = 0
     for number in range(25):
         source = program(Random(number))
-        found = outcome(rule, source, seed=number)
-        if isinstance(found, Perturbed):
+        edit = outcome(rule, source, seed=number)
+        if isinstance(edit, Perturbed):
             applied += 1
             for seed in range(1, 4):
-                assert _watched(found.source, seed) == _watched(source, seed), found.source
+                assert _watched(edit.source, seed) == _watched(source, seed), edit.source
     assert applied > 15
 
 
@@ -68,10 +68,10 @@ def test_controls_change_random_programs(name: str) -> None:
     changed = applied = 0
     for number in range(24):
         source = program(Random(number))
-        found = outcome(control, source, seed=number)
-        if isinstance(found, Perturbed):
+        edit = outcome(control, source, seed=number)
+        if isinstance(edit, Perturbed):
             applied += 1
-            changed += any(_watched(found.source, seed) != _watched(source, seed) for seed in range(1, 7))
+            changed += any(_watched(edit.source, seed) != _watched(source, seed) for seed in range(1, 7))
     assert applied > 20
     assert changed > applied / 4
 

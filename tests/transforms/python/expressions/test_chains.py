@@ -55,9 +55,9 @@ def test_merged(text: str) -> None:
 
 
 def test_three_become_one() -> None:
-    found = outcome(MERGE_COMPARISONS, value("1 < n and n < m and m < 7"))
-    assert isinstance(found, Perturbed)
-    assert found.source == value("1 < n < m < 7")
+    edit = outcome(MERGE_COMPARISONS, value("1 < n and n < m and m < 7"))
+    assert isinstance(edit, Perturbed)
+    assert edit.source == value("1 < n < m < 7")
     assert same(MERGE_COMPARISONS, value("1 < n and n < m and m < 7"))
 
 

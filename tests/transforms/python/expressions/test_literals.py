@@ -82,8 +82,8 @@ def test_a_set_asks_for_hashes() -> None:
 
 @pytest.mark.parametrize("text", ["n + m", "len(emit(t)) + 1", "n == m", "n % 3", "x < n", "p * n", "n / 2"])
 def test_adding_nothing(text: str) -> None:
-    found = variants(IDENTITY_ARITHMETIC, value(text))
-    assert len(found) == 4 * (2 if text in ("n + m", "n == m") else 1)
+    texts = variants(IDENTITY_ARITHMETIC, value(text))
+    assert len(texts) == 4 * (2 if text in ("n + m", "n == m") else 1)
     assert same(IDENTITY_ARITHMETIC, value(text))
 
 

@@ -75,8 +75,8 @@ def test_conditions(rule: PythonRule, text: str) -> None:
 @pytest.mark.parametrize(("rule", "text"), VALUES)
 def test_values(rule: PythonRule, text: str) -> None:
     source = value(text)
-    found = variants(rule, source)
-    assert {value(after) for after in VALUES[rule, text]} <= found
+    texts = variants(rule, source)
+    assert {value(after) for after in VALUES[rule, text]} <= texts
     assert same(rule, source)
 
 

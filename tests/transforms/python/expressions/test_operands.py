@@ -150,9 +150,9 @@ def test_two_truth_values_give_a_truth_value() -> None:
     ],
 )
 def test_the_wrong_comparison(text: str, after: set[str]) -> None:
-    assert variants(COMPARISON_FLIPPED_WRONG, value(text)) == {value(one) for one in after}
-    for one in after:
-        assert run(value(one), "f(1, 2)") != run(value(text), "f(1, 2)")
+    assert variants(COMPARISON_FLIPPED_WRONG, value(text)) == {value(form) for form in after}
+    for form in after:
+        assert run(value(form), "f(1, 2)") != run(value(text), "f(1, 2)")
 
 
 def test_operands_wrongly_swapped() -> None:

@@ -32,14 +32,14 @@ def test_ordinary_code_compiles_and_keeps_its_comments_and_texts(name: str) -> N
         nothing = rule.apply(source, ())
         assert isinstance(nothing, Rewritten)
         assert nothing.source == source
-        found = outcome(rule, source)
-        if not isinstance(found, Perturbed):
-            assert found.reason != "result does not compile", source
+        edit = outcome(rule, source)
+        if not isinstance(edit, Perturbed):
+            assert edit.reason != "result does not compile", source
             continue
         applied += 1
-        assert found.evidence == "analysis"
-        assert _kept(found.source) == _kept(source)
-        assert found.source.count("\n") == source.count("\n") or name == "merge-comparisons"
+        assert edit.evidence == "analysis"
+        assert _kept(edit.source) == _kept(source)
+        assert edit.source.count("\n") == source.count("\n") or name == "merge-comparisons"
     assert applied > 1 or name in RARE
 
 
@@ -51,11 +51,11 @@ def test_random_programs_do_the_same(name: str) -> None:
     applied = 0
     for number in [*range(20), 199]:
         source = program(Random(number))
-        found = outcome(rule, source, seed=number)
-        if isinstance(found, Perturbed):
+        edit = outcome(rule, source, seed=number)
+        if isinstance(edit, Perturbed):
             applied += 1
             for seed in range(1, 4):
-                assert watched(found.source, seed) == watched(source, seed), found.source
+                assert watched(edit.source, seed) == watched(source, seed), edit.source
     assert applied > 4
 
 
@@ -66,10 +66,10 @@ def test_controls_change_random_programs(name: str) -> None:
     control, changed, applied = _rule(name), 0, 0
     for number in range(24):
         source = program(Random(number))
-        found = outcome(control, source, seed=number)
-        if isinstance(found, Perturbed):
+        edit = outcome(control, source, seed=number)
+        if isinstance(edit, Perturbed):
             applied += 1
-            changed += any(watched(found.source, seed) != watched(source, seed) for seed in range(1, 7))
+            changed += any(watched(edit.source, seed) != watched(source, seed) for seed in range(1, 7))
     assert applied > 10
     assert changed > applied / 4
 

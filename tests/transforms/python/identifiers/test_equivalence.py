@@ -51,15 +51,15 @@ SCOPED = (
 def test_two_names_that_become_one_or_two_that_were_one_are_no_renaming(text: str) -> None:
     """Which scope owns a name changes with its spelling."""
     apart, swapped = resolve(text.format("x", "y")), resolve(text.format("y", "x"))
-    one = resolve(text.format("x", "x"))
+    merged = resolve(text.format("x", "x"))
     numbers = {binding.name: binding.number for binding in apart.bindings}
     assert is_renaming(apart, apart, {})
     assert is_renaming(apart, swapped, {numbers["x"]: "y", numbers["y"]: "x"})
     for names in ({}, {numbers["x"]: "y"}, {numbers["y"]: "x"}):
         assert not is_renaming(apart, swapped, names)
-    if one.slots != apart.slots:  # else `x` of the class and `x` of the function are two variables already
-        assert not is_renaming(apart, one, {numbers["y"]: "x"})
-        assert not any(is_renaming(one, apart, {binding.number: "y"}) for binding in one.bindings)
+    if merged.slots != apart.slots:  # else `x` of the class and `x` of the function are two variables already
+        assert not is_renaming(apart, merged, {numbers["y"]: "x"})
+        assert not any(is_renaming(merged, apart, {binding.number: "y"}) for binding in merged.bindings)
     for old, new in zip(apart.bindings, swapped.bindings, strict=True):
         assert (old.view, old.scope) == (new.view, new.scope)
 

@@ -17,15 +17,15 @@ from tests.support.stdlib import sample
 
 def merges(source: str) -> set[str]:
     """Every result over many draws."""
-    found = set()
+    texts = set()
     for seed in range(30):
         moves = RENAME_MERGING.propose(source, Random(seed))
         assert isinstance(moves, tuple), moves
         assert len(moves) == 1
         rewritten = RENAME_MERGING.apply(source, moves)
         assert isinstance(rewritten, Rewritten)
-        found.add(rewritten.source)
-    return found
+        texts.add(rewritten.source)
+    return texts
 
 
 def test_a_variable_takes_the_name_of_one_that_is_still_needed() -> None:

@@ -102,7 +102,7 @@ def compiled(source: str) -> CodeType | None:
 
 def instructions(code: CodeType, names: dict[object, str]) -> list[object]:
     """Every instruction with its argument by value; runs over cells are in no order, as `__closure__` is."""
-    found: list[object] = []
+    parts: list[object] = []
     cells: list[str] = []
     free = {names.get(name, name) for name in code.co_cellvars + code.co_freevars}
     for operation, held, is_variable in single_instructions(code):
@@ -110,10 +110,10 @@ def instructions(code: CodeType, names: dict[object, str]) -> list[object]:
         if name in free and operation in {"MAKE_CELL", "LOAD_CLOSURE", "LOAD_FAST"}:
             cells.append(str(name))
             continue
-        found += sorted(cells)
+        parts += sorted(cells)
         cells = []
-        found.append((operation, instructions(held, names) if isinstance(held, CodeType) else name))
-    return found
+        parts.append((operation, instructions(held, names) if isinstance(held, CodeType) else name))
+    return parts
 
 
 def single_instructions(code: CodeType) -> Iterator[tuple[str, Any, bool]]:
@@ -216,7 +216,7 @@ def test_canonical_names_do_not_depend_on_the_names() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "transform", [RENAME, RENAME_MERGING, RENAME_INNER_FUNCTIONS], ids=lambda one: one.name
+    "transform", [RENAME, RENAME_MERGING, RENAME_INNER_FUNCTIONS], ids=lambda transform: transform.name
 )
 def test_a_function_under_a_line_for_its_surroundings_is_treated_as_alone(transform: Transform) -> None:
     compared = 0

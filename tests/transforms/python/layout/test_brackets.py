@@ -84,9 +84,9 @@ EVERYWHERE: dict[str, tuple[PythonRule, str, str]] = {
 @pytest.mark.parametrize("case", EVERYWHERE)
 def test_every_site(case: str) -> None:
     rule, before, after = EVERYWHERE[case]
-    found = outcome(rule, before)
-    assert isinstance(found, Perturbed), found
-    assert found.source == after
+    edit = outcome(rule, before)
+    assert isinstance(edit, Perturbed), edit
+    assert edit.source == after
 
 
 NEEDED = [

@@ -56,10 +56,10 @@ KEPT = {
 @pytest.mark.parametrize("case", REMOVED)
 def test_removed(case: str) -> None:
     before, after = REMOVED[case]
-    found = outcome(REMOVE_COMMENTS, before)
-    assert isinstance(found, Perturbed), found
-    assert found.source == after
-    assert found.evidence == "compiled"
+    edit = outcome(REMOVE_COMMENTS, before)
+    assert isinstance(edit, Perturbed), edit
+    assert edit.source == after
+    assert edit.evidence == "compiled"
 
 
 @pytest.mark.parametrize("case", KEPT)
@@ -70,11 +70,11 @@ def test_kept(case: str) -> None:
 
 
 def test_a_comment_is_inserted_above_or_at_the_end() -> None:
-    found = variants(INSERT_COMMENTS, "def f(a):\n    return a\n")
-    assert len(found) == 3 * len(PHRASES)
-    assert f"def f(a):\n    # {PHRASES[0]}\n    return a\n" in found
-    assert f"def f(a):\n    return a  # {PHRASES[0]}\n" in found
-    assert f"def f(a):  # {PHRASES[0]}\n    return a\n" in found
+    texts = variants(INSERT_COMMENTS, "def f(a):\n    return a\n")
+    assert len(texts) == 3 * len(PHRASES)
+    assert f"def f(a):\n    # {PHRASES[0]}\n    return a\n" in texts
+    assert f"def f(a):\n    return a  # {PHRASES[0]}\n" in texts
+    assert f"def f(a):  # {PHRASES[0]}\n    return a\n" in texts
 
 
 NOWHERE = {
@@ -93,8 +93,8 @@ def test_nothing_is_inserted(case: str) -> None:
 
 
 def test_brackets_over_lines_take_comments_at_the_ends_of_lines() -> None:
-    found = variants(INSERT_COMMENTS, "a = [\n    1,\n]  # c\n")
-    assert found == {
+    texts = variants(INSERT_COMMENTS, "a = [\n    1,\n]  # c\n")
+    assert texts == {
         text.replace("@", f"  # {phrase}")
         for phrase in PHRASES
         for text in ("a = [@\n    1,\n]  # c\n", "a = [\n    1,@\n]  # c\n")
@@ -102,8 +102,8 @@ def test_brackets_over_lines_take_comments_at_the_ends_of_lines() -> None:
 
 
 def test_a_directive_stays_right_above_its_line() -> None:
-    found = variants(INSERT_COMMENTS, "a = 1  # c\n# pylint: disable=all\nb = 2\n")
-    assert found == {f"a = 1  # c\n# pylint: disable=all\nb = 2  # {phrase}\n" for phrase in PHRASES}
+    texts = variants(INSERT_COMMENTS, "a = 1  # c\n# pylint: disable=all\nb = 2\n")
+    assert texts == {f"a = 1  # c\n# pylint: disable=all\nb = 2  # {phrase}\n" for phrase in PHRASES}
 
 
 def test_no_phrase_is_taken_for_an_order() -> None:

@@ -38,9 +38,9 @@ EVERYWHERE: dict[str, tuple[PythonRule, str, str]] = {
 @pytest.mark.parametrize("case", EVERYWHERE)
 def test_every_site(case: str) -> None:
     rule, before, after = EVERYWHERE[case]
-    found = outcome(rule, before)
-    assert isinstance(found, Perturbed), found
-    assert found.source == after
+    edit = outcome(rule, before)
+    assert isinstance(edit, Perturbed), edit
+    assert edit.source == after
 
 
 DECLINED: dict[str, tuple[PythonRule, str, str]] = {
@@ -89,11 +89,11 @@ def test_declined(case: str) -> None:
 )
 def test_a_string_is_split_between_its_characters(text: str) -> None:
     source = f"a = ({text})\n"
-    found = variants(SPLIT_STRINGS, source)
-    assert found
-    for one in found:
-        assert re.fullmatch(r"(?s)a = \(.+['\"] [a-z]?['\"].+\)\n", one), one
-        assert ast.dump(ast.parse(one)) == ast.dump(ast.parse(source))
+    texts = variants(SPLIT_STRINGS, source)
+    assert texts
+    for split in texts:
+        assert re.fullmatch(r"(?s)a = \(.+['\"] [a-z]?['\"].+\)\n", split), split
+        assert ast.dump(ast.parse(split)) == ast.dump(ast.parse(source))
 
 
 NUMBERS = {
@@ -112,10 +112,10 @@ NUMBERS = {
 
 @pytest.mark.parametrize("text", NUMBERS)
 def test_the_forms_of_a_number(text: str) -> None:
-    found = {variant.removeprefix("a = -").rstrip() for variant in variants(LITERAL_BASES, f"a = -{text}\n")}
-    assert found == {*NUMBERS[text]}
-    for one in found:
-        assert (type(ast.literal_eval(one)), ast.literal_eval(one)) == (
+    forms = {variant.removeprefix("a = -").rstrip() for variant in variants(LITERAL_BASES, f"a = -{text}\n")}
+    assert forms == {*NUMBERS[text]}
+    for form in forms:
+        assert (type(ast.literal_eval(form)), ast.literal_eval(form)) == (
             type(ast.literal_eval(text)),
             ast.literal_eval(text),
         )

@@ -35,17 +35,17 @@ def test_the_tree_is_equal_and_nothing_else_is_touched(name: str) -> None:
             nothing = rule.apply(text, ())
             assert isinstance(nothing, Rewritten)
             assert nothing.source == text
-            found = outcome(rule, text)
-            if not isinstance(found, Perturbed):
-                assert found.reason not in ("result does not compile", "syntax tree would change"), text
+            edit = outcome(rule, text)
+            if not isinstance(edit, Perturbed):
+                assert edit.reason not in ("result does not compile", "syntax tree would change"), text
                 continue
             applied += 1
-            assert found.evidence == "compiled"
-            assert ast.dump(ast.parse(found.source)) == ast.dump(ast.parse(text))
+            assert edit.evidence == "compiled"
+            assert ast.dump(ast.parse(edit.source)) == ast.dump(ast.parse(text))
             if name not in CHANGES_COMMENTS:
-                assert _tokens(found.source, tokenize.COMMENT) == _tokens(text, tokenize.COMMENT)
+                assert _tokens(edit.source, tokenize.COMMENT) == _tokens(text, tokenize.COMMENT)
             if name not in CHANGES_STRINGS:
-                assert _tokens(found.source, tokenize.STRING) == _tokens(text, tokenize.STRING)
+                assert _tokens(edit.source, tokenize.STRING) == _tokens(text, tokenize.STRING)
         if applied > ENOUGH:
             break
     assert applied or name in RARE

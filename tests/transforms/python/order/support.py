@@ -19,29 +19,29 @@ from tests.support.compiled import compiled
 def outcome(rule: PythonRule, source: str, *, seed: int = 0) -> Outcome:
     """One variant with every site."""
     sample = Sample(id="s", language="python", source=source, label=None, origin=Origin(path="", line=1))
-    (found,) = perturb_one(sample, rule, variants=1, seed=seed, sites="all")
-    return found
+    (edit,) = perturb_one(sample, rule, variants=1, seed=seed, sites="all")
+    return edit
 
 
 def variants(rule: PythonRule, source: str) -> set[str]:
     """The text after each option of each site, one at a time."""
-    found = set()
+    texts = set()
     for number, site in enumerate(site for site in rule.find(read(source)) if isinstance(site, Site)):
         for option in range(len(site.options)):
             result = rule.apply(source, (Move(kind=rule.name, site=number, value=(option,), note=""),))
             assert isinstance(result, Rewritten), result
-            found.add(result.source)
-    return found
+            texts.add(result.source)
+    return texts
 
 
 def reasons(rule: PythonRule, source: str) -> set[str]:
     """Why candidates were declined."""
-    return {found.reason for found in rule.find(read(source)) if isinstance(found, Refused)}
+    return {place.reason for place in rule.find(read(source)) if isinstance(place, Refused)}
 
 
 def untouched(rule: PythonRule, source: str) -> bool:
     """Whether no site was found."""
-    return not any(isinstance(found, Site) for found in rule.find(read(source)))
+    return not any(isinstance(place, Site) for place in rule.find(read(source)))
 
 
 def run(source: str, call: str) -> tuple[str, str, str]:
@@ -54,8 +54,10 @@ def run(source: str, call: str) -> tuple[str, str, str]:
             result = repr(eval(call, scope))
         except Exception as raised:
             error = f"{type(raised).__name__}: {raised}"
-    told, result, error = (re.sub(r" at 0x[0-9a-f]+", "", text) for text in (out.getvalue(), result, error))
-    return told, result, error
+    printed, result, error = (
+        re.sub(r" at 0x[0-9a-f]+", "", text) for text in (out.getvalue(), result, error)
+    )
+    return printed, result, error
 
 
 def agrees(rule: PythonRule, source: str, *calls: str) -> int:
@@ -67,11 +69,11 @@ def alike(rule: PythonRule, source: str, behaviour: Callable[[str], object]) -> 
     """Compare what every variant, and all edits at once, does with what the source does; how many texts
     there were.
     """
-    found = variants(rule, source)
+    texts = variants(rule, source)
     everything = outcome(rule, source)
     if isinstance(everything, Perturbed):
-        found.add(everything.source)
-    before = behaviour(source) if found else None
-    for text in found:
+        texts.add(everything.source)
+    before = behaviour(source) if texts else None
+    for text in texts:
         assert behaviour(text) == before, text
-    return len(found)
+    return len(texts)

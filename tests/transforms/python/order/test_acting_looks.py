@@ -388,10 +388,12 @@ def test_a_file_shows_its_classes_to_each_of_its_functions(tmp_path: Path) -> No
     for name, source, kind in (("acts.py", ACTS, NotApplied), ("looks.py", LOOKS_ONLY, Perturbed)):
         path = tmp_path / name
         path.write_text(source)
-        (found,) = (
-            one for one in codeaudit.perturb(path, "reorder", variants=1) if "a = x.size" in one.sample.source
+        (edit,) = (
+            edit
+            for edit in codeaudit.perturb(path, "reorder", variants=1)
+            if "a = x.size" in edit.sample.source
         )
-        assert isinstance(found, kind)
+        assert isinstance(edit, kind)
 
 
 def test_a_project_shows_the_classes_of_each_file() -> None:
@@ -589,8 +591,8 @@ def test_stores_to_a_frozen_object_keep_their_order(head: str) -> None:
     imports = "import collections, dataclasses, typing\nfrom dataclasses import dataclass\nFROZEN = True\n"
     method = "    def bad(self):\n        self._a = 1\n        self._b = 2\n"
     text = imports + head + method
-    told = run(text, "C().bad()")
-    assert told[2]
+    before = run(text, "C().bad()")
+    assert before[2]
     function = textwrap.dedent(method)
     assert REORDER.within(text).count(function) == 0
     free = "@dataclass(frozen=False)\nclass C:\n    n: int = 0\n"

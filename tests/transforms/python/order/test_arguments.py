@@ -220,9 +220,9 @@ def test_sorting_and_missing_arguments() -> None:
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_the_listed_functions_have_these_keywords_and_no_others_to_see(name: str) -> None:
     module, _, attribute = name.rpartition(".")
-    found = getattr(importlib.import_module(module), attribute)
+    function = getattr(importlib.import_module(module), attribute)
     try:
-        parameters = inspect.signature(found).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except ValueError:
         pytest.skip("it does not tell")
     by_name = {
@@ -260,6 +260,6 @@ def test_swapped(before: str, after: set[str]) -> None:
 
 
 def test_a_control_edits_one_place() -> None:
-    found = outcome(ARGUMENTS_SWAPPED, "def h(a, b, c): return g(a, b), g(b, c)\n")
-    assert isinstance(found, Perturbed)
-    assert len(found.moves) == 1
+    edit = outcome(ARGUMENTS_SWAPPED, "def h(a, b, c): return g(a, b), g(b, c)\n")
+    assert isinstance(edit, Perturbed)
+    assert len(edit.moves) == 1

@@ -40,8 +40,8 @@ from tests.transforms.python.order.support import agrees, reasons, untouched, va
     ],
 )
 def test_tuples(before: str, after: str | None) -> None:
-    found = variants(TUPLE_ASSIGNMENTS, before)
-    assert found == ({after} if after is not None else set())
+    texts = variants(TUPLE_ASSIGNMENTS, before)
+    assert texts == ({after} if after is not None else set())
 
 
 def test_a_tuple_that_begins_and_ends_with_parentheses() -> None:

@@ -152,9 +152,9 @@ def test_no_read_passes_a_change(made: str, change: str) -> None:
                 f"def f(a):\n    xs = {made}\n    before = {read}\n    {around.format(change)}\n"
                 f"    after = {read}\n    return before, after, xs\n"
             )
-            told = run(f"{SETUP}\n{source}", "f(1)")
+            expected = run(f"{SETUP}\n{source}", "f(1)")
             for reorder in (REORDER, REORDER.under("returning")):
                 for moves in islice(reorder.every(source), 30):
                     rewritten = reorder.apply(source, moves)
                     assert isinstance(rewritten, Rewritten)
-                    assert run(f"{SETUP}\n{rewritten.source}", "f(1)") == told, rewritten.source
+                    assert run(f"{SETUP}\n{rewritten.source}", "f(1)") == expected, rewritten.source

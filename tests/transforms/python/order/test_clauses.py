@@ -37,8 +37,8 @@ except AttributeError:
 finally:
     pass
 """
-    found = variants(REORDER_EXCEPT, before)
-    assert len(found) == 5
+    texts = variants(REORDER_EXCEPT, before)
+    assert len(texts) == 5
     assert """\
     # about f
 except (ImportError, StopIteration): pass
@@ -47,7 +47,7 @@ except OSError as e:  # why
     g(e)
     # behind
 except AttributeError:
-""" in "".join(sorted(found))
+""" in "".join(sorted(texts))
 
 
 @pytest.mark.parametrize(
@@ -167,12 +167,12 @@ BRANCHES = (
 
 
 def test_branches() -> None:
-    found = variants(REORDER_BRANCHES, BRANCHES)
-    assert len(found) == 5
+    texts = variants(REORDER_BRANCHES, BRANCHES)
+    assert len(texts) == 5
     assert agrees(REORDER_BRANCHES, BRANCHES, "f(None)", "f(1)") == 5
     assert any(
         "    if 5 == x: r = 2; r += 1\n    # about five\n    elif(x == 4):  # four\n" in text
-        for text in found
+        for text in texts
     )
 
 

@@ -214,19 +214,19 @@ def differences(statement: str, neighbours: Sequence[str] = NEIGHBOURS) -> list[
     """The neighbours that may pass a statement though this is seen."""
     block = analyse(program(statement, *neighbours)).blocks[1]
     place = HEAD.count("\n") - 1
-    found = []
+    differing = []
     for number, neighbour in enumerate(neighbours, start=place + 1):
         if not block.predecessors[number] >> place & 1 and outcome(program(statement, neighbour)) != outcome(
             program(neighbour, statement)
         ):
-            found.append(neighbour)
-    return found
+            differing.append(neighbour)
+    return differing
 
 
 def mistakes(callee: str, forms: Sequence[str]) -> list[tuple[str, list[str]]]:
     """The forms of a call that some neighbour may pass though this is seen."""
-    found = [(form, differences(f"x = {form.format(f=callee)}")) for form in forms]
-    return [(form, seen) for form, seen in found if seen]
+    pairs = [(form, differences(f"x = {form.format(f=callee)}")) for form in forms]
+    return [(form, seen) for form, seen in pairs if seen]
 
 
 @pytest.mark.thinned(1)

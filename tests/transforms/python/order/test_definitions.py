@@ -235,9 +235,9 @@ def test_methods_refused(text: str, reason: str) -> None:
 
 def test_a_property_behind_its_setter_is_no_property() -> None:
     text = "class A:\n    @x.setter\n    def x(self, v): pass\n    def y(self): pass\n    @property\n    def x(self): pass\n"
-    found = variants(REORDER_METHODS, text)
-    assert len(found) == 1
-    assert all(variant.startswith("class A:\n    @x.setter\n") for variant in found)
+    texts = variants(REORDER_METHODS, text)
+    assert len(texts) == 1
+    assert all(variant.startswith("class A:\n    @x.setter\n") for variant in texts)
 
 
 def test_a_property_bound_under_a_condition_is_no_property() -> None:

@@ -190,15 +190,15 @@ RAISING = {
 
 def files(text: tuple[str, str], first: str, second: str) -> list[tuple[str, str]]:
     """The method with two statements in both orders, each with its whole file."""
-    found = []
+    pairs = []
     for one, other in permutations((first, second)):
         result = "b" if "b = " in first + second else "x"
         method = f"def method(self, x):\n    {one}\n    {other}\n    return {result}\n"
         body, make = text
         base = "class B:\n    x = property(Tell.tell, Tell.tell)\n" if "{base}" in body else ""
         full = HEAD + base + body.format(method=indented(method), base="B") + END.format(make=make)
-        found.append((method, full))
-    return found
+        pairs.append((method, full))
+    return pairs
 
 
 def ran(file: str) -> object:
@@ -330,14 +330,14 @@ def test_a_file_is_read_where_it_frees_an_order_and_seldom_in_vain() -> None:
             if any(map(is_movable, alone.blocks)):
                 continue
             with patch.object(program, "looks_around", wraps=looks_around) as read:
-                found = allowed(method, file)
+                free = allowed(method, file)
                 asked = read.called
                 whole = program.analyse_tree(method, alone.tree, around=file)
             # The file may also show that somebody looks between two statements.
-            assert found == any(map(is_movable, PythonOrdering(whole, file).blocks)), method
-            freed += found
+            assert free == any(map(is_movable, PythonOrdering(whole, file).blocks)), method
+            freed += free
             # A short file is read before anybody asks whether it is needed.
-            in_vain += asked and not found and len(file) >= reorder._AT_ONCE * len(method)
+            in_vain += asked and not free and len(file) >= reorder._AT_ONCE * len(method)
             others += not asked
     assert freed >= 5
     assert in_vain < others / 10
@@ -364,8 +364,8 @@ def test_words_of_a_docstring_hide_no_import() -> None:
         '"""\nimport of goods\nfrom (here\n"""\nimport os, re as r  # import (this\n'
         "  from a.b import (c,\n d as e)\nfrom reimport import f\nx = 1; import g\nfrom h \\\n import i\n"
     )
-    found, unclear = reorder._imports_in(file)
-    assert found == {"os": "os", "r": "re", "c": "a.b.c", "e": "a.b.d", "f": "reimport.f", "i": "i"}
+    imports, unclear = reorder._imports_in(file)
+    assert imports == {"os": "os", "r": "re", "c": "a.b.c", "e": "a.b.d", "f": "reimport.f", "i": "i"}
     assert not unclear
 
 
@@ -373,7 +373,7 @@ def test_words_of_a_docstring_hide_no_import() -> None:
 def test_the_imports_of_a_file_are_those_of_its_tree(module: str) -> None:
     file = (Path(ast.__file__).parent / f"{module}.py").read_text(encoding="utf-8")
     imports: list[ast.stmt] = [
-        one for one in ast.walk(ast.parse(file)) if isinstance(one, ast.Import | ast.ImportFrom)
+        node for node in ast.walk(ast.parse(file)) if isinstance(node, ast.Import | ast.ImportFrom)
     ]
     names = {name for name, _ in imports_of(imports)}
     assert names

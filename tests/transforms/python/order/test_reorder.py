@@ -73,15 +73,15 @@ def test_any_order_of_whole_lines_parses() -> None:
     rng = Random(3)
     moved = 0
     for source in stdlib_functions(120):
-        found = REORDER.ordering(source)
+        ordering = REORDER.ordering(source)
         wanted = {}
-        for site, block in enumerate(found.blocks):
+        for site, block in enumerate(ordering.blocks):
             if block.fixed is None and len(block.statements) > 1:
                 # Only the docstring stays where it is.
                 kept = 0 if block.statements[0].parts else 1
                 numbers = list(range(kept, len(block.statements)))
                 wanted[site] = [*range(kept), *rng.sample(numbers, len(numbers))]
-        if wanted and (text := found.text(wanted)) is not None:
+        if wanted and (text := ordering.text(wanted)) is not None:
             before, after = ast.parse(source), ast.parse(text)
             assert _shapes(before) == _shapes(after)
             moved += text != source
@@ -335,7 +335,7 @@ def test_whether_the_file_is_read_at_once_decides_no_order(
 ) -> None:
     """A short file is read before its function is analysed alone. That saves time, and changes no answer."""
     text = (Path(ast.__file__).parent / f"{module}.py").read_text(encoding="utf-8")
-    found: dict[int, list[object]] = {}
+    proposals: dict[int, list[object]] = {}
     for at_once in (0, 10**9):
         monkeypatch.setattr(reorder, "_AT_ONCE", at_once)
         monkeypatch.setattr(reorder, "_FILE_NEEDED", {})
@@ -343,6 +343,6 @@ def test_whether_the_file_is_read_at_once_decides_no_order(
         for place in places(text):
             source = place.wrapper + text.encode()[place.start : place.end].decode()
             proposed = REORDER.within(text).propose(source, Random(0))
-            found.setdefault(at_once, []).append("refused" if isinstance(proposed, Refused) else proposed)
-    assert found[0] == found[10**9]
-    assert any(isinstance(one, tuple) for one in found[0])
+            proposals.setdefault(at_once, []).append("refused" if isinstance(proposed, Refused) else proposed)
+    assert proposals[0] == proposals[10**9]
+    assert any(isinstance(proposal, tuple) for proposal in proposals[0])

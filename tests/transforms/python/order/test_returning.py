@@ -61,11 +61,11 @@ def behaviour(text: str, values: tuple[int, ...]) -> tuple[Any, ...]:
 
 def legal_texts(source: str) -> list[str]:
     program = analyse(source, dependence="returning")
-    found = PythonOrdering(program)
+    ordering = PythonOrdering(program)
     texts = []
-    for site, block in enumerate(found.blocks):
+    for site, block in enumerate(ordering.blocks):
         orders = list(enumerate_orders(block.predecessors)) if block.fixed is None else []
-        texts += [text for order in orders[1:] if (text := found.text({site: order})) is not None]
+        texts += [text for order in orders[1:] if (text := ordering.text({site: order})) is not None]
     return texts
 
 
@@ -76,9 +76,9 @@ def compared(*statements: str) -> Counter[str]:
     texts = legal_texts(source)
     before = {values: behaviour(source, values) for values in INPUTS} if texts else {}
     for text in texts:
-        for values, found in before.items():
-            assert found[0] == "raised" or behaviour(text, values) == found, f"{source}\n{text}\n{values}"
-            ends[found[0]] += 1
+        for values, outcome in before.items():
+            assert outcome[0] == "raised" or behaviour(text, values) == outcome, f"{source}\n{text}\n{values}"
+            ends[outcome[0]] += 1
     return ends
 
 
@@ -92,7 +92,7 @@ def test_every_legal_order_of_two_does_the_same_where_the_original_returns() -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", STATEMENTS)
 def test_every_legal_order_of_three_does_the_same_where_the_original_returns(first: str) -> None:
-    rest = [one for one in STATEMENTS if one != first]
+    rest = [statement for statement in STATEMENTS if statement != first]
     ends = sum((compared(first, *two) for two in list(permutations(rest, 2))[::2]), Counter[str]())
     assert ends["returned"], "nothing moved"
 
@@ -169,8 +169,8 @@ def test_the_promise_is_in_the_name_the_kind_and_the_evidence() -> None:
     ):
         transform = REORDER.under(dependence)  # type: ignore[arg-type]
         assert (transform.name, transform.kind) == (f"{dependence}/reorder", kind)
-        found = transform.ordering(source)
+        ordering = transform.ordering(source)
         order = [0, 1, 3, 2, 4, 5]
-        result = transform.apply(source, (order_move(found, 1, order),))
+        result = transform.apply(source, (order_move(ordering, 1, order),))
         assert getattr(result, "evidence", "") == evidence
     assert REORDER.under("strict") == REORDER

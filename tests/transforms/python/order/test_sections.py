@@ -65,9 +65,9 @@ def test_nothing_moves_past_what_may_mark_a_section(mark: str) -> None:
                 moves = rule.propose(source, Random(seed))
                 if isinstance(moves, Refused):
                     break
-                found = rule.apply(source, moves)
-                assert not isinstance(found, Refused), (name, found)
-                assert above(found.source, mark) == above(source, mark), (title, name, found.source)
+                rewritten = rule.apply(source, moves)
+                assert not isinstance(rewritten, Refused), (name, rewritten)
+                assert above(rewritten.source, mark) == above(source, mark), (title, name, rewritten.source)
 
 
 @pytest.mark.parametrize("title", ["statements", "nested", "imports", "functions", "methods"])
@@ -81,13 +81,13 @@ def test_on_either_side_of_a_mark_statements_still_move(title: str) -> None:
 @pytest.mark.parametrize("words", WORDS)
 def test_a_comment_of_words_moves_with_the_statement_below(words: str) -> None:
     source = PROGRAMS["statements"].replace("MARK", words)
-    found = set()
+    texts = set()
     for moves in islice(REORDER.every(source), 30):
         rewritten = REORDER.apply(source, moves)
         assert not isinstance(rewritten, Refused)
         assert f"{words}\n    c = 103" in rewritten.source
-        found.add(rewritten.source)
-    assert len(found) > 20
+        texts.add(rewritten.source)
+    assert len(texts) > 20
 
 
 @pytest.mark.parametrize("title", ["statements", "imports", "functions", "methods"])
@@ -99,9 +99,9 @@ def test_a_comment_that_stands_alone_bounds_too(title: str) -> None:
         rule = TRANSFORMS.get(name)
         moves = rule.propose(source, Random(0))
         if not isinstance(moves, Refused):
-            found = rule.apply(source, moves)
-            assert not isinstance(found, Refused)
-            assert above(found.source, mark) == above(source, mark), (name, found.source)
+            rewritten = rule.apply(source, moves)
+            assert not isinstance(rewritten, Refused)
+            assert above(rewritten.source, mark) == above(source, mark), (name, rewritten.source)
 
 
 def test_marks_and_words_are_told_apart() -> None:

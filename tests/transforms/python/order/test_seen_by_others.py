@@ -202,17 +202,17 @@ def assert_the_same(
     assert "class" not in wanted
     for name, seed in product(transforms, range(3)):
         try:
-            found = codeaudit.transform(text, name, seed=seed, whole_file=True)
+            variant = codeaudit.transform(text, name, seed=seed, whole_file=True)
         except codeaudit.NotApplied:
             break
-        assert printed(found, capsys) == wanted, f"{name}:\n{found}"
+        assert printed(variant, capsys) == wanted, f"{name}:\n{variant}"
 
 
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", sorted(EVALUATING | NAMING))
 def test_a_text_reads_the_variables_of_its_caller(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     # Most of these names mean something else elsewhere, so only what is written counts.
-    texts = TEXTS if name in EVALUATING else [one for one in TEXTS if one.lower() != "rule"]
+    texts = TEXTS if name in EVALUATING else [text for text in TEXTS if text.lower() != "rule"]
     for call, text in product(CALLS, texts):
         source = PROGRAM.format(name=name, call=call.format(name, text))
         assert_the_same(source, capsys, ("reorder", "rename"))

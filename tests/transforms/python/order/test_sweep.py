@@ -30,15 +30,15 @@ def test_the_result_compiles_and_loses_nothing(name: str) -> None:
     assert isinstance(rule, PythonRule)
     applied = 0
     for source in filter(_compiles, [*stdlib.sample(100), *_modules()]):
-        found = outcome(rule, source)
+        edit = outcome(rule, source)
         nothing = rule.apply(source, ())
         assert isinstance(nothing, Rewritten)
         assert nothing.source == source
-        if isinstance(found, Perturbed):
+        if isinstance(edit, Perturbed):
             applied += 1
-            compile(ast.parse(found.source), "<result>", "exec")
-            assert _kept(found.source) == _kept(source), found.source
-            assert outcome(rule, source) == found
+            compile(ast.parse(edit.source), "<result>", "exec")
+            assert _kept(edit.source) == _kept(source), edit.source
+            assert outcome(rule, source) == edit
     assert applied or name in RARE
 
 

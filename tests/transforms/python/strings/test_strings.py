@@ -275,13 +275,13 @@ def test_ordinary_code_compiles_and_nothing_is_left_behind(name: str) -> None:
         nothing = rule.apply(source, ())
         assert isinstance(nothing, Rewritten)
         assert nothing.source == source
-        found = outcome(rule, source)
-        if isinstance(found, Perturbed):
+        edit = outcome(rule, source)
+        if isinstance(edit, Perturbed):
             applied += 1
-            compile(found.source, "<result>", "exec")
-            assert found.source.count("#") == source.count("#")
+            compile(edit.source, "<result>", "exec")
+            assert edit.source.count("#") == source.count("#")
         else:
-            assert found.reason != "result does not compile", source
+            assert edit.reason != "result does not compile", source
     assert applied
 
 

@@ -94,7 +94,7 @@ def test_a_renaming_is_extended_to_all_registers() -> None:
     assert forth["rsp"] == "rsp"
 
 
-@pytest.mark.parametrize("transform", [RENAME, REORDER], ids=lambda one: one.name)
+@pytest.mark.parametrize("transform", [RENAME, REORDER], ids=lambda transform: transform.name)
 def test_what_keeps_the_meaning_agrees(emulator: Emulator, transform: Transform) -> None:
     agreed = 0
     for seed, source in enumerate(own_blocks(120)):
@@ -104,22 +104,22 @@ def test_what_keeps_the_meaning_agrees(emulator: Emulator, transform: Transform)
         judged = compare(read(source), read(text))
         renaming = dict(judged.renaming) if isinstance(judged, Equivalent) else {}
         rng = Random(seed)
-        found = emulator.compare(read(source), read(text), renaming, rng, same_fault=transform is RENAME)
-        assert not isinstance(found, BlocksDiffered), (source, text)
-        agreed += isinstance(found, BlocksAgreed)
+        outcome = emulator.compare(read(source), read(text), renaming, rng, same_fault=transform is RENAME)
+        assert not isinstance(outcome, BlocksDiffered), (source, text)
+        agreed += isinstance(outcome, BlocksAgreed)
     assert agreed > 40
 
 
-@pytest.mark.parametrize("control", [RENAME_MERGING, REORDER_BREAKING], ids=lambda one: one.name)
+@pytest.mark.parametrize("control", [RENAME_MERGING, REORDER_BREAKING], ids=lambda control: control.name)
 def test_controls_differ(emulator: Emulator, control: Transform) -> None:
     made = differed = 0
     for seed, source in enumerate(own_blocks(120)):
         text = rewrite(control, source, seed)
         if text is None:
             continue
-        found = emulator.compare(read(source), read(text), {}, Random(seed))
-        made += isinstance(found, BlocksAgreed | BlocksDiffered)
-        differed += isinstance(found, BlocksDiffered)
+        outcome = emulator.compare(read(source), read(text), {}, Random(seed))
+        made += isinstance(outcome, BlocksAgreed | BlocksDiffered)
+        differed += isinstance(outcome, BlocksDiffered)
     assert differed > 0.85 * made > 30
 
 
@@ -138,9 +138,11 @@ def test_random_blocks_agree(emulator: Emulator, first: int) -> None:
             judged = compare(read(source), read(text))
             assert isinstance(judged, Equivalent) or transform is REORDER
             renaming = judged.renaming if isinstance(judged, Equivalent) else {}
-            found = emulator.compare(read(source), read(text), renaming, rng, same_fault=transform is RENAME)
-            assert not isinstance(found, BlocksDiffered), (found, source, text)
-            agreed[transform.name] += isinstance(found, BlocksAgreed)
+            outcome = emulator.compare(
+                read(source), read(text), renaming, rng, same_fault=transform is RENAME
+            )
+            assert not isinstance(outcome, BlocksDiffered), (outcome, source, text)
+            agreed[transform.name] += isinstance(outcome, BlocksAgreed)
     assert agreed["rename"] > 30
     assert agreed["reorder"] > 15
 

@@ -22,24 +22,24 @@ def tool() -> Mca:
 
 
 def measured(tool: Mca, *blocks: str) -> list[Measured]:
-    found = list(tool.measure(blocks))
-    assert all(isinstance(one, Measured) for one in found), found
-    return [one for one in found if isinstance(one, Measured)]
+    costs = list(tool.measure(blocks))
+    assert all(isinstance(cost, Measured) for cost in costs), costs
+    return [cost for cost in costs if isinstance(cost, Measured)]
 
 
 def test_figure_1(tool: Mca) -> None:
-    found = measured(tool, FIGURE_A, FIGURE_B, FIGURE_C)
-    assert [one.throughput for one in found] == [1.68, 1.68, 10.03]
-    assert found[0] == found[1]
-    assert {(one.cpu, one.iterations, one.version) for one in found} == {("haswell", 100, tool.version)}
-    assert [one.instructions for one in found] == [3, 3, 3]
+    costs = measured(tool, FIGURE_A, FIGURE_B, FIGURE_C)
+    assert [cost.throughput for cost in costs] == [1.68, 1.68, 10.03]
+    assert costs[0] == costs[1]
+    assert {(cost.cpu, cost.iterations, cost.version) for cost in costs} == {("haswell", 100, tool.version)}
+    assert [cost.instructions for cost in costs] == [3, 3, 3]
 
 
 @pytest.mark.slow
 def test_a_block_alone_and_in_company_costs_the_same(tool: Mca) -> None:
     blocks = own_blocks(20)
     together = list(tool.measure(blocks))
-    assert together == [found for block in blocks for found in tool.measure([block])]
+    assert together == [cost for block in blocks for cost in tool.measure([block])]
     assert together[::-1] == list(tool.measure(blocks[::-1]))
 
 
@@ -50,24 +50,24 @@ def test_a_lock_on_a_line_of_its_own_is_no_instruction(tool: Mca) -> None:
 
 
 def test_what_is_rejected_leaves_the_rest(tool: Mca) -> None:
-    found = list(tool.measure([FIGURE_A, "movk %rax", FIGURE_C, "sgdt (%rax)\nlidt (%rax)", FIGURE_B]))
-    assert isinstance(found[1], NotMeasured)
-    assert found[1].reason == "line 1: unknown mnemonic 'movk'"
-    assert [one.cycles for one in found if isinstance(one, Measured)][:2] == [168, 1003]
-    assert isinstance(found[4], Measured)
+    costs = list(tool.measure([FIGURE_A, "movk %rax", FIGURE_C, "sgdt (%rax)\nlidt (%rax)", FIGURE_B]))
+    assert isinstance(costs[1], NotMeasured)
+    assert costs[1].reason == "line 1: unknown mnemonic 'movk'"
+    assert [cost.cycles for cost in costs if isinstance(cost, Measured)][:2] == [168, 1003]
+    assert isinstance(costs[4], Measured)
 
 
 def test_a_line_that_only_llvm_rejects_is_taken_out(tool: Mca, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mca, "lines_of", lambda block: block.split("\n"))
-    found = list(tool.measure(["nop", "nop\nnosuch %rax", "also wrong", "nop\nnop"]))
-    assert [type(one) for one in found] == [Measured, NotMeasured, NotMeasured, Measured]
-    assert isinstance(found[1], NotMeasured)
-    assert "invalid instruction" in found[1].reason
+    costs = list(tool.measure(["nop", "nop\nnosuch %rax", "also wrong", "nop\nnop"]))
+    assert [type(cost) for cost in costs] == [Measured, NotMeasured, NotMeasured, Measured]
+    assert isinstance(costs[1], NotMeasured)
+    assert "invalid instruction" in costs[1].reason
 
 
 def test_nothing_to_measure(tool: Mca) -> None:
     assert list(tool.measure([])) == []
-    assert [type(one) for one in tool.measure(["", "movk"])] == [NotMeasured, NotMeasured]
+    assert [type(cost) for cost in tool.measure(["", "movk"])] == [NotMeasured, NotMeasured]
 
 
 def test_iterations_count(tool: Mca) -> None:
@@ -83,9 +83,9 @@ def test_why_the_accumulator_stays_the_accumulator(tool: Mca) -> None:
 @pytest.mark.slow
 def test_renamed_blocks_cost_the_same(tool: Mca) -> None:
     blocks = [*own_blocks(150), *(random_block(Random(seed)) for seed in range(150))]
-    pairs = [(one, rewrite(RENAME, one, seed)) for seed, one in enumerate(blocks)]
+    pairs = [(block, rewrite(RENAME, block, seed)) for seed, block in enumerate(blocks)]
     pairs = [(before, after) for before, after in pairs if after is not None]
-    before = measured(tool, *(one for one, _ in pairs))
+    before = measured(tool, *(block for block, _ in pairs))
     after = measured(tool, *(other for _, other in pairs if other is not None))
     assert before == after
     assert len(pairs) > 250

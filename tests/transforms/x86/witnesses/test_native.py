@@ -108,9 +108,9 @@ def test_every_kind_of_register_is_loaded_and_compared(
     ],
 )
 def test_a_difference_is_seen(processor: NativeProcessor, before: str, after: str, what: str) -> None:
-    (found,) = verdict(processor, pair(before, after))
-    assert isinstance(found, BlocksDiffered)
-    assert found.what.startswith(what)
+    (judged,) = verdict(processor, pair(before, after))
+    assert isinstance(judged, BlocksDiffered)
+    assert judged.what.startswith(what)
 
 
 def test_a_fault_is_no_agreement_and_its_place_counts_after_a_renaming(processor: NativeProcessor) -> None:
@@ -184,10 +184,11 @@ def test_engines_agree_and_controls_differ(processor: NativeProcessor) -> None:
             renaming = judged.renaming if isinstance(judged, Equivalent) else {}
             kinds.append(transform.kind)
             pairs.append(pair(source, text, renaming, same_fault=transform is RENAME, seed=seed))
-    found = Counter(
-        (kind, type(one)) for kind, one in zip(kinds, verdict(processor, *pairs, alone=False), strict=True)
+    counts = Counter(
+        (kind, type(judged))
+        for kind, judged in zip(kinds, verdict(processor, *pairs, alone=False), strict=True)
     )
-    assert found["preserving", BlocksDiffered] == 0
-    assert found["preserving", BlocksAgreed] > 100
+    assert counts["preserving", BlocksDiffered] == 0
+    assert counts["preserving", BlocksAgreed] > 100
     # Undefined flags, which may tell a control, differ between processors.
-    assert found["control", BlocksDiffered] > 8 * found["control", BlocksAgreed]
+    assert counts["control", BlocksDiffered] > 8 * counts["control", BlocksAgreed]
