@@ -43,7 +43,7 @@ def test_a_query_without_them_has_the_key_the_line_and_the_hash_that_it_had(tmp_
     memory = ModelMemory(cache=AnswerCache(tmp_path / "c.sqlite"), fingerprint="f", run="r")
     known = digest_of(b"codeaudit-1", ("f", "", "t", "python", "a = 1\n"))
     assert memory._key(PLAIN, again=False) == known
-    assert len({memory._key(one, again=False) for one in (PLAIN, PAIR, RANKED)}) == 3
+    assert len({memory._key(query, again=False) for query in (PLAIN, PAIR, RANKED)}) == 3
     assert json.loads(_question(0, PLAIN)) == {
         "id": "0",
         "task": "t",
@@ -58,8 +58,8 @@ def test_a_query_without_them_has_the_key_the_line_and_the_hash_that_it_had(tmp_
 def test_templates_have_places_for_them() -> None:
     assert filled("{source}{other}{candidates}{text}", PLAIN) == "a = 1\n{other}{candidates}{text}"
     assert filled("{other}", PAIR) == "```python\nb = 2\n```"
-    told = filled("{text}:\n{candidates}", RANKED)
-    assert told == "set a:\n1.\n```python\na = 1\n```\n\n2.\n```python\nb = 2\n```"
+    text = filled("{text}:\n{candidates}", RANKED)
+    assert text == "set a:\n1.\n```python\na = 1\n```\n\n2.\n```python\nb = 2\n```"
 
 
 def test_a_query_shows_the_units_in_the_order_of_the_sample() -> None:

@@ -26,9 +26,9 @@ def exchanged(path: Path, content: bytes) -> None:
 def test_it_reads_as_a_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(CONTENT)
-    found = hashed(path).file
-    assert found.read_bytes() == CONTENT
-    with found.open() as file, path.open("rb") as plain:
+    bound = hashed(path).file
+    assert bound.read_bytes() == CONTENT
+    with bound.open() as file, path.open("rb") as plain:
         for offset, whence, count in [
             (5, 0, 10),
             (-7, 2, 20),
@@ -53,13 +53,13 @@ def test_no_byte_of_another_content_is_read(
 ) -> None:
     path = tmp_path / "file"
     path.write_bytes(CONTENT)
-    found = hashed(path).file
+    bound = hashed(path).file
     how(path, other)
     # What was added at the end is not read at all.
     added = other.startswith(CONTENT)
     read = b""
     fails = pytest.raises(RunError, match="was changed while it was read")
-    with nullcontext() if added else fails, found.open() as file:
+    with nullcontext() if added else fails, bound.open() as file:
         while part := file.read(1000):
             read += part
     assert CONTENT.startswith(read)

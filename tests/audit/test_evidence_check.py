@@ -33,10 +33,10 @@ def sample(source: str, language: str = "python") -> Sample:
 
 
 def perturbed(
-    kind: Kind, evidence: Evidence = "analysis", one: Sample | None = None, source: str = "b"
+    kind: Kind, evidence: Evidence = "analysis", original: Sample | None = None, source: str = "b"
 ) -> Perturbed:
     return Perturbed(
-        sample=one or sample("a"),
+        sample=original or sample("a"),
         transform="t",
         kind=kind,
         variant=1,
@@ -60,7 +60,7 @@ class Listener:
     @contextmanager
     def judging(self) -> Iterator[Judge]:
         def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
-            self.asked.append([one.source for one in variants])
+            self.asked.append([variant.source for variant in variants])
             for variant in variants:
                 yield self.words.get(variant.source, Undecided("not listed"))
 
@@ -87,16 +87,16 @@ def test_evidence_is_lifted(kind: Kind, finding: WitnessFinding, before: Evidenc
     assert outcome.evidence == after
 
 
-@pytest.mark.parametrize("language", every_language(), ids=lambda one: one.name)
+@pytest.mark.parametrize("language", every_language(), ids=lambda language: language.name)
 def test_stronger_evidence_assumes_nothing_more(language: Language) -> None:
     move = Move(kind="-", site=0, value="", note="")
     for name, before in product(language.transforms, get_args(Evidence)):
         unit = sample("a", language.name)
         edit = replace(perturbed("preserving", before, unit), transform=name, moves=(move,))
         for after in ("compiled", "executed"):
-            told = confirm(edit, BehavesSame(after), FindingCounts())
-            assert isinstance(told, Perturbed)
-            assert {row.id for row in rests_on(told)} <= {row.id for row in rests_on(edit)}, (name, before)
+            outcome = confirm(edit, BehavesSame(after), FindingCounts())
+            assert isinstance(outcome, Perturbed)
+            assert {row.id for row in rests_on(outcome)} <= {row.id for row in rests_on(edit)}, (name, before)
 
 
 def test_what_was_meant_to_keep_the_meaning_and_did_not_is_not_applied() -> None:
@@ -151,9 +151,9 @@ def test_cases_keep_their_order_and_what_is_not_judged_passes_by() -> None:
     ]
     findings = FindingCounts()
     mute = Listener({}, tools=())
-    found = list(execute(cases, {"x": listener, "silent": mute}, findings))
-    assert [one.sample for one in found] == [one.sample for one in cases]
-    for before, after in zip(cases, found, strict=True):
+    judged = list(execute(cases, {"x": listener, "silent": mute}, findings))
+    assert [case.sample for case in judged] == [case.sample for case in cases]
+    for before, after in zip(cases, judged, strict=True):
         if before.sample.language != "x":
             assert after == before
             continue
@@ -179,7 +179,7 @@ def test_a_witness_that_says_too_little_is_an_error_and_not_silence() -> None:
 
 
 def test_only_the_languages_that_are_there_have_witnesses() -> None:
-    found = witnesses(["python", "java", "cobol"], GivenLabels())
-    assert "python" in found
-    assert all(audit_of(name).witness for name in found)
-    assert found["python"].missing == ()
+    by_language = witnesses(["python", "java", "cobol"], GivenLabels())
+    assert "python" in by_language
+    assert all(audit_of(name).witness for name in by_language)
+    assert by_language["python"].missing == ()

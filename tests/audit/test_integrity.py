@@ -78,10 +78,10 @@ def slowly(folder: Path, monkeypatch: pytest.MonkeyPatch) -> object:
 @pytest.mark.parametrize("order", [1, -1])
 def test_columns_give_what_rows_give(order: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = written(tmp_path, suite(), verdicts(suite())[::order])
-    found = check_rows(folder, MODELS)
-    assert integrity._counted(folder, MODELS) == found == slowly(folder, monkeypatch)
-    assert found["b"][RowCounts("preserving", "rename", "violated", extra=False)] == 2
-    assert found["b"][RowCounts("preserving", "rename", "violated", extra=True)] == 1
+    counts = check_rows(folder, MODELS)
+    assert integrity._counted(folder, MODELS) == counts == slowly(folder, monkeypatch)
+    assert counts["b"][RowCounts("preserving", "rename", "violated", extra=False)] == 2
+    assert counts["b"][RowCounts("preserving", "rename", "violated", extra=True)] == 1
 
 
 def _changed(column: str, value: object) -> Callable[[Rows, Rows], None]:

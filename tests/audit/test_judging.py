@@ -46,16 +46,16 @@ class Opinions(BaseModel):
 
 
 def audited(before: str, *after: str) -> Audited:
-    one, verdicts = Predicted(answer=before), []
+    prediction, verdicts = Predicted(answer=before), []
     for number, text in enumerate(after):
         made = Perturbed(
             sample=SAMPLE, transform="rename", kind="preserving", variant=number, source=f"x{number}",
             moves=(), evidence="analysis",
         )  # fmt: skip
         kind = Held if text == before else Violated
-        verdicts.append(kind(perturbed=made, before=one, after=Predicted(answer=text), deviation=0.0))
+        verdicts.append(kind(perturbed=made, before=prediction, after=Predicted(answer=text), deviation=0.0))
     return Audited(
-        model="m", sample=SAMPLE, before=one, score=None, verdicts=tuple(verdicts),
+        model="m", sample=SAMPLE, before=prediction, score=None, verdicts=tuple(verdicts),
         after_scores=(None,) * len(verdicts), not_applied=(),
     )  # fmt: skip
 
@@ -68,15 +68,15 @@ def judge(model: Opinions) -> Judge:
 
 def test_a_pair_is_decided_only_if_both_orders_agree() -> None:
     model = Opinions({("a", "b"): "different", ("b", "a"): "different", ("a", "c"): "different"})
-    one = judge(model)
-    one.hear([audited("a", "a", "b", "c", "d")])
-    assert [one.same("a", text) for text in "abcd"] == [True, False, None, True]
-    assert one.same("b", "a") is False
-    said = one.record
-    assert (said.pairs, said.answered, said.swapped, one.undecided) == (3, 3, 1, 1)
+    criterion = judge(model)
+    criterion.hear([audited("a", "a", "b", "c", "d")])
+    assert [criterion.same("a", text) for text in "abcd"] == [True, False, None, True]
+    assert criterion.same("b", "a") is False
+    said = criterion.record
+    assert (said.pairs, said.answered, said.swapped, criterion.undecided) == (3, 3, 1, 1)
     assert (said.asked_twice, said.changed) == (3, 2)
     count = len(model.asked)
-    one.hear([audited("a", "b")])
+    criterion.hear([audited("a", "b")])
     assert len(model.asked) == count, "what it said of a pair is known"
 
 
@@ -108,7 +108,7 @@ def test_a_run_reports_all_rules_beside_each_other(
     assert main([*words, "--task", "summarisation", *asked]) == 0
     assert main(["report", str(out), "--markdown", str(out / "a.md")]) == 0
     summary = json.loads((out / "summary.json").read_text())
-    rates = {name: one["violations"]["count"] for name, one in summary["models"][0]["criteria"].items()}
+    rates = {name: row["violations"]["count"] for name, row in summary["models"][0]["criteria"].items()}
     assert rates == {"same words": 1, "chrF of at least 70 %": 1, "judge py/said:judges": 0}
     assert summary["judge"]["swapped"]["total"] == summary["judge"]["changed"]["total"] == 1
     assert "judge py/said:judges was shown 1 pair" in (out / "a.md").read_text()

@@ -130,27 +130,27 @@ def test_what_was_told_once_is_remembered(witness: Counted, tmp_path: Path) -> N
 
 def test_an_order_and_a_control_have_labels_of_their_own(witness: Counted) -> None:
     fill = CostLabels(mca=witness, replaces=False, cache=None)
-    cases = [replace(one, sample=fill.filled([one.sample])[0]) for one in varied()]
+    cases = [replace(bare, sample=fill.filled([bare.sample])[0]) for bare in varied()]
     witness.asked.clear()
-    found = variants(list(fill.relabelled(iter(cases))))
-    kinds = {one.transform for one in found}
+    edited = variants(list(fill.relabelled(iter(cases))))
+    kinds = {variant.transform for variant in edited}
     assert kinds == {"identity", "rename", "reorder", "rename-merging"}
-    asked = {one.source for one in found if one.transform in ("reorder", "rename-merging")}
+    asked = {variant.source for variant in edited if variant.transform in ("reorder", "rename-merging")}
     assert set(witness.asked) == asked
-    for one in found:
-        if one.source in asked:
-            (known,) = fill.filled([sample(one.source)])
-            assert one.sample.label == known.label
+    for variant in edited:
+        if variant.source in asked:
+            (known,) = fill.filled([sample(variant.source)])
+            assert variant.sample.label == known.label
         else:
-            assert one.sample.label is None, "these keep their sample's label"
+            assert variant.sample.label is None, "these keep their sample's label"
 
 
 def test_where_labels_come_from_a_table_those_of_orders_are_unknown(witness: Counted) -> None:
     measuring = CostLabels(mca=witness, replaces=False, cache=None)
-    for fill in (measuring.settled(one.sample for one in varied(2.0)), GivenLabels(costs=True)):
-        found = variants(list(fill.relabelled(iter(varied(2.0)))))
-        told = {one.transform: one.sample.label for one in found}
-        assert told == {"identity": 2.0, "rename": 2.0, "reorder": None, "rename-merging": None}
+    for fill in (measuring.settled(labelled.sample for labelled in varied(2.0)), GivenLabels(costs=True)):
+        edited = variants(list(fill.relabelled(iter(varied(2.0)))))
+        by_transform = {variant.transform: variant.sample.label for variant in edited}
+        assert by_transform == {"identity": 2.0, "rename": 2.0, "reorder": None, "rename-merging": None}
     assert witness.asked == []
 
 
@@ -165,8 +165,8 @@ def test_the_labels_of_variants_survive_the_suite(tmp_path: Path, witness: Count
     path = tmp_path / f"suite{ending}"
     writer = TableWriter if ending == ".parquet" else LinesWriter
     with writer(path, SUITE_COLUMNS, {"schema": 1, "task": "throughput", "corpus": "c"}) as table:
-        for one in given:
-            table.write(suite_rows(0, one))
+        for labelled in given:
+            table.write(suite_rows(0, labelled))
     assert list(read_suite(path, seed=0)) == given
     assert len({variant.sample.label for variant in variants(given)}) > 3
 
@@ -176,8 +176,8 @@ def test_a_suite_of_an_earlier_version_reads_back(tmp_path: Path) -> None:
     older = {name: kind for name, kind in SUITE_COLUMNS.items() if name != "label_after"}
     given = varied(2.0)
     with TableWriter(path, older, {"schema": 1, "task": "throughput", "corpus": "c"}) as table:
-        for one in given:
-            table.write([{name: row.get(name) for name in older} for row in suite_rows(0, one)])
+        for labelled in given:
+            table.write([{name: row.get(name) for name in older} for row in suite_rows(0, labelled)])
     assert list(read_suite(path, seed=0)) == given
 
 
@@ -187,8 +187,8 @@ def test_figure_1_is_labelled_as_printed(tmp_path: Path) -> None:
     except CannotAudit as error:
         pytest.skip(str(error))
     fill = labels(None, THROUGHPUT, cache=tmp_path)
-    found = fill.filled([sample(source) for source in (FIGURE_A, FIGURE_B, FIGURE_C)])
-    assert [one.label for one in found] == [1.68, 1.68, 10.03]
+    blocks = fill.filled([sample(source) for source in (FIGURE_A, FIGURE_B, FIGURE_C)])
+    assert [block.label for block in blocks] == [1.68, 1.68, 10.03]
     assert fill.about["cpu"] == "haswell"
     assert fill.about["iterations"] == 100
 
@@ -205,15 +205,15 @@ def test_a_run_measures_its_blocks_and_what_an_order_costs(
     Path("blocks.csv").write_text("asm\n" + "".join(f'"{source}"\n' for source in own_blocks(60)))
     words = ["run", "--task", "throughput", "--corpus", "blocks.csv", "--workers", "1", "--cache", "cache"]
     assert main([*words, "--model", "fake/constant", "--out", "made", "--format", "json"]) == 0
-    told = capsys.readouterr()
-    assert f"labels: tool llvm-mca, version {tool.version}, cpu haswell, iterations 100" in told.err
-    (found,) = json.loads(told.out)["models"]
-    rows = {row["transform"]: row for row in found["by_transform"]}
+    printed = capsys.readouterr()
+    assert f"labels: tool llvm-mca, version {tool.version}, cpu haswell, iterations 100" in printed.err
+    (model,) = json.loads(printed.out)["models"]
+    rows = {row["transform"]: row for row in model["by_transform"]}
     assert rows["rename"]["pairs"]["total"] == rows["rename"]["applied"] > 100
     assert 0 < rows["reorder"]["pairs"]["total"] <= rows["reorder"]["applied"]
     assert rows["reorder"]["pairs"]["count"] == 0, "the constant never changes its answer"
     controls = rows["rename-merging"]
     assert 0 < controls["pairs"]["total"] < controls["applied"], "some controls cost the same"
-    assert 0 < found["score"]["original"] <= found["score"]["attack_worst_sample"]
+    assert 0 < model["score"]["original"] <= model["score"]["attack_worst_sample"]
     manifest = json.loads(Path("made/manifest.json").read_text(encoding="utf-8"))
     assert manifest["corpus"]["labels"]["version"] == tool.version

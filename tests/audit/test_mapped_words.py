@@ -102,21 +102,21 @@ def test_a_mapped_word_is_read_in_every_form(
     for form in FORMS:
         for label, word in zip(labels, words, strict=True):
             for said in dict.fromkeys((word, word.capitalize(), label)):
-                found = ask(task, labels, form.format(said))
+                prediction = ask(task, labels, form.format(said))
                 # A number in prose is another number more often than a label.
                 prose = said.lower() in ("0", "1", "true", "false") and form.startswith(
                     ("The function", "{}: ")
                 )
-                if prose and isinstance(found, Failed):
+                if prose and isinstance(prediction, Failed):
                     continue
-                assert isinstance(found, Predicted), (form, said)
-                assert found.answer == label, (form, said)
-                assert found.replies[0].text == form.format(said)
-                assert found.replies[0].read not in (UNREAD, ""), "the form is kept"
+                assert isinstance(prediction, Predicted), (form, said)
+                assert prediction.answer == label, (form, said)
+                assert prediction.replies[0].text == form.format(said)
+                assert prediction.replies[0].read not in (UNREAD, ""), "the form is kept"
     for form in UNCLEAR:
-        found = ask(task, labels, form.format(*words))
-        assert isinstance(found, Failed), form
-        assert found.replies[0].text == form.format(*words)
+        prediction = ask(task, labels, form.format(*words))
+        assert isinstance(prediction, Failed), form
+        assert prediction.replies[0].text == form.format(*words)
 
 
 def test_two_words_for_one_label_are_one_candidate() -> None:
@@ -124,18 +124,18 @@ def test_two_words_for_one_label_are_one_candidate() -> None:
         TASKS.get("classification").mapped({"vulnerable": "1", "unsafe": "1", "safe": "0"}).fitted(("0", "1"))
     )
     for kind in KINDS:
-        found = kind(task, ("0", "1"), "vulnerable\n\nAnswer: unsafe")
-        assert isinstance(found, Predicted)
-        assert found.answer == "1"
+        prediction = kind(task, ("0", "1"), "vulnerable\n\nAnswer: unsafe")
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == "1"
         assert isinstance(kind(task, ("0", "1"), "vulnerable\n\nAnswer: safe"), Failed)
 
 
 def test_a_map_may_exchange_two_labels() -> None:
     task = TASKS.get("classification").mapped({"0": "1", "1": "0"}).fitted(("0", "1"))
     for kind in KINDS:
-        found = kind(task, ("0", "1"), "Answer: 1")
-        assert isinstance(found, Predicted)
-        assert found.answer == "0"
+        prediction = kind(task, ("0", "1"), "Answer: 1")
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == "0"
 
 
 def test_the_prompt_shows_the_words() -> None:
@@ -144,8 +144,8 @@ def test_the_prompt_shows_the_words() -> None:
     )
     asked = customised().of(query).messages(query)[0].content
     assert "- 0\n- 1 (vulnerable)\n" in asked
-    found = customised().of(query).read("1 (vulnerable)")
-    assert isinstance(found, Predicted)
+    prediction = customised().of(query).read("1 (vulnerable)")
+    assert isinstance(prediction, Predicted)
 
 
 # ── truth values ─────────────────────────────────────────────────────────────────────────────────────────
@@ -220,8 +220,8 @@ def test_truth_values_of_every_table_are_those_of_every_model(
     )
     assert code == 0
     summary = json.loads(Path("out/summary.json").read_text("utf-8"))
-    found = {one["model"]: one["score"]["original"] for one in summary["models"]}
-    assert found == {f"py/{module}:{name}_": 1.0 for name in ANSWERS}
+    by_model = {model["model"]: model["score"]["original"] for model in summary["models"]}
+    assert by_model == {f"py/{module}:{name}_": 1.0 for name in ANSWERS}
     sys.modules.pop(module, None)
 
 

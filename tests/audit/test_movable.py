@@ -86,10 +86,14 @@ def inputs(
 def drawn(made: DrawnInputs, *models: Narrow) -> tuple[list[Case], list[Case], dict[str, MovableSize]]:
     """The cases of the plain draw, those drawn in addition, and the record of the draw."""
     chooser = made.chooser(readable_by(models, TASK))
-    found = list(made.cases(0, chooser))
+    cases = list(made.cases(0, chooser))
     assert chooser is not None
-    told = {one.transform: one for one in chooser.result(0).by_transform}
-    return [one for one in found if not one.extra], [one for one in found if one.extra], told
+    by_transform = {row.transform: row for row in chooser.result(0).by_transform}
+    return (
+        [taken for taken in cases if not taken.extra],
+        [taken for taken in cases if taken.extra],
+        by_transform,
+    )
 
 
 def movable(cases: list[Case], transform: str) -> int:
@@ -100,22 +104,22 @@ def movable(cases: list[Case], transform: str) -> int:
 
 
 def test_each_transform_gets_its_samples_and_no_other_is_tried_on_them() -> None:
-    plain, extra, told = drawn(inputs(Numbered(400), movable=8))
+    plain, extra, by_transform = drawn(inputs(Numbered(400), movable=8))
     assert len(plain) == PLAIN
     assert movable(plain, "rename") == PLAIN >= 8
     assert movable([*plain, *extra], "reorder") == 8 > movable(plain, "reorder")
     assert {outcome.transform for each in extra for outcome in each.outcomes} == {"reorder"}
-    assert "identity" not in told
-    assert told["reorder"].extra == len(extra)
-    assert told["rename"].extra == 0
-    assert told["rename"].tried == PLAIN < told["reorder"].tried
+    assert "identity" not in by_transform
+    assert by_transform["reorder"].extra == len(extra)
+    assert by_transform["rename"].extra == 0
+    assert by_transform["rename"].tried == PLAIN < by_transform["reorder"].tried
 
 
 def test_the_plain_draw_is_the_same_as_without_more() -> None:
     alone = list(inputs(Numbered(400), movable=0).cases(0))
     plain, extra, _ = drawn(inputs(Numbered(400), movable=8))
     assert plain == alone
-    assert not {one.sample.id for one in plain} & {one.sample.id for one in extra}
+    assert not {taken.sample.id for taken in plain} & {taken.sample.id for taken in extra}
 
 
 def test_more_movable_samples_extend_fewer() -> None:
@@ -125,19 +129,19 @@ def test_more_movable_samples_extend_fewer() -> None:
 
 
 def test_the_corpus_may_end_first() -> None:
-    _, extra, told = drawn(inputs(Numbered(60), movable=50))
+    _, extra, by_transform = drawn(inputs(Numbered(60), movable=50))
     # Six of 60 functions have another order, and each one has a local.
-    assert told["reorder"].movable.samples == 6
-    assert told["rename"].movable.samples == 50
-    assert told["reorder"].tried == 60
-    assert len({one.sample.id for one in extra}) == len(extra)
+    assert by_transform["reorder"].movable.samples == 6
+    assert by_transform["rename"].movable.samples == 50
+    assert by_transform["reorder"].tried == 60
+    assert len({taken.sample.id for taken in extra}) == len(extra)
 
 
 @pytest.mark.slow
 def test_a_corpus_larger_than_what_was_kept_is_read_to_its_end() -> None:
     corpus = Numbered(300)
-    _, extra, told = drawn(inputs(corpus, movable=250))
-    assert told["rename"].movable.samples == 250
+    _, extra, by_transform = drawn(inputs(corpus, movable=250))
+    assert by_transform["rename"].movable.samples == 250
     assert corpus.read_times > 1
     whole = Numbered(300)
     assert drawn(inputs(whole, movable=250, spare=5000))[1] == extra
@@ -164,23 +168,25 @@ def test_what_one_model_cannot_read_does_not_count() -> None:
     asked = TASK.prepare(function(93))
     assert isinstance(asked, Sample)
     most = len(asked.source)
-    _, extra, told = drawn(inputs(Numbered(400), movable=5), Narrow(10_000), Narrow(most, name="other"))
-    assert all(len(one.sample.source) <= most for one in extra)
-    assert told["reorder"].movable.samples == 5
+    _, extra, by_transform = drawn(
+        inputs(Numbered(400), movable=5), Narrow(10_000), Narrow(most, name="other")
+    )
+    assert all(len(taken.sample.source) <= most for taken in extra)
+    assert by_transform["reorder"].movable.samples == 5
     _, longer, _ = drawn(inputs(Numbered(400), movable=5), Narrow(10_000))
-    assert any(len(one.sample.source) > most for one in longer)
+    assert any(len(taken.sample.source) > most for taken in longer)
 
 
 @pytest.mark.parametrize(
     ("refused", "counts"), [("the original", False), ("all variants", False), ("one variant", True)]
 )
 def test_the_original_and_one_variant_must_be_readable(refused: str, counts: bool) -> None:
-    found = case(function(3), SuitePlan(transforms=("rename",), variants=2, seed=0))
-    texts = [outcome.source for outcome in found.outcomes if isinstance(outcome, Perturbed)]
+    made = case(function(3), SuitePlan(transforms=("rename",), variants=2, seed=0))
+    texts = [outcome.source for outcome in made.outcomes if isinstance(outcome, Perturbed)]
     assert len(set(texts)) == 2
-    closed = {"the original": [found.sample.source], "all variants": texts, "one variant": texts[:1]}[refused]
+    closed = {"the original": [made.sample.source], "all variants": texts, "one variant": texts[:1]}[refused]
     chooser = MovableChooser(["rename"], wanted=1, readable=lambda _, source: source not in closed)
-    assert (chooser.chosen(found) is not None) is counts
+    assert (chooser.chosen(made) is not None) is counts
 
 
 def test_a_wrapper_asks_the_model_inside_about_what_it_will_see() -> None:
@@ -198,7 +204,7 @@ def test_sizes_say_how_movable_samples_differ() -> None:
     assert chooser is not None
     list(made.cases(0, chooser))
     draw = chooser.result(0)
-    (reorder,) = (one.movable for one in draw.by_transform if one.transform == "reorder")
+    (reorder,) = (row.movable for row in draw.by_transform if row.transform == "reorder")
     assert (draw.plain.samples, draw.plain.lines, draw.plain.statements) == (PLAIN, 4, 3)
     assert (reorder.samples, reorder.lines, reorder.statements) == (8, 5, 4)
 
@@ -211,11 +217,11 @@ def test_a_model_tells_what_it_would_not_read(name: str) -> None:
     long = "def f(x):\n" + "    x = x + 1\n" * 600 + "    return x\n"
     asked = [Query(task=TASK.name, language="python", source=text) for text in (short, broken, long)]
     asked.append(Query(task=TASK.name, language="java", source="int f() { return 1; }"))
-    told = [model.unreadable(query) for query in asked]
+    refusals = [model.unreadable(query) for query in asked]
     # In either order: what a model told about a text must not change its answer.
     answers = model.predict(asked)
-    assert [answer if isinstance(answer, Failed) else None for answer in answers] == told
+    assert [answer if isinstance(answer, Failed) else None for answer in answers] == refusals
     assert model.predict(asked) == answers
-    assert told[0] is None
-    assert told[1] is not None
-    assert told[3] is not None
+    assert refusals[0] is None
+    assert refusals[1] is not None
+    assert refusals[3] is not None

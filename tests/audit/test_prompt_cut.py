@@ -12,10 +12,10 @@ FOUR = f"{HEAD}    c = a + b\n    # double it\n    d = c * 2\n    for e in b:\n 
 
 
 def rest(source: str, share: float = 0.5) -> str:
-    found = shown_part(source, share)
-    assert found is not None
-    assert source.startswith(found)
-    return source[len(found) :]
+    visible = shown_part(source, share)
+    assert visible is not None
+    assert source.startswith(visible)
+    return source[len(visible) :]
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_the_cut_lies_before_the_line_of_a_statement(share: float, first: str) -
     ],
 )
 def test_statements_that_share_a_line_are_not_parted(body: str, left: str | None) -> None:
-    found = rest(f"def f(a, b):\n{body}")
-    assert found == (left if left is not None else body.partition("\n")[2])
+    ending = rest(f"def f(a, b):\n{body}")
+    assert ending == (left if left is not None else body.partition("\n")[2])
 
 
 @pytest.mark.parametrize(
@@ -94,30 +94,30 @@ def test_the_cut_stays_between_the_statements_that_it_lay_between(
     old: str, new: str, left: str | None
 ) -> None:
     source = FOUR.replace(old, new)
-    found = same_cut(FOUR, ASKED, source)
-    assert found is not None
-    assert source.startswith(found)
+    visible = same_cut(FOUR, ASKED, source)
+    assert visible is not None
+    assert source.startswith(visible)
     if left is None:
-        assert source[len(found) :] == FOUR[len(ASKED) :]
+        assert source[len(visible) :] == FOUR[len(ASKED) :]
     else:
-        assert found == ASKED
+        assert visible == ASKED
 
 
 def test_statements_added_on_both_sides_leave_the_cut_between_the_same_kinds() -> None:
     source = FOUR.replace("    c =", "    x = 0\n    c =").replace("    return d", "    y = 0\n    return d")
-    found = same_cut(FOUR, ASKED, source)
-    assert found is not None
-    assert source[len(found) :].startswith("    for e in b:")
-    assert "x = 0" in found
+    visible = same_cut(FOUR, ASKED, source)
+    assert visible is not None
+    assert source[len(visible) :].startswith("    for e in b:")
+    assert "x = 0" in visible
 
 
 def test_another_order_leaves_as_many_statements() -> None:
     source = FOUR.replace("    # double it\n    d = c * 2\n", "").replace(
         "    return d", "    d = c * 2\n    return d"
     )
-    found = same_cut(FOUR, ASKED, source)
-    assert found is not None
-    assert source[len(found) :].startswith("    d = c * 2")
+    visible = same_cut(FOUR, ASKED, source)
+    assert visible is not None
+    assert source[len(visible) :].startswith("    d = c * 2")
 
 
 def test_a_cut_that_is_nowhere_any_more() -> None:

@@ -187,8 +187,8 @@ ROWS: Final = (
 
 
 def reading(row: Row) -> tuple[str | float | None, str]:
-    found = built_in()[row.task].read(row.reply)
-    return (found.answer, found.replies[0].read) if isinstance(found, Predicted) else (None, found.reason)  # type: ignore[return-value]
+    said = built_in()[row.task].read(row.reply)
+    return (said.answer, said.replies[0].read) if isinstance(said, Predicted) else (None, said.reason)  # type: ignore[return-value]
 
 
 @pytest.mark.thinned(48)
@@ -207,8 +207,8 @@ def test_the_table_has_ten_kinds_of_replies_for_four_tasks() -> None:
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.name}{' block' * form.block}")
 def test_the_example_of_a_form_is_read_by_that_form(form: object) -> None:
     prompts = [prompt for prompt in built_in().values() if isinstance(prompt, QuestionPrompt)]
-    found = {prompt.read(form.example) for prompt in prompts}  # type: ignore[attr-defined]
-    forms = {reply.read for one in found for reply in one.replies}
+    predictions = {prompt.read(form.example) for prompt in prompts}  # type: ignore[attr-defined]
+    forms = {reply.read for prediction in predictions for reply in prediction.replies}
     assert form.name in forms  # type: ignore[attr-defined]
 
 
@@ -229,9 +229,9 @@ def test_a_reader_of_ones_own_is_read_in_the_same_forms() -> None:
         template="{source}", reader=lambda line: line if line in ("red", "blue") else None
     )
     for reply in ("red", "`red`", "Answer: red", '{"answer": "red"}', "```\nred\n```", "The answer is red."):
-        found = prompt.read(reply)
-        assert isinstance(found, Predicted), reply
-        assert found.answer == "red"
+        prediction = prompt.read(reply)
+        assert isinstance(prediction, Predicted), reply
+        assert prediction.answer == "red"
     assert isinstance(prompt.read("red\nblue"), Failed)
     assert read("I like red", AnswerShape(alone=prompt.candidate.alone)) is None
 
@@ -287,7 +287,7 @@ def _code(text: str) -> str:
 
 def forms() -> str:
     """The table of forms as a page has it."""
-    rows = ((one.name, one.recognised, one.example.replace("\n", "\\n")) for one in FORMS)
+    rows = ((form.name, form.recognised, form.example.replace("\n", "\\n")) for form in FORMS)
     return "".join(f"| {name} | {how} | {_code(example)} |\n" for name, how, example in rows)
 
 

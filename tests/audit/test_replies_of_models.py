@@ -16,14 +16,14 @@ BEGINNING = "def count(items):\n    total = 0\n    for _ in items:\n        tota
 def reading(row: StatedReply) -> str | float | None:
     labels = LABELS if row.task == LABEL else ()
     query = Query(task=row.task, language="python", source=BEGINNING, labels=labels)
-    found = Prompts().of(query).read(row.reply, cut=row.kind == "cut off")
-    if not isinstance(found, Predicted):
+    prediction = Prompts().of(query).read(row.reply, cut=row.kind == "cut off")
+    if not isinstance(prediction, Predicted):
         return None
     if row.task == CODE:
-        return completed(BEGINNING, str(found.answer)).removeprefix(BEGINNING).rstrip()
+        return completed(BEGINNING, str(prediction.answer)).removeprefix(BEGINNING).rstrip()
     task = TASKS.get(row.task)
     task = task.fitted(LABELS) if row.task == LABEL else task
-    read = found.answer if isinstance(found.answer, str | float) else None
+    read = prediction.answer if isinstance(prediction.answer, str | float) else None
     if row.task == "next-line":
         normal = task.normalise(read)
         return normal if isinstance(normal, str) else None

@@ -92,7 +92,7 @@ class Kept:
         self.calls += 1
         if self.calls == self.interrupted_at:
             raise KeyboardInterrupt
-        self.known |= {(query, again): one for query, one in answers.items()}
+        self.known |= {(query, again): answer for query, answer in answers.items()}
 
 
 def setup(model: object, memory: object = None) -> AuditSetup:
@@ -108,8 +108,11 @@ def setup(model: object, memory: object = None) -> AuditSetup:
 CASES = [case("aaaa", "aab", "aac"), case("bb", "bbb"), case("cccccc", "aab", "bb"), case("dd", "ddd")]
 
 
-def without_name(found: Sequence[Audited]) -> list[object]:
-    return [(one.sample, one.before, one.score, one.verdicts, one.after_scores) for one in found]
+def without_name(audits: Sequence[Audited]) -> list[object]:
+    return [
+        (audited.sample, audited.before, audited.score, audited.verdicts, audited.after_scores)
+        for audited in audits
+    ]
 
 
 @pytest.mark.slow
@@ -124,8 +127,8 @@ def test_the_verdicts_are_those_of_batches() -> None:
 def test_equal_queries_are_asked_once_and_the_original_once_more() -> None:
     model = Shuffled()
     list(audit(CASES, setup(model)))
-    firsts = {query for one in CASES for query in queries(one, FUNCTION_NAME)}
-    again = {query for one in CASES for query in repeats(one, FUNCTION_NAME)}
+    firsts = {query for given in CASES for query in queries(given, FUNCTION_NAME)}
+    again = {query for given in CASES for query in repeats(given, FUNCTION_NAME)}
     assert len(again) == len(CASES)
     assert len(model.asked) == len(firsts) + len(again)
     assert set(model.asked) == firsts | again
@@ -149,11 +152,11 @@ def test_later_cases_are_asked_before_earlier_ones_end_and_memory_is_bounded() -
             drawn += 1
             yield case(f"x{drawn}", f"y{drawn}")
 
-    found = audit(endless(), setup(model))  # type: ignore[arg-type]
+    stream = audit(endless(), setup(model))  # type: ignore[arg-type]
     for _ in range(50):
-        next(found)
+        next(stream)
     assert AHEAD < model.most_open <= AHEAD + 2 * ROLLING_WINDOW
-    found.close()  # type: ignore[attr-defined]
+    stream.close()  # type: ignore[attr-defined]
     assert model.stops == 1
 
 
@@ -188,16 +191,16 @@ def test_the_cache_takes_answers_after_an_interrupted_store(tmp_path: Path) -> N
 def test_failures_are_told_and_asked_again_another_time() -> None:
     memory = Kept()
     refusing = Shuffled(lambda query: Failed(reason="endpoint: 429"))
-    for one in audit(CASES, setup(refusing, memory)):
-        assert all(isinstance(verdict, Unjudged) for verdict in one.verdicts)
+    for audited in audit(CASES, setup(refusing, memory)):
+        assert all(isinstance(verdict, Unjudged) for verdict in audited.verdicts)
     assert memory.known == {}
 
 
 def test_searches_ask_the_same_way() -> None:
     model = Shuffled()
-    wanted = [query for one in CASES for query in queries(one, FUNCTION_NAME)]
-    found = first_answers(list(dict.fromkeys(wanted)), setup(model))
-    assert found == first_answers(list(dict.fromkeys(wanted)), setup(Recorder(echo)))
+    wanted = [query for given in CASES for query in queries(given, FUNCTION_NAME)]
+    answers = first_answers(list(dict.fromkeys(wanted)), setup(model))
+    assert answers == first_answers(list(dict.fromkeys(wanted)), setup(Recorder(echo)))
     assert model.stops == 1
 
 
@@ -210,9 +213,9 @@ def test_the_canonical_wrapper_asks_equal_forms_once_and_repeats_them() -> None:
     wrapped = canonical(model)
     assert is_rolling(wrapped)
     broken = "def MASK(:\n"
-    found = list(audit([case(*texts), case(broken)], setup(wrapped)))
-    assert all(isinstance(verdict, Held) for verdict in found[0].verdicts)
-    assert found[1].before == Failed(reason="source does not parse")
+    audits = list(audit([case(*texts), case(broken)], setup(wrapped)))
+    assert all(isinstance(verdict, Held) for verdict in audits[0].verdicts)
+    assert audits[1].before == Failed(reason="source does not parse")
     assert len(model.asked) == 2, "one form, and once more for the noise"
     assert not is_rolling(canonical(Recorder(echo)))
 

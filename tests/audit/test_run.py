@@ -106,11 +106,11 @@ CASES = [case("aaaa", "aab", "aac"), case("bb", "bbb", refused="no way"), case("
 
 
 def test_every_case_comes_back_in_order_with_its_verdicts() -> None:
-    found = run(CASES, Recorder(echo))
-    assert [one.sample for one in found] == [one.sample for one in CASES]
-    assert [len(one.verdicts) for one in found] == [3, 2, 3]
-    assert [type(verdict) for verdict in found[0].verdicts] == [Held, Violated, Violated]
-    assert [one.reason for one in found[1].not_applied] == ["no way"]
+    audits = run(CASES, Recorder(echo))
+    assert [audited.sample for audited in audits] == [given.sample for given in CASES]
+    assert [len(audited.verdicts) for audited in audits] == [3, 2, 3]
+    assert [type(verdict) for verdict in audits[0].verdicts] == [Held, Violated, Violated]
+    assert [refusal.reason for refusal in audits[1].not_applied] == ["no way"]
 
 
 def test_equal_queries_are_asked_once_and_the_original_once_more() -> None:
@@ -163,12 +163,12 @@ def repeated_batches(cases: Sequence[Case], *, whole: bool) -> dict[str, list[li
         list(audit(cases, setup, asked=ask_again(again, setup)))
     else:
         list(audit(cases, setup))
-    found: dict[str, list[list[str]]] = {}
+    by_source: dict[str, list[list[str]]] = {}
     for batch in model.batches:
         if isinstance(batch[0], Repeat):
-            for one in batch:
-                found.setdefault(one.source, []).append([query.source for query in batch])
-    return found
+            for repeat in batch:
+                by_source.setdefault(repeat.source, []).append([query.source for query in batch])
+    return by_source
 
 
 @pytest.mark.slow
@@ -190,7 +190,7 @@ def test_repeated_queries_keep_their_company_when_a_run_resumes() -> None:
     whole = Recorder(echo, parameters=1)
     setup = AuditSetup(model=whole, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=4)
     ask_again(again, setup)
-    memory.remember({one: echo(one) for one in again[::7]}, again=True)
+    memory.remember({query: echo(query) for query in again[::7]}, again=True)
     resumed = Recorder(echo, parameters=1)
     ask_again(again, replace(setup, model=resumed, memory=memory))
     assert {*map(tuple, resumed.batches)} < {*map(tuple, whole.batches)}
@@ -205,8 +205,8 @@ def test_repeated_queries_are_asked_once_and_failures_are_handed_on() -> None:
     lost = ask_again(again, setup)
     assert lost is not None
     assert lost.keys() == set(again)
-    found = list(audit(SEVERAL, setup, asked=lost))
-    assert len(found) == len(SEVERAL)
+    audits = list(audit(SEVERAL, setup, asked=lost))
+    assert len(audits) == len(SEVERAL)
     assert monitor.asked == 2 * len(SEVERAL)
 
 
@@ -232,8 +232,10 @@ def test_each_repeat_is_a_query_of_its_own() -> None:
     for parameters in (None, 1):
         words = iter(map("word {}".format, range(99)))
         model = Recorder(partial(numbered, words), parameters=parameters)
-        (found,) = run([repeated(3, "aaaa", "ab")], model)
-        assert len({one.after.answer for one in found.verdicts}) == 4, "each verdict has an answer of its own"
+        (audited,) = run([repeated(3, "aaaa", "ab")], model)
+        assert len({judged.after.answer for judged in audited.verdicts}) == 4, (
+            "each verdict has an answer of its own"
+        )
         assert model.asked.count("aaaa") >= 4
 
 
@@ -252,14 +254,14 @@ def test_repeats_that_are_not_wanted_are_not_asked(repeating: Repeating, plain: 
             batch_size=4,
             repeating=repeating,
         )
-        (found,) = audit([each], setup)
+        (audited,) = audit([each], setup)
         assert model.asked.count("aaaa") == 1 + wanted
-        left = [one for one in found.verdicts if isinstance(one, Unjudged)]
-        assert [one.reason for one in left] == [NOT_REPEATED] * (3 - wanted)
+        left = [judged for judged in audited.verdicts if isinstance(judged, Unjudged)]
+        assert [judged.reason for judged in left] == [NOT_REPEATED] * (3 - wanted)
 
         setup = replace(setup, model=Recorder(lambda query: Failed(reason="not Python")))
-        (found,) = audit([each], setup)
-        reasons = Counter(one.reason for one in found.verdicts if isinstance(one, Unjudged))
+        (audited,) = audit([each], setup)
+        reasons = Counter(judged.reason for judged in audited.verdicts if isinstance(judged, Unjudged))
         assert reasons == +Counter({"not Python": 1 + wanted, NOT_REPEATED: 3 - wanted})
 
 
@@ -269,8 +271,8 @@ def test_repeats_are_asked_among_the_variants() -> None:
     order = in_time(each, AuditSetup(
         model=Recorder(echo), task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=4
     ))  # fmt: skip
-    places = [place for place, one in enumerate(order) if one.source == "aaaa"]
-    assert [one.number for one in order if isinstance(one, Repeat)] == [0, 1, 2, 3]
+    places = [place for place, query in enumerate(order) if query.source == "aaaa"]
+    assert [query.number for query in order if isinstance(query, Repeat)] == [0, 1, 2, 3]
     assert not isinstance(order[places[0]], Repeat), "the original is the first of them"
     assert abs(sum(places) / 5 - (len(order) - 1) / 2) < 1
     assert max(later - earlier for earlier, later in itertools.pairwise(places)) <= 3
@@ -280,13 +282,13 @@ def test_repeats_are_asked_among_the_variants() -> None:
 def test_the_batches_of_repeats_differ(times: int) -> None:
     """Each repeat of a network stands at another place of its batch."""
     cases = [repeated(times, text) for text in ("aaaa", "bbb", "cc", "d", "eeeee")]
-    asked = [Repeat(**asdict(query_of(one.sample, one.sample.source, FUNCTION_NAME)), bucket=0, number=number)
-             for one in cases for number in range(times)]  # fmt: skip
+    asked = [Repeat(**asdict(query_of(given.sample, given.sample.source, FUNCTION_NAME)), bucket=0, number=number)
+             for given in cases for number in range(times)]  # fmt: skip
     places: dict[str, set[int]] = {}
     for number in range(times):
-        for batch in rebatches([one for one in asked if one.number == number], 8, padded=True):
-            for place, one in enumerate(batch.queries):
-                places.setdefault(one.source, set()).add(place)
+        for batch in rebatches([repeat for repeat in asked if repeat.number == number], 8, padded=True):
+            for place, query in enumerate(batch.queries):
+                places.setdefault(query.source, set()).add(place)
     assert {len(place) for place in places.values()} == {times}
 
 
@@ -303,8 +305,8 @@ def test_equal_texts_of_two_buckets_are_repeated_for_each() -> None:
 def test_the_identity_is_really_asked_again() -> None:
     answers = iter(range(100))
     fickle = Recorder(lambda query: Predicted(answer="abcdefgh"[next(answers) % 8]))
-    (found,) = run([case("aaaa")], fickle)
-    assert isinstance(found.verdicts[0], Violated)
+    (audited,) = run([case("aaaa")], fickle)
+    assert isinstance(audited.verdicts[0], Violated)
 
 
 def test_the_identity_is_never_served_from_the_first_answer_in_memory() -> None:
@@ -322,11 +324,11 @@ def test_results_do_not_depend_on_batch_size(batch_size: int) -> None:
 
 def test_results_do_not_depend_on_the_other_samples() -> None:
     together = run(CASES, Recorder(echo))
-    assert together == [one for single in CASES for one in run([single], Recorder(echo))]
+    assert together == [audited for single in CASES for audited in run([single], Recorder(echo))]
     shuffled = CASES[:]
     Random(3).shuffle(shuffled)
-    assert {one.sample.id: one for one in together} == {
-        one.sample.id: one for one in run(shuffled, Recorder(echo))
+    assert {audited.sample.id: audited for audited in together} == {
+        audited.sample.id: audited for audited in run(shuffled, Recorder(echo))
     }
 
 
@@ -340,29 +342,29 @@ def test_what_is_remembered_is_not_asked_and_changes_nothing() -> None:
 
 def test_failures_are_not_remembered_and_never_violations() -> None:
     memory = Remembering()
-    found = run(CASES, Recorder(refuse), memory=memory)
+    audits = run(CASES, Recorder(refuse), memory=memory)
     assert memory.known == {}
-    verdicts = [verdict for one in found for verdict in one.verdicts]
+    verdicts = [verdict for audited in audits for verdict in audited.verdicts]
     assert {type(verdict) for verdict in verdicts} == {Unjudged}
     assert {verdict.reason for verdict in verdicts if isinstance(verdict, Unjudged)} == {"endpoint: 429"}
-    assert [one.score for one in found] == [None, None, None]
+    assert [audited.score for audited in audits] == [None, None, None]
 
 
 def test_malformed_answers_are_failures() -> None:
-    (found,) = run([case("aaaa", "ab")], Recorder(lambda query: Predicted(answer=1.5)))
-    assert found.before == Failed(reason="no readable answer")
+    (audited,) = run([case("aaaa", "ab")], Recorder(lambda query: Predicted(answer=1.5)))
+    assert audited.before == Failed(reason="no readable answer")
     not_finite = Recorder(lambda query: Predicted(answer="a", scores=(("a", float("nan")),)))
     assert run([case("aaaa")], not_finite)[0].before == Failed(reason="no readable answer")
 
 
 def test_answers_are_normalised_and_scored() -> None:
     original = sample("aaaa", ("get", "value"))
-    one = Case(sample=original, outcomes=(perturbed(original, "bbbb"),))
+    given = Case(sample=original, outcomes=(perturbed(original, "bbbb"),))
     model = Recorder(lambda query: Predicted(answer="getValue" if query.source == "aaaa" else "get"))
-    (found,) = run([one], model)
-    assert found.before == Predicted(answer=("get", "value"))
-    assert found.score == 1.0
-    assert found.after_scores == (2 / 3,)
+    (audited,) = run([given], model)
+    assert audited.before == Predicted(answer=("get", "value"))
+    assert audited.score == 1.0
+    assert audited.after_scores == (2 / 3,)
 
 
 def test_a_model_that_loses_answers_is_an_error() -> None:
@@ -449,8 +451,8 @@ def test_a_model_whose_noise_depends_on_the_batch_shows_it_in_the_identity() -> 
             digest = hashlib.sha256(repr([query.source for query in queries]).encode()).hexdigest()
             return [Predicted(answer=f"{digest[:8].translate(LETTERS)}") for _ in queries]
 
-    found = run([case("a" * length) for length in range(1, 9)], Positional(echo), batch_size=4)
-    assert all(isinstance(one.verdicts[0], Violated) for one in found)
+    audits = run([case("a" * length) for length in range(1, 9)], Positional(echo), batch_size=4)
+    assert all(isinstance(audited.verdicts[0], Violated) for audited in audits)
 
 
 LETTERS = str.maketrans("0123456789", "ghijklmnop")
@@ -469,6 +471,6 @@ def test_an_answer_that_cannot_be_used_is_remembered_and_one_that_was_not_had_is
 @pytest.mark.parametrize("excuse", sorted(EXCUSES))
 def test_a_model_cannot_excuse_a_missing_answer(excuse: str) -> None:
     silent = Recorder(lambda query: Failed(reason=excuse) if "aab" in query.source else echo(query))
-    (one,) = run([case("aaaa", "aab")], silent)
-    reasons = [verdict.reason for verdict in one.verdicts if isinstance(verdict, Unjudged)]
+    (audited,) = run([case("aaaa", "aab")], silent)
+    reasons = [verdict.reason for verdict in audited.verdicts if isinstance(verdict, Unjudged)]
     assert reasons == [f"model: {excuse}"]

@@ -83,8 +83,8 @@ def test_a_suite_reads_back_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "suite.parquet"
     with TableWriter(path, SUITE_COLUMNS, ABOUT) as table:
         for seed in (5, 6):
-            for one in written:
-                table.write(suite_rows(seed, one))
+            for saved in written:
+                table.write(suite_rows(seed, saved))
     assert list(read_suite(path, seed=5)) == list(read_suite(path, seed=6)) == written
     assert list(read_suite(path, seed=7)) == []
     assert suite_contents(path) == ((5, 6), plan.transforms)
@@ -105,15 +105,15 @@ def test_a_suite_that_is_written_again_rests_on_the_same(tmp_path: Path) -> None
     compiled = [
         replace(outcome, evidence="compiled") for outcome in made.outcomes if isinstance(outcome, Perturbed)
     ]
-    told = []
-    one = replace(made, outcomes=tuple(compiled))
+    columns = []
+    saved = replace(made, outcomes=tuple(compiled))
     for number in range(2):
         path = tmp_path / f"{number}.parquet"
         with TableWriter(path, SUITE_COLUMNS, ABOUT) as table:
-            table.write(suite_rows(5, one))
-        told.append([row["rests_on"] for row in read_rows(path)])
-        (one,) = read_suite(path, seed=5)
-    assert told[0] == told[1] == [None]
+            table.write(suite_rows(5, saved))
+        columns.append([row["rests_on"] for row in read_rows(path)])
+        (saved,) = read_suite(path, seed=5)
+    assert columns[0] == columns[1] == [None]
 
 
 def test_a_suite_without_the_column_of_assumptions_can_be_read(tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_a_suite_without_the_column_of_assumptions_can_be_read(tmp_path: Path) -
     path = tmp_path / "suite.parquet"
     older = {name: kind for name, kind in SUITE_COLUMNS.items() if name != "rests_on"}
     with TableWriter(path, older, ABOUT) as table:
-        for one in written:
-            table.write({name: row[name] for name in row if name in older} for row in suite_rows(5, one))
+        for saved in written:
+            table.write({name: row[name] for name in row if name in older} for row in suite_rows(5, saved))
     assert list(read_suite(path, seed=5)) == written
 
 
@@ -152,8 +152,8 @@ def test_verdicts_have_a_row_each(tmp_path: Path) -> None:
             setup = AuditSetup(
                 model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=4
             )
-            for one in audit([case("aaaa", "ab", refused="r"), case("b")], setup):
-                table.write(verdict_rows(7, one))
+            for audited in audit([case("aaaa", "ab", refused="r"), case("b")], setup):
+                table.write(verdict_rows(7, audited))
     rows = list(read_rows(path))
     assert [(row["model"], row["outcome"]) for row in rows] == [
         ("echo", "held"),

@@ -71,15 +71,15 @@ def test_an_audit_from_end_to_end(model: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = ["--model", model, "--corpus", "algebra:test:80", "--transform", "rename", "--limit", "40"]
     assert main(["run", "--task", "derivative", *words, "--workers", "1", "--out", str(out)]) == 0
-    found = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    (one,) = found["models"]
-    assert one["score"]["name"] == "accuracy"
-    assert one["samples"] == 40
-    assert one["unjudged"] == 0
-    assert one["pairs"]["total"] > 25
-    assert (one["pairs"]["count"] > 0) == (model == "fake/hash")
-    assert (one["sensitivity"]["count"] > 0) == (model == "fake/hash")
-    by_name = {row["transform"]: row for row in one["by_transform"]}
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    (audited,) = summary["models"]
+    assert audited["score"]["name"] == "accuracy"
+    assert audited["samples"] == 40
+    assert audited["unjudged"] == 0
+    assert audited["pairs"]["total"] > 25
+    assert (audited["pairs"]["count"] > 0) == (model == "fake/hash")
+    assert (audited["sensitivity"]["count"] > 0) == (model == "fake/hash")
+    by_name = {row["transform"]: row for row in audited["by_transform"]}
     assert by_name.keys() == {"identity", "rename", "rename-merging", "rename-views"}
     assert by_name["rename"]["evidence"].keys() == {"analysis"}
     assert by_name["rename-views"]["evidence"].keys() == {"executed"}
@@ -90,8 +90,8 @@ def test_the_default_transforms_of_the_language(tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = ["--model", "fake/length", "--corpus", "algebra:extended:20", "--limit", "10", "--workers", "1"]
     assert main(["run", "--task", "derivative", *words, "--out", str(out)]) == 0
-    found = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    names = {row["transform"] for row in found["models"][0]["by_transform"]}
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    names = {row["transform"] for row in summary["models"][0]["by_transform"]}
     assert names == {"identity", "rename", "rename-merging", "rename-views"}
 
 

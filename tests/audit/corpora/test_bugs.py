@@ -58,11 +58,11 @@ class Mixed(Functions):
     """A corpus of three languages."""
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        for one in super().read(skipped):
+        for sample in super().read(skipped):
             yield (
                 raw_sample(JAVA, language="java", label="f", path="F.java", line=1)
-                if one.language == "java"
-                else one
+                if sample.language == "java"
+                else sample
             )
         yield raw_sample("addl %eax, %ebx", language="x86", label=None, path="a.s", line=1)
 
@@ -86,7 +86,7 @@ def test_every_bug_is_shown_by_execution_beside_its_original(cache: Path) -> Non
     assert [sample.label for sample in samples] == [0.0, 1.0] * (len(samples) // 2)
     assert len(samples) == 8
     assert {sample.source for sample in samples[::2]} == {
-        one for one in SOURCES if "thing(" not in one and "missing(" not in one
+        source for source in SOURCES if "thing(" not in source and "missing(" not in source
     }
     with Oracle() as oracle:
         for clean, buggy in zip(samples[::2], samples[1::2], strict=True):
@@ -101,13 +101,13 @@ def test_every_bug_is_shown_by_execution_beside_its_original(cache: Path) -> Non
 
 def test_a_bug_and_its_original_are_one_group_and_on_one_side(cache: Path) -> None:
     groups: dict[str, list[Sample]] = defaultdict(list)
-    for one in read(seeded(cache))[0]:
-        groups[one.group].append(one)
-    assert all([one.label for one in pair] == [0.0, 1.0] for pair in groups.values())
+    for sample in read(seeded(cache))[0]:
+        groups[sample.group].append(sample)
+    assert all([sample.label for sample in pair] == [0.0, 1.0] for pair in groups.values())
     parts = [read(seeded(cache, split=split))[0] for split in ("train", "valid", "test")]
     assert sum(map(len, parts)) == 2 * len(groups)
     for split, part in zip(("train", "valid", "test"), parts, strict=True):
-        assert {split_of(one.group) for one in part} <= {split}
+        assert {split_of(sample.group) for sample in part} <= {split}
 
 
 @pytest.mark.slow
@@ -122,7 +122,7 @@ def test_a_run_of_the_same_seed_draws_clean_and_buggy_texts_alike(tmp_path: Path
     (drawn,) = select(made, lambda sample: sample, limit=100, seeds=[seed])
     assert 30 < sum(sample.label == bugs.BUGGY for sample in drawn.samples) < 70
     few = list(SpreadCorpus(made, 200).read(Counter()))
-    splits = Counter(split_of(one.group or one.id) for one in few)
+    splits = Counter(split_of(sample.group or sample.id) for sample in few)
     assert splits["train"] > 90
     assert splits["valid"] > 2
     assert splits["test"] > 30
@@ -133,7 +133,7 @@ def test_equal_seeds_give_equal_bugs_and_others_other_ones(cache: Path, tmp_path
     first = read(seeded(cache))[0]
     assert read(seeded(tmp_path))[0] == first
     others = [read(seeded(tmp_path, seed=seed))[0] for seed in (1, 2)]
-    assert any([one.source for one in other] != [one.source for one in first] for other in others)
+    assert any([sample.source for sample in other] != [sample.source for sample in first] for other in others)
 
 
 def test_the_second_reading_executes_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +165,7 @@ def test_bugs_that_are_not_executed_need_no_sandbox_and_are_in_java_as_well(
         assert clean.group == buggy.group
         assert clean.language == buggy.language
         assert clean.source != buggy.source
-    others = {one.source for seed in range(1, 6) for one in read(replace(made, seed=seed))[0]}
+    others = {sample.source for seed in range(1, 6) for sample in read(replace(made, seed=seed))[0]}
     assert len(others) > len(samples)
     assert read(made)[0] == samples
 
@@ -189,14 +189,14 @@ def test_an_interrupted_reading_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_function_in_another_context_is_another_one(tmp_path: Path) -> None:
-    one = raw_sample(SOURCES[0], language="python", label=None, path="a", line=1)
+    sample = raw_sample(SOURCES[0], language="python", label=None, path="a", line=1)
     book = BugRecords(tmp_path / "deep" / "book.jsonl")
-    book.add(one, Seeded("def f(): pass", "m"))
-    book.add(replace(one, context="x = 1"), NOT_SHOWN)
+    book.add(sample, Seeded("def f(): pass", "m"))
+    book.add(replace(sample, context="x = 1"), NOT_SHOWN)
     again = BugRecords(tmp_path / "deep" / "book.jsonl")
-    assert again.get(one) == Seeded("def f(): pass", "m")
-    assert again.get(replace(one, context="x = 1")) == NOT_SHOWN
-    assert again.get(replace(one, context="x = 2")) is None
+    assert again.get(sample) == Seeded("def f(): pass", "m")
+    assert again.get(replace(sample, context="x = 1")) == NOT_SHOWN
+    assert again.get(replace(sample, context="x = 2")) is None
     assert all(json.loads(line) for line in (tmp_path / "deep" / "book.jsonl").read_text().splitlines())
 
 
@@ -211,18 +211,18 @@ def test_a_bug_in_errors_alone_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_was_found_is_told(tmp_path: Path) -> None:
-    told: list[str] = []
-    read(seeded(tmp_path, note=told.append))
-    assert told[-1].startswith("bugs:made: 4 of 6 functions have a bug that execution shows (")
-    assert "; the others: " in told[-1]
+    notes: list[str] = []
+    read(seeded(tmp_path, note=notes.append))
+    assert notes[-1].startswith("bugs:made: 4 of 6 functions have a bug that execution shows (")
+    assert "; the others: " in notes[-1]
 
 
 @pytest.mark.slow
 def test_a_corpus_that_is_read_again_tells_nothing_twice(tmp_path: Path) -> None:
-    told: list[str] = []
-    bugs = seeded(tmp_path, note=told.append)
+    notes: list[str] = []
+    bugs = seeded(tmp_path, note=notes.append)
     assert read(bugs) == read(bugs)
-    assert len(told) == len(set(told))
+    assert len(notes) == len(set(notes))
 
 
 # ── the SPEC ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -230,9 +230,9 @@ def test_a_corpus_that_is_read_again_tells_nothing_twice(tmp_path: Path) -> None
 
 def test_the_parts_of_a_spec(tmp_path: Path) -> None:
     resources = CorpusResources(cache=tmp_path)
-    found = corpus("bugs:50:seed7:test:stdlib:textwrap", resources=resources)
-    assert isinstance(found, SeededBugs)
-    assert (found.size, found.seed, found.split, found.base.spec) == (50, 7, "test", "stdlib:textwrap")
+    parsed = corpus("bugs:50:seed7:test:stdlib:textwrap", resources=resources)
+    assert isinstance(parsed, SeededBugs)
+    assert (parsed.size, parsed.seed, parsed.split, parsed.base.spec) == (50, 7, "test", "stdlib:textwrap")
     plain = corpus("bugs:stdlib", resources=resources)
     assert isinstance(plain, SeededBugs)
     assert (plain.size, plain.seed, plain.split, plain.base.spec) == (1000, 0, None, "stdlib")

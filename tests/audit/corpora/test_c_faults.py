@@ -105,9 +105,12 @@ def test_a_sanitizer_or_another_result_shows_a_fault(
     with Sanitizers() as judges:
         for old, new, report in changes:
             assert old in source
-            found = judges.judge(source, source.replace(old, new), setup=context)
-            assert isinstance(found, Agreed if report is None else Differed), (new, found)
-            assert report is None or (isinstance(found, Differed) and found.report == report), (new, found)
+            outcome = judges.judge(source, source.replace(old, new), setup=context)
+            assert isinstance(outcome, Agreed if report is None else Differed), (new, outcome)
+            assert report is None or (isinstance(outcome, Differed) and outcome.report == report), (
+                new,
+                outcome,
+            )
 
 
 @sanitizers
@@ -130,8 +133,8 @@ def test_a_sanitizer_or_another_result_shows_a_fault(
 )
 def test_what_shows_nothing_is_told(source: str, changed: str, expected: Inconclusive) -> None:
     with Sanitizers() as judges:
-        found = judges.judge(source, changed or source)
-    assert found == expected
+        outcome = judges.judge(source, changed or source)
+    assert outcome == expected
 
 
 @sanitizers
@@ -158,11 +161,11 @@ def test_what_cannot_be_called_has_a_reason(source: str, reason: str) -> None:
 
 
 def test_a_program_has_what_its_function_needs_and_nothing_else() -> None:
-    found = harness(SUM, FILE)
-    assert isinstance(found, Harness)
-    assert "struct unused" not in found.before
-    assert "int other" not in found.before
-    assert "#define STEP" in found.before
+    frame = harness(SUM, FILE)
+    assert isinstance(frame, Harness)
+    assert "struct unused" not in frame.before
+    assert "int other" not in frame.before
+    assert "#define STEP" in frame.before
 
 
 OWN_HEADER = """#ifndef OWN_H
@@ -204,9 +207,9 @@ def test_headers_are_read_as_the_compiler_reads_them(tmp_path: Path) -> None:
     assert "Missing" not in around
     assert "#include <string.h>" in around
     assert "size_t strlen" not in around
-    found = harness(PICK, around)
-    assert isinstance(found, Harness)
-    assert "typedef struct" in found.before
+    frame = harness(PICK, around)
+    assert isinstance(frame, Harness)
+    assert "typedef struct" in frame.before
 
 
 @sanitizers
@@ -222,8 +225,10 @@ def test_what_the_commands_of_a_project_define_is_defined(tmp_path: Path, langua
         "-Iinclude\n-DMOST=8\n-DTURNED(x)=(!(x))\n-DSHOWN\n", encoding="utf-8"
     )
     with Sanitizers(language) as judges:
-        found = judges.judge(source, source.replace("<", ">="), setup=with_headers(text, str(file), language))
-    assert isinstance(found, Differed)
+        outcome = judges.judge(
+            source, source.replace("<", ">="), setup=with_headers(text, str(file), language)
+        )
+    assert isinstance(outcome, Differed)
 
 
 @sanitizers
@@ -243,8 +248,8 @@ def test_a_function_of_another_file_shows_nothing(
 ) -> None:
     around = in_a_project(tmp_path)
     with Sanitizers() as judges:
-        found = judges.judge(PICK, PICK.replace(old, new), setup=around)
-    assert (found.report if isinstance(found, Differed) else found) == expected
+        outcome = judges.judge(PICK, PICK.replace(old, new), setup=around)
+    assert (outcome.report if isinstance(outcome, Differed) else outcome) == expected
 
 
 @sanitizers
@@ -255,8 +260,8 @@ def test_functions_of_other_files_are_not_one_function() -> None:
         "int f(int a) { void *volatile first = one, *volatile second = other; return a + (first == second); }"
     )
     with Sanitizers() as judges:
-        found = judges.judge(source, "int f(int a) { return a + 0; }", setup=f"{declared}{source}")
-    assert isinstance(found, Agreed)
+        outcome = judges.judge(source, "int f(int a) { return a + 0; }", setup=f"{declared}{source}")
+    assert isinstance(outcome, Agreed)
 
 
 def test_the_first_line_of_a_report_names_it() -> None:
@@ -282,7 +287,7 @@ def test_a_corpus_of_reported_faults_knows_both_sides(tmp_path: Path) -> None:
     assert (clean.other_side, faulty.other_side) == (faulty.source, clean.source)
     assert left_out["no bug that a sanitizer reports"] == 1
     prepared = [VULNERABILITY_DETECTION.prepare(sample) for sample in samples]
-    assert [getattr(one, "label", one) for one in prepared] == ["safe", "vulnerable"]
+    assert [getattr(example, "label", example) for example in prepared] == ["safe", "vulnerable"]
 
 
 @sanitizers
@@ -294,7 +299,7 @@ def test_both_sides_of_a_fault_are_edited_beside_the_headers_of_their_file(tmp_p
     samples = list(corpus(f"bugs:reported:{tmp_path}", resources=CorpusResources(cache=None)).read(Counter()))
     assert len(samples) == 2
     rename = transform_for("rename-parameters", "c")
-    outcomes = [one for sample in samples for one in perturb_one(sample, rename, variants=1, seed=0)]
+    outcomes = [outcome for sample in samples for outcome in perturb_one(sample, rename, variants=1, seed=0)]
     assert [getattr(outcome, "reason", None) for outcome in outcomes] == [None, None]
 
 
@@ -356,7 +361,7 @@ UNSEEN = {
 
 @sanitizers
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=[pytest.mark.slow] * (place > 1)) for place, one in enumerate(UNSEEN)]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (place > 1)) for place, name in enumerate(UNSEEN)]
 )
 def test_another_effect_is_never_the_same(name: str) -> None:
     function, (old, new), before = UNSEEN[name]

@@ -63,7 +63,11 @@ char *(*picked(int n))(int) {
 def test_the_functions_of_a_file() -> None:
     left_out: Counter[str] = Counter()
     samples = list(functions(FILE, "a/b.c", left_out))
-    assert [(one.label, one.origin.line) for one in samples] == [("total", 4), ("first", 11), ("picked", 44)]
+    assert [(unit.label, unit.origin.line) for unit in samples] == [
+        ("total", 4),
+        ("first", 11),
+        ("picked", 44),
+    ]
     assert left_out == {
         OLD_HEAD: 1, DIRECTIVE: 1, "empty function": 1, "function under 3 lines": 1, UNREAD: 1
     }  # fmt: skip

@@ -20,9 +20,9 @@ def sample(
 
 
 def calls(source: str, **known: str) -> Calls:
-    found = find(sample(source, **known), longest=60)
-    assert isinstance(found, Calls), found
-    return found
+    collected = find(sample(source, **known), longest=60)
+    assert isinstance(collected, Calls), collected
+    return collected
 
 
 def test_a_call_that_the_text_ends_with_is_taken() -> None:
@@ -45,24 +45,24 @@ def check(candidate):
 
 
 def test_tests_hold_calls() -> None:
-    found = calls(ADD, tests=TESTS)
-    assert (found.text, found.given) == (ADD, False)
-    assert sorted(found.calls) == ["""add('a', "b'")""", "add(1, 2)", "add(1.5, -2)"]
+    collected = calls(ADD, tests=TESTS)
+    assert (collected.text, collected.given) == (ADD, False)
+    assert sorted(collected.calls) == ["""add('a', "b'")""", "add(1, 2)", "add(1.5, -2)"]
 
 
 def test_calls_that_the_source_tells_are_left_out() -> None:
-    told = 'def add(a, b):\n    """\n    >>> add("a",\t"b\'")\n    ab\n    """\n    return a + b'
-    assert sorted(calls(told, tests=TESTS).calls) == ["add(1, 2)", "add(1.5, -2)"]
+    source = 'def add(a, b):\n    """\n    >>> add("a",\t"b\'")\n    ab\n    """\n    return a + b'
+    assert sorted(calls(source, tests=TESTS).calls) == ["add(1, 2)", "add(1.5, -2)"]
     only = "def check(candidate):\n    assert candidate('a', \"b'\") == 'ab'\n"
-    assert find(sample(told, tests=only), longest=60) == "the source gives the result of every call"
+    assert find(sample(source, tests=only), longest=60) == "the source gives the result of every call"
 
 
 def test_other_arguments_are_drawn_and_the_same_each_time() -> None:
     source = "def f(words, times=2, *, key=None):\n    return [word.upper() * times for word in words]"
-    found = calls(source)
-    assert found == calls(source)
-    assert len(found.calls) > 3
-    for program in (with_call(found.text, call) for call in found.calls):
+    collected = calls(source)
+    assert collected == calls(source)
+    assert len(collected.calls) > 3
+    for program in (with_call(collected.text, call) for call in collected.calls):
         assert parted(program) is not None
         assert program.startswith(source + "\n\n\nf([")
         assert "key" not in program.splitlines()[-1]

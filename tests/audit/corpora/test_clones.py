@@ -109,11 +109,11 @@ def test_programs_with_their_problem_become_pairs(tmp_path: Path) -> None:
     made = list(PairedUnits(whole=whole, same=CLONE, apart=DIFFERENT).read(left_out))
     assert (len(made), left_out.data_sets) == (18, {"POJ-104"})
     problem = {row["code"]: row["label"] for row in rows}
-    for one in made:
-        assert one.language == "c"
-        assert one.source != one.other
-        assert one.label == (CLONE if problem[one.source] == problem[one.other] else DIFFERENT)
-    assert 4 < sum(one.label == CLONE for one in made) < 14
+    for pair in made:
+        assert pair.language == "c"
+        assert pair.source != pair.other
+        assert pair.label == (CLONE if problem[pair.source] == problem[pair.other] else DIFFERENT)
+    assert 4 < sum(pair.label == CLONE for pair in made) < 14
     assert made == list(PairedUnits(whole=whole, same=CLONE, apart=DIFFERENT).read(LeftOut()))
 
 

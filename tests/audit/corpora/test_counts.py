@@ -29,11 +29,11 @@ FILES = (b"x = '\xff'\n", b"# coding: rot13\nx = 1\n", b"x = 1\0\n", b"def f(:\n
 
 def rows(random: Random) -> Rows:
     """Rows of which some hold what no table should."""
-    found = []
+    table = []
     for _ in range(random.randint(1, 24)):
         row = {"code": random.choice(SOURCES), "label": random.choice(("f1", "f2", *DAMAGE))}
-        found.append({**row, "split": random.choice(("train", "train", "test", None)), "group": "g"})
-    return [*found, {"code": SOURCES[0], "label": "f0", "split": "train", "group": "g"}]
+        table.append({**row, "split": random.choice(("train", "train", "test", None)), "group": "g"})
+    return [*table, {"code": SOURCES[0], "label": "f0", "split": "train", "group": "g"}]
 
 
 def as_lines(random: Random) -> bytes:
@@ -46,9 +46,9 @@ def as_lines(random: Random) -> bytes:
 
 def as_array(random: Random) -> bytes:
     """A JSON array, in which some are no objects."""
-    found: list[object] = [*rows(random), *random.choices((1, None, [], {}), k=random.randint(0, 3))]
-    random.shuffle(found)
-    return json.dumps(found, indent=1).encode()
+    table: list[object] = [*rows(random), *random.choices((1, None, [], {}), k=random.randint(0, 3))]
+    random.shuffle(table)
+    return json.dumps(table, indent=1).encode()
 
 
 def lines(folder: Path, random: Random) -> str:
@@ -108,13 +108,13 @@ def bugs(folder: Path, random: Random) -> str:
 
 def problems(folder: Path, random: Random) -> str:
     """MBPP, sanitized, some of whose cells are null."""
-    found = []
+    table = []
     for number in range(random.randint(1, 8)):
         code = random.choice((f"def f{number}(x):\n    y = x\n    return y\n", None, SOURCES[0]))
         tests = random.choice(([f"assert f{number}(1) == 1"], [], None))
-        found.append({"task_id": number, "code": code, "test_list": tests, "test_imports": []})
-    found.append({"task_id": 99, "code": SOURCES[0], "test_list": ["assert f0(1) == 1"], "test_imports": []})
-    (folder / "t.json").write_text(json.dumps(found), encoding="utf-8")
+        table.append({"task_id": number, "code": code, "test_list": tests, "test_imports": []})
+    table.append({"task_id": 99, "code": SOURCES[0], "test_list": ["assert f0(1) == 1"], "test_imports": []})
+    (folder / "t.json").write_text(json.dumps(table), encoding="utf-8")
     return str(folder / "t.json")
 
 
@@ -137,13 +137,13 @@ FORMS: Mapping[Callable[[Path, Random], str], tuple[str, ...]] = {
 }
 
 
-def counts(told: str) -> tuple[int, int, int, int]:
+def counts(line: str) -> tuple[int, int, int, int]:
     """N, M, what was left out, and what was not drawn, as the line says it."""
-    match = re.search(r": ([\d,]+) of ([\d,]+) \w+", told)
-    assert match is not None, told
-    left_out = re.search(r"left out: ([^;]*)", told)
+    match = re.search(r": ([\d,]+) of ([\d,]+) \w+", line)
+    assert match is not None, line
+    left_out = re.search(r"left out: ([^;]*)", line)
     reasons = re.findall(r"([\d,]+) (?:×|others?)", left_out[1]) if left_out else []
-    not_drawn = re.search(r"not drawn: ([\d,]+)", told)
+    not_drawn = re.search(r"not drawn: ([\d,]+)", line)
     number = lambda text: int(text.replace(",", ""))  # noqa: E731
     rest = number(not_drawn[1]) if not_drawn else 0
     return number(match[1]), number(match[2]), sum(map(number, reasons)), rest
@@ -152,7 +152,7 @@ def counts(told: str) -> tuple[int, int, int, int]:
 @pytest.mark.thinned(10)
 @pytest.mark.parametrize(
     ("made", "task"), [(made, task) for made, tasks in FORMS.items() for task in tasks],
-    ids=lambda one: one if isinstance(one, str) else one.__name__,
+    ids=lambda param: param if isinstance(param, str) else param.__name__,
 )  # fmt: skip
 @pytest.mark.parametrize("limit", [0, 2])
 def test_the_counts_of_a_damaged_corpus_add_up(

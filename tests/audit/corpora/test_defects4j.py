@@ -100,7 +100,7 @@ def test_the_methods_that_differ(tmp_path: Path) -> None:
 def test_comments_and_blanks_make_no_bug(tmp_path: Path) -> None:
     copy(tmp_path, "1f", FIXED)
     copy(tmp_path, "1b", OTHER)
-    assert [one.source.partition("(")[0] for one in read(tmp_path)[0]] == ["int high", "int high"]
+    assert [sample.source.partition("(")[0] for sample in read(tmp_path)[0]] == ["int high", "int high"]
 
 
 @pytest.mark.parametrize("vid", ["1f", "1b"])
@@ -108,10 +108,10 @@ def test_a_patch_makes_the_version_that_is_not_there(tmp_path: Path, vid: str) -
     both = tmp_path / "both"
     copy(both, "1f", FIXED)
     copy(both, "1b", BUGGY)
-    one = tmp_path / "one"
-    copy(one, vid, FIXED if vid == "1f" else BUGGY)
-    patch(one, 1, FIXED, BUGGY)
-    assert [each.source for each in read(one)[0]] == [each.source for each in read(both)[0]]
+    folder = tmp_path / "one"
+    copy(folder, vid, FIXED if vid == "1f" else BUGGY)
+    patch(folder, 1, FIXED, BUGGY)
+    assert [each.source for each in read(folder)[0]] == [each.source for each in read(both)[0]]
 
 
 def test_what_cannot_be_paired_is_counted(tmp_path: Path) -> None:
@@ -163,4 +163,4 @@ def test_blanks_in_a_text_make_a_bug(tmp_path: Path) -> None:
     named = FIXED.replace("return 1;", 'return name("a b");')
     copy(tmp_path, "1f", named)
     copy(tmp_path, "1b", named.replace('"a b"', '"a  b"'))
-    assert [one.source.partition("(")[0] for one in read(tmp_path)[0]] == ["int low", "int low"]
+    assert [sample.source.partition("(")[0] for sample in read(tmp_path)[0]] == ["int low", "int low"]

@@ -35,10 +35,10 @@ DOC = '"""Add two numbers.\n\n    Slowly.\n    """'
     ],
 )
 def test_a_docstring_and_leading_comments_are_taken_out(source: str, left: str, words: str) -> None:
-    found = of_python(source)
-    assert found is not None
-    assert tuple(found) == (left, words)
-    ast.parse(found.source)
+    parts = of_python(source)
+    assert parts is not None
+    assert tuple(parts) == (left, words)
+    ast.parse(parts.source)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def examples(rows: Sequence[Mapping[str, object]], folder: Path) -> tuple[list[S
     path = folder / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     skipped = Counter[str]()
-    return [SUMMARISATION.prepare(one) for one in corpus(str(path)).read(skipped)], skipped
+    return [SUMMARISATION.prepare(raw) for raw in corpus(str(path)).read(skipped)], skipped
 
 
 @pytest.mark.parametrize("layout", [net, glue])
@@ -143,9 +143,9 @@ def test_rows_of_code_search_net_and_codexglue(layout: Layout, tmp_path: Path) -
         layout("java", JAVA, "Adds both."),
         layout("java", JAVA.replace("{\n", "{\n    // adds two numbers\n", 1), "Adds two numbers."),
     ]
-    found, skipped = examples(rows, tmp_path)
-    told = [one if isinstance(one, str) else one.label for one in found]
-    assert told == [
+    prepared, skipped = examples(rows, tmp_path)
+    outcomes = [example if isinstance(example, str) else example.label for example in prepared]
+    assert outcomes == [
         "Add two numbers.",
         "Adds two numbers.",
         "Adds two numbers.",
@@ -154,7 +154,7 @@ def test_rows_of_code_search_net_and_codexglue(layout: Layout, tmp_path: Path) -
         "documentation under 3 words",
         "code that shows its summary elsewhere",
     ]
-    assert all("numbers" not in one.source for one in found if isinstance(one, Sample))
+    assert all("numbers" not in example.source for example in prepared if isinstance(example, Sample))
     assert sum(skipped.values()) == 3
     assert all(reason.startswith("row in ") for reason in skipped)
 
@@ -162,7 +162,7 @@ def test_rows_of_code_search_net_and_codexglue(layout: Layout, tmp_path: Path) -
 def test_files_are_read_with_the_comments_above_their_units(tmp_path: Path) -> None:
     path = tmp_path / "A.java"
     path.write_text("class A {\n  /** Adds two numbers. */\n  " + JAVA.replace("\n", "\n  ") + "\n}\n")
-    (one,) = [SUMMARISATION.prepare(each) for each in corpus(str(path)).read(Counter())]
-    assert isinstance(one, Sample)
-    assert one.label == "Adds two numbers."
-    assert one.source.startswith("public int add")
+    (example,) = [SUMMARISATION.prepare(each) for each in corpus(str(path)).read(Counter())]
+    assert isinstance(example, Sample)
+    assert example.label == "Adds two numbers."
+    assert example.source.startswith("public int add")

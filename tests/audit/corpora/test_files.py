@@ -53,14 +53,14 @@ def test_no_encoding_ends_a_folder_and_both_readers_agree(folder: Path) -> None:
     assert not read & left_out.files.keys()
 
     plan = ProjectPlan(transforms=("identity",), seed=0)
-    found = {file.path: file for file in perturb_files(folder, source_files(folder), plan, workers=1)}
-    assert found.keys() >= left_out.files.keys()
-    for path, one in found.items():
-        assert one.after == one.before
+    by_path = {file.path: file for file in perturb_files(folder, source_files(folder), plan, workers=1)}
+    assert by_path.keys() >= left_out.files.keys()
+    for path, file in by_path.items():
+        assert file.after == file.before
         # Only `transform` has to write a file back.
-        if one.unread not in ("encoding cannot be written back", "not in the file's encoding"):
-            told = one.unread if not one.unread.startswith("not valid ") else "source does not parse"
-            assert told == left_out.files.get(path, ""), path
+        if file.unread not in ("encoding cannot be written back", "not in the file's encoding"):
+            reason = file.unread if not file.unread.startswith("not valid ") else "source does not parse"
+            assert reason == left_out.files.get(path, ""), path
 
 
 @pytest.mark.parametrize(

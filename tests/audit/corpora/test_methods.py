@@ -135,7 +135,7 @@ def test_a_project_and_one_file(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert skipped["source does not parse"] == 1
     alone = list(corpus(str(tmp_path / "src" / "Counter.java")).read(Counter()))
-    assert [one.source for one in alone] == [sample.source for sample in samples[1:]]
+    assert [sample.source for sample in alone] == [sample.source for sample in samples[1:]]
     with pytest.raises(SourceError, match=r"cannot use '.*Bad\.java': not valid Java: line 1"):
         list(corpus(str(tmp_path / "src" / "Bad.java")).read(Counter()))
     (tmp_path / "a.kt").touch()
@@ -172,12 +172,12 @@ def test_tests_have_no_telling_name() -> None:
 @pytest.mark.weekly
 def test_the_data_set_of_java_names() -> None:
     path = data_set("java_methods.jsonl.gz")
-    found = [
-        FUNCTION_NAME.prepare(one)
-        for one, _ in zip(corpus(f"{path}:test").read(Counter()), range(400), strict=False)
+    prepared = [
+        FUNCTION_NAME.prepare(raw)
+        for raw, _ in zip(corpus(f"{path}:test").read(Counter()), range(400), strict=False)
     ]
-    samples = [one for one in found if isinstance(one, Sample)]
+    samples = [example for example in prepared if isinstance(example, Sample)]
     assert len(samples) > 380
     assert {sample.language for sample in samples} == {"java"}
-    assert {one for one in found if isinstance(one, str)} <= {"test"}
+    assert {reason for reason in prepared if isinstance(reason, str)} <= {"test"}
     assert all((method_name(sample.source) or "").startswith("MASK") for sample in samples)

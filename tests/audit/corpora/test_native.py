@@ -231,7 +231,7 @@ def only(row: Row, folder: Path) -> Sample:
     ],
 )
 def test_a_data_set_is_recognised_by_its_columns(row: Row, name: str) -> None:
-    assert next(one.name for one in native.DATA_SETS if row.keys() >= set(one.columns)) == name
+    assert next(data_set.name for data_set in native.DATA_SETS if row.keys() >= set(data_set.columns)) == name
 
 
 @pytest.mark.parametrize(
@@ -277,10 +277,10 @@ def test_the_tests_pass_the_reference_and_fail_another_function(
     ],
 )
 def test_the_calls_are_those_of_the_data_set(row: Row, calls: list[str], tmp_path: Path) -> None:
-    found = find(only(row, tmp_path), longest=200)
-    assert isinstance(found, Calls), found
-    assert found.given
-    assert list(found.calls) == calls
+    collected = find(only(row, tmp_path), longest=200)
+    assert isinstance(collected, Calls), collected
+    assert collected.given
+    assert list(collected.calls) == calls
 
 
 WITH_TESTS = (MBPP, MBPP_SANITIZED, MBPP_PLUS, PLUS, MBPP_PLUS_FILE, X_PYTHON, BIG_CODE, MBXP)
@@ -298,14 +298,14 @@ def test_an_execution_judges_variants_of_a_data_set_with_tests(row: Row, task: s
         source=sample.source.replace("first + ", "first - 2 * "), evidence="analysis",
     )  # fmt: skip
     with witness(GivenLabels()).judging() as judge:
-        (found,) = judge([wrong])
-    assert isinstance(found, BehavesDifferently), found
+        (finding,) = judge([wrong])
+    assert isinstance(finding, BehavesDifferently), finding
 
 
 def test_the_calls_of_tests_are_those_of_their_parameter(tmp_path: Path) -> None:
-    found = find(only(X_PYTHON, tmp_path), longest=200)
-    assert isinstance(found, Calls), found
-    assert found.calls[0] == "add(1, 2)"
+    collected = find(only(X_PYTHON, tmp_path), longest=200)
+    assert isinstance(collected, Calls), collected
+    assert collected.calls[0] == "add(1, 2)"
 
 
 def test_a_solution_that_is_a_whole_function_is_the_source_alone(tmp_path: Path) -> None:
@@ -322,12 +322,12 @@ def test_functions_of_code_search_net_have_their_names_groups_and_splits(tmp_pat
     assert (python.language, python.label, python.group) == ("python", "add", "who/what")
     assert (java.language, java.label, java.group) == ("java", "add", "who/what")
     path = tmp_path / "rows.jsonl"
-    assert [one.language for one in corpus(f"{path}:valid").read(Counter())] == ["java"]
+    assert [sample.language for sample in corpus(f"{path}:valid").read(Counter())] == ["java"]
 
 
 def test_java_of_humaneval_x_is_its_method_and_other_languages_are_counted(tmp_path: Path) -> None:
-    found, skipped = read([X_JAVA, X_GO], tmp_path)
-    (java,) = found
+    samples, skipped = read([X_JAVA, X_GO], tmp_path)
+    (java,) = samples
     assert (java.language, java.label) == ("java", "add")
     assert java.source.startswith("public int add(int x, int y) {")
     assert skipped == {"row in Go (no transform yet)": 1}
@@ -336,8 +336,8 @@ def test_java_of_humaneval_x_is_its_method_and_other_languages_are_counted(tmp_p
 
 def test_a_row_of_java_that_does_not_parse_is_counted_and_the_others_are_read(tmp_path: Path) -> None:
     broken = {**X_JAVA, "canonical_solution": "        return x +;\n    }\n}"}
-    found, skipped = read([broken, X_JAVA], tmp_path)
-    assert [one.label for one in found] == ["add"]
+    samples, skipped = read([broken, X_JAVA], tmp_path)
+    assert [sample.label for sample in samples] == ["add"]
     assert skipped == {"source does not parse": 1}
 
 
@@ -405,10 +405,10 @@ DEVIGN: Row = {"id": 0, "func": ADD, "target": True, "project": "p"}
 def test_unknown_columns_are_answered_with_the_option_that_names_them(tmp_path: Path) -> None:
     with pytest.raises(CorpusError) as raised:
         read([DEVIGN], tmp_path)
-    told = str(raised.value)
-    assert "looked for source, code, asm, hex, prompt with canonical_solution" in told
-    assert "it has id, func, target, project" in told
-    assert told.endswith("--columns source=func,label=target")
+    message = str(raised.value)
+    assert "looked for source, code, asm, hex, prompt with canonical_solution" in message
+    assert "it has id, func, target, project" in message
+    assert message.endswith("--columns source=func,label=target")
 
 
 LIVE_PROBLEM: Row = {
@@ -540,7 +540,7 @@ CRUX_LIKE: Row = {**MBPP, "task_id": 3, "code": ADD.replace("add", "sum_of"), "t
 
 def test_a_copy_of_the_hub_is_read_by_configuration_and_split(copy: str) -> None:
     full = list(corpus(f"hfds:{copy}:full@test").read(Counter()))
-    assert [bool(one.calls) for one in full] == [True, False]
+    assert [bool(sample.calls) for sample in full] == [True, False]
     (sanitized,) = corpus(f"hfds:{copy}:sanitized@test").read(Counter())
     assert sanitized.tests is not None
     assert sanitized.tests.startswith("import math\n")
@@ -564,8 +564,8 @@ def test_a_data_set_needs_a_name_and_a_split(spec: str) -> None:
 def test_the_list_shows_columns_licence_and_known_errors(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "corpora", "--verbose"]) == 0
     text = capsys.readouterr().out
-    for one in native.DATA_SETS:
-        assert one.name in text
-        assert one.licence in text
-        assert ", ".join(one.columns) in text
-        assert one.known_errors in text
+    for data_set in native.DATA_SETS:
+        assert data_set.name in text
+        assert data_set.licence in text
+        assert ", ".join(data_set.columns) in text
+        assert data_set.known_errors in text

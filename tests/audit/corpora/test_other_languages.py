@@ -45,12 +45,12 @@ def test_a_mixed_folder_counts_them(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("a.rs", "a.cs", "b.cs", "app.ts", "notes.txt", "Makefile"):
         Path("src", name).write_text("int x;\n", encoding="utf-8")
     assert main(["run", "--model", "fake/hash", "--corpus", "src", "--workers", "1", "--out", "out"]) == 0
-    told = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert (
         f"corpus src: 1 of 1 functions; 4 files not read: 2 × in C#{NO_ENGINE}, 1 × in Rust{NO_ENGINE}, "
-        in told
+        in message
     )
-    assert "not read: a.rs" not in told
+    assert "not read: a.rs" not in message
 
 
 def test_a_folder_without_any_other_says_what_works() -> None:
@@ -94,8 +94,8 @@ def test_a_mixed_table_counts_them(capsys: pytest.CaptureFixture[str]) -> None:
         {"code": "x", "file": "a.go"},
     )
     assert main(["run", "--model", "fake/hash", "--corpus", spec, "--workers", "1", "--out", "out"]) == 0
-    told = capsys.readouterr().err
-    assert f"1 of 3 functions; left out: 1 × row in Go{NO_ENGINE}, 1 × row in Rust{NO_ENGINE}" in told
+    message = capsys.readouterr().err
+    assert f"1 of 3 functions; left out: 1 × row in Go{NO_ENGINE}, 1 × row in Rust{NO_ENGINE}" in message
 
 
 def test_a_file_that_is_named_says_its_language(capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,8 +34,8 @@ second:
 ATT = "movq 64(%rsp), %rax\n# about the next\nsubl $1, 56(%rbp)\n\nnonsense\n\n.L3:\n\tmovl 16(%rax), %eax\n"
 
 
-def sources(found: Corpus, skipped: Counter[str] | None = None) -> list[str]:
-    return [sample.source for sample in found.read(Counter() if skipped is None else skipped)]
+def sources(blocks: Corpus, skipped: Counter[str] | None = None) -> list[str]:
+    return [sample.source for sample in blocks.read(Counter() if skipped is None else skipped)]
 
 
 def table(path: Path, *rows: dict[str, object]) -> str:
@@ -52,12 +52,12 @@ def table(path: Path, *rows: dict[str, object]) -> str:
 def test_the_interpreter_has_blocks_without_any_data() -> None:
     known = own_blocks(50)
     stream = corpus("interpreter").read(Counter())
-    found = [next(stream) for _ in range(50)]
-    assert tuple(one.source for one in found) == known
-    assert {(one.language, one.label) for one in found} == {("x86", None)}
-    assert all(isinstance(THROUGHPUT.prepare(one), Sample) for one in found)
-    assert found[0].origin.path == running_program().name
-    assert [one.origin.line for one in found] == sorted(one.origin.line for one in found)
+    blocks = [next(stream) for _ in range(50)]
+    assert tuple(block.source for block in blocks) == known
+    assert {(block.language, block.label) for block in blocks} == {("x86", None)}
+    assert all(isinstance(THROUGHPUT.prepare(block), Sample) for block in blocks)
+    assert blocks[0].origin.path == running_program().name
+    assert [block.origin.line for block in blocks] == sorted(block.origin.line for block in blocks)
 
 
 def test_a_program_is_a_corpus_by_its_first_bytes() -> None:
@@ -79,8 +79,8 @@ def test_assembly_is_cut_at_empty_lines_and_labels(tmp_path: Path) -> None:
     path = tmp_path / "blocks.s"
     path.write_text(ATT)
     skipped: Counter[str] = Counter()
-    found = list(corpus(str(path)).read(skipped))
-    assert [(one.origin.line, len(read(one.source).operations)) for one in found] == [(1, 2), (8, 1)]
+    blocks = list(corpus(str(path)).read(skipped))
+    assert [(block.origin.line, len(read(block.source).operations)) for block in blocks] == [(1, 2), (8, 1)]
     assert skipped == {"block that cannot be read": 1}
 
 
@@ -108,9 +108,9 @@ def test_assembly_is_cut_before_every_transfer_of_control(tmp_path: Path) -> Non
     path = tmp_path / "compiled.s"
     path.write_text(COMPILED)
     skipped: Counter[str] = Counter()
-    found = [" ".join(one.source.split()) for one in corpus(str(path)).read(skipped)]
+    texts = [" ".join(block.source.split()) for block in corpus(str(path)).read(skipped)]
     whole = "testl %esi, %esi | movq %rdi, %rax addq %rsi, %rax | negq %rax | incq %rax"
-    assert found == whole.split(" | ")
+    assert texts == whole.split(" | ")
     assert not skipped
 
 
@@ -130,8 +130,8 @@ def test_a_listing_of_a_disassembler_is_told(tmp_path: Path) -> None:
 def test_a_table_of_machine_code_is_a_corpus(tmp_path: Path) -> None:
     skipped: Counter[str] = Counter()
     place = table(tmp_path / "t.csv.gz", {"hex": "4889d8", "frequency": 1}, {"hex": "zz", "frequency": 1})
-    (found,) = corpus(place).read(skipped)
-    assert (found.source, found.language, found.label) == ("movq %rbx, %rax", "x86", None)
+    (block,) = corpus(place).read(skipped)
+    assert (block.source, block.language, block.label) == ("movq %rbx, %rax", "x86", None)
     assert skipped == {"machine code that cannot be read": 1}
 
 
@@ -171,15 +171,15 @@ def test_a_table_of_machine_code_needs_no_header(tmp_path: Path, ending: str, ma
     data = (mark + BHIVE).encode()
     path.write_bytes(gzip.compress(data) if ending.endswith("gz") else data)
     skipped: Counter[str] = Counter()
-    found = list(corpus(str(path)).read(skipped))
-    assert [(one.source, one.language, one.label, one.origin.line) for one in found] == [
+    blocks = list(corpus(str(path)).read(skipped))
+    assert [(block.source, block.language, block.label, block.origin.line) for block in blocks] == [
         ("addq $1, %rdx\ncmpq $64, %rdx", "x86", None, 1),
         ("movq %rbx, %rax", "x86", None, 2),
         ("nop", "x86", None, 4),
     ]
     assert skipped == {"machine code that cannot be read": 1}
     labelled = corpus(str(path), LabelColumn(name="2", divisor=100)).read(Counter())
-    assert [one.label for one in labelled] == [pytest.approx(1.339e-7), 1.68, None]
+    assert [block.label for block in labelled] == [pytest.approx(1.339e-7), 1.68, None]
 
 
 def test_a_column_by_number_must_be_there(tmp_path: Path) -> None:
@@ -221,6 +221,6 @@ def test_blocks_of_bhive_without_a_header(tmp_path: Path) -> None:
     )
     bare = corpus(str(tmp_path / "bare.csv"), LabelColumn(name="2", divisor=100)).read(Counter())
     named = corpus(known, LabelColumn(name="throughput_hsw", divisor=100)).read(Counter())
-    found = [(one.id, one.label) for one in bare]
-    assert found == [(one.id, one.label) for one in named]
-    assert len(found) > 290
+    pairs = [(block.id, block.label) for block in bare]
+    assert pairs == [(block.id, block.label) for block in named]
+    assert len(pairs) > 290

@@ -103,8 +103,8 @@ def test_a_function_is_dedented_with_its_comments_and_can_be_read_alone() -> Non
     samples, _ = taken(FILE)
     assert samples[0].source == "function total(items) {\n  // kept\n  return items.length;\n}"
     for sample in samples:
-        _, found = read_unit(sample.source)
-        assert found.name == sample.label
+        _, unit = read_unit(sample.source)
+        assert unit.name == sample.label
         assert function_name(sample.source) == sample.label
         assert statements(sample.source)
 
@@ -147,8 +147,8 @@ def test_all_endings(tmp_path: Path) -> None:
     for ending in (*ENDINGS, "d.ts", "css.d.mts"):
         (tmp_path / f"a.{ending}").write_text("function f(a) {\n  return a;\n}\n", encoding="utf-8")
     skipped: Counter[str] = Counter()
-    found = list(corpus(str(tmp_path)).read(skipped))
-    assert Counter(one.language for one in found) == {"javascript": 4, "typescript": 4}
+    units = list(corpus(str(tmp_path)).read(skipped))
+    assert Counter(unit.language for unit in units) == {"javascript": 4, "typescript": 4}
     assert skipped == {DECLARATIONS: 2}
 
 
@@ -191,12 +191,12 @@ enum Kind { A = 1, B }
 
 def test_functions_of_typescript(tmp_path: Path) -> None:
     left_out: Counter[str] = Counter()
-    found = list(functions_of_typescript(TYPED, "a.ts", left_out))
-    assert [one.label for one in found] == ["open", "make", "isBox", "twice"]
-    assert all(read_unit(one.source, "typescript") and one.language == "typescript" for one in found)
-    assert found[1].source.startswith("static make = <K,>(key: K): Box<K> => {\n")
+    units = list(functions_of_typescript(TYPED, "a.ts", left_out))
+    assert [unit.label for unit in units] == ["open", "make", "isBox", "twice"]
+    assert all(read_unit(unit.source, "typescript") and unit.language == "typescript" for unit in units)
+    assert units[1].source.startswith("static make = <K,>(key: K): Box<K> => {\n")
     assert left_out == {"constructor": 1}
-    assert function_name_in_typescript(found[2].source) == "isBox"
+    assert function_name_in_typescript(units[2].source) == "isBox"
     with pytest.raises(SourceError, match="source does not parse"):
         list(functions(TYPED, "a.js", left_out))
 
@@ -206,4 +206,4 @@ def test_a_table_with_a_column_of_languages(tmp_path: Path) -> None:
     rows = [{"source": source, "language": "TypeScript"}, {"source": source, "file": "b.mts"}]
     place = tmp_path / "a.jsonl"
     place.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert [one.language for one in corpus(str(place)).read(Counter())] == ["typescript"] * 2
+    assert [unit.language for unit in corpus(str(place)).read(Counter())] == ["typescript"] * 2

@@ -108,9 +108,9 @@ def test_a_corpus_without_an_example_is_read_twice() -> None:
     # The samples are those of any other way to read it.
     last = Counted(whole.samples)
     ranked = draw(whole.samples, None).samples
-    rare = {one.id for one in ranked[-30:]}
-    taken = select(last, lambda one: one if one.id in rare else "no label", limit=20, seeds=[0])[0]
-    assert [sample.id for sample in taken.samples] == [one.id for one in ranked[-30:]][:20]
+    rare = {sample.id for sample in ranked[-30:]}
+    taken = select(last, lambda sample: sample if sample.id in rare else "no label", limit=20, seeds=[0])[0]
+    assert [sample.id for sample in taken.samples] == [sample.id for sample in ranked[-30:]][:20]
 
 
 def test_samples_that_are_no_examples_are_replaced_and_counted() -> None:
@@ -139,8 +139,8 @@ def test_samples_that_are_no_examples_are_replaced_and_counted() -> None:
 )
 def test_what_there_is_none_of_has_the_name_of_its_language(languages: list[str], unit: str) -> None:
     samples = [
-        raw_sample(str(place), language=one, label=None, path="p", line=1)
-        for place, one in enumerate(languages)
+        raw_sample(str(place), language=language, label=None, path="p", line=1)
+        for place, language in enumerate(languages)
     ]
     corpus = Listed(samples)
     with pytest.raises(CorpusError, match=rf"^no {unit} in corpus 'listed' \(.*not this one"):
@@ -157,9 +157,9 @@ def test_an_empty_corpus_says_what_it_left_out() -> None:
 def with_copies() -> list[Sample]:
     """Functions, some in several places, some again with a docstring."""
     return [
-        one
+        sample
         for number in range(60)
-        for one in (
+        for sample in (
             function(number),
             replace(function(number), origin=Origin(path=f"a{number}.py", line=1)),
             function(number, doc="    'text'\n"),
@@ -185,19 +185,19 @@ def test_shards_draw_what_one_process_draws_and_copies_in_other_shards() -> None
     skipped: Counter[str] = Counter()
     for number in range(1, 5):
         shard = Shard(number, 4)
-        found = drawn(shard.has)
+        selection = drawn(shard.has)
         # Nothing is done to the samples of other shards.
         assert asked
         assert all(map(shard.has, asked))
-        assert (found.available, found.languages) == (whole.available, whole.languages)
-        assert found.unread == whole.unread == (("source does not parse", 1),)
-        assert found.part is not None
-        assert {(one.language, one.source) for one in found.shown} == {("python", "")}
-        assert list(found.part.places) == sorted(set(found.part.places))
-        skipped.update(dict(found.skipped))
-        ranked += zip(found.part.places, found.part.contents, found.samples, strict=True)
+        assert (selection.available, selection.languages) == (whole.available, whole.languages)
+        assert selection.unread == whole.unread == (("source does not parse", 1),)
+        assert selection.part is not None
+        assert {(sample.language, sample.source) for sample in selection.shown} == {("python", "")}
+        assert list(selection.part.places) == sorted(set(selection.part.places))
+        skipped.update(dict(selection.skipped))
+        ranked += zip(selection.part.places, selection.part.contents, selection.samples, strict=True)
     first: dict[str, Sample] = {}
-    for _, content, sample in sorted(ranked, key=lambda one: one[0]):
+    for _, content, sample in sorted(ranked, key=lambda entry: entry[0]):
         first.setdefault(content, sample)
     assert tuple(first.values()) == whole.samples
     skipped["duplicate"] += len(ranked) - len(first)
@@ -219,11 +219,11 @@ def test_a_shard_tells_the_languages_and_labels_of_the_others() -> None:
 
     for number in range(1, 241, 7):
         own = Shard(number, 240).has
-        (found,) = select(Listed([*samples, java, none]), prepared, limit=None, seeds=[0], own=own)
-        assert {one.language for one in found.shown} == {"python", "java"}
-        assert any(one.label for one in found.shown)
-        assert not any(one.source for one in found.shown)
-        assert found.languages == (("cobol", 1), ("java", 1), ("python", 40))
+        (selection,) = select(Listed([*samples, java, none]), prepared, limit=None, seeds=[0], own=own)
+        assert {sample.language for sample in selection.shown} == {"python", "java"}
+        assert any(sample.label for sample in selection.shown)
+        assert not any(sample.source for sample in selection.shown)
+        assert selection.languages == (("cobol", 1), ("java", 1), ("python", 40))
     # A copy that is left out shows its label everywhere, whichever shard has it and its original.
     copy = function(7, doc="    'text'\n")
     for lucky in (samples[7].id, copy.id):
@@ -232,17 +232,17 @@ def test_a_shard_tells_the_languages_and_labels_of_the_others() -> None:
             return replace(sample, label=("a",)) if sample.id == lucky else sample
 
         for shard in (Shard(1, 1), *(Shard(number, 4) for number in range(1, 5))):
-            (found,) = select(Listed([*samples, copy]), one_label, limit=None, seeds=[0], own=shard.has)
-            assert any(one.label for one in found.shown)
+            (selection,) = select(Listed([*samples, copy]), one_label, limit=None, seeds=[0], own=shard.has)
+            assert any(sample.label for sample in selection.shown)
     with pytest.raises(CorpusError, match="no samples"):
         select(Listed([none, java]), lambda _: "no", limit=None, seeds=[0], own=lambda _: False)
 
 
 def test_shards_of_another_corpus_have_another_hash() -> None:
     def raw(samples: Sequence[Sample]) -> str:
-        (found,) = select(Listed(samples), keep, limit=None, seeds=[0], own=lambda _: True)
-        assert found.part is not None
-        return found.part.raw
+        (selection,) = select(Listed(samples), keep, limit=None, seeds=[0], own=lambda _: True)
+        assert selection.part is not None
+        return selection.part.raw
 
     samples = [function(number) for number in range(9)]
     assert raw(samples) == raw(samples[::-1])
@@ -262,5 +262,5 @@ def test_shards_of_another_corpus_have_another_hash() -> None:
 def test_with_a_limit_a_shard_draws_the_samples_of_all() -> None:
     samples = with_copies()
     (whole,) = select(Listed(samples), keep, limit=30, seeds=[3])
-    (found,) = select(Listed(samples), keep, limit=30, seeds=[3], own=Shard(1, 4).has)
-    assert found == whole
+    (selection,) = select(Listed(samples), keep, limit=30, seeds=[3], own=Shard(1, 4).has)
+    assert selection == whole

@@ -335,8 +335,8 @@ def test_a_label_that_is_no_finite_number_is_left_out_aloud(
     table = tmp_path / "rows.jsonl"
     table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     skipped: Counter[str] = Counter()
-    found = list(corpus(str(table), LabelColumn(name=column, divisor=2.0)).read(skipped))
+    samples = list(corpus(str(table), LabelColumn(name=column, divisor=2.0)).read(skipped))
     # NaN is the missing value of tables: such a row has no label.
     kept = [] if str(value) != "nan" else [None]
-    assert [sample.label for sample in found] == [*kept, 1.5]
+    assert [sample.label for sample in samples] == [*kept, 1.5]
     assert skipped == ({} if kept else {"label that is no finite number": 1})

@@ -45,8 +45,8 @@ def test_a_table_with_groups_is_split_by_them(tmp_path: Path) -> None:
     spec = table(tmp_path / "t.jsonl")
     sides: dict[str, set[str]] = defaultdict(set)
     for split in SPLITS:
-        for one in corpus(f"{spec}:{split}").read(Counter()):
-            sides[one.group].add(split)
+        for sample in corpus(f"{spec}:{split}").read(Counter()):
+            sides[sample.group].add(split)
     assert len(sides) == 100
     assert all(len(each) == 1 for each in sides.values())
     assert set().union(*sides.values()) == set(SPLITS)
@@ -70,13 +70,13 @@ def test_rows_whose_text_has_another_label_too_are_left_out(tmp_path: Path) -> N
 def test_the_data_set_of_bugs() -> None:
     path = data_set("defects4j_methods.jsonl.gz")
     skipped: Counter[str] = Counter()
-    found = {split: list(corpus(f"{path}:{split}").read(skipped)) for split in SPLITS}
+    by_split = {split: list(corpus(f"{path}:{split}").read(skipped)) for split in SPLITS}
     assert skipped["text that has another label too"] == 141
-    assert sum(map(len, found.values())) == 2702 - 141
-    groups = [{sample.group for sample in samples} for samples in found.values()]
-    texts = [{sample.source for sample in samples} for samples in found.values()]
+    assert sum(map(len, by_split.values())) == 2702 - 141
+    groups = [{sample.group for sample in samples} for samples in by_split.values()]
+    texts = [{sample.source for sample in samples} for samples in by_split.values()]
     for first, second in ((0, 1), (0, 2), (1, 2)):
         assert not groups[first] & groups[second]
         assert not texts[first] & texts[second]
-    labels = Counter(ERROR_DETECTION.prepare(one).label for one in found["test"][:60])
+    labels = Counter(ERROR_DETECTION.prepare(sample).label for sample in by_split["test"][:60])
     assert set(labels) == {"buggy", "clean"}

@@ -47,9 +47,9 @@ def read(tmp_path: Path, rows: Sequence[Row], spec: str = "") -> tuple[list[Samp
 
 
 def prepared(sample: Sample) -> Sample:
-    found = VULNERABILITY_DETECTION.prepare(sample)
-    assert isinstance(found, Sample)
-    return found
+    example = VULNERABILITY_DETECTION.prepare(sample)
+    assert isinstance(example, Sample)
+    return example
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_row_of_sven_is_both_sides_of_its_fix_without_the_indentation_of_its_c
     assert left_out.data_sets == {"SVEN"}
     assert (first.source, first.other_side) == (BEFORE, AFTER)
     assert (second.source, second.other_side) == (AFTER, BEFORE)
-    assert [prepared(one).label for one in (first, second)] == [VULNERABLE, SAFE]
+    assert [prepared(sample).label for sample in (first, second)] == [VULNERABLE, SAFE]
     assert first.group == second.group != ""
 
 
@@ -98,7 +98,7 @@ def test_neighbours_of_the_paired_files_of_primevul_are_sides_of_one_fix(tmp_pat
     assert (first.other_side, second.other_side) == (AFTER, BEFORE)
     # With a row in front of them, too.
     lone, *pair = read(tmp_path, [{**PRIME, "func": OTHER, "commit_id": "z"}, PRIME, fixed])[0]
-    assert [one.other_side for one in (lone, *pair)] == ["", AFTER, BEFORE]
+    assert [sample.other_side for sample in (lone, *pair)] == ["", AFTER, BEFORE]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_mixed_table_has_rows_of_several_languages(tmp_path: Path) -> None:
 def test_a_cell_of_another_kind_ends_no_run(tmp_path: Path, row: Row) -> None:
     odd: tuple[object, ...] = (None, [], [1], {}, 3, float("nan"), True, "", "?", "\0", 2**70)
     rows = [{**row, column: value} for column in row for value in odd]
-    samples, left_out = read(tmp_path, [one for each in rows for one in (each, row)])
+    samples, left_out = read(tmp_path, [entry for each in rows for entry in (each, row)])
     assert len(samples) + left_out.total() == len(rows) * (4 if row is SVEN else 2)
     for sample in samples:
         VULNERABILITY_DETECTION.prepare(sample)
@@ -173,8 +173,8 @@ def test_copies_in_another_split_are_told(tmp_path: Path) -> None:
     ]
     samples, left_out = read(tmp_path, rows, ":test")
     assert len(samples) == 2
-    (told,) = left_out.notes
-    assert told == "1 row of split 'test' of 'table.jsonl' is in another split, too (blanks aside)"
+    (note,) = left_out.notes
+    assert note == "1 row of split 'test' of 'table.jsonl' is in another split, too (blanks aside)"
     assert not read(tmp_path, rows)[1].notes
 
 
@@ -196,12 +196,14 @@ def test_a_draw_has_both_sides_of_a_fix(tmp_path: Path) -> None:
 
 
 def test_every_set_with_doubtful_labels_says_what_is_known_of_them() -> None:
-    told = {one.name: one for one in DATA_SETS if one.told}
-    assert {"PrimeVul", "DiverseVul", "BigVul", "SVEN"} < told.keys()
-    assert all("arXiv" in one.known_errors or "without tests" in one.known_errors for one in told.values())
-    for one in told.values():
-        (sentence,) = told_errors([one.name, one.name])
+    by_name = {known.name: known for known in DATA_SETS if known.told}
+    assert {"PrimeVul", "DiverseVul", "BigVul", "SVEN"} < by_name.keys()
+    assert all(
+        "arXiv" in known.known_errors or "without tests" in known.known_errors for known in by_name.values()
+    )
+    for known in by_name.values():
+        (sentence,) = told_errors([known.name, known.name])
         # A table of the user's own may have these columns: the sentence does not say whose rows they are.
-        assert sentence.startswith(f"The rows have the columns of {one.name}. Known of that data set: ")
+        assert sentence.startswith(f"The rows have the columns of {known.name}. Known of that data set: ")
         assert "needs no right label" in sentence
     assert told_errors(["HumanEval, HumanEval+"]) == ()

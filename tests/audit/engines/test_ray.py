@@ -61,16 +61,16 @@ def same(folder: Path, other: Path) -> None:
 
 def test_a_missing_ray_is_one_line(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_module, "find_spec", lambda name: None)
-    found = called(*words("r", "--model", "fake/hash", "--engine", "ray"), cwd=world)
-    assert (found.returncode, found.stdout) == (3, "")
-    assert found.stderr == 'codeaudit: --engine ray needs the package ray: pip install "codeaudit-ml[ray]"\n'
+    done = called(*words("r", "--model", "fake/hash", "--engine", "ray"), cwd=world)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == 'codeaudit: --engine ray needs the package ray: pip install "codeaudit-ml[ray]"\n'
     assert not (world / "r").exists()
 
 
 def test_an_address_is_of_ray(world: Path) -> None:
-    found = called(*words("r", "--model", "fake/hash", "--address", "auto"), cwd=world)
-    assert found.returncode == 2
-    assert "add --engine ray" in found.stderr
+    done = called(*words("r", "--model", "fake/hash", "--address", "auto"), cwd=world)
+    assert done.returncode == 2
+    assert "add --engine ray" in done.stderr
 
 
 @needs_ray
@@ -78,11 +78,11 @@ def test_an_address_is_of_ray(world: Path) -> None:
 def test_the_results_are_those_of_one_process(world: Path) -> None:
     models = ("--model", "fake/hash", "--model", "spe-checkpoint", "--movable", "70")
     expected = codeaudit(*words("local", *models), cwd=world)
-    found = codeaudit(*words("ray", *models, "--engine", "ray"), cwd=world)
-    assert found.returncode == 0, found.stderr
-    assert json.loads(found.stdout) == json.loads(expected.stdout)
+    done = codeaudit(*words("ray", *models, "--engine", "ray"), cwd=world)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == json.loads(expected.stdout)
     same(world / "local", world / "ray")
-    assert all(line.startswith("codeaudit: ") for line in found.stderr.splitlines())
+    assert all(line.startswith("codeaudit: ") for line in done.stderr.splitlines())
 
 
 @needs_ray
@@ -101,12 +101,12 @@ def test_permuted_networks_are_asked_and_proved_in_actors_too(world: Path) -> No
 def test_ten_killed_processes_lose_nothing(world: Path) -> None:
     model = ("--model", "py/counting:count")
     assert codeaudit(*words("local", *model), cwd=world).returncode == 0
-    for one in (world / "calls").iterdir():
-        one.unlink()
-    found = codeaudit(*words("ray", *model, "--engine", "ray"), cwd=world, DEATHS="10")
-    assert found.returncode == 0, found.stderr
+    for file in (world / "calls").iterdir():
+        file.unlink()
+    done = codeaudit(*words("ray", *model, "--engine", "ray"), cwd=world, DEATHS="10")
+    assert done.returncode == 0, done.stderr
     same(world / "local", world / "ray")
-    processes = {one.name.rpartition("-")[2] for one in (world / "calls").iterdir()}
+    processes = {file.name.rpartition("-")[2] for file in (world / "calls").iterdir()}
     assert len(processes) > 10
 
 
@@ -114,9 +114,9 @@ def test_ten_killed_processes_lose_nothing(world: Path) -> None:
 @pytest.mark.slow
 def test_queries_that_end_every_process_end_the_run(world: Path) -> None:
     (world / "broken.py").write_text("import os, signal\n\ndef end(queries):\n    os.kill(os.getpid(), 9)\n")
-    found = codeaudit(*words("ray", "--model", "py/broken:end", "--engine", "ray"), cwd=world)
-    assert (found.returncode, found.stdout) == (3, "")
-    assert "ended 6 processes with the same queries" in found.stderr.splitlines()[-1]
+    done = codeaudit(*words("ray", "--model", "py/broken:end", "--engine", "ray"), cwd=world)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "ended 6 processes with the same queries" in done.stderr.splitlines()[-1]
 
 
 @needs_ray
@@ -125,9 +125,9 @@ def test_errors_of_models_are_those_of_one_process(world: Path) -> None:
     for spec, code in (("py/counting:absent", 3), ("fake/absent", 2)):
         lines = []
         for engine in ("local", "ray"):
-            found = codeaudit(*words(engine, "--model", spec, "--engine", engine), cwd=world)
-            assert found.returncode == code
-            lines.append(found.stderr.splitlines()[-1])
+            done = codeaudit(*words(engine, "--model", spec, "--engine", engine), cwd=world)
+            assert done.returncode == code
+            lines.append(done.stderr.splitlines()[-1])
         assert lines[0] == lines[1]
 
 
@@ -151,9 +151,9 @@ def test_ctrl_c_ends_everything_and_going_on_asks_nothing_twice(world: Path) -> 
     assert (running.returncode, out) == (130, ""), err
     assert "every answer so far is kept" in err.splitlines()[-1]
     before = len(list((world / "calls").iterdir()))
-    found = codeaudit(*line, cwd=world)
-    assert found.returncode == 0, found.stderr
-    assert "from the cache" in found.stderr
+    done = codeaudit(*line, cwd=world)
+    assert done.returncode == 0, done.stderr
+    assert "from the cache" in done.stderr
     codeaudit(*words("local", "--model", "py/counting:count"), cwd=world)
     same(world / "local", world / "ray")
     assert before
@@ -163,6 +163,6 @@ def test_ctrl_c_ends_everything_and_going_on_asks_nothing_twice(world: Path) -> 
 @pytest.mark.slow
 def test_an_absent_cluster_is_one_line(world: Path) -> None:
     line = words("r", "--model", "fake/hash", "--engine", "ray", "--address", "127.0.0.1:1")
-    found = codeaudit(*line, cwd=world)
-    assert (found.returncode, found.stdout) == (3, "")
-    assert "cannot use Ray at '127.0.0.1:1'" in found.stderr.splitlines()[-1]
+    done = codeaudit(*line, cwd=world)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "cannot use Ray at '127.0.0.1:1'" in done.stderr.splitlines()[-1]

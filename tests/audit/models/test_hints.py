@@ -82,7 +82,7 @@ def test_every_short_name_is_a_provider() -> None:
 
 def test_every_word_for_a_vendor_has_an_address() -> None:
     assert all(
-        one == "URL" or one.startswith(("https://", "http://localhost:")) for one in NAMED_FOR_URLS.values()
+        url == "URL" or url.startswith(("https://", "http://localhost:")) for url in NAMED_FOR_URLS.values()
     )
 
 

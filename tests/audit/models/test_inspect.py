@@ -147,20 +147,20 @@ RIGHT = "[mean] [m]"
 
 @pytest.fixture(params=WIRES)
 def wire(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Wire:
-    found = WIRES[request.param]
-    pytest.importorskip(found.needs)
+    chosen = WIRES[request.param]
+    pytest.importorskip(chosen.needs)
     for vendor in VENDORS.values():
         if vendor.key:
             monkeypatch.setenv(vendor.key, KEY)
-    return found
+    return chosen
 
 
 def load(wire: Wire, endpoint: Endpoint, **given: str) -> EndpointModel:
     url = endpoint.url.removesuffix("/v1") + wire.whole
     quick = {"backoff": "0.01", "timeout": "5", "concurrency": "2", **given}
-    found = catalogue.load(wire.spec, Settings(base_url=url), quick)
-    assert isinstance(found, EndpointModel)
-    return found
+    model = catalogue.load(wire.spec, Settings(base_url=url), quick)
+    assert isinstance(model, EndpointModel)
+    return model
 
 
 def says(wire: Wire, text: str = RIGHT, why: str | None = None) -> Act:
@@ -181,14 +181,14 @@ def answered(
 def test_a_reply_is_read_with_its_tokens_and_its_model(wire: Wire) -> None:
     with serving(lambda _: says(wire)) as endpoint:
         model = load(wire, endpoint, price_in="1000000", price_out="1000000")
-        found = model.predict(queries(3))
-    assert all(isinstance(one, Predicted) for one in found), found
+        predictions = model.predict(queries(3))
+    assert all(isinstance(prediction, Predicted) for prediction in predictions), predictions
     usage = model.usage
     assert (usage["requests"], usage["retries"]) == (3, 0)
     assert (usage["tokens_in"], usage["tokens_out"]) == (21, 9)
     assert usage["cost"] == 30.0
     assert usage["served"] == [wire.served]
-    assert all(wire.path in one.path for one in endpoint.asked)
+    assert all(wire.path in request.path for request in endpoint.asked)
     assert KEY not in model.fingerprint + model.bill + str(usage)
 
 
@@ -217,8 +217,8 @@ def test_a_fault_that_passes_is_asked_again(wire: Wire, fault: str) -> None:
 
     with serving(script) as endpoint:
         model = load(wire, endpoint, concurrency="1")
-        found = model.predict(queries(3))
-    assert all(isinstance(one, Predicted) for one in found), found
+        predictions = model.predict(queries(3))
+    assert all(isinstance(prediction, Predicted) for prediction in predictions), predictions
     assert model.usage["retries"] == 1, "our own counts every request"
     assert len(endpoint.asked) == 4, "the vendor's library repeats nothing"
 
@@ -228,8 +228,8 @@ def test_a_slow_reply_is_given_up(wire: Wire, act: Act) -> None:
     def script(asked: Asked) -> Act:
         return act if asked.number == 1 else says(wire)
 
-    found = answered(wire, script, 3, concurrency="1", timeout="1")
-    assert all(isinstance(one, Predicted) for one in found), found
+    predictions = answered(wire, script, 3, concurrency="1", timeout="1")
+    assert all(isinstance(prediction, Predicted) for prediction in predictions), predictions
 
 
 ENDS: Mapping[str, tuple[int, str, str]] = {
@@ -242,10 +242,10 @@ ENDS: Mapping[str, tuple[int, str, str]] = {
 
 @pytest.mark.parametrize("end", ENDS)
 def test_what_all_queries_would_meet_ends_the_run_with_the_words(wire: Wire, end: str) -> None:
-    status, words, told = ENDS[end]
+    status, words, message = ENDS[end]
     with serving(lambda _: refuses(wire, status, words)) as endpoint, pytest.raises(ModelError) as caught:
         load(wire, endpoint).predict(queries(40))
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert words in str(caught.value)
     assert KEY not in str(caught.value)
     assert len(endpoint.asked) < 40
@@ -264,22 +264,22 @@ def test_a_redirect_sends_nothing_elsewhere(wire: Wire) -> None:
 
 
 def test_a_cut_reply_has_no_answer(wire: Wire) -> None:
-    found = answered(wire, lambda _: says(wire, "it may be", wire.cut))
-    assert {one.reason for one in found if isinstance(one, Failed)} == {CUT_OFF}
+    predictions = answered(wire, lambda _: says(wire, "it may be", wire.cut))
+    assert {prediction.reason for prediction in predictions if isinstance(prediction, Failed)} == {CUT_OFF}
 
 
 def test_a_filtered_reply_has_no_answer(wire: Wire) -> None:
     def script(asked: Asked) -> Act:
         return says(wire, "", wire.filtered) if asked.number == 1 else says(wire)
 
-    found = answered(wire, script, 3, concurrency="1")
-    (failed,) = [one for one in found if isinstance(one, Failed)]
+    predictions = answered(wire, script, 3, concurrency="1")
+    (failed,) = [prediction for prediction in predictions if isinstance(prediction, Failed)]
     assert failed.reason == "endpoint: refused by its filter"
 
 
 def test_prose_without_an_answer_is_malformed(wire: Wire) -> None:
-    found = answered(wire, lambda _: says(wire, "I would rather not say."))
-    assert all(isinstance(one, Failed) and one.reason == MALFORMED for one in found), found
+    predictions = answered(wire, lambda _: says(wire, "I would rather not say."))
+    assert all(isinstance(said, Failed) and said.reason == MALFORMED for said in predictions), predictions
 
 
 def test_nobody_at_the_address_is_said_in_a_line(wire: Wire) -> None:
@@ -313,23 +313,23 @@ def test_log_probabilities_become_margins_and_scores(wire: Wire, caplog: pytest.
         body["choices"][0]["logprobs"] = {
             "content": [
                 {
-                    "token": one, "logprob": value, "bytes": None,
+                    "token": token, "logprob": value, "bytes": None,
                     "top_logprobs": [
-                        {"token": one, "logprob": value, "bytes": None},
+                        {"token": token, "logprob": value, "bytes": None},
                         {"token": other, "logprob": least, "bytes": None},
                     ],
                 }
-                for one, value, other, least in tokens
+                for token, value, other, least in tokens
             ]
         }  # fmt: skip
-    (found,) = answered(wire, lambda _: sends(200, json.dumps(body)), 1, logprobs="true")
-    assert isinstance(found, Predicted)
+    (prediction,) = answered(wire, lambda _: sends(200, json.dumps(body)), 1, logprobs="true")
+    assert isinstance(prediction, Predicted)
     if wire.spec.startswith("anthropic"):
-        assert (found.scores, found.margin) == ((), None)
+        assert (prediction.scores, prediction.margin) == ((), None)
         assert "gives no log-probabilities" in caplog.text
     else:
-        assert dict(found.scores) == {"[mean]": -0.25, "[sum]": -2.0}
-        assert found.margin == 0.5
+        assert dict(prediction.scores) == {"[mean]": -0.25, "[sum]": -2.0}
+        assert prediction.margin == 0.5
 
 
 def test_every_option_is_one_of_inspect() -> None:
@@ -373,11 +373,11 @@ class Messages(Handler):
             return
         assert self.path == "/v1/messages/batches"
         lines = []
-        for number, one in enumerate(body["requests"]):
-            assert one["params"]["model"] == "claude-x"
+        for number, request in enumerate(body["requests"]):
+            assert request["params"]["model"] == "claude-x"
             result = {"type": "succeeded", "message": _anthropic(RIGHT, "end_turn")}
             failed = None if self.made else self.fails.get(number)
-            lines.append({"custom_id": one["custom_id"], "result": failed or result})
+            lines.append({"custom_id": request["custom_id"], "result": failed or result})
         kinds = Counter(line["result"]["type"] for line in lines)
         counts = {kind: kinds[kind] for kind in ("processing", "succeeded", "errored", "canceled", "expired")}
         now = datetime.now(UTC).isoformat()
@@ -391,12 +391,12 @@ class Messages(Handler):
     def do_GET(self) -> None:  # noqa: N802
         name = self.path.partition("/batches")[2].strip("/")
         if name.startswith("?"):
-            self.reply("LIST", {"data": [self.told(one) for one in self.made[::-1]], "has_more": False})
+            self.reply("LIST", {"data": [self.told(batch) for batch in self.made[::-1]], "has_more": False})
         elif name.endswith("/results"):
-            lines = next(one["lines"] for one in self.made if name.startswith(one["about"]["id"]))
+            lines = next(batch["lines"] for batch in self.made if name.startswith(batch["about"]["id"]))
             self.send(200, "\n".join(map(json.dumps, lines)))
         else:
-            self.reply("GET", next(self.told(one) for one in self.made if one["about"]["id"] == name))
+            self.reply("GET", next(self.told(batch) for batch in self.made if batch["about"]["id"] == name))
 
     def reply(self, call: str, body: object) -> None:
         if call in self.gone:
@@ -429,20 +429,20 @@ def test_a_batch_of_anthropics_is_found_again_and_costs_half(wire: Wire, tmp_pat
         spending = Spending()
         spending.batches = BatchRecords(tmp_path, "run")
         settings = Settings(base_url=handler.url, spending=spending)
-        told = {"batch": "true", "backoff": "0.01", "price_in": "1000000", "price_out": "1000000"}
+        options = {"batch": "true", "backoff": "0.01", "price_in": "1000000", "price_out": "1000000"}
         asked = queries(4)
         for first in (True, False):  # the second has the answers of the first, as after a kill
-            model = catalogue.load(wire.spec, settings, told)
+            model = catalogue.load(wire.spec, settings, options)
             assert isinstance(model, EndpointModel)
             stream = model.stream()
             stream.ask(asked)
-            found: dict[int, Prediction] = {}
-            while len(found) < 4:
-                found |= stream.arrived()
+            predictions: dict[int, Prediction] = {}
+            while len(predictions) < 4:
+                predictions |= stream.arrived()
             stream.stop()
-            assert [isinstance(found[at], Predicted) for at in range(4)] == [True, False, True, True]
-            assert found[1] == Failed(reason="endpoint: 400")
-            assert [len(one["lines"]) for one in handler.made] == [4, 1], "what expired is sent again"
+            assert [isinstance(predictions[at], Predicted) for at in range(4)] == [True, False, True, True]
+            assert predictions[1] == Failed(reason="endpoint: 400")
+            assert [len(batch["lines"]) for batch in handler.made] == [4, 1], "what expired is sent again"
             if first:
                 assert model.usage["cost"] == pytest.approx(0.5 * 3 * 10)
 
@@ -464,8 +464,8 @@ def sources(tmp_path: Path) -> Path:
 
 def spent(folder: Path) -> tuple[int, float]:
     """The tokens and the cost that the run's manifest tells."""
-    told = json.loads((folder / "out/manifest.json").read_text())["spent"]
-    return told["tokens"], told["cost"]
+    spending = json.loads((folder / "out/manifest.json").read_text())["spent"]
+    return spending["tokens"], spending["cost"]
 
 
 def test_a_killed_command_goes_on_and_forgets_no_cost(

@@ -183,9 +183,9 @@ ENDS: dict[str, tuple[Act, str]] = {
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("mode", ENDS)
 def test_what_every_query_would_meet_ends_the_run_soon(mode: str) -> None:
-    act, told = ENDS[mode]
+    act, message = ENDS[mode]
     began = time.monotonic()
-    with serving(lambda asked: act) as endpoint, pytest.raises(ModelError, match=told):
+    with serving(lambda asked: act) as endpoint, pytest.raises(ModelError, match=message):
         load(endpoint.url, backoff="0.05").predict(queries(40))
     assert time.monotonic() - began < FEW_SECONDS / 2
     # The third failure of one query ends it; until then, each may fail twice, and some are under way.
@@ -257,8 +257,8 @@ def test_a_server_behaves_as_it_does(mode: str, caplog: pytest.LogCaptureFixture
     course = COURSES[mode]
     with caplog.at_level(logging.WARNING), serving(course.script) as endpoint:
         model = load(endpoint.url, concurrency="1", retries="2")
-        found, *_ = model.predict(queries(2))
-    assert course.found == (Failed(reason=found.reason) if isinstance(found, Failed) else found)
+        said, *_ = model.predict(queries(2))
+    assert course.found == (Failed(reason=said.reason) if isinstance(said, Failed) else said)
     assert course.told in f"{caplog.text} {model.bill}"
 
 
@@ -274,7 +274,7 @@ def test_prompts_that_a_server_cuts_without_a_word_are_told_of(caplog: pytest.Lo
         return sends(200, body(PAIR, used=(min(len(asked.text) // 3, 4096), 9)))
 
     few, many = queries(6), queries(6)
-    long = [replaced(one, 20_000 + 3_000 * number) for number, one in enumerate(many)]
+    long = [replaced(query, 20_000 + 3_000 * number) for number, query in enumerate(many)]
     with caplog.at_level(logging.WARNING), serving(script) as endpoint:
         load(endpoint.url).predict(few)
         assert caplog.messages == []

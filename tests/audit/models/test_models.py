@@ -136,7 +136,7 @@ def test_fakes_that_rehearse_keep_their_answer_under_renaming_and_reordering(nam
     assert (changed > 0) == (name == "noisy")
     assert changed < 20
     # One variable takes the place of the other, which changes the meaning and no operator.
-    merged = [replace(one, source=one.source.replace("b - c", "b - b")) for one in before]
+    merged = [replace(question, source=question.source.replace("b - c", "b - b")) for question in before]
     seen = [(one, other) for one, other in zip(load(f"fake/{name}").predict(before),
             load(f"fake/{name}").predict(merged), strict=True)
             if isinstance(one, Predicted) and isinstance(other, Predicted)]  # fmt: skip
@@ -144,7 +144,7 @@ def test_fakes_that_rehearse_keep_their_answer_under_renaming_and_reordering(nam
 
 
 @pytest.mark.parametrize(
-    "task", [name for name, one in built_in().items() if isinstance(one, QuestionPrompt)]
+    "task", [name for name, prompt in built_in().items() if isinstance(prompt, QuestionPrompt)]
 )
 def test_what_a_talkative_fake_says_is_read(task: str) -> None:
     """The prose around an answer never hides it, and the answer is that of the fake that does not talk."""
@@ -154,21 +154,23 @@ def test_what_a_talkative_fake_says_is_read(task: str) -> None:
         for n in range(40)
     ]
     if task == "code-search":
-        texts = [one.source for one in asked]
+        texts = [question.source for question in asked]
         asked = [replace(asked[n], source="", candidates=tuple(texts[n : n + 20])) for n in range(20)]
-    found = load("fake/chatty").predict(asked)
-    assert all(isinstance(one, Predicted) for one in found), found
+    predictions = load("fake/chatty").predict(asked)
+    assert all(isinstance(prediction, Predicted) for prediction in predictions), predictions
     plain = load("fake/noisy", p="0").predict(asked)
-    same = [one.answer == other.answer for one, other in zip(found, plain, strict=True)]
+    same = [one.answer == other.answer for one, other in zip(predictions, plain, strict=True)]
     assert all(same) or task == "function-name"
     if task == "code-search":
         first = {
-            one.answer[0] for one in plain if isinstance(one, Predicted) and isinstance(one.answer, tuple)
+            said.answer[0] for said in plain if isinstance(said, Predicted) and isinstance(said.answer, tuple)
         }
         assert len(first) > 5, "the answers vary over the candidates"
         renamed = [
-            replace(one, candidates=(*one.candidates[:-1], one.candidates[-1].replace("a", "b")))
-            for one in asked
+            replace(
+                question, candidates=(*question.candidates[:-1], question.candidates[-1].replace("a", "b"))
+            )
+            for question in asked
         ]
         assert load("fake/noisy", p="0").predict(renamed) == plain
 
@@ -176,9 +178,12 @@ def test_what_a_talkative_fake_says_is_read(task: str) -> None:
 @pytest.mark.parametrize("task", [name for name in TASKS if isinstance(answer_kind(name), FreeText)])
 @pytest.mark.parametrize("name", ["chatty", "reasoning"])
 def test_what_a_fake_says_around_a_text_changes_with_no_edit(name: str, task: str) -> None:
-    texts = [f"def f({one}):\n    return {one} + 1\n" for one in ("a", "b", "index", "value", "x", "y", "z")]
+    texts = [
+        f"def f({variable}):\n    return {variable} + 1\n"
+        for variable in ("a", "b", "index", "value", "x", "y", "z")
+    ]
     asked = [Query(task=task, language="python", source=text) for text in texts]
-    answers = {one.answer for one in load(f"fake/{name}").predict(asked) if isinstance(one, Predicted)}
+    answers = {said.answer for said in load(f"fake/{name}").predict(asked) if isinstance(said, Predicted)}
     assert len(answers) <= 1
 
 
@@ -189,7 +194,7 @@ def test_noise_is_drawn_anew_when_a_query_is_repeated() -> None:
         for n in range(400)
     ]
     model = load("fake/noisy", p="0.25")
-    other = sum(one.answer != model.predict([first])[0].answer for one in model.predict(repeats))
+    other = sum(said.answer != model.predict([first])[0].answer for said in model.predict(repeats))
     assert 60 < other < 140 or other > 300  # the first answer may be the odd one
     assert model.predict(repeats) == model.predict(repeats)
     with pytest.raises(UsageError, match="from 0 to 1"):
@@ -206,8 +211,8 @@ def test_a_callable_of_the_working_directory_answers(module: Path) -> None:
 
 
 def test_a_callable_that_raises_fails_the_bad_query_alone(module: Path) -> None:
-    found = load("py/my_models:picky").predict([query("ab"), query("abc"), query("abcd")])
-    assert found == [
+    predictions = load("py/my_models:picky").predict([query("ab"), query("abc"), query("abcd")])
+    assert predictions == [
         Predicted(answer="fine"),
         Failed(reason="callable raised ZeroDivisionError: division by zero (my_models.py:12, in picky)"),
         Predicted(answer="fine"),
@@ -221,8 +226,8 @@ def test_a_callable_that_answers_single_queries_only_is_told_once(
     for _ in range(2):
         assert model.predict([query("a"), query("b")]) == [Predicted(answer="fine")] * 2
     (record,) = caplog.records
-    told = "a list of 2 queries raised ValueError: too many values to unpack (expected 1) (my_models.py:"
-    assert told in record.getMessage()
+    message = "a list of 2 queries raised ValueError: too many values to unpack (expected 1) (my_models.py:"
+    assert message in record.getMessage()
     assert "one by one, which is slower" in record.getMessage()
 
 
@@ -304,9 +309,9 @@ def test_a_program_answers_line_by_line(program: str) -> None:
 
 def test_a_program_may_be_fed_more_than_its_pipes_hold(program: str) -> None:
     queries = [query("x" * 50_000 + str(number)) for number in range(40)]
-    found = load(program).predict(queries)
-    assert [one.answer for one in found if isinstance(one, Predicted)] == [
-        one.source.upper() + "t" for one in queries
+    predictions = load(program).predict(queries)
+    assert [prediction.answer for prediction in predictions if isinstance(prediction, Predicted)] == [
+        question.source.upper() + "t" for question in queries
     ]
 
 
@@ -427,10 +432,10 @@ class Unshown:
     ],
 )
 def test_answers_from_outside_are_read_or_refused(raw: object, expected: Predicted | Failed) -> None:
-    found = read_answer(raw)
-    assert found == expected
+    prediction = read_answer(raw)
+    assert prediction == expected
     # A no readable answer is shown to the user, in one line.
-    given = found.given if isinstance(found, Failed) else ""
+    given = prediction.given if isinstance(prediction, Failed) else ""
     assert bool(given) == (expected == Failed(reason="no readable answer"))
     assert len(given) <= 160
     assert given.isprintable()

@@ -136,8 +136,8 @@ def test_answers_come_in_the_order_of_the_queries() -> None:
         return says(f"[name_{number}] [n]", after=0.15 if number == 0 else 0.0)
 
     with serving(script) as endpoint:
-        found = load(endpoint.url).predict(queries(9))
-    assert found == [Predicted(answer=f"name_{number}") for number in range(9)]
+        predictions = load(endpoint.url).predict(queries(9))
+    assert predictions == [Predicted(answer=f"name_{number}") for number in range(9)]
     assert sorted(map(number_of, endpoint.asked)) == list(range(9))
 
 
@@ -199,10 +199,10 @@ def test_what_may_pass_is_asked_again_and_then_failed(fault: str) -> None:
 
     with serving(script) as endpoint:
         model = load(endpoint.url, retries="2")
-        found = model.predict(queries(2))
+        predictions = model.predict(queries(2))
     reason = REASONS.get(fault, "endpoint: unreadable reply")
-    assert found == [MEAN, Failed(reason=reason)]
-    asked = [number_of(one) for one in endpoint.asked]
+    assert predictions == [MEAN, Failed(reason=reason)]
+    asked = [number_of(request) for request in endpoint.asked]
     assert asked.count(1) == 3, "the first time and two retries"
     assert asked.count(0) <= 2
     assert model.usage["failed"] == {reason: 1}
@@ -213,10 +213,10 @@ def test_what_may_pass_is_asked_again_and_then_failed(fault: str) -> None:
 def test_no_request_takes_longer_than_its_timeout(act: Act) -> None:
     began = time.monotonic()
     with serving(lambda asked: act if number_of(asked) == 0 else says(PAIR)) as endpoint:
-        found = load(endpoint.url, timeout="0.5", retries="1").predict(queries(2))
-        assert found[0] == Failed(reason="endpoint: timeout")
+        predictions = load(endpoint.url, timeout="0.5", retries="1").predict(queries(2))
+        assert predictions[0] == Failed(reason="endpoint: timeout")
         assert time.monotonic() - began < FEW_SECONDS
-    assert [number_of(one) for one in endpoint.asked].count(0) == 2
+    assert [number_of(request) for request in endpoint.asked].count(0) == 2
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
@@ -309,9 +309,9 @@ def test_an_endpoint_that_answers_nothing_for_too_long_ends_the_run() -> None:
 def test_answers_that_were_had_before_the_key_was_lost_are_kept() -> None:
     with serving(lambda asked: says(PAIR) if asked.number < 3 else refuses(401)) as endpoint:
         model = load(endpoint.url, concurrency="1")
-        found = model.predict(queries(6))
-        assert found[:3] == [MEAN] * 3
-        assert set(found[3:]) == {Failed(reason="endpoint: stopped")}
+        predictions = model.predict(queries(6))
+        assert predictions[:3] == [MEAN] * 3
+        assert set(predictions[3:]) == {Failed(reason="endpoint: stopped")}
         before = len(endpoint.asked)
         with pytest.raises(ModelError, match="does not accept OPENAI_API_KEY"):
             model.predict(queries(6))
@@ -517,10 +517,10 @@ def test_what_opens_an_endpoint_is_sent_and_never_shown(opener: str) -> None:
 @pytest.mark.parametrize("length", range(40, 100, 7))
 def test_a_key_in_an_answer_that_cannot_be_read_is_not_shown(length: int) -> None:
     with serving(lambda asked: says(f"{'no' * length} {KEY} {'no' * length}")) as endpoint:
-        (found,) = load(endpoint.url, concurrency="1").predict([query(0)])
-    assert isinstance(found, Failed)
-    assert found.given
-    assert not any(KEY[start : start + 6] in found.given for start in range(len(KEY) - 5))
+        (prediction,) = load(endpoint.url, concurrency="1").predict([query(0)])
+    assert isinstance(prediction, Failed)
+    assert prediction.given
+    assert not any(KEY[start : start + 6] in prediction.given for start in range(len(KEY) - 5))
 
 
 @pytest.mark.parametrize(
@@ -618,9 +618,9 @@ def test_code_may_be_longer_than_other_answers_and_may_end_nowhere() -> None:
     asked = query(1, "generation")
     with serving(lambda _: says(code, finish="length")) as endpoint:
         for given in ({"api": "completions"}, {}, {"max_tokens": "9"}):
-            (found,) = load(endpoint.url, **given).predict([asked])
-            assert found == Predicted(answer=code)
-    continued, chat, bounded = (one.body for one in endpoint.asked)
+            (prediction,) = load(endpoint.url, **given).predict([asked])
+            assert prediction == Predicted(answer=code)
+    continued, chat, bounded = (request.body for request in endpoint.asked)
     assert continued["prompt"] == asked.source
     assert [body["max_tokens"] for body in (continued, chat, bounded)] == [512, 512, 9]
     (message,) = chat["messages"]
@@ -629,6 +629,6 @@ def test_code_may_be_longer_than_other_answers_and_may_end_nowhere() -> None:
 
 def test_lines_are_as_long_as_other_answers() -> None:
     with serving(lambda _: says("```python\nreturn a\n```")) as endpoint:
-        (found,) = load(endpoint.url).predict([query(1, "next-line")])
-    assert found == Predicted(answer="```python\nreturn a\n```"), "the task reads the line"
+        (prediction,) = load(endpoint.url).predict([query(1, "next-line")])
+    assert prediction == Predicted(answer="```python\nreturn a\n```"), "the task reads the line"
     assert endpoint.asked[0].body["max_tokens"] == 256

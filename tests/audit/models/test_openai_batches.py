@@ -47,9 +47,9 @@ def words(sources: Path, held: Batches, *more: str) -> list[str]:
 
 
 def manifest() -> dict[str, Any]:
-    found = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
-    assert isinstance(found, dict)
-    return found
+    content = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
+    assert isinstance(content, dict)
+    return content
 
 
 def test_a_batch_costs_half_and_its_answers_come_in_any_order(
@@ -73,7 +73,7 @@ def test_a_batch_costs_half_and_its_answers_come_in_any_order(
         assert usage["requests"] == 1 + len(held.paid)
         assert usage["tokens_in"] + usage["tokens_out"] == 10 * usage["requests"]
         assert usage["cost"] == pytest.approx(0.01 * held.single + 0.005 * len(held.paid))
-        into, out, cost = (float(one.replace(",", "")) for one in planned.replace("│", " ").split()[-3:])
+        into, out, cost = (float(cell.replace(",", "")) for cell in planned.replace("│", " ").split()[-3:])
         assert cost == pytest.approx((into + out) / 1000 / 2, abs=1e-4)
         # A new run asks the repeats anew, and nothing else.
         before = len(held.paid)
@@ -117,12 +117,12 @@ def test_a_kill_at_any_moment_costs_nothing_twice(sources: Path) -> None:
     with serving_batches() as held:
         held.before, held.after = kills("before"), kills("after")
         ends: list[int] = []
-        told = ""
+        message = ""
         while len(ends) < 10 and (not ends or ends[-1] < 0):
             child.append(start(*words(sources, held, "--out", "out"), cwd=Path.cwd()))
-            _, told = child[-1].communicate(timeout=60)
+            _, message = child[-1].communicate(timeout=60)
             ends.append(child[-1].wait())
-        assert ends == [-signal.SIGKILL] * 7 + [0], told
+        assert ends == [-signal.SIGKILL] * 7 + [0], message
         assert len(set(held.paid)) == len(held.paid)
         assert len(held.batches) == 1
         assert held.single == 1
@@ -185,8 +185,8 @@ def test_a_cancelled_batch_ends_the_run_and_is_sent_anew_by_the_next(
         held.status = lambda looks: "cancelled"
         assert main(words(sources, held, "--out", "out")) == 3
         total = len(held.paid)
-        told = rf"batch batch_0 was cancelled with {total - 1} of {total} requests open; start again"
-        assert re.search(told, capfd.readouterr().err)
+        pattern = rf"batch batch_0 was cancelled with {total - 1} of {total} requests open; start again"
+        assert re.search(pattern, capfd.readouterr().err)
         held.answer, held.status = answer, lambda looks: "completed"
         assert main(words(sources, held, "--out", "out")) == 0
         assert len(held.paid) == 2 * total - 1

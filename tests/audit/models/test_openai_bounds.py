@@ -29,8 +29,8 @@ def _own_environment_of_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def packed(data: bytes, coding: str) -> bytes:
-    for one in coding.split(", "):
-        data = gzip.compress(data) if one == "gzip" else zlib.compress(data)
+    for name in coding.split(", "):
+        data = gzip.compress(data) if name == "gzip" else zlib.compress(data)
     return data
 
 
@@ -59,11 +59,11 @@ def test_no_reply_takes_more_memory_than_its_limit(
         model = load(endpoint.url, concurrency="1", retries="0")
         tracemalloc.start()
         try:
-            found = model.predict(queries(2))
+            predictions = model.predict(queries(2))
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-    assert found == [LARGE, MEAN], "and the next query is answered"
+    assert predictions == [LARGE, MEAN], "and the next query is answered"
     assert peak < MOST
     assert sent[0] < 4 * LARGEST, "the connection was closed"
 
@@ -119,8 +119,8 @@ def test_the_body_of_a_redirect_is_not_read() -> None:
 
 def test_a_circle_of_redirects_ends() -> None:
     with serving(lambda asked: sends(307, "", location=asked.path)) as endpoint:
-        (found,) = load(endpoint.url, retries="0").predict([query(1)])
-    assert found == Failed(reason="endpoint: connection broken")
+        (prediction,) = load(endpoint.url, retries="0").predict([query(1)])
+    assert prediction == Failed(reason="endpoint: connection broken")
     assert len(endpoint.asked) < 10
 
 

@@ -30,9 +30,9 @@ def _own_environment_of_endpoints(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def manifest() -> dict[str, Any]:
-    found = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
-    assert isinstance(found, dict)
-    return found
+    content = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
+    assert isinstance(content, dict)
+    return content
 
 
 FUNCTION = """\
@@ -88,19 +88,19 @@ def test_no_kill_makes_a_run_forget_what_it_has_spent(
         ends: list[int] = []
         while len(ends) < 4:
             child.append(start(*asked, cwd=Path.cwd()))
-            _, told = child[-1].communicate(timeout=60)
+            _, message = child[-1].communicate(timeout=60)
             ends.append(child[-1].wait())
-        assert ends == [-signal.SIGKILL] * 3 + [3], told
-        assert f"--max-{name} {limit:g} is reached" in told
-        sent, found = len(endpoint.asked), manifest()
+        assert ends == [-signal.SIGKILL] * 3 + [3], message
+        assert f"--max-{name} {limit:g} is reached" in message
+        sent, content = len(endpoint.asked), manifest()
         answered = (sent - 4) * 140
         really = {"requests": sent, "tokens": answered, "cost": answered / 1000}
         assert sent >= 8
-        assert really[name] <= found["spent"][name] <= limit
+        assert really[name] <= content["spent"][name] <= limit
         # All that arrived is in the usage; so are requests that were written and not sent any more.
-        written = sum(one["requests"] for one in found["usage"])
-        assert sent <= written == found["spent"]["requests"] <= sent + 3
-        assert sum(one["retries"] for one in found["usage"]) >= 1
+        written = sum(usage["requests"] for usage in content["usage"])
+        assert sent <= written == content["spent"]["requests"] <= sent + 3
+        assert sum(usage["retries"] for usage in content["usage"]) >= 1
         assert main(asked) == 3
         assert len(endpoint.asked) == sent
 
@@ -155,14 +155,14 @@ def test_wherever_a_ledger_ends_no_request_that_left_is_missing(tmp_path: Path) 
     whole = path.read_bytes()
     for length in range(len(whole) + 1):
         path.write_bytes(whole[:length])
-        left = sum(length >= one for one in lengths)
-        found = read_ledger(path).get("a", KilledStart()).counted
-        assert left <= found.requests <= left + 1
-        assert found.tokens >= 2 * left
+        left = sum(length >= size for size in lengths)
+        counted = read_ledger(path).get("a", KilledStart()).counted
+        assert left <= counted.requests <= left + 1
+        assert counted.tokens >= 2 * left
         more = Ledger(path)
         more.sent("a", ONE, again=False)
         more.close()
-        assert read_ledger(path)["a"].counted.requests == found.requests + 1, "the next start writes on"
+        assert read_ledger(path)["a"].counted.requests == counted.requests + 1, "the next start writes on"
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,9 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    found = Clock()
-    monkeypatch.setattr(module, "time", found)
-    return found
+    fake = Clock()
+    monkeypatch.setattr(module, "time", fake)
+    return fake
 
 
 @pytest.mark.parametrize("per_minute", [1, 3, 60, 200, 0.5])
@@ -55,10 +55,10 @@ def test_no_minute_has_more_requests_than_the_limit(per_minute: float, clock: Cl
             times.append(clock.now)
         clock.now += max(pause, 1e-3)
     for start in times:
-        assert sum(start <= one < start + 60 for one in times) <= max(per_minute, 1)
+        assert sum(start <= moment < start + 60 for moment in times) <= max(per_minute, 1)
     assert len(times) >= 0.95 * 400 * per_minute / 60
     if per_minute == 60:
-        assert sum(one < 10 for one in times) <= 12, "they are spread, and not sent at once"
+        assert sum(moment < 10 for moment in times) <= 12, "they are spread, and not sent at once"
 
 
 def test_no_minute_has_more_tokens_than_the_limit_although_they_are_known_late(clock: Clock) -> None:
@@ -86,11 +86,11 @@ def test_a_request_larger_than_the_limit_is_sent_alone(clock: Clock) -> None:
 def test_limits_per_minute_slow_the_requests_down() -> None:
     with serving(lambda asked: says(PAIR)) as endpoint:
         assert load(endpoint.url, rpm="600").predict(queries(6))[0] == Predicted(answer="compute_mean")
-    times = [one.at for one in endpoint.asked]
+    times = [request.at for request in endpoint.asked]
     assert 0.35 < times[-1] - times[0] < 3, "ten a second"
     with serving(lambda asked: says(PAIR, usage=(100, 20))) as endpoint:
         load(endpoint.url, tpm="30000").predict(queries(6))
-    times = [one.at for one in endpoint.asked]
+    times = [request.at for request in endpoint.asked]
     assert 0.8 < times[-1] - times[1] < 4, "four a second as soon as the endpoint has told their tokens"
 
 
@@ -99,19 +99,19 @@ def spent(**limits: Any) -> Spending:
 
 
 def test_a_limit_holds_for_what_is_under_way() -> None:
-    found = spent(max_requests=3, max_tokens=100)
-    one = Amount(requests=1, tokens=40)
-    assert found.reserve(one)
-    assert found.reserve(one)
-    assert not found.reserve(one), "120 tokens"
-    found.settle(one, Amount(requests=1, tokens=10))
-    assert found.reserve(one)
-    found.settle(one, Amount(requests=1, tokens=10))
-    found.settle(one, Amount(requests=1, tokens=10))
+    budget = spent(max_requests=3, max_tokens=100)
+    amount = Amount(requests=1, tokens=40)
+    assert budget.reserve(amount)
+    assert budget.reserve(amount)
+    assert not budget.reserve(amount), "120 tokens"
+    budget.settle(amount, Amount(requests=1, tokens=10))
+    assert budget.reserve(amount)
+    budget.settle(amount, Amount(requests=1, tokens=10))
+    budget.settle(amount, Amount(requests=1, tokens=10))
     with pytest.raises(LimitError, match="--max-requests 3 is reached: 3 spent") as caught:
-        found.reserve(one)
+        budget.reserve(amount)
     assert caught.value.more == "--max-requests 6"
-    assert found.spent == Amount(requests=3, tokens=30)
+    assert budget.spent == Amount(requests=3, tokens=30)
 
 
 def test_earlier_starts_count() -> None:
@@ -152,29 +152,29 @@ def test_no_limit_is_exceeded_and_every_answer_that_was_paid_for_is_had(
 
     with serving(script) as endpoint:
         model = limited(endpoint.url, given, **limits)
-        found = model.predict(queries(60))
+        predictions = model.predict(queries(60))
         with pytest.raises(LimitError, match=f"--{next(iter(limits)).replace('_', '-')} .* is reached"):
             model.predict(queries(1))
         usage = model.usage
-    answered = sum(isinstance(one, Predicted) for one in found)
+    answered = sum(isinstance(prediction, Predicted) for prediction in predictions)
     assert answered * 180 == usage["tokens_in"] + usage["tokens_out"]
     assert len(endpoint.asked) == usage["requests"]
     assert answered >= 2
     (name, limit) = next(iter(limits.items()))
-    told = {
+    totals = {
         "max_requests": usage["requests"],
         "max_tokens": answered * 180,
         "max_cost": usage["cost"],
     }
-    assert told[name] <= limit
+    assert totals[name] <= limit
     if name == "max_requests":
-        assert told[name] == limit
+        assert totals[name] == limit
 
 
 def test_tokens_that_nobody_tells_are_estimated() -> None:
     with serving(lambda asked: says(PAIR, usage=None)) as endpoint:
-        found = limited(endpoint.url, max_tokens=1500).predict(queries(60))
-    assert 3 <= sum(isinstance(one, Predicted) for one in found) <= 12
+        predictions = limited(endpoint.url, max_tokens=1500).predict(queries(60))
+    assert 3 <= sum(isinstance(prediction, Predicted) for prediction in predictions) <= 12
 
 
 def test_requests_that_may_have_been_worked_on_count() -> None:
@@ -234,8 +234,8 @@ def test_one_readable_answer_begins_the_count_anew_and_nought_has_no_end() -> No
         return says(PAIR if number_of(asked) % 19 == 18 else GARBAGE)
 
     with serving(script) as endpoint:
-        found = load(endpoint.url, concurrency="1").predict(queries(60))
-        assert found.count(Failed(reason="no readable answer")) == 57
+        predictions = load(endpoint.url, concurrency="1").predict(queries(60))
+        assert predictions.count(Failed(reason="no readable answer")) == 57
     with serving(lambda asked: says(GARBAGE)) as endpoint:
         load(endpoint.url, unreadable="0").predict(queries(60))
         with pytest.raises(LimitError, match="the last 3 replies"):
@@ -329,7 +329,7 @@ def test_a_run_of_unreadable_answers_stops_and_the_same_command_goes_on(
         before = len(endpoint.asked)
         assert main(asked) == 3
     assert len(endpoint.asked) > before
-    times = Counter(one.text for one in endpoint.asked)
+    times = Counter(request.text for request in endpoint.asked)
     variants = pd.read_parquet("out/suite.parquet").query("kind != 'identity'")["variant"].max() + 1
     assert max(times.values()) <= 1 + variants, "answers that nobody can read are kept, too"
 

@@ -52,14 +52,14 @@ WAITS: dict[str, tuple[Callable[[], Act], dict[str, str], str]] = {
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("wait", WAITS)
 def test_the_shorter_of_a_wait_and_the_patience_wins_and_the_line_says_so(wait: str) -> None:
-    act, given, told = WAITS[wait]
+    act, given, words = WAITS[wait]
     with serving(lambda asked: act()) as endpoint:
         model = load(endpoint.url, patience=PATIENCE, **{"retries": "50", "backoff": "0.1", **given})
         with in_time(), pytest.raises(ModelError) as caught:
             model.predict(queries(3))
     message = str(caught.value)
     assert f"(-M patience={PATIENCE})" in message
-    assert told in message
+    assert words in message
     assert ("the patience is shorter" in message) == ("asks to wait" in message)
 
 
@@ -67,9 +67,9 @@ def test_a_connection_that_nobody_accepts_ends_with_the_patience() -> None:
     with socket.socket() as listening, socket.socket() as first, socket.socket() as second:
         listening.bind(("127.0.0.1", 0))
         listening.listen(0)  # after one connection that nobody accepts, the others hang
-        for one in (first, second):
-            one.setblocking(False)
-            one.connect_ex(listening.getsockname())
+        for connection in (first, second):
+            connection.setblocking(False)
+            connection.connect_ex(listening.getsockname())
         port = listening.getsockname()[1]
         model = load(f"http://127.0.0.1:{port}/v1", patience=PATIENCE, timeout="120", retries="50")
         with in_time(), pytest.raises(ModelError, match=r"\(-M patience=0.4\)"):

@@ -40,8 +40,8 @@ def query(task: str = "function-name", number: int = 1) -> Query:
 
 
 def answer(predictions: list[Prediction]) -> object:
-    (one,) = predictions
-    return one.answer if isinstance(one, Predicted) else one.reason
+    (prediction,) = predictions
+    return prediction.answer if isinstance(prediction, Predicted) else prediction.reason
 
 
 def sent(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,11 +67,11 @@ def test_models_that_think_are_known_by_their_names(name: str, thinks: bool) -> 
 def strict(asked: Asked) -> Act:
     """A server of a model that thinks: it refuses what these models do not take."""
     if "max_tokens" in asked.body:
-        told = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
-        return refuses(400, told, param="max_tokens", code="unsupported_parameter")
+        text = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+        return refuses(400, text, param="max_tokens", code="unsupported_parameter")
     if asked.body.get("temperature", 1) != 1:
-        told = "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) value is supported."
-        return refuses(400, told, param="temperature", code="unsupported_value")
+        text = "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) value is supported."
+        return refuses(400, text, param="temperature", code="unsupported_value")
     return says(PAIR)
 
 
@@ -84,8 +84,8 @@ def test_a_model_that_thinks_gets_its_fields_without_a_flag() -> None:
         assert "temperature=none&seed=0&max_completion_tokens=none" in model.fingerprint
         limited = load(endpoint.url, "o4-mini", max_tokens="900", reasoning_effort="low")
         assert answer(limited.predict([query()])) == MEAN
-        found = sent(endpoint.asked[-1].body)
-        assert found == {"seed": 0, "max_completion_tokens": 900, "reasoning_effort": "low"}
+        fields = sent(endpoint.asked[-1].body)
+        assert fields == {"seed": 0, "max_completion_tokens": 900, "reasoning_effort": "low"}
         assert "reasoning_effort=low" in limited.fingerprint
         several = load(endpoint.url, "o4-mini", samples="3")
         assert answer(several.predict([query()])) == MEAN
@@ -98,7 +98,7 @@ def test_a_server_that_calls_the_limit_otherwise_is_asked_so() -> None:
 
     with serving(script) as endpoint:
         model = load(endpoint.url, "deployment")
-        assert [answer([one]) for one in model.predict([query(number=n) for n in range(4)])] == [MEAN] * 4
+        assert [answer([said]) for said in model.predict([query(number=n) for n in range(4)])] == [MEAN] * 4
         assert endpoint.asked[-1].body["max_completion_tokens"] == 256
         assert len(endpoint.asked) == 5, "one refusal"
 
@@ -232,10 +232,10 @@ def test_structured_output(api: str, task: str, value: object, wanted: object, f
     text = json.dumps({"answer": value})
     with serving(lambda asked: response(text) if api == "responses" else says(text)) as endpoint:
         model = load(endpoint.url, api=api, structured="true")
-        (one,) = model.predict([query(task)])
-        assert isinstance(one, Predicted)
-        assert one.answer == found
-        assert one.replies[0].text == text, "the reply is kept as it came"
+        (prediction,) = model.predict([query(task)])
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == found
+        assert prediction.replies[0].text == text, "the reply is kept as it came"
         body = endpoint.asked[0].body
         about = body["text"]["format"] if api == "responses" else body["response_format"]["json_schema"]
         assert about["schema"]["properties"] == {"answer": wanted}
@@ -255,8 +255,8 @@ def test_a_server_without_structured_output() -> None:
         )
 
     def script(asked: Asked) -> Act:
-        told = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
-        return refuses(400, told, param="response_format")
+        text = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
+        return refuses(400, text, param="response_format")
 
     with serving(script) as endpoint, pytest.raises(ModelError, match="leave out -M structured"):
         load(endpoint.url, structured="true").predict([query()])
@@ -292,11 +292,11 @@ def with_lead(api: str, text: str, first: float, second: float) -> Act:
 def test_log_probabilities_give_a_margin_and_scores(api: str) -> None:
     with serving(lambda asked: with_lead(api, PAIR, -0.6, -0.85)) as endpoint:
         model = load(endpoint.url, api=api, logprobs="true", noise="0.02")
-        (one,) = model.predict([query()])
-        assert isinstance(one, Predicted)
-        assert one.answer == MEAN
-        assert one.margin == pytest.approx(0.25)
-        assert dict(one.scores) == {"[": -0.01, "`": -5.0}
+        (prediction,) = model.predict([query()])
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == MEAN
+        assert prediction.margin == pytest.approx(0.25)
+        assert dict(prediction.scores) == {"[": -0.01, "`": -5.0}
         assert model.noise == 0.02
         assert "logprobs=5" in model.fingerprint
         body = endpoint.asked[0].body
@@ -321,9 +321,9 @@ def test_an_answer_without_log_probabilities_is_an_answer(logprobs: object) -> N
     body = json.loads(completion(PAIR))
     body["choices"][0]["logprobs"] = logprobs
     with serving(lambda asked: sends(200, json.dumps(body))) as endpoint:
-        (one,) = load(endpoint.url, logprobs="true").predict([query()])
-        assert isinstance(one, Predicted)
-        assert one.margin is None
+        (prediction,) = load(endpoint.url, logprobs="true").predict([query()])
+        assert isinstance(prediction, Predicted)
+        assert prediction.margin is None
 
 
 @pytest.mark.slow
@@ -348,11 +348,11 @@ def test_a_flip_within_the_noise_is_no_verdict_and_a_clear_one_is_a_violation() 
             "openai/a", model_arguments={"logprobs": True, "noise": 0.01}, out="noisy", **options
         )
     (every,) = strict_run.summary.models
-    (found,) = run.summary.models
+    (model,) = run.summary.models
     assert every.unjudged == 0
-    assert found.unjudged_reasons == {"numeric noise": found.unjudged}
-    assert 0 < found.unjudged < every.pairs.count
-    assert found.pairs.count == every.pairs.count - found.unjudged
+    assert model.unjudged_reasons == {"numeric noise": model.unjudged}
+    assert 0 < model.unjudged < every.pairs.count
+    assert model.pairs.count == every.pairs.count - model.unjudged
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,8 @@ def test_a_field_that_was_taken_before_is_no_reason_to_end(number: int) -> None:
         return refuses(400, "This code is too odd") if number_of(asked) == number else says(PAIR)
 
     with serving(script) as endpoint:
-        found = load(endpoint.url, concurrency="1").predict(queries(9))
-    assert found == [Failed(reason="endpoint: 400") if each == number else MEAN for each in range(9)]
+        predictions = load(endpoint.url, concurrency="1").predict(queries(9))
+    assert predictions == [Failed(reason="endpoint: 400") if each == number else MEAN for each in range(9)]
 
 
 def test_long_queries_that_are_refused_first_do_not_end_the_run() -> None:
@@ -138,12 +138,12 @@ def test_long_queries_that_are_refused_first_do_not_end_the_run() -> None:
 
     many = "".join(f"word{number}(value)\n" for number in range(400))
     asked = [
-        replace(one, source=many + one.source) if number < 9 else one
-        for number, one in enumerate(queries(12))
+        replace(query, source=many + query.source) if number < 9 else query
+        for number, query in enumerate(queries(12))
     ]
     with serving(script) as endpoint:
-        found = load(endpoint.url, concurrency="1").predict(asked)
-    assert found == [Failed(reason="endpoint: 400")] * 9 + [MEAN] * 3
+        predictions = load(endpoint.url, concurrency="1").predict(asked)
+    assert predictions == [Failed(reason="endpoint: 400")] * 9 + [MEAN] * 3
 
 
 def test_the_words_of_deep_bodies_are_bounded() -> None:
@@ -227,12 +227,12 @@ def talking(first: bytes) -> Iterator[str]:
     def serve() -> None:
         while True:
             try:
-                one, _ = server.accept()
+                connection, _ = server.accept()
             except OSError:
                 return
-            with one:
-                one.recv(65536)
-                one.sendall(first)
+            with connection:
+                connection.recv(65536)
+                connection.sendall(first)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -267,9 +267,9 @@ def test_an_address_where_nobody_answers_at_all_ends_soon(monkeypatch: pytest.Mo
         server.listen(0)
         place = server.getsockname()
         for _ in range(4):  # its queue is full, so that further connections are never made
-            one = opened.enter_context(socket.socket())
-            one.setblocking(False)
-            one.connect_ex(place)
+            connection = opened.enter_context(socket.socket())
+            connection.setblocking(False)
+            connection.connect_ex(place)
         with pytest.raises(ModelError, match=r"cannot reach .*timeout"):
             load(f"http://127.0.0.1:{place[1]}/v1", timeout="60").predict(queries(1))
     assert time.monotonic() - began < FEW_SECONDS

@@ -14,9 +14,9 @@ from tests.support.endpoints import Act, completion, says, sends, serving
 
 def message(content: object, **more: object) -> str:
     """A completion whose message has this content."""
-    found = json.loads(completion(""))
-    found["choices"][0]["message"] = {"role": "assistant", "content": content, **more}
-    return json.dumps(found)
+    body = json.loads(completion(""))
+    body["choices"][0]["message"] = {"role": "assistant", "content": content, **more}
+    return json.dumps(body)
 
 
 def streamed(
@@ -67,7 +67,7 @@ FORMS: dict[str, Act] = {
     "JSON as text": sends(200, completion(PAIR), "text/plain"),
     "JSON behind a byte order mark": sends(200, "\ufeff" + completion(PAIR), "text/plain"),
     "JSON without a type": sends(200, completion(PAIR), ""),
-    "a stream": events(streamed(*({"content": one} for one in HALVES), usage=None)),
+    "a stream": events(streamed(*({"content": half} for half in HALVES), usage=None)),
     "a stream with a role, a comment and names": events(
         ": ping\n\nevent: message\nid: 1\n"
         + streamed({"role": "assistant", "content": None}, {"content": PAIR}, usage=None)
@@ -78,7 +78,7 @@ FORMS: dict[str, Act] = {
     "a stream without its last mark": events(streamed({"content": PAIR}, end="", usage=None)),
     "a stream without a reason for its end": events(streamed({"content": PAIR})),
     "a stream whose last event has no line end": events(streamed({"content": PAIR}, usage=None).rstrip()),
-    "a stream of parts": events(streamed(*({"content": parts(one)} for one in HALVES), usage=None)),
+    "a stream of parts": events(streamed(*({"content": parts(half)} for half in HALVES), usage=None)),
     "a stream with thoughts": events(
         streamed({"reasoning": "[wro"}, {"reasoning": "ng] [w]"}, {"content": PAIR}, usage=None)
     ),
@@ -149,9 +149,9 @@ def test_thoughts_alone_are_no_answer_and_the_run_says_where_they_came(form: str
 
 
 def test_thoughts_that_the_limit_on_tokens_ended_are_cut_off() -> None:
-    found = json.loads(message(None, reasoning_content="It may"))
-    found["choices"][0]["finish_reason"] = "length"
-    with serving(lambda asked: sends(200, json.dumps(found))) as endpoint:
+    body = json.loads(message(None, reasoning_content="It may"))
+    body["choices"][0]["finish_reason"] = "length"
+    with serving(lambda asked: sends(200, json.dumps(body))) as endpoint:
         assert load(endpoint.url).predict([query(0)]) == [Failed(reason="answer cut off by max_tokens")]
 
 
@@ -182,5 +182,5 @@ def test_a_refusal_in_a_part_is_one(content: object) -> None:
 def test_code_that_only_looks_like_marks_stays_as_it_is() -> None:
     code = '    mark = "<|channel|>final<|message|>"\n    return mark, "[THINK]"\n'
     with serving(lambda asked: says(code)) as endpoint:
-        (found,) = load(endpoint.url).predict([query(1, "generation")])
-    assert found == Predicted(answer=code)
+        (prediction,) = load(endpoint.url).predict([query(1, "generation")])
+    assert prediction == Predicted(answer=code)

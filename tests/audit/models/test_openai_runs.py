@@ -47,14 +47,14 @@ def words(sources: Path, url: str, *more: str) -> list[str]:
 
 
 def manifest() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
-    return found
+    content: dict[str, Any] = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
+    return content
 
 
 def models_of(folder: str) -> list[dict[str, Any]]:
     """What the summary says of each model, without its address."""
-    found = json.loads(Path(folder, "summary.json").read_text(encoding="utf-8"))["models"]
-    return [{**model, "fingerprint": None} for model in found]
+    models = json.loads(Path(folder, "summary.json").read_text(encoding="utf-8"))["models"]
+    return [{**model, "fingerprint": None} for model in models]
 
 
 def port_of(url: str) -> int:
@@ -89,14 +89,14 @@ def test_a_run_is_told_kept_and_not_paid_for_twice(
         err = capfd.readouterr().err
         assert f"openai/tiny: {first} requests; {7 * first} tokens in, {3 * first} out; cost " in err
         assert "no readable answer x" in err
-        told = "the reply 'no idea' has no readable answer; function-name takes a name or a list of its subtokens"
-        assert err.count(" has no readable answer") == err.count(f"codeaudit: openai/tiny: {told}\n") == 1
+        problem = "the reply 'no idea' has no readable answer; function-name takes a name or a list of its subtokens"
+        assert err.count(" has no readable answer") == err.count(f"codeaudit: openai/tiny: {problem}\n") == 1
 
-        asked = [one.text for one in endpoint.asked]
+        asked = [request.text for request in endpoint.asked]
         assert (
             main([*words(sources, endpoint.url, "-M", "price_in=1000", "-M", "seed=7"), "--out", "more"]) == 0
         )
-        again = [one.text for one in endpoint.asked[first:]]
+        again = [request.text for request in endpoint.asked[first:]]
     repeats = {text for text in asked if asked.count(text) > 1}
     answered = [text for text in again if "value" in text]
     assert sorted(answered) == sorted(text for text in repeats if "value" in text), "the noise alone is new"
@@ -161,14 +161,14 @@ def test_an_endpoint_that_goes_away_ends_the_run_and_the_same_command_goes_on(
 
     monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "fresh"))
     few = ["-M", "concurrency=1", "-M", "retries=4"]
-    found: list[int] = []
+    codes: list[int] = []
     with serving(script) as endpoint:
         port = port_of(endpoint.url)
-        running = threading.Thread(target=lambda: found.append(main(words(sources, endpoint.url, *few))))
+        running = threading.Thread(target=lambda: codes.append(main(words(sources, endpoint.url, *few))))
         running.start()
         assert gone.wait(60)
     running.join(60)
-    assert found == [3]
+    assert codes == [3]
     err = capfd.readouterr().err
     assert "no reply, at last 'endpoint: unreachable' (Connection refused); start again to go on" in err
     (again,) = re.findall(r"every answer so far is kept; go on with: codeaudit (.*)\n", err)
@@ -292,10 +292,10 @@ def test_ctrl_c_loses_what_is_under_way_and_no_more(sources: Path, tmp_path: Pat
         assert "Traceback" not in err
         (used,) = manifest()["usage"]
         assert used["tokens_in"] == 7 * answered
-        before = [one.text for one in endpoint.asked]
+        before = [request.text for request in endpoint.asked]
         slow = False
         assert main(words(sources, endpoint.url)) == 0
-        after = [one.text for one in endpoint.asked[len(before) :]]
+        after = [request.text for request in endpoint.asked[len(before) :]]
         assert len(manifest()["usage"]) == 2
         assert main([*words(sources, endpoint.url), "--cache", "fresh", "--out", "whole"]) == 0
         whole = len(endpoint.asked) - len(before) - len(after)

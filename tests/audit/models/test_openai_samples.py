@@ -38,14 +38,14 @@ def by_seed(asked: Asked) -> Act:
 def test_a_query_is_asked_so_often_with_seeds_of_its_own() -> None:
     with serving(by_seed) as endpoint:
         model = load(endpoint.url, samples="5")
-        found = model.predict(queries(3))
-    for number, one in enumerate(found):
-        assert isinstance(one, Predicted)
-        assert one.answer == one.draws[0]
-        assert len(set(one.draws)) == 5
-        assert all(text.startswith(f"    return {number}, ") for text in one.draws)
-        assert (one.scores, one.margin) == ((), None)
-    bodies = [one.body for one in endpoint.asked]
+        predictions = model.predict(queries(3))
+    for number, prediction in enumerate(predictions):
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == prediction.draws[0]
+        assert len(set(prediction.draws)) == 5
+        assert all(text.startswith(f"    return {number}, ") for text in prediction.draws)
+        assert (prediction.scores, prediction.margin) == ((), None)
+    bodies = [request.body for request in endpoint.asked]
     assert {body["temperature"] for body in bodies} == {0.8}
     assert {body["max_tokens"] for body in bodies} == {512}
     assert not any("n" in body for body in bodies)
@@ -63,12 +63,12 @@ def test_answers_are_the_same_in_any_order_and_fewer_are_the_first_ones() -> Non
         return says(f"    return {number}, {asked.body['seed']}\n", after=asked.body["seed"] % 5 / 100)
 
     with serving(late) as endpoint:
-        found = load(endpoint.url, samples="6").predict(queries(3))
+        predictions = load(endpoint.url, samples="6").predict(queries(3))
         again = load(endpoint.url, samples="6", concurrency="1").predict(queries(3)[::-1])
         few = load(endpoint.url, samples="2").predict(queries(3))
         other = load(endpoint.url, samples="2", seed="1").predict(queries(3))
-    assert again == found[::-1]
-    assert few == [Predicted(answer=one.answer, draws=one.draws[:2]) for one in found]
+    assert again == predictions[::-1]
+    assert few == [Predicted(answer=said.answer, draws=said.draws[:2]) for said in predictions]
     assert all(one != two for one, two in zip(few, other, strict=True))
 
 
@@ -92,10 +92,10 @@ def test_an_attempt_that_fails_is_asked_again_alone(fault: Act) -> None:
 
     with serving(script) as endpoint:
         model = load(endpoint.url, samples="4")
-        found = model.predict(queries(2))
-        assert found == load(endpoint.url, samples="4").predict(queries(2))
+        predictions = model.predict(queries(2))
+        assert predictions == load(endpoint.url, samples="4").predict(queries(2))
     assert (model.usage["requests"], model.usage["retries"], model.usage["failed"]) == (9, 1, {})
-    assert [one.body["seed"] for one in endpoint.asked].count(failed[0]) == 5, (
+    assert [request.body["seed"] for request in endpoint.asked].count(failed[0]) == 5, (
         "for both queries by both models, and again"
     )
 
@@ -115,7 +115,7 @@ def test_a_query_of_which_one_attempt_is_lost_has_no_answer_and_counts_once() ->
         model = load(endpoint.url, samples="40", concurrency="4")
         first, lost, last = model.predict(queries(3))
     assert lost == Failed(reason="endpoint: 400")
-    assert all(isinstance(one, Predicted) and len(one.draws) == 40 for one in (first, last))
+    assert all(isinstance(said, Predicted) and len(said.draws) == 40 for said in (first, last))
     assert model.usage["failed"] == {"endpoint: 400": 1}
     assert len(seeds) < 10, "the rest of it is not asked for any more"
     assert model.usage["requests"] == len(endpoint.asked) == 80 + len(seeds)
@@ -146,9 +146,9 @@ def test_a_run_that_ends_keeps_whole_answers_and_no_others() -> None:
     began = time.monotonic()
     with serving(lambda asked: by_seed(asked) if asked.number < 7 else refuses(401)) as endpoint:
         model = load(endpoint.url, samples="3", concurrency="1")
-        found = model.predict(queries(4))
-        assert [len(one.draws) for one in found[:2] if isinstance(one, Predicted)] == [3, 3]
-        assert found[2:] == [Failed(reason="endpoint: stopped")] * 2
+        predictions = model.predict(queries(4))
+        assert [len(said.draws) for said in predictions[:2] if isinstance(said, Predicted)] == [3, 3]
+        assert predictions[2:] == [Failed(reason="endpoint: stopped")] * 2
         with pytest.raises(ModelError, match="does not accept OPENAI_API_KEY"):
             model.predict(queries(1))
     assert time.monotonic() - began < FEW_SECONDS
@@ -157,7 +157,7 @@ def test_a_run_that_ends_keeps_whole_answers_and_no_others() -> None:
 def bodies(**given: str) -> list[dict[str, object]]:
     with serving(lambda asked: says("    pass\n")) as endpoint:
         load(endpoint.url, **given).predict([query(0)])
-    return [dict(one.body) for one in endpoint.asked]
+    return [dict(request.body) for request in endpoint.asked]
 
 
 def test_what_an_endpoint_does_not_take_can_be_left_out_here_too() -> None:
@@ -193,7 +193,7 @@ def test_the_fingerprint_has_the_number_and_the_temperature() -> None:
         {"samples": "2", "temperature": "1"},
         {"temperature": "1"},
     )
-    assert len({fingerprint(**one) for one in given}) == 5
+    assert len({fingerprint(**options) for options in given}) == 5
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_an_endpoint_that_does_not_sample_is_told_of_once(caplog: pytest.LogCapt
         model = load(endpoint.url, samples="3")
         model.predict(queries(2))
         model.predict(queries(2))
-    (told,) = caplog.messages
-    assert told.startswith(
+    (message,) = caplog.messages
+    assert message.startswith(
         "codeaudit: openai/tiny: all 3 answers to each of the first queries are equal; does"
     )

@@ -64,7 +64,7 @@ def test_a_language_that_is_told_counts(tmp_path: Path) -> None:
 
 
 def test_answers_are_as_of_programs(tmp_path: Path) -> None:
-    told = [
+    answers = [
         {"answer": ["b", "a"]},
         {"answer": 2},
         {"answer": "x", "score": 0.5},
@@ -74,9 +74,9 @@ def test_answers_are_as_of_programs(tmp_path: Path) -> None:
         {"answer": {"text": "x"}},
         {"answer": None},
     ]
-    rows = [{"source": str(number), **row} for number, row in enumerate(told)]  # type: ignore[dict-item]
-    found = load(lines(tmp_path / "p.jsonl", rows)).predict([query(str(one)) for one in range(9)])
-    assert found == [
+    rows = [{"source": str(number), **row} for number, row in enumerate(answers)]  # type: ignore[dict-item]
+    predictions = load(lines(tmp_path / "p.jsonl", rows)).predict([query(str(number)) for number in range(9)])
+    assert predictions == [
         Predicted(answer=("b", "a")),
         Predicted(answer=2.0),
         Predicted(answer="x", scores=(("x", 0.5),)),
@@ -134,9 +134,9 @@ def test_other_columns_may_be_named(tmp_path: Path) -> None:
 
 
 def test_the_fingerprint_is_that_of_the_content(tmp_path: Path) -> None:
-    one = load(lines(tmp_path / "p.jsonl", [{"source": ONE, "answer": "x"}])).fingerprint
-    assert load(lines(tmp_path / "q.jsonl", [{"source": ONE, "answer": "x"}])).fingerprint == one
-    assert load(lines(tmp_path / "p.jsonl", [{"source": ONE, "answer": "z"}])).fingerprint != one
+    fingerprint = load(lines(tmp_path / "p.jsonl", [{"source": ONE, "answer": "x"}])).fingerprint
+    assert load(lines(tmp_path / "q.jsonl", [{"source": ONE, "answer": "x"}])).fingerprint == fingerprint
+    assert load(lines(tmp_path / "p.jsonl", [{"source": ONE, "answer": "z"}])).fingerprint != fingerprint
 
 
 GOOD = b'{"source": "a", "answer": "x"}\n'
@@ -172,9 +172,9 @@ def test_what_is_wrong_with_a_file_is_told_with_its_line(
     tmp_path: Path, name: str, data: bytes, message: str
 ) -> None:
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(ModelError, match=message) as told:
+    with pytest.raises(ModelError, match=message) as raised:
         load(tmp_path / name)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -194,8 +194,8 @@ def test_how_well_a_file_fits_is_counted(tmp_path: Path) -> None:
         {"source": "h", "answer": "z"},
     ]
     model = load(lines(tmp_path / "p.jsonl", rows))
-    told = model.fit([query(ONE), query(ONE), query(OTHER)])
-    assert told == f"{model.name}: answers to 1 of 2 inputs; 2 rows answer none, first {model.path}:2"
+    message = model.fit([query(ONE), query(ONE), query(OTHER)])
+    assert message == f"{model.name}: answers to 1 of 2 inputs; 2 rows answer none, first {model.path}:2"
     with pytest.raises(ModelError, match=r"none of the 3 rows .* give each the suite's `input` as its `id`"):
         model.fit([query(OTHER)])
 
@@ -214,13 +214,14 @@ def test_answers_to_a_suite_are_judged_as_those_of_the_model_itself(
     assert main(["transform", str(sources), "--suite", str(suite)]) == 0
     rows = [row for row in read_rows(suite) if row["status"] == "perturbed"]
     answers = [
-        one.answer for one in fake("hash", Settings()).predict([query(row["perturbed"]) for row in rows])
+        said.answer for said in fake("hash", Settings()).predict([query(row["perturbed"]) for row in rows])
     ]
     lines(
-        Path("p.jsonl"), ({"id": row["input"], "answer": one} for row, one in zip(rows, answers, strict=True))
+        Path("p.jsonl"),
+        ({"id": row["input"], "answer": answer} for row, answer in zip(rows, answers, strict=True)),
     )
-    told = ["run", "--suite", str(suite), "--model", "file/p.jsonl", "--model", "fake/hash", "--out", "out"]
-    assert main(told) == 0
+    line = ["run", "--suite", str(suite), "--model", "file/p.jsonl", "--model", "fake/hash", "--out", "out"]
+    assert main(line) == 0
     inputs = len({row["input"] for row in rows})
     assert f"file/p.jsonl: answers to {inputs} of {inputs} inputs\n" in capsys.readouterr().err
 
@@ -261,7 +262,7 @@ def test_the_rows_of_the_identity_are_the_original_and_its_repeats(
     assert set(rows[rows["transform"] == "identity"]["variant"]) == {0, 1, 2, 3}
     # The third repeat of each sample answers otherwise.
     other = (rows["transform"] == "identity") & (rows["variant"] == 3)
-    rows["answer"] = ["other" if one else "stable" for one in other]
+    rows["answer"] = ["other" if changed else "stable" for changed in other]
     path = Path(f"answers.{kind}")
     if kind == "parquet":
         rows.to_parquet(path)
@@ -271,12 +272,12 @@ def test_the_rows_of_the_identity_are_the_original_and_its_repeats(
         rows.to_json(path, orient="records", lines=True)
     assert main(["run", "--suite", str(suite), "--model", f"file/{path}", "--out", "out"]) == 0
     verdicts = pd.read_parquet("out/verdicts.parquet")
-    found = verdicts[verdicts["kind"] == "identity"].groupby("variant")["outcome"].agg(set)
-    assert found.to_dict() == {0: {"held"}, 1: {"held"}, 2: {"violated"}, 3: {"unjudged"}}
+    outcomes = verdicts[verdicts["kind"] == "identity"].groupby("variant")["outcome"].agg(set)
+    assert outcomes.to_dict() == {0: {"held"}, 1: {"held"}, 2: {"violated"}, 3: {"unjudged"}}
     assert set(verdicts[verdicts["kind"] == "preserving"]["outcome"]) == {"held"}
     manifest = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
-    told = {"per_sample": 3, "stages": 2, "why": "the file holds 3 repeats of an input"}
-    assert manifest["repeats"] == {f"file/{path}": told}
+    repeats = {"per_sample": 3, "stages": 2, "why": "the file holds 3 repeats of an input"}
+    assert manifest["repeats"] == {f"file/{path}": repeats}
 
 
 def test_answers_that_are_missing_are_no_verdicts(
@@ -289,7 +290,7 @@ def test_answers_that_are_missing_are_no_verdicts(
     lines(Path("p.jsonl"), done)
     assert main(["run", "--suite", "suite.jsonl", "--model", "file/p.jsonl", "--out", "out"]) == 0
     (model,) = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))["models"]
-    judged = {one["transform"]: one["pairs"]["total"] for one in model["by_transform"]}
+    judged = {row["transform"]: row["pairs"]["total"] for row in model["by_transform"]}
     assert judged["rename"] > 0
     assert judged["reorder-breaking"] == 0
     assert model["unjudged_reasons"]["no answer in the file"] > 0

@@ -83,15 +83,15 @@ for row in rows():
 """
     )
     for prefix in ("a", "b"):
-        found = model.predict(queries(3, prefix))
-        assert found == [Predicted(answer=f"{prefix} {number}") for number in range(3)]
+        predictions = model.predict(queries(3, prefix))
+        assert predictions == [Predicted(answer=f"{prefix} {number}") for number in range(3)]
 
 
 def test_the_fields_of_a_line(made: Loader) -> None:
     model = made('for row in rows(): say(row.pop("id"), json.dumps(row, sort_keys=True))')
-    (found,) = model.predict([Query(task="t", language="java", source='"ä\n\ud800')])
-    assert isinstance(found, Predicted)
-    assert json.loads(str(found.answer)) == {"task": "t", "language": "java", "source": '"ä\n\ud800'}
+    (prediction,) = model.predict([Query(task="t", language="java", source='"ä\n\ud800')])
+    assert isinstance(prediction, Predicted)
+    assert json.loads(str(prediction.answer)) == {"task": "t", "language": "java", "source": '"ä\n\ud800'}
 
 
 def test_a_program_need_not_flush_if_it_is_python(made: Loader) -> None:
@@ -109,8 +109,8 @@ def test_slow_and_steady_is_not_hung(made: Loader) -> None:
 
 def test_long_lines_and_empty_ones(made: Loader) -> None:
     model = made('for row in rows(): say(row["id"], "y" * 3_000_000); out.write(b"\\n \\n")')
-    found = model.predict(queries(2))
-    assert [len(str(one.answer)) for one in found if isinstance(one, Predicted)] == [3_000_000] * 2
+    predictions = model.predict(queries(2))
+    assert [len(str(said.answer)) for said in predictions if isinstance(said, Predicted)] == [3_000_000] * 2
 
 
 def test_the_last_line_needs_no_newline(made: Loader) -> None:
@@ -125,14 +125,14 @@ def test_a_line_without_an_answer_fails_alone(made: Loader) -> None:
 def test_what_it_says_on_stderr_is_passed_on(made: Loader, capsys: pytest.CaptureFixture[str]) -> None:
     model = made('for row in rows(): print("loading ä", file=sys.stderr); say(row["id"])')
     model.predict(queries(1))
-    told: list[str] = []
+    printed: list[str] = []
 
     def whole() -> bool:
-        told.append(capsys.readouterr().err)
-        return "".join(told).endswith("\n")
+        printed.append(capsys.readouterr().err)
+        return "".join(printed).endswith("\n")
 
     until(whole, seconds=10)
-    assert "".join(told) == "loading ä\n"
+    assert "".join(printed) == "loading ä\n"
 
 
 # ── what is wrong ────────────────────────────────────────────────────────────────────────────────────────
@@ -186,9 +186,9 @@ def test_what_a_program_does_wrong_is_said(
 ) -> None:
     monkeypatch.setattr(program, "LONGEST_LINE", 1 << 20)
     began = time.monotonic()
-    with pytest.raises(ModelError, match=message) as told:
+    with pytest.raises(ModelError, match=message) as raised:
         made(body).predict(queries(3))
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
     assert time.monotonic() - began < 20
 
 
@@ -251,13 +251,13 @@ def test_a_timeout_is_positive(made: Loader, timeout: str) -> None:
 def test_the_fingerprint_is_that_of_the_script(made: Loader, tmp_path: Path) -> None:
     assert made("a = 1").fingerprint == made("a = 1").fingerprint != made("a = 2").fingerprint
     script = tmp_path / "model.sh"
-    found = []
+    fingerprints = []
     for text in ("#!/bin/sh\n", "#!/bin/sh\n:\n"):
         script.write_text(text, encoding="utf-8")
         script.chmod(0o755)
-        found.append(loaded(f"exec/{script}").fingerprint)
-    assert found[0] != found[1]
-    assert all(one.startswith("volatile:") for one in found)
+        fingerprints.append(loaded(f"exec/{script}").fingerprint)
+    assert fingerprints[0] != fingerprints[1]
+    assert all(fingerprint.startswith("volatile:") for fingerprint in fingerprints)
 
 
 # ── the page ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -298,8 +298,10 @@ def test_the_examples_of_the_protocol_run(
     path = tmp_path / "model"
     path.write_text(text, encoding="utf-8")
     model = loaded(f"exec/{command} {path}")
-    found = model.predict([Query(task="function-name", language="python", source=one) for one in SOURCES])
-    assert [one.answer for one in found if isinstance(one, Predicted)] == answers
+    predictions = model.predict(
+        [Query(task="function-name", language="python", source=text) for text in SOURCES]
+    )
+    assert [said.answer for said in predictions if isinstance(said, Predicted)] == answers
 
 
 def test_the_page_of_models_shows_these_examples() -> None:
@@ -353,13 +355,13 @@ def test_a_program_gets_no_key_unless_it_is_asked_for(made: Loader, monkeypatch:
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("ORDINARY", "x")
     body = "for row in rows():\n    say(row['id'], ' '.join(sorted(os.environ)))"
-    (found,) = made(body).predict(queries(1))
-    assert isinstance(found, Predicted)
-    assert not SECRETS.keys() & set(str(found.answer).split())
-    assert "ORDINARY" in str(found.answer)
-    (found,) = made(body, env="HF_TOKEN, GH_PAT").predict(queries(1))
-    assert isinstance(found, Predicted)
-    assert SECRETS.keys() & set(str(found.answer).split()) == {"HF_TOKEN", "GH_PAT"}
+    (prediction,) = made(body).predict(queries(1))
+    assert isinstance(prediction, Predicted)
+    assert not SECRETS.keys() & set(str(prediction.answer).split())
+    assert "ORDINARY" in str(prediction.answer)
+    (prediction,) = made(body, env="HF_TOKEN, GH_PAT").predict(queries(1))
+    assert isinstance(prediction, Predicted)
+    assert SECRETS.keys() & set(str(prediction.answer).split()) == {"HF_TOKEN", "GH_PAT"}
 
 
 def test_a_program_that_misses_its_key_is_told_of_it(made: Loader, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,8 +22,8 @@ def query(task: str, source: str = CODE, language: str = "python") -> Query:
 
 
 def read(task: str, text: str) -> object:
-    found = PROMPTS[task].read(text)
-    return found.answer if isinstance(found, Predicted) else found
+    prediction = PROMPTS[task].read(text)
+    return prediction.answer if isinstance(prediction, Predicted) else prediction
 
 
 WITHOUT = {"code-modelling"}
@@ -231,12 +231,12 @@ def test_a_digest_moves_with_every_word_and_between_tasks() -> None:
 
 def test_a_template_of_ones_own_is_asked_and_the_format_stays() -> None:
     prompts = customised(template="Name this {language}:\n{code}", system="Be brief.")
-    one = query("function-name")
-    assert prompts.of(one).messages(one) == (
+    question = query("function-name")
+    assert prompts.of(question).messages(question) == (
         Message("system", "Be brief."),
         Message("user", f"Name this Python:\n```python\n{CODE.strip()}\n```"),
     )
-    assert prompts.of(one).read(PAIR) == Predicted(answer="compute_mean")
+    assert prompts.of(question).read(PAIR) == Predicted(answer="compute_mean")
     with pytest.raises(UsageError, match="no place for the code"):
         customised(template="Name it.")
 
@@ -263,8 +263,8 @@ def test_code_that_goes_on_with_the_source_is_taken_whole(task: str, text: str, 
 
 
 def test_a_template_of_the_users_is_asked_of_models_of_text_too() -> None:
-    one = customised(template="Go on: {source}").of(query("generation"))
-    assert one.text(query("generation")) == f"Go on: {CODE}\n\nAnswer:"
+    prompt = customised(template="Go on: {source}").of(query("generation"))
+    assert prompt.text(query("generation")) == f"Go on: {CODE}\n\nAnswer:"
     assert customised(system="Be brief.").of(query("generation")).text(query("generation")) == CODE
 
 
@@ -289,8 +289,8 @@ def test_every_prompt_holds_the_source_and_nothing_left_to_fill(task: str, name:
 
 def test_prompts_of_one_task_differ_and_each_is_in_the_fingerprint() -> None:
     for task, prompt in PROMPTS.items():
-        found = [TASKS.get(task).asked(name) for name in SUMMARIES if name != "spe"]
-        digests = [one.digest for one in found if one is not None]
+        prompts = [TASKS.get(task).asked(name) for name in SUMMARIES if name != "spe"]
+        digests = [prompt.digest for prompt in prompts if prompt is not None]
         assert len(set(digests)) == len(digests) >= 3
         assert prompt.digest == digests[0]
     assert len({Prompts(name=name).digest for name in SUMMARIES}) == len(SUMMARIES)
@@ -335,6 +335,6 @@ def test_of_a_reply_with_thoughts_the_last_line_is_the_answer(
 ) -> None:
     prompt = TASKS.get(task).asked("reasoning")
     assert prompt is not None
-    found = prompt.read(text)
-    assert (found.answer if isinstance(found, Predicted) else None) == answer
+    prediction = prompt.read(text)
+    assert (prediction.answer if isinstance(prediction, Predicted) else None) == answer
     assert isinstance(prompt.read(text, cut=True), Failed), "its last line may be missing"

@@ -106,9 +106,9 @@ def test_a_provider_that_breaks_its_contract_is_told_in_one_line(
     folder = install(tmp_path, "wrong", {"codeaudit.models": points}, {"wrong_models": WRONG})
     monkeypatch.syspath_prepend(folder)
     assert main(["list", "models"]) == 0
-    told = capsys.readouterr()
-    assert "plug-in 'named' (codeaudit.models) of 'wrong' is broken: its names is ('a', 'b');" in told.err
-    assert "plain/A" in told.out
+    printed = capsys.readouterr()
+    assert "plug-in 'named' (codeaudit.models) of 'wrong' is broken: its names is ('a', 'b');" in printed.err
+    assert "plain/A" in printed.out
     source = tmp_path / "source.py"
     source.write_text("def f(a):\n    b = a\n    c = b\n    return b + c\n", "utf-8")
     wanted = {

@@ -44,7 +44,7 @@ def asked(url: str, proxy: str | None = None) -> object:
 def test_no_proxy_of_the_environment_sees_what_is_sent_to_this_machine(
     variable: str, host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving(lambda one: says(PAIR)) as endpoint, serving(lambda one: says("proxied")) as proxy:
+    with serving(lambda sent: says(PAIR)) as endpoint, serving(lambda sent: says("proxied")) as proxy:
         monkeypatch.setenv(variable, address(proxy))
         # The server listens at 127.0.0.1 only; at 127.9.8.7 nobody is.
         url = endpoint.url.replace("127.0.0.1", host)
@@ -62,10 +62,10 @@ def test_no_proxy_of_the_environment_sees_what_is_sent_to_this_machine(
 def test_the_proxy_of_the_environment_is_used_for_other_machines(
     variable: str, scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving(lambda one: says(PAIR)) as proxy:
+    with serving(lambda sent: says(PAIR)) as proxy:
         monkeypatch.setenv(variable, address(proxy).replace("http://", scheme))
         assert asked(AWAY) == [MEAN]
-    assert [one.path for one in proxy.asked] == [f"{AWAY}/chat/completions"]
+    assert [sent.path for sent in proxy.asked] == [f"{AWAY}/chat/completions"]
 
 
 @pytest.mark.parametrize("exempt", ["models.invalid", ".invalid", "x.example, models.invalid:80", "a,*", "*"])
@@ -78,9 +78,9 @@ def test_no_proxy_is_used_where_the_environment_says_so(exempt: str, monkeypatch
 
 def test_the_option_wins_also_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     with (
-        serving(lambda one: says("direct")) as endpoint,
-        serving(lambda one: says(PAIR)) as proxy,
-        serving(lambda one: says("other")) as other,
+        serving(lambda sent: says("direct")) as endpoint,
+        serving(lambda sent: says(PAIR)) as proxy,
+        serving(lambda sent: says("other")) as other,
     ):
         monkeypatch.setenv("ALL_PROXY", address(other))
         monkeypatch.setenv("NO_PROXY", "*")
@@ -89,7 +89,7 @@ def test_the_option_wins_also_for_this_machine(monkeypatch: pytest.MonkeyPatch) 
         assert asked(AWAY, address(proxy)) == [MEAN]
     assert not endpoint.asked
     assert not other.asked
-    assert [one.path for one in proxy.asked] == [f"{url}/chat/completions" for url in (endpoint.url, AWAY)]
+    assert [sent.path for sent in proxy.asked] == [f"{url}/chat/completions" for url in (endpoint.url, AWAY)]
     assert proxy.asked[0].headers["proxy-authorization"] == "Basic bWU6cGFzcyB3b3Jk"
     assert "proxy-authorization" not in proxy.asked[1].headers
 
@@ -125,8 +125,8 @@ def test_the_variable_of_the_scheme_comes_before_that_of_all(
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    found = proxy_for(url, None)
-    assert (None if found is None else found.shown) == wanted
+    proxy = proxy_for(url, None)
+    assert (None if proxy is None else proxy.shown) == wanted
 
 
 JUNK = ["::::junk", "http://", "http://p:x", "http://p:99999", "ftp://p:1", "socks://p:1", "http://p:1/path"]
@@ -151,7 +151,7 @@ def test_a_wrong_proxy_is_one_line_that_names_its_variable(
         assert main([*run, AWAY]) == 2
         assert wrong_proxy(AWAY)
         assert not wrong_proxy("http://127.0.0.1:9")
-    (line,) = [one for one in capfd.readouterr().err.splitlines() if "proxy" in one.lower()]
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if "proxy" in line.lower()]
     assert line.startswith(f"codeaudit: {variable}=")
     assert "is no address of a proxy; write http://HOST:PORT" in line
     if variable != "--proxy":
@@ -173,9 +173,9 @@ def test_a_proxy_with_socks_says_what_to_install(
     assert 'try: pip install "codeaudit-ml[socks]"' in err
     assert "secret" not in err
     monkeypatch.setattr(proxies, "find_spec", lambda name: object())
-    found = proxy_for(AWAY, "socks5h://proxy.invalid:1080")
-    assert found is not None
-    assert urlsplit(found.url).scheme == "socks5h"
+    proxy = proxy_for(AWAY, "socks5h://proxy.invalid:1080")
+    assert proxy is not None
+    assert urlsplit(proxy.url).scheme == "socks5h"
 
 
 def test_a_dead_proxy_is_named_without_its_password() -> None:
@@ -185,7 +185,7 @@ def test_a_dead_proxy_is_named_without_its_password() -> None:
 
 
 def test_a_proxy_that_asks_for_a_password_is_told() -> None:
-    with serving(lambda one: refuses(407, "who are you")) as proxy, pytest.raises(ModelError, match="407"):
+    with serving(lambda sent: refuses(407, "who are you")) as proxy, pytest.raises(ModelError, match="407"):
         asked(AWAY, address(proxy))
 
 
@@ -196,7 +196,7 @@ def test_a_proxy_goes_with_endpoints_only_and_is_kept_by_no_run(
     run = ["run", "--corpus", str(sources), "--limit", "1", "--workers", "1", "--no-controls"]
     assert main([*run, "--model", "fake/hash", "--proxy", "http://127.0.0.1:9"]) == 2
     assert "--proxy: no model here accepts it; it goes with openai/MODEL" in capfd.readouterr().err
-    with serving(lambda one: says("[total] [t]")) as proxy:
+    with serving(lambda sent: says("[total] [t]")) as proxy:
         few = ["--transform", "rename", "--variants", "1", "--model", "openai/tiny", "--base-url", AWAY]
         assert main([*run, *few, "--out", "out", "--proxy", address(proxy)]) == 0
         assert proxy.asked
@@ -216,7 +216,7 @@ def test_a_proxy_goes_with_endpoints_only_and_is_kept_by_no_run(
 @pytest.mark.slow
 def test_explain_takes_a_proxy(sources: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     answers = (says(f"[answer_{number}] [a]") for number in range(1000))
-    with serving(lambda one: next(answers)) as proxy:
+    with serving(lambda sent: next(answers)) as proxy:
         run = ["run", "--corpus", str(sources), "--limit", "2", "--workers", "1", "--no-controls"]
         few = ["--transform", "rename", "--variants", "1", "--model", "openai/tiny", "--base-url", AWAY]
         assert main([*run, *few, "--out", "out", "--proxy", address(proxy)]) == 0

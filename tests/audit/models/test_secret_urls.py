@@ -80,8 +80,8 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[Endpoint]:
-    with serving(lambda asked: says("[total] [t]")) as found:
-        yield found
+    with serving(lambda asked: says("[total] [t]")) as server:
+        yield server
 
 
 def everything(place: Path) -> Iterator[str]:
@@ -98,7 +98,7 @@ def everything(place: Path) -> Iterator[str]:
 
 def hides(places: Path, *texts: str) -> None:
     for text in chain(texts, everything(places)):
-        assert not [one for one in KINDS if one in text], text
+        assert not [kind for kind in KINDS if kind in text], text
         assert base64.b64encode(SECRET.encode()).decode()[:8] not in text
 
 
@@ -110,13 +110,13 @@ def audit(sources: Path, *more: str) -> list[str]:
 
 def test_the_forms_are_those_that_a_request_can_and_cannot_be_made_of() -> None:
     for name, form in FORMS.items():
-        found = server_of(form.replace("HOST", "127.0.0.1:9").strip())
-        asked = found is not None and found.scheme in ("http", "https") and bool(found.user)
+        server = server_of(form.replace("HOST", "127.0.0.1:9").strip())
+        asked = server is not None and server.scheme in ("http", "https") and bool(server.user)
         assert asked == (name in WORK or name == "control in percent signs"), name
 
 
 @pytest.mark.thinned(15)
-@pytest.mark.parametrize("form", [pytest.param(one, id=name) for name, one in FORMS.items()])
+@pytest.mark.parametrize("form", [pytest.param(form, id=name) for name, form in FORMS.items()])
 def test_no_secret_is_printed(form: str) -> None:
     for text in (redacted_url(form), redacted_url(f" {form}"), repr(redacted_url(form))):
         assert SECRET not in text
@@ -223,9 +223,9 @@ def test_a_whole_run_with_a_password_keeps_none(
     assert main(words) == 0
     for command in (["report", "out", "--html", "page.html"], ["report", "out", "--markdown", "page.md"]):
         assert main(command) == 0
-    sent = [one.headers["authorization"] for one in endpoint.asked[before:]]
+    sent = [request.headers["authorization"] for request in endpoint.asked[before:]]
     assert sent, "it was asked for real"
-    assert all(SECRET in base64.b64decode(one.removeprefix("Basic ")).decode() for one in sent)
+    assert all(SECRET in base64.b64decode(header.removeprefix("Basic ")).decode() for header in sent)
     # Repeated from its record, it must be typed again, and as it is recorded it is refused: the user `***` is
     # not sent.
     assert main(["run", "--config", "out", "--out", "again"]) == 2
@@ -240,8 +240,8 @@ def test_a_whole_run_with_a_password_keeps_none(
 def test_an_endpoint_that_tells_the_password_back_is_not_kept(
     sources: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    told = f"[total] {SECRET}%20{SECRET} at http://user:{SECRET}@host/ {SECRET} {SECRET}"
-    with serving(lambda asked: lambda handler: handler.send(200, completion(told))) as endpoint:
+    text = f"[total] {SECRET}%20{SECRET} at http://user:{SECRET}@host/ {SECRET} {SECRET}"
+    with serving(lambda asked: lambda handler: handler.send(200, completion(text))) as endpoint:
         url = f"http://user:{SECRET}@{endpoint.url.removeprefix('http://')}"
         main(audit(sources, "--base-url", url, "-M", "unreadable=1"))
     hides(tmp_path / "here", "".join(capfd.readouterr()))

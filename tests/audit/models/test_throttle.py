@@ -23,9 +23,9 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    found = Clock()
-    monkeypatch.setattr(module, "time", found)
-    return found
+    fake = Clock()
+    monkeypatch.setattr(module, "time", fake)
+    return fake
 
 
 class Server:
@@ -175,16 +175,16 @@ def test_one_burst_of_refusals_halves_once(clock: Clock) -> None:
     began = [throttle.begin() for _ in range(16)]
     assert throttle.wait() == float("inf")
     clock.now += 1
-    for one in began:
-        throttle.refused(one, 0.0)
-        throttle.end(one)
+    for moment in began:
+        throttle.refused(moment, 0.0)
+        throttle.end(moment)
     assert throttle.limit == 8
     clock.now += 1
     for limit in (4, 2, 1, 1):
-        one = throttle.begin()
+        moment = throttle.begin()
         clock.now += 1
-        throttle.refused(one, 0.0)
-        throttle.end(one)
+        throttle.refused(moment, 0.0)
+        throttle.end(moment)
         assert throttle.limit == limit
 
 

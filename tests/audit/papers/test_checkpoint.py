@@ -69,22 +69,22 @@ def query(source: str) -> Query:
 
 
 def answered(model: LineModel, *sources: str) -> list[Predicted]:
-    found = model.predict([query(source) for source in sources])
-    assert all(isinstance(one, Predicted) for one in found)
-    return [one for one in found if isinstance(one, Predicted)]
+    predictions = model.predict([query(source) for source in sources])
+    assert all(isinstance(prediction, Predicted) for prediction in predictions)
+    return [prediction for prediction in predictions if isinstance(prediction, Predicted)]
 
 
 def test_an_answer_is_a_sorted_set_with_scores_sorted_by_label(folder: Path) -> None:
-    for found in answered(load(folder), *SMALL):
-        assert isinstance(found.answer, tuple)
-        assert found.answer == tuple(sorted(set(found.answer))) != ()  # type: ignore[type-var]
-        told = [label for label, _ in found.scores]
-        assert told == sorted(set(told))
-        assert set(LABELS) <= set(told) or len(told) == KEPT
-        assert found.margin is not None
-        assert found.margin >= 0
-        above = {label for label, score in found.scores if score > 0}
-        assert above == set(found.answer) or not above
+    for prediction in answered(load(folder), *SMALL):
+        assert isinstance(prediction.answer, tuple)
+        assert prediction.answer == tuple(sorted(set(prediction.answer))) != ()  # type: ignore[type-var]
+        labels = [label for label, _ in prediction.scores]
+        assert labels == sorted(set(labels))
+        assert set(LABELS) <= set(labels) or len(labels) == KEPT
+        assert prediction.margin is not None
+        assert prediction.margin >= 0
+        above = {label for label, score in prediction.scores if score > 0}
+        assert above == set(prediction.answer) or not above
 
 
 def test_what_cannot_be_read_fails_alone(folder: Path) -> None:
@@ -126,16 +126,16 @@ def test_answers_do_not_depend_on_the_number_of_cores(name: str) -> None:
     model = LineModel.load(name, device="cpu")
     texts = ["def MASK(a):\n" + "    a = cache.get(a)\n" * size for size in range(1, 41)]
     before = torch.get_num_threads()
-    found = []
+    predictions = []
     for threads in (1, 2, 5):
         torch.set_num_threads(threads)
         try:
-            found.append(model.predict([query(text) for text in texts]))
+            predictions.append(model.predict([query(text) for text in texts]))
             assert torch.get_num_threads() == threads
         finally:
             torch.set_num_threads(before)
-    assert len(found[0]) == len(texts)
-    assert found[0] == found[1] == found[2]
+    assert len(predictions[0]) == len(texts)
+    assert predictions[0] == predictions[1] == predictions[2]
 
 
 def test_the_bundled_models_of_a_run_read_each_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,9 +192,9 @@ def test_several_batches_at_once_are_answered_as_each_alone(name: str, threads: 
     torch.set_num_threads(threads)
     try:
         assert model.at_once
-        found = list(model.answers(batches))
-        assert [number for number, _ in found] == list(range(len(batches)))
-        assert [answers for _, answers in found] == [model.predict(some) for some in batches]
+        numbered = list(model.answers(batches))
+        assert [number for number, _ in numbered] == list(range(len(batches)))
+        assert [answers for _, answers in numbered] == [model.predict(some) for some in batches]
         # Only what is needed next is read, so the memory of a run does not grow with its queries.
         endless = model.answers(iter(lambda: texts[1:2], None))
         assert next(endless)[1] == model.predict(texts[1:2])
@@ -208,9 +208,7 @@ def test_several_batches_at_once_are_answered_as_each_alone(name: str, threads: 
 def test_equivariant_checkpoints_answer_all_legal_orders_alike(tmp_path: Path, kind: str) -> None:
     model = load(write(tmp_path / "made", kind), "float64")
     for source in SMALL:
-        answers = {
-            found.answer for found in answered(model, *(order.source for order in legal_orders(source)))
-        }
+        answers = {said.answer for said in answered(model, *(order.source for order in legal_orders(source)))}
         assert len(answers) == 1
 
 
@@ -255,23 +253,23 @@ def remove(path: Path) -> None:
 
 
 def other_words(path: Path) -> None:
-    found = json.loads(path.read_text(encoding="utf-8"))
-    vocabulary = found["model"]["vocab"]
+    content = json.loads(path.read_text(encoding="utf-8"))
+    vocabulary = content["model"]["vocab"]
     vocabulary["get"], vocabulary["sum"] = vocabulary["sum"], vocabulary["get"]
-    path.write_text(json.dumps(found), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def far_number(path: Path) -> None:
-    found = json.loads(path.read_text(encoding="utf-8"))
-    words = found["model"]["vocab"]
+    content = json.loads(path.read_text(encoding="utf-8"))
+    words = content["model"]["vocab"]
     words[next(word for word in words if word.startswith("##"))] = 2_000_000_000
-    path.write_text(json.dumps(found), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def without_label(path: Path) -> None:
-    found = json.loads(path.read_text(encoding="utf-8"))
-    found["model"]["vocab"]["gotten"] = found["model"]["vocab"].pop("get")
-    path.write_text(json.dumps(found), encoding="utf-8")
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["model"]["vocab"]["gotten"] = content["model"]["vocab"].pop("get")
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def other_weights(path: Path) -> None:
@@ -287,17 +285,17 @@ def infinite(path: Path) -> None:
 
 def set_to(**values: object) -> Callable[[Path], None]:
     def change(path: Path) -> None:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        path.write_text(json.dumps({**found, **values}), encoding="utf-8")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps({**content, **values}), encoding="utf-8")
 
     return change
 
 
 def drop(name: str) -> Callable[[Path], None]:
     def change(path: Path) -> None:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        del found[name]
-        path.write_text(json.dumps(found), encoding="utf-8")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        del content[name]
+        path.write_text(json.dumps(content), encoding="utf-8")
 
     return change
 
@@ -333,10 +331,10 @@ def test_a_damaged_checkpoint_is_one_clear_line(
     damage(folder / file)
     with pytest.raises(ModelError) as caught:
         load(folder)
-    told = str(caught.value)
-    assert message in told
-    assert str(folder) in told
-    assert "\n" not in told
+    text = str(caught.value)
+    assert message in text
+    assert str(folder) in text
+    assert "\n" not in text
 
 
 def test_an_unusable_device_or_precision_is_a_usage_error(folder: Path) -> None:
@@ -406,10 +404,10 @@ def test_a_bundled_checkpoint_answers_as_when_it_was_made(
     name: str, answer: tuple[str, ...], loudest: float
 ) -> None:
     model = LineModel.load(name, device="cpu")
-    (found,) = model.predict([Query(task="function-name", language="python", source=GETTER)])
-    assert isinstance(found, Predicted)
-    assert found.answer == answer
-    assert dict(found.scores)["get"] == pytest.approx(loudest, abs=model.noise)
+    (prediction,) = model.predict([Query(task="function-name", language="python", source=GETTER)])
+    assert isinstance(prediction, Predicted)
+    assert prediction.answer == answer
+    assert dict(prediction.scores)["get"] == pytest.approx(loudest, abs=model.noise)
 
 
 @pytest.mark.slow

@@ -48,14 +48,14 @@ def weights(network: nn.Module) -> int:
     return sum(parameter.numel() for parameter in network.parameters())
 
 
-ALL = [(name, network) for name, one in PRESETS.items() for network in one.networks]
+ALL = [(name, network) for name, preset in PRESETS.items() for network in preset.networks]
 
 
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize(("name", "network"), ALL)
 def test_every_preset_is_a_network_of_its_family(name: str, network: str) -> None:
     chosen = PRESETS[name]
-    family = next(one for one in registry.FAMILIES if one.home.endswith(chosen.folder))
+    family = next(known for known in registry.FAMILIES if known.home.endswith(chosen.folder))
     assert network in family.networks
     assert chosen.structure.keys() <= presets.STRUCTURE[chosen.folder].keys()
     for task in family.tasks:
@@ -81,10 +81,10 @@ def test_stated_numbers_of_weights(name: str, network: str, stated: float, apart
 
 @pytest.mark.parametrize("name", ["renamer-tiny", "renamer-mini", "renamer-small"])
 def test_layers_of_renamer_are_those_of_bert(name: str) -> None:
-    found = made(name, "renamer")
-    width, layers = (int(str(PRESETS[name].settings[one])) for one in ("width", "layers"))
-    assert sum(weights(block) for block in blocks(found)) == layers * (12 * width**2 + 13 * width)
-    assert weights(made(name, "vanilla")) == weights(found)
+    network = made(name, "renamer")
+    width, layers = (int(str(PRESETS[name].settings[setting])) for setting in ("width", "layers"))
+    assert sum(weights(block) for block in blocks(network)) == layers * (12 * width**2 + 13 * width)
+    assert weights(made(name, "vanilla")) == weights(network)
 
 
 def test_positions_of_trees_have_about_the_stated_weights() -> None:
@@ -109,14 +109,14 @@ def test_structural_options_that_are_none(folder: str, given: str, message: str)
 
 
 def test_structural_options_are_read_by_their_kinds() -> None:
-    found = presets.structure("dependency_encoding", ["pace=false", "in_line=2", "sparsity=1e-6"])
-    assert found == {"pace": False, "in_line": 2, "sparsity": 1e-6}
+    options = presets.structure("dependency_encoding", ["pace=false", "in_line=2", "sparsity=1e-6"])
+    assert options == {"pace": False, "in_line": 2, "sparsity": 1e-6}
     assert presets.structure("tree_transformer", ["degree=prefix"]) == {"degree": "prefix"}
 
 
 def test_a_preset_of_other_networks_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match=r"preset 'code-71m' is of code, rope, .*, not of spe"):
         presets.preset("code-71m", "spe_attention", "spe")
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         presets.preset("spe-papre", "spe_attention", "spe")
-    assert str(told.value) == unknown("preset", "spe-papre", list(PRESETS))
+    assert str(raised.value) == unknown("preset", "spe-papre", list(PRESETS))

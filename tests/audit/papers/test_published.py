@@ -15,27 +15,27 @@ from codeaudit.transforms.errors import CorpusError, UsageError
 
 ROOT = Path(__file__).resolve().parents[3]
 ALL = list(items())
-MADE = [one for one in ALL if one.rows and not one.of]
+MADE = [entry for entry in ALL if entry.rows and not entry.of]
 
 
 def test_every_paper_has_tables_and_figures() -> None:
-    assert {one.name.partition("/")[0] for one in ALL} == set(published.PAPERS)
-    assert len({one.name for one in ALL}) == len(ALL) > 50
+    assert {entry.name.partition("/")[0] for entry in ALL} == set(published.PAPERS)
+    assert len({entry.name for entry in ALL}) == len(ALL) > 50
 
 
-@pytest.mark.parametrize("found", MADE, ids=lambda one: one.name)
-def test_published_values_stand_in_columns_of_the_table(found: Item) -> None:
-    heads = [head for head, _, _ in found.heads]
+@pytest.mark.parametrize("entry", MADE, ids=lambda entry: entry.name)
+def test_published_values_stand_in_columns_of_the_table(entry: Item) -> None:
+    heads = [head for head, _, _ in entry.heads]
     assert len(set(heads)) == len(heads) > 0
-    assert {head for values in found.published.values() for head in values} <= set(heads)
-    assert all(0 <= value <= 100 for values in found.published.values() for value in values.values())
+    assert {head for values in entry.published.values() for head in values} <= set(heads)
+    assert all(0 <= value <= 100 for values in entry.published.values() for value in values.values())
 
 
 @pytest.mark.parametrize("preset", ["small", "paper"])
-@pytest.mark.parametrize("found", MADE, ids=lambda one: one.name)
-def test_a_command_has_each_option_once(found: Item, preset: published.PresetName) -> None:
+@pytest.mark.parametrize("entry", MADE, ids=lambda entry: entry.name)
+def test_a_command_has_each_option_once(entry: Item, preset: published.PresetName) -> None:
     """But for models, and options that name what they set."""
-    for step in steps(found, Request(preset=preset, out=Path("out"), dry=True, steps=2)):
+    for step in steps(entry, Request(preset=preset, out=Path("out"), dry=True, steps=2)):
         given = [
             f"{word} {value.partition('=')[0]}" if "=" in value or word == "--model" else word
             for word, value in zip(step.words, (*step.words[1:], ""), strict=True)
@@ -45,10 +45,10 @@ def test_a_command_has_each_option_once(found: Item, preset: published.PresetNam
 
 
 @pytest.mark.parametrize("preset", ["small", "paper"])
-@pytest.mark.parametrize("found", MADE, ids=lambda one: one.name)
-def test_a_try_counts_steps_and_no_epochs(found: Item, preset: published.PresetName) -> None:
+@pytest.mark.parametrize("entry", MADE, ids=lambda entry: entry.name)
+def test_a_try_counts_steps_and_no_epochs(entry: Item, preset: published.PresetName) -> None:
     """`train` refuses both, and an epoch before the steps may take hours."""
-    made = steps(found, Request(preset=preset, out=Path("out"), dry=True, steps=2))
+    made = steps(entry, Request(preset=preset, out=Path("out"), dry=True, steps=2))
     for words in [step.words for step in made if step.kind == "train"]:
         given = dict(pairwise(words))
         assert given["--steps"] == "2"
@@ -57,14 +57,14 @@ def test_a_try_counts_steps_and_no_epochs(found: Item, preset: published.PresetN
 
 
 @pytest.mark.parametrize("preset", ["small", "paper"])
-@pytest.mark.parametrize("found", MADE, ids=lambda one: one.name)
-def test_a_training_has_options_of_its_task(found: Item, preset: published.PresetName) -> None:
+@pytest.mark.parametrize("entry", MADE, ids=lambda entry: entry.name)
+def test_a_training_has_options_of_its_task(entry: Item, preset: published.PresetName) -> None:
     """`train` refuses the others."""
-    names = {word: str(one.name) for one in train.params for word in one.opts}
-    of_tasks = {name for one in FAMILIES for options in one.tasks.values() for name in options}
-    made = steps(found, Request(preset=preset, out=Path("out"), dry=True))
+    names = {word: str(param.name) for param in train.params for word in param.opts}
+    of_tasks = {name for known in FAMILIES for options in known.tasks.values() for name in options}
+    made = steps(entry, Request(preset=preset, out=Path("out"), dry=True))
     for words in [step.words for step in made if step.kind == "train"]:
-        trained, task = family(words[1], found.task)
+        trained, task = family(words[1], entry.task)
         given = {names[word] for word in words if word in names}
         assert [name for name in given & of_tasks if foreign(trained, task, name)] == []
 
@@ -75,25 +75,27 @@ def test_the_last_of_equal_options_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    "found", [one for one in ALL if one.of and one.x and not one.series], ids=lambda one: one.name
+    "entry",
+    [entry for entry in ALL if entry.of and entry.x and not entry.series],
+    ids=lambda entry: entry.name,
 )
-def test_a_figure_shows_columns_of_its_table(found: Item) -> None:
-    heads = [head for head, _, _ in item(found.of).heads]
-    assert {found.x, found.y} <= set(heads)
+def test_a_figure_shows_columns_of_its_table(entry: Item) -> None:
+    heads = [head for head, _, _ in item(entry.of).heads]
+    assert {entry.x, entry.y} <= set(heads)
 
 
-EXPERIMENTS = [one for one in ALL if one.experiment is not None]
+EXPERIMENTS = [entry for entry in ALL if entry.experiment is not None]
 
 
-@pytest.mark.parametrize("found", EXPERIMENTS, ids=lambda one: one.name)
-def test_an_experiment_has_rows_columns_and_a_function(found: Item) -> None:
-    experiment = found.experiment
+@pytest.mark.parametrize("entry", EXPERIMENTS, ids=lambda entry: entry.name)
+def test_an_experiment_has_rows_columns_and_a_function(entry: Item) -> None:
+    experiment = entry.experiment
     assert experiment is not None
-    heads = [head for head, _, _ in found.heads]
+    heads = [head for head, _, _ in entry.heads]
     assert len(set(heads)) == len(heads) > 0
-    assert len(set(found.names)) == len(found.names) > 0
-    assert set(found.published) <= set(found.names)
-    assert {head for values in found.published.values() for head in values} <= set(heads)
+    assert len(set(entry.names)) == len(entry.names) > 0
+    assert set(entry.published) <= set(entry.names)
+    assert {head for values in entry.published.values() for head in values} <= set(heads)
     module, _, function = experiment.target.partition(":")
     text = (ROOT / module.removeprefix("codeaudit.").replace(".", "/")).with_suffix(".py").read_text("utf-8")
     assert f"\ndef {function}(bench: Bench)" in text
@@ -103,11 +105,11 @@ def test_an_experiment_has_rows_columns_and_a_function(found: Item) -> None:
 
 
 @pytest.mark.parametrize("size", ["small", "paper"])
-@pytest.mark.parametrize("found", MADE, ids=lambda one: one.name)
-def test_the_commands_of_an_item_are_commands_of_codeaudit(found: Item, size: str) -> None:
+@pytest.mark.parametrize("entry", MADE, ids=lambda entry: entry.name)
+def test_the_commands_of_an_item_are_commands_of_codeaudit(entry: Item, size: str) -> None:
     request = Request(preset="paper" if size == "paper" else "small", out=Path("out"), dry=True, device="cpu")
-    made = steps(found, request)
-    audited = any(not column.of_card for column in found.columns)
+    made = steps(entry, request)
+    audited = any(not column.of_card for column in entry.columns)
     assert {step.kind for step in made} == ({"train", "run"} if audited else {"train"})
     for step in made:
         command = train if step.kind == "train" else run
@@ -163,10 +165,10 @@ def test_the_forecast_grows_with_seeds() -> None:
 
 
 def test_every_data_set_is_of_some_item() -> None:
-    groups = [group for one in MADE for group in one.groups]
+    groups = [group for entry in MADE for group in entry.groups]
     used = {name for group in groups for name in (group.data, group.paper_data, group.audited)}
     used -= {published.GENERATED, ""}
-    for one in EXPERIMENTS:
-        if one.experiment is not None:
-            used |= {one.experiment.data_of(name) for name in one.experiment.scales} - {""}
+    for entry in EXPERIMENTS:
+        if entry.experiment is not None:
+            used |= {entry.experiment.data_of(name) for name in entry.experiment.scales} - {""}
     assert used == set(data_sets())

@@ -22,8 +22,8 @@ OTHERS = {"terms": "algebra:train:40"}
 
 def written(learner: CheckpointLearner[Any, Any], folder: Path) -> Path:
     folder.mkdir()
-    found = train(learner, folder=folder, monitor=Silent(), stop=lambda: False)
-    learner.write(folder, found, about={})
+    trained = train(learner, folder=folder, monitor=Silent(), stop=lambda: False)
+    learner.write(folder, trained, about={})
     return folder
 
 

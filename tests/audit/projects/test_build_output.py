@@ -106,7 +106,7 @@ def recorded(name: str) -> str:
     return (Path(__file__).with_name("recorded") / f"{name}.txt").read_text(encoding="utf-8")
 
 
-OUTPUTS = TYPED | {name: (recorded(name), told) for name, told in RECORDED.items()}
+OUTPUTS = TYPED | {name: (recorded(name), reason) for name, reason in RECORDED.items()}
 
 
 @pytest.mark.parametrize(("output", "told"), OUTPUTS.values(), ids=OUTPUTS)
@@ -120,9 +120,9 @@ def test_the_reason(output: str, told: str) -> None:
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_what_the_compiler_says_and_which_gate(name: str) -> None:
-    found = build_output(OUTPUTS[name][0])
-    assert bool(found.compiler) == (name in COMPILERS)
-    assert found.style_gate == GATES.get(name, "")
+    output = build_output(OUTPUTS[name][0])
+    assert bool(output.compiler) == (name in COMPILERS)
+    assert output.style_gate == GATES.get(name, "")
 
 
 def test_the_compilers_first_error_begins_with_its_file() -> None:
@@ -147,8 +147,8 @@ def test_the_line_and_the_caret_stand_with_the_first_error() -> None:
 
 
 def test_an_error_of_tsc_has_a_remedy() -> None:
-    told = build_output("src/a.ts(158,63): error TS2532: Object is possibly 'undefined'.\n")
-    assert told.reason == "src/a.ts:158: error: TS2532: Object is possibly 'undefined'."
-    assert told.remedy == STRIP_TYPES
-    assert told.compiler == f"{told.reason}\n{STRIP_TYPES}"
+    output = build_output("src/a.ts(158,63): error TS2532: Object is possibly 'undefined'.\n")
+    assert output.reason == "src/a.ts:158: error: TS2532: Object is possibly 'undefined'."
+    assert output.remedy == STRIP_TYPES
+    assert output.compiler == f"{output.reason}\n{STRIP_TYPES}"
     assert build_output(JAVAC).remedy == ""

@@ -225,8 +225,8 @@ def test_what_tests_reject_is_not_changed_and_what_they_do_not_run_is_not_either
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("codeaudit.audit.projects.confirm.PATIENCE", (3.0, 5.0))
-    found = confirmed(project(tmp_path / "project"), tmp_path / "scratch")
-    (file,) = found.files
+    outcome = confirmed(project(tmp_path / "project"), tmp_path / "scratch")
+    (file,) = outcome.files
     kept = {record.unit.name for record in file.records if isinstance(record, Applied)}
     dropped = {record.unit.name: record.reason for record in file.records if isinstance(record, Declined)}
     assert kept == {"free", "decorated", "Row.method"}
@@ -234,7 +234,7 @@ def test_what_tests_reject_is_not_changed_and_what_they_do_not_run_is_not_either
     assert dropped["untested"] == UNTESTED  # only an unsteady test runs it
     assert {dropped[name] for name in ("wrong", "half", "steps", "outer", "wrapped", "lambdas")} == {FAILS}
     assert {dropped[name] for name in ("hanging", "crashing")} == {HANGS}
-    assert found.unsteady == 1
+    assert outcome.unsteady == 1
     after = {node.name: ast.unparse(node) for node in ast.parse(file.after).body if hasattr(node, "name")}
     before = {node.name: ast.unparse(node) for node in ast.parse(file.before).body if hasattr(node, "name")}
     assert {name for name in before if before[name] != after[name]} == {"free", "decorated", "Row"}
@@ -249,10 +249,10 @@ def test_the_residual_counts_what_the_first_half_lets_pass(tmp_path: Path) -> No
     code = CODE[: CODE.index("def free")] + CODE[CODE.index("def half") : CODE.index("def steps")]
     tests = "import mine\n" + TESTS[TESTS.index("def test_half_blind") : TESTS.index("def test_steps")]
     folder = project(tmp_path / "project", code, tests)
-    found = confirmed(folder, tmp_path / "scratch", seed)
-    assert (found.judged, found.broken, found.kept) == (1, 1, 0)
-    assert [(half, test) for _, half, test in found.failures] == [("judge", names[1])]
-    assert found.files[0].after == found.files[0].before
+    outcome = confirmed(folder, tmp_path / "scratch", seed)
+    assert (outcome.judged, outcome.broken, outcome.kept) == (1, 1, 0)
+    assert [(half, test) for _, half, test in outcome.failures] == [("judge", names[1])]
+    assert outcome.files[0].after == outcome.files[0].before
     # With the halves changed, the first one rejects it, and nothing is left to judge.
     other = next(seed for seed in range(100) if _confirms(names[1], seed) and not _confirms(names[0], seed))
     again = confirmed(folder, tmp_path / "scratch2", other)
@@ -382,8 +382,8 @@ def test_tests_reject_orders_of_the_paper(tmp_path: Path) -> None:
     request = VerifyRequest(
         project=folder, words=(sys.executable, "-m", "pytest", "tests"), transforms=(), seeds=(0,)
     )
-    found = confirm(WorkingCopy.make(request, tmp_path / "scratch", PROGRESS), 0, "paper")
-    assert (found.candidates, found.tried, found.kept) == (1, 1, 0)
+    outcome = confirm(WorkingCopy.make(request, tmp_path / "scratch", PROGRESS), 0, "paper")
+    assert (outcome.candidates, outcome.tried, outcome.kept) == (1, 1, 0)
 
 
 def test_a_run_confirms_orders_of_samples_with_tests_only() -> None:

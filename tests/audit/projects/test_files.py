@@ -37,8 +37,8 @@ def test_a_name_that_another_file_of_the_package_declares(
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     plan = ProjectPlan(transforms=("rename",), seed=0)
-    found = {file.path: file for file in perturb_files(tmp_path, source_files(tmp_path), plan, workers=1)}
-    record = found["src/main/p/A.java"].records[0]
+    by_path = {file.path: file for file in perturb_files(tmp_path, source_files(tmp_path), plan, workers=1)}
+    record = by_path["src/main/p/A.java"].records[0]
     assert (isinstance(record, Declined) and record.reason == REBOUND) is strange
 
 
@@ -77,8 +77,8 @@ def test_a_name_that_is_inherited_from_another_package(
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     plan = ProjectPlan(transforms=("rename",), seed=0)
-    (found,) = perturb_files(tmp_path, ["p/A.java"], plan, workers=1)
-    record = found.records[0]
+    (file,) = perturb_files(tmp_path, ["p/A.java"], plan, workers=1)
+    record = file.records[0]
     assert (isinstance(record, Declined) and record.reason == REBOUND) is strange
 
 
@@ -88,8 +88,8 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
     plan = ProjectPlan(transforms=("rename",), seed=0)
     for text, refused in (("class B { }", False), (f"class B {{ }} {MATH}", True)):
         (tmp_path / "B.java").write_text(text)
-        (found,) = perturb_files(tmp_path, ["A.java"], plan, workers=1)
-        assert isinstance(found.records[0], Declined) is refused
+        (file,) = perturb_files(tmp_path, ["A.java"], plan, workers=1)
+        assert isinstance(file.records[0], Declined) is refused
 
 
 @pytest.mark.parametrize(

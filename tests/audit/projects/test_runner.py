@@ -70,8 +70,8 @@ def test_the_words_of_unittest(tmp_path: Path) -> None:
         [sys.executable, "-m", "unittest", "-v", "test_kinds"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
-    found = unittest_results(done.stdout)
-    states = {name.split(" ")[0]: result.state for name, result in found.items()}
+    results = unittest_results(done.stdout)
+    states = {name.split(" ")[0]: result.state for name, result in results.items()}
     assert states == {
         "test_passes": "passed",
         "test_fails": "failed",
@@ -82,7 +82,7 @@ def test_the_words_of_unittest(tmp_path: Path) -> None:
         "test_unexpected": "failed",
         "setUpClass": "failed",
     }
-    texts = {name.split(" ")[0]: result.text for name, result in found.items()}
+    texts = {name.split(" ")[0]: result.text for name, result in results.items()}
     assert "AssertionError: 1 != 2" in texts["test_fails"]
     assert "KeyError: 'x'" in texts["test_breaks"]
     assert "KeyError" not in texts["test_fails"]
@@ -244,7 +244,7 @@ def test_only_what_this_run_wrote_is_its_result(tmp_path: Path) -> None:
     assert run.told_by == "junit"
     assert set(run.results) == run.passed() == {"New::a"}
     # Another run may leave the tests out where their reports are still there.
-    assert [one.name for one in (tmp_path / "reports").iterdir()] == ["TEST-old.xml"]
+    assert [report.name for report in (tmp_path / "reports").iterdir()] == ["TEST-old.xml"]
     silent = replace(command, words=("sh", "-c", "exit 1")).run()
     assert silent.told_by == "exit code"
     assert not silent.passed()

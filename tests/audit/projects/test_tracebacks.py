@@ -19,8 +19,8 @@ E   ZeroDivisionError
   File "/elsewhere/pkg/m.py", line 5, in f
 pkg/other.py:5: KeyError
 """
-    found = units_in_traceback(text, tmp_path, {"pkg/m.py": FILE})
-    assert found == (("pkg/m.py", MODULE), ("pkg/m.py", "A.m"), ("pkg/m.py", "f"))
+    units = units_in_traceback(text, tmp_path, {"pkg/m.py": FILE})
+    assert units == (("pkg/m.py", MODULE), ("pkg/m.py", "A.m"), ("pkg/m.py", "f"))
 
 
 def test_a_file_that_does_not_parse_is_one_unit(tmp_path: Path) -> None:

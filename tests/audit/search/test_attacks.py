@@ -78,12 +78,12 @@ def constant(text: str) -> Prediction:
 @pytest.mark.parametrize("strategy", ["random", *GUIDED])
 def test_a_weakness_is_found_and_the_violation_is_a_legal_perturbation(strategy: str) -> None:
     model = Model(lambda text: Predicted(answer=("yes" if "value_c" in text else "no",)))
-    (one,) = found(model, strategy, WIDE)
-    assert one.violated is not None
-    assert one.violated.before.answer != one.violated.after.answer
-    assert one.violated.perturbed.sample == case(WIDE).sample
-    assert compile(one.violated.perturbed.source, "", "exec")
-    assert not one.certified
+    (outcome,) = found(model, strategy, WIDE)
+    assert outcome.violated is not None
+    assert outcome.violated.before.answer != outcome.violated.after.answer
+    assert outcome.violated.perturbed.sample == case(WIDE).sample
+    assert compile(outcome.violated.perturbed.source, "", "exec")
+    assert not outcome.certified
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -93,8 +93,8 @@ def test_no_search_asks_more_than_its_budget_nor_anything_twice(strategy: str, b
     transform = "reorder" if strategy == "exhaustive" else "rename"
     results = found(model, strategy, WIDE, NARROW, FIXED, transform=transform, budget=budget)
     assert len(model.asked) == len(set(model.asked))
-    assert all(one.queries <= budget and one.violated is None for one in results)
-    assert len(model.asked) == 3 + sum(one.queries for one in results)
+    assert all(outcome.queries <= budget and outcome.violated is None for outcome in results)
+    assert len(model.asked) == 3 + sum(outcome.queries for outcome in results)
 
 
 @pytest.mark.parametrize("strategy", ["random", *GUIDED])
@@ -126,7 +126,7 @@ def test_results_depend_on_the_seed_and_the_sample_alone(strategy: str) -> None:
 
 def test_an_exhaustive_search_tries_every_order_and_certifies() -> None:
     model = Model(constant)
-    (one,) = found(model, "exhaustive", NARROW, transform="reorder", budget=5)
+    (outcome,) = found(model, "exhaustive", NARROW, transform="reorder", budget=5)
     orders = {text for text in model.asked if text != NARROW}
     drawn = {
         made.source
@@ -137,20 +137,20 @@ def test_an_exhaustive_search_tries_every_order_and_certifies() -> None:
         if isinstance(made, Perturbed)
     }
     assert orders == drawn
-    assert (one.queries, one.certified) == (len(orders), True)
+    assert (outcome.queries, outcome.certified) == (len(orders), True)
 
 
 def test_a_flip_or_an_open_verdict_is_no_certificate() -> None:
     flip = Model(lambda text: Predicted(answer=("a" if text.index("a = 1") < text.index("b = 2") else "b",)))
-    (one,) = found(flip, "exhaustive", NARROW, transform="reorder", budget=5)
-    assert one.violated is not None
-    assert not one.certified
+    (outcome,) = found(flip, "exhaustive", NARROW, transform="reorder", budget=5)
+    assert outcome.violated is not None
+    assert not outcome.certified
     count = iter(range(99))
     shaky = Model(
         lambda text: Failed(reason="endpoint: 429") if next(count) == 2 else Predicted(answer=("a",))
     )
-    (one,) = found(shaky, "exhaustive", NARROW, transform="reorder", budget=5)
-    assert not one.certified
+    (outcome,) = found(shaky, "exhaustive", NARROW, transform="reorder", budget=5)
+    assert not outcome.certified
 
 
 @pytest.mark.parametrize(
@@ -166,12 +166,12 @@ def test_a_flip_or_an_open_verdict_is_no_certificate() -> None:
         ("def broken(", "exhaustive", "reorder", NO_VARIANT),
         (NARROW, "greedy", "paper/reorder", NO_TRANSFORM),
         (NARROW, "exhaustive", "rename-merging", NO_TRANSFORM),
-        *((RAISING, one, "confirmed/reorder", UNCONFIRMED) for one in STRATEGIES),
+        *((RAISING, strategy, "confirmed/reorder", UNCONFIRMED) for strategy in STRATEGIES),
     ],
 )
 def test_why_nothing_was_tried(source: str, strategy: str, transform: str, reason: str) -> None:
-    (one,) = found(Model(constant), strategy, source, transform=transform)
-    assert (one.queries, one.violated, one.certified, one.reason) == (0, None, False, reason)
+    (outcome,) = found(Model(constant), strategy, source, transform=transform)
+    assert (outcome.queries, outcome.violated, outcome.certified, outcome.reason) == (0, None, False, reason)
 
 
 SURROUNDED = {
@@ -192,20 +192,20 @@ def test_a_search_finds_what_a_suite_applies_in_a_text_around_the_function(
     names = ("reorder",) if strategy == "exhaustive" else ("rename", "rename-parameters", "reorder")
     for name in names:
         drawn = perturb_one(here, transform_for(name, language), variants=1, seed=0)
-        (one,) = attack(
+        (outcome,) = attack(
             [Case(sample=here, outcomes=())], strategy, setup, transforms=(name,), budget=32, seed=0
         )
         assert all(isinstance(made, Perturbed) for made in drawn), name
-        assert one.queries > 0, (name, one.reason)
-        assert one.certified == (strategy == "exhaustive")
+        assert outcome.queries > 0, (name, outcome.reason)
+        assert outcome.certified == (strategy == "exhaustive")
 
 
 def test_a_model_without_answers_is_not_attacked() -> None:
-    (one,) = found(Model(lambda text: Failed(reason="endpoint: 500")), "random", WIDE)
-    assert (one.queries, one.reason) == (0, "endpoint: 500")
+    (outcome,) = found(Model(lambda text: Failed(reason="endpoint: 500")), "random", WIDE)
+    assert (outcome.queries, outcome.reason) == (0, "endpoint: 500")
     only = Model(lambda text: Predicted(answer=("a",)) if text == WIDE else Failed(reason="no answer"))
-    (one,) = found(only, "random", WIDE, budget=4)
-    assert (one.queries, one.violated, one.reason) == (0, None, "no answer")
+    (outcome,) = found(only, "random", WIDE, budget=4)
+    assert (outcome.queries, outcome.violated, outcome.reason) == (0, None, "no answer")
 
 
 @pytest.mark.parametrize(

@@ -86,39 +86,39 @@ def notes(explained: Explained | Gone) -> list[str]:
 def test_the_one_variable_that_a_model_reads_is_found() -> None:
     made = violation("rename")
     assert len(made.moves) == 6
-    found = shrunk(made, Reader(has("count")))
-    assert notes(found) == ["count"]
-    assert isinstance(found, Explained)
-    assert found.smallest
-    assert found.minimal.before.answer == ("true",)
-    assert found.minimal.after.answer == ("false",)
-    assert found.minimal.perturbed.sample == SAMPLE
-    assert (found.model, found.seed) == ("reader", 3)
+    outcome = shrunk(made, Reader(has("count")))
+    assert notes(outcome) == ["count"]
+    assert isinstance(outcome, Explained)
+    assert outcome.smallest
+    assert outcome.minimal.before.answer == ("true",)
+    assert outcome.minimal.after.answer == ("false",)
+    assert outcome.minimal.perturbed.sample == SAMPLE
+    assert (outcome.model, outcome.seed) == ("reader", 3)
 
 
 def test_two_variables_that_flip_only_together() -> None:
-    found = shrunk(violation("rename"), Reader(has("seen", "best")))
-    assert sorted(notes(found)) == ["best", "seen"]
-    assert isinstance(found, Explained)
-    assert found.smallest
+    outcome = shrunk(violation("rename"), Reader(has("seen", "best")))
+    assert sorted(notes(outcome)) == ["best", "seen"]
+    assert isinstance(outcome, Explained)
+    assert outcome.smallest
 
 
 def test_more_moves_are_taken_away_until_each_is_needed() -> None:
     wanted = ["count", "extra", "row", "seen"]
-    found = shrunk(violation("rename"), Reader(has(*wanted)))
-    assert sorted(notes(found)) == wanted
-    assert isinstance(found, Explained)
-    assert not found.smallest
+    outcome = shrunk(violation("rename"), Reader(has(*wanted)))
+    assert sorted(notes(outcome)) == wanted
+    assert isinstance(outcome, Explained)
+    assert not outcome.smallest
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 32])
 def test_each_text_is_asked_once_and_counted(batch_size: int) -> None:
     made = violation("rename")
     model = Reader(has("seen", "best"))
-    found = shrunk(made, model, batch_size=batch_size)
-    assert isinstance(found, Explained)
+    outcome = shrunk(made, model, batch_size=batch_size)
+    assert isinstance(outcome, Explained)
     assert len(model.asked) == len(set(model.asked))
-    assert found.queries == len(set(model.asked) - {SOURCE, made.source})
+    assert outcome.queries == len(set(model.asked) - {SOURCE, made.source})
 
 
 def test_an_order_comes_down_to_two_neighbours() -> None:
@@ -127,17 +127,17 @@ def test_an_order_comes_down_to_two_neighbours() -> None:
         made = violation("reorder", seed)
         if first(made.source) != first(SOURCE):
             break
-    found = shrunk(made, Reader(first))
-    assert isinstance(found, Explained)
-    before, after = SOURCE.splitlines(), found.minimal.perturbed.source.splitlines()
+    outcome = shrunk(made, Reader(first))
+    assert isinstance(outcome, Explained)
+    before, after = SOURCE.splitlines(), outcome.minimal.perturbed.source.splitlines()
     moved = [number for number, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
     assert [before[number].strip() for number in moved] == ["seen = 0", "extra = 1"]
 
 
 def test_what_no_longer_flips_is_said() -> None:
-    found = shrunk(violation("rename"), Reader(lambda text: "same"))
-    assert isinstance(found, Gone)
-    assert found.reason == "the answer no longer changes, or the edit is no longer legal"
+    outcome = shrunk(violation("rename"), Reader(lambda text: "same"))
+    assert isinstance(outcome, Gone)
+    assert outcome.reason == "the answer no longer changes, or the edit is no longer legal"
 
 
 def test_the_smallest_is_the_smallest_of_all_subsets() -> None:
@@ -150,8 +150,8 @@ def test_the_smallest_is_the_smallest_of_all_subsets() -> None:
             tried = reapply(SAMPLE, engine, moves)
             if isinstance(tried, Perturbed) and read(tried.source) != read(SOURCE):
                 flipping.append(size)
-    found = shrunk(made, Reader(read))
-    assert len(notes(found)) == min(flipping) == 2
+    outcome = shrunk(made, Reader(read))
+    assert len(notes(outcome)) == min(flipping) == 2
 
 
 def test_a_part_of_what_only_execution_confirmed_is_not_tried() -> None:
@@ -165,21 +165,21 @@ def test_a_part_of_what_only_execution_confirmed_is_not_tried() -> None:
     assert isinstance(made, Perturbed)
     assert made.evidence == "none"
     ran = replace(made, evidence="executed", rests_on=("looks-quiet",))
-    found = shrunk(ran, Reader(lambda text: text.index("one =") < text.index("two =")))
-    assert isinstance(found, Explained)
-    least = found.minimal.perturbed
+    outcome = shrunk(ran, Reader(lambda text: text.index("one =") < text.index("two =")))
+    assert isinstance(outcome, Explained)
+    least = outcome.minimal.perturbed
     assert (least.moves, least.evidence, least.rests_on) == ((move,), "executed", ("looks-quiet",))
 
 
 def test_a_part_keeps_what_the_file_showed_of_the_whole_edit() -> None:
     rows = "int MASK(int a) {\n    int b = a;\n    int c = a;\n    return b - c;\n}\n"
     sample = replace(SAMPLE, language="c", source=rows, context=f"{rows}int other;\n")
-    (one,) = perturb_one(sample, transform_for("rename", "c"), variants=1, seed=0)
-    assert isinstance(one, Perturbed)
-    assert len(one.moves) == 2
-    frozen = replace(one, sample=replace(sample, context=""))  # a suite has no texts of files
-    found = shrunk(frozen, Reader(has("b")))
-    assert isinstance(found, Explained)
-    assert len(found.minimal.perturbed.moves) == 1
-    assert found.minimal.perturbed.evidence == one.evidence == "analysis"
-    assert not rests_on(found.minimal.perturbed)
+    (variant,) = perturb_one(sample, transform_for("rename", "c"), variants=1, seed=0)
+    assert isinstance(variant, Perturbed)
+    assert len(variant.moves) == 2
+    frozen = replace(variant, sample=replace(sample, context=""))  # a suite has no texts of files
+    outcome = shrunk(frozen, Reader(has("b")))
+    assert isinstance(outcome, Explained)
+    assert len(outcome.minimal.perturbed.moves) == 1
+    assert outcome.minimal.perturbed.evidence == variant.evidence == "analysis"
+    assert not rests_on(outcome.minimal.perturbed)

@@ -22,6 +22,6 @@ def outputs(folder: Path) -> Outputs:
 
 @pytest.fixture(scope="module")
 def inputs(folder: Path) -> Inputs:
-    found = labels(None, INPUT_PREDICTION, cache=folder)
-    assert isinstance(found, Inputs)
-    return found
+    source = labels(None, INPUT_PREDICTION, cache=folder)
+    assert isinstance(source, Inputs)
+    return source

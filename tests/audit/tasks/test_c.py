@@ -42,22 +42,22 @@ def problem(folder: Path, row: dict[str, str]) -> Sample | str:
 
 
 def test_a_row_in_c_is_compiled_and_graded(tmp_path: Path) -> None:
-    one = problem(tmp_path, ROW)
-    assert isinstance(one, Sample), one
-    assert (one.language, one.asked) == ("c", HEAD + FIRST)
+    example = problem(tmp_path, ROW)
+    assert isinstance(example, Sample), example
+    assert (example.language, example.asked) == ("c", HEAD + FIRST)
     replies = (REST, f"```c\n{HEAD}{FIRST}{REST}```", REST.replace("+=", "="), "  return count\n}\n")
-    graded = GENERATION.graded(Predicted(answer=replies), one.asked, one)
+    graded = GENERATION.graded(Predicted(answer=replies), example.asked, example)
     assert isinstance(graded, Predicted)
     assert isinstance(graded.answer, tuple)
     failures = [each.failure for each in graded.answer if isinstance(each, Attempt)]
     assert failures == [None, None, "Assertion", "it does not compile"]
     kept, broken = GENERATION.askable(
-        one,
-        [variant(one, old, new) for old, new in (("total", "sum"), ("i = 0", "i = 1"))],
+        example,
+        [variant(example, old, new) for old, new in (("total", "sum"), ("i = 0", "i = 1"))],
     )
     assert isinstance(kept, Perturbed)
     assert kept.evidence == "executed"
-    assert shown(one, kept.source) == HEAD + FIRST.replace("total", "sum")
+    assert shown(example, kept.source) == HEAD + FIRST.replace("total", "sum")
     assert isinstance(broken, NotApplied)
     assert broken.reason == FAILS_NOW
     assert problem(tmp_path, {**ROW, "test": "int main(void) { return squares(0, 0) + 1; }"}) == FAILS_ITSELF

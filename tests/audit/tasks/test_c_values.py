@@ -29,7 +29,7 @@ from tests.support.prepared_rows import prepared_row
 runs = [
     pytest.mark.slow,
     pytest.mark.skipif(
-        any(bool(SANITIZED[one].missing) for one in ("c", "cpp")) or not offered().enough,
+        any(bool(SANITIZED[language].missing) for language in ("c", "cpp")) or not offered().enough,
         reason="no gcc or g++ with sanitizers, or no sandbox on this machine",
     ),
 ]
@@ -163,8 +163,8 @@ unsigned long long big(void) { return ~0ULL; } long long low(void) { return -922
         's("abc")': UNDEFINED, "u(1)": UNDEFINED, "o((int[]){1, 2}, 2)": UNDEFINED, "q(1)": NOT_PLAIN,
         "e(0)": NO_RETURN, "e(0, 1)": NOT_COMPILED,
     }  # fmt: skip
-    found = results("c", program, *known, *unknown)
-    assert found == {
+    by_call = results("c", program, *known, *unknown)
+    assert by_call == {
         **{call: Returned(text) for call, text in known.items()},
         **{call: Unknown(reason) for call, reason in unknown.items()},
     }
@@ -176,16 +176,16 @@ unsigned long long big(void) { return ~0ULL; } long long low(void) { return -922
     [('for (int k = 0; k < 99999; k++) puts("much to read");', TOO_MUCH), ("for (;;) n++, n = 0;", CPU)],
 )
 def test_what_has_no_end_has_no_result(body: str, reason: str) -> None:
-    found = results("c", f"int f(int n) {{ {body} return n; }}", "f(1)")
-    assert found == {"f(1)": Unknown(reason)}
+    by_call = results("c", f"int f(int n) {{ {body} return n; }}", "f(1)")
+    assert by_call == {"f(1)": Unknown(reason)}
 
 
 @running
 def test_a_result_that_is_not_the_same_each_time_is_unknown() -> None:
-    found = results(
+    by_call = results(
         "c", "long f(int n) { int fresh; return (long)&fresh; } int g(int n) { return n; }", "f(1)", "g(2)"
     )
-    assert found == {"f(1)": Unknown(UNSTABLE), "g(2)": Returned("2")}
+    assert by_call == {"f(1)": Unknown(UNSTABLE), "g(2)": Returned("2")}
 
 
 @running
@@ -206,8 +206,8 @@ pair<string, vector<vector<int>>> pp(int n) { return {"a", {{1}, {}, {n}}}; }
     unknown = {
         "t(true)": THROWS, "vb(501)": TOO_LONG, "at({1, 2})": UNDEFINED, "strange(1)": NOT_PLAIN,
     }  # fmt: skip
-    found = results("cpp", program, *known, *unknown)
-    assert found == {
+    by_call = results("cpp", program, *known, *unknown)
+    assert by_call == {
         **{call: Returned(text) for call, text in known.items()},
         **{call: Unknown(reason) for call, reason in unknown.items()},
     }
@@ -230,10 +230,10 @@ pair<string, vector<vector<int>>> pp(int n) { return {"a", {{1}, {}, {n}}}; }
 def test_calls_of_tests_and_tables_are_asked_unless_the_text_shows_them(
     outputs: Outputs, tmp_path: Path, row: Mapping[str, object], call: str, result: str
 ) -> None:
-    one = prepared_row(outputs, tmp_path, row)
-    assert isinstance(one, Sample), one
-    assert (one.source.splitlines()[-1], one.label) == (call, result)
-    assert OUTPUT_PREDICTION.prepare(one) == one
+    example = prepared_row(outputs, tmp_path, row)
+    assert isinstance(example, Sample), example
+    assert (example.source.splitlines()[-1], example.label) == (call, result)
+    assert OUTPUT_PREDICTION.prepare(example) == example
 
 
 TESTED = r"""
@@ -256,8 +256,8 @@ int main() {
 
 def test_calls_of_tests_have_literals_or_variables_made_of_them() -> None:
     source = "int f(std::vector<int> v, std::string s) {\n  return 1;\n}\n"
-    one = raw_sample(source, language="cpp", label="f", path="a", line=1, tests=TESTED)
-    assert [*c_calls.OF_CPP.tested(one, frozenset({"f", "candidate"}))] == [
+    raw = raw_sample(source, language="cpp", label="f", path="a", line=1, tests=TESTED)
+    assert [*c_calls.OF_CPP.tested(raw, frozenset({"f", "candidate"}))] == [
         '{1, 2}, "x  y"',
         '{9}, "z"',
         '{}, "f(8)"',
@@ -269,8 +269,8 @@ def test_calls_of_tests_have_literals_or_variables_made_of_them() -> None:
 def test_arrays_of_c_are_compound_literals() -> None:
     source = "int f(const char *s, int *v, int n) {\n  return 1;\n}\n"
     tests = 'int main(void) { char s[] = "ab"; const int v[2] = {1, 2}; const char *t = "c"; f(s, v, 2); f(t, v, 1); }'
-    one = raw_sample(source, language="c", label="f", path="a", line=1, tests=tests)
-    assert [*c_calls.OF_C.tested(one, frozenset({"f"}))] == [
+    raw = raw_sample(source, language="c", label="f", path="a", line=1, tests=tests)
+    assert [*c_calls.OF_C.tested(raw, frozenset({"f"}))] == [
         '(char[]){"ab"}, (const int[2]){1, 2}, 2',
         '"c", (const int[2]){1, 2}, 1',
     ]
@@ -293,9 +293,9 @@ def test_arrays_of_c_are_compound_literals() -> None:
 def test_arguments_are_drawn_where_there_are_no_tests(
     outputs: Outputs, tmp_path: Path, language: str, code: str
 ) -> None:
-    one = prepared_row(outputs, tmp_path, {"code": code, "language": language})
-    assert isinstance(one, Sample), one
-    assert one == prepared_row(outputs, tmp_path, {"code": code, "language": language})
+    example = prepared_row(outputs, tmp_path, {"code": code, "language": language})
+    assert isinstance(example, Sample), example
+    assert example == prepared_row(outputs, tmp_path, {"code": code, "language": language})
 
 
 def test_what_has_no_call_says_why(outputs: Outputs, tmp_path: Path) -> None:
@@ -323,10 +323,10 @@ def test_without_a_compiler_the_reason_is_one_line(
 ) -> None:
     monkeypatch.setattr("codeaudit.transforms.oracle.toolchains.installed", lambda tool: None)
     for row in (IN_C, {"code": SUM, "language": "c"}):
-        told = prepared_row(outputs, tmp_path, row)
-        assert isinstance(told, str)
-        assert told.startswith("gcc, which runs C under sanitizers, ")
-        assert "\n" not in told
+        reason = prepared_row(outputs, tmp_path, row)
+        assert isinstance(reason, str)
+        assert reason.startswith("gcc, which runs C under sanitizers, ")
+        assert "\n" not in reason
 
 
 # ── variants ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -334,15 +334,15 @@ def test_without_a_compiler_the_reason_is_one_line(
 
 @running
 def test_each_variant_is_executed(outputs: Outputs, tmp_path: Path) -> None:
-    one = prepared_row(outputs, tmp_path, MULTIPL_E)
-    assert isinstance(one, Sample)
+    example = prepared_row(outputs, tmp_path, MULTIPL_E)
+    assert isinstance(example, Sample)
     given = (
-        variant(one, "sum", "whole"),
-        variant(one, "sum += one", "sum += one + 1"),
-        variant(one, "sum += one", "sum -= one", "control"),
-        variant(one, "sum += one", "sum += one * (1L << 62)", "control"),
+        variant(example, "sum", "whole"),
+        variant(example, "sum += one", "sum += one + 1"),
+        variant(example, "sum += one", "sum -= one", "control"),
+        variant(example, "sum += one", "sum += one * (1L << 62)", "control"),
     )
-    (case,) = outputs.relabelled(iter([Case(sample=one, outcomes=given)]))
+    (case,) = outputs.relabelled(iter([Case(sample=example, outcomes=given)]))
     kept, broken, control, undefined = case.outcomes
     assert isinstance(kept, Perturbed)
     assert kept.evidence == "executed"
@@ -350,7 +350,7 @@ def test_each_variant_is_executed(outputs: Outputs, tmp_path: Path) -> None:
     assert broken.reason == DIFFERS
     assert isinstance(control, Perturbed)
     assert control.sample.label == "-12"
-    assert OUTPUT_PREDICTION.expects(one, control) == "other"
+    assert OUTPUT_PREDICTION.expects(example, control) == "other"
     assert isinstance(undefined, Perturbed)
     assert undefined.sample.label != "12"
 
@@ -360,14 +360,17 @@ def test_each_variant_is_executed(outputs: Outputs, tmp_path: Path) -> None:
 def test_the_call_stays_on_the_last_line_of_a_variant(
     outputs: Outputs, tmp_path: Path, row: Mapping[str, object]
 ) -> None:
-    one = prepared_row(outputs, tmp_path, row)
-    assert isinstance(one, Sample)
-    edits = [next(perturb_one(one, transform_for(name, one.language), variants=1, seed=0)) for name in EDITS]
-    (case,) = outputs.relabelled(iter([Case(sample=one, outcomes=tuple(edits))]))
+    example = prepared_row(outputs, tmp_path, row)
+    assert isinstance(example, Sample)
+    edits = [
+        next(perturb_one(example, transform_for(name, example.language), variants=1, seed=0))
+        for name in EDITS
+    ]
+    (case,) = outputs.relabelled(iter([Case(sample=example, outcomes=tuple(edits))]))
     for outcome in case.outcomes:
         assert isinstance(outcome, Perturbed), outcome
         assert outcome.evidence == "executed"
-        assert outcome.source.splitlines()[-1] == one.source.splitlines()[-1]
+        assert outcome.source.splitlines()[-1] == example.source.splitlines()[-1]
 
 
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -423,15 +426,15 @@ def test_answers_are_literal_arguments(text: str, found: str | None) -> None:
 def test_arguments_that_give_the_value_are_right(
     inputs: Inputs, tmp_path: Path, row: Mapping[str, object], question: str, right: str, wrong: str
 ) -> None:
-    one = prepared_row(inputs, tmp_path, row)
-    assert isinstance(one, Sample), one
-    assert one.source.splitlines()[-1] == question
-    assert INPUT_PREDICTION.prepare(one) == one
+    example = prepared_row(inputs, tmp_path, row)
+    assert isinstance(example, Sample), example
+    assert example.source.splitlines()[-1] == question
+    assert INPUT_PREDICTION.prepare(example) == example
     given = Predicted(answer=(right, wrong, "f(x)"))
-    graded = INPUT_PREDICTION.graded(given, one.source, one)
+    graded = INPUT_PREDICTION.graded(given, example.source, example)
     assert isinstance(graded, Predicted)
     assert isinstance(graded.answer, tuple)
-    failures = [one.failure for one in graded.answer if isinstance(one, Attempt)]
+    failures = [attempt.failure for attempt in graded.answer if isinstance(attempt, Attempt)]
     assert failures[0] is None
     assert failures[1] is not None
     assert failures[2] == NO_ARGUMENTS
@@ -439,14 +442,14 @@ def test_arguments_that_give_the_value_are_right(
 
 @running
 def test_variants_of_a_question_are_executed_with_the_known_arguments(inputs: Inputs, tmp_path: Path) -> None:
-    one = prepared_row(inputs, tmp_path, IN_C)
-    assert isinstance(one, Sample), one
+    example = prepared_row(inputs, tmp_path, IN_C)
+    assert isinstance(example, Sample), example
     given = (
-        variant(one, "total", "whole"),
-        variant(one, "total += v[i]", "total += v[i] + 1"),
-        variant(one, "total += v[i]", "total -= v[i]", "control"),
+        variant(example, "total", "whole"),
+        variant(example, "total += v[i]", "total += v[i] + 1"),
+        variant(example, "total += v[i]", "total -= v[i]", "control"),
     )
-    (case,) = inputs.relabelled(iter([Case(sample=one, outcomes=given)]))
+    (case,) = inputs.relabelled(iter([Case(sample=example, outcomes=given)]))
     kept, broken, control = case.outcomes
     assert isinstance(kept, Perturbed)
     assert isinstance(broken, NotApplied)

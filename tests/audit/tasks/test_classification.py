@@ -66,10 +66,8 @@ def test_labels_are_case_sensitive_and_nothing_else_is_taken() -> None:
     ],
 )
 def test_a_reply_is_read_if_it_names_one_label(reply: str, label: str | None) -> None:
-    found = prompt_for(LABELS).read(reply)
-    assert (
-        found.answer == label if isinstance(found, Predicted) else label is None and isinstance(found, Failed)
-    )
+    said = prompt_for(LABELS).read(reply)
+    assert said.answer == label if isinstance(said, Predicted) else label is None and isinstance(said, Failed)
 
 
 def test_the_prompt_lists_the_labels() -> None:
@@ -116,8 +114,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*words: str) -> tuple[int, dict[str, Any]]:
-    told = ["--transform", "rename", "--variants", "1", "--workers", "1", "--movable", "0", "--out", "out"]
-    code = main(["run", "--corpus", "data.jsonl", *words, *told])
+    options = ["--transform", "rename", "--variants", "1", "--workers", "1", "--movable", "0", "--out", "out"]
+    code = main(["run", "--corpus", "data.jsonl", *words, *options])
     summary = Path("out/summary.json")
     return code, json.loads(summary.read_text("utf-8"))["models"][0] if summary.exists() else {}
 
@@ -126,11 +124,11 @@ def test_a_column_of_labels_is_audited_with_accuracy_and_more(here: Path) -> Non
     code, model = run("--task", "classification", "--model", "py/labelled_models:size")
     assert code == 0
     assert model["score"]["name"] == "accuracy"
-    found = model["agreement"]
-    assert found["classes"].keys() == {"A", "b", "C c"}
-    assert found["labels"] == sum(n for row in found["classes"].values() for n in row.values()) == 40
-    assert found["accuracy"] == pytest.approx(model["score"]["original"])
-    assert found["mcc"] is not None
+    agreement = model["agreement"]
+    assert agreement["classes"].keys() == {"A", "b", "C c"}
+    assert agreement["labels"] == sum(n for row in agreement["classes"].values() for n in row.values()) == 40
+    assert agreement["accuracy"] == pytest.approx(model["score"]["original"])
+    assert agreement["mcc"] is not None
 
 
 @pytest.mark.slow
@@ -145,11 +143,11 @@ def test_words_of_the_model_are_mapped_to_values_of_the_column(
     assert mapped["agreement"]["classes"] == numbers["agreement"]["classes"]
     capsys.readouterr()
     code, _ = run(*flag, "--model", "py/labelled_models:words")
-    told = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert code == 3
-    assert "'big'" in told
-    assert "0, 1" in told
-    assert "--label-map WORD=LABEL" in told
+    assert "'big'" in message
+    assert "0, 1" in message
+    assert "--label-map WORD=LABEL" in message
 
 
 @pytest.mark.slow
@@ -166,10 +164,10 @@ def test_a_run_does_not_choose_names_where_the_data_has_labels(
     here: Path, model: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _ = run(*([] if model is None else ["--model", model]))
-    told = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert code == 2
-    assert "has 3 labels: A (14), b (13), C c (13)" in told
-    assert "--task classification" in told
+    assert "has 3 labels: A (14), b (13), C c (13)" in message
+    assert "--task classification" in message
     code, _ = run("--task", "function-name", "--model", "py/labelled_models:names")
     assert code == 0, "whoever names the task has chosen it"
 

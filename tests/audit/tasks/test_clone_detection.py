@@ -38,9 +38,9 @@ def asked(name: str, *transforms: str) -> list[tuple[Sample, Perturbed | NotAppl
 def test_either_unit_or_both_are_rewritten_and_stand_at_their_places() -> None:
     original = Query(task="clone-detection", language="python", source=FIRST, other=SECOND)
     for name in ("clone-detection", "clone-detection:second", "clone-detection:both"):
-        found = asked(name, "rename")
-        assert query_of(found[0][0], found[0][0].source, CLONE_DETECTION) == original
-        for _, _, query in found:
+        rows = asked(name, "rename")
+        assert query_of(rows[0][0], rows[0][0].source, CLONE_DETECTION) == original
+        for _, _, query in rows:
             assert query is not None
             assert (query.source != FIRST) == (name != "clone-detection:second")
             assert (query.other != SECOND) == (name != "clone-detection")
@@ -52,22 +52,22 @@ def test_either_unit_or_both_are_rewritten_and_stand_at_their_places() -> None:
 
 def test_a_pair_that_is_made_keeps_what_is_known_of_its_first_unit() -> None:
     fields = {"tests": "def check(candidate): ...", "context": FIRST, "file": "/a", "group": "g"}
-    one = replace(PAIR, other="", label="problem", **fields)  # type: ignore[arg-type]
+    unit = replace(PAIR, other="", label="problem", **fields)  # type: ignore[arg-type]
 
     class Programs:
         spec = "programs"
 
         def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-            yield one
+            yield unit
             for n in range(5):
-                yield replace(one, id=str(n), source=f"{SECOND}# {n}\n", label=f"problem {n}")
+                yield replace(unit, id=str(n), source=f"{SECOND}# {n}\n", label=f"problem {n}")
 
     pair = next(iter(PairedUnits(whole=Programs(), same=CLONE, apart=DIFFERENT).read(Counter())))
     made = CLONE_DETECTION.prepare(pair)
     assert isinstance(made, Sample)
     assert {name: getattr(made, name) for name in fields} == fields
     assert made.other
-    assert made.id != one.id
+    assert made.id != unit.id
     second = TASKS.get("clone-detection:second").prepare(pair)
     assert isinstance(second, Sample)
     assert (second.source, second.tests, second.context, second.file) == (pair.other, None, "", "")
@@ -77,7 +77,7 @@ def test_a_variant_of_both_needs_both() -> None:
     # Only the first unit has a statement that can move.
     first = replace(PAIR, sides="both", source="def f(x):\n    a = x + 1\n    b = x + 2\n    return a, b\n")
     made = case(first, SuitePlan(transforms=("reorder",), variants=1, seed=0)).outcomes
-    assert all(isinstance(one, NotApplied) for one in made)
+    assert all(isinstance(outcome, NotApplied) for outcome in made)
 
 
 def test_swapping_the_sides_is_asked_once_and_rewrites_nothing() -> None:
@@ -116,15 +116,15 @@ def test_answers_and_labels_are_read_as_one_of_two_words(given: object, word: st
 def test_a_reply_gives_one_word_or_none(reply: str, word: str | None) -> None:
     prompt = CLONE_DETECTION.prompt
     assert prompt is not None
-    found = prompt.read(reply)
-    assert isinstance(found, Predicted if word else Failed)
-    assert not isinstance(found, Predicted) or CLONE_DETECTION.normalise(found.answer) == word
+    prediction = prompt.read(reply)
+    assert isinstance(prediction, Predicted if word else Failed)
+    assert not isinstance(prediction, Predicted) or CLONE_DETECTION.normalise(prediction.answer) == word
 
 
 def test_an_example_is_a_pair_that_parses() -> None:
-    found = CLONE_DETECTION.prepare(PAIR)
-    assert isinstance(found, Sample)
-    assert found.label == CLONE
+    example = CLONE_DETECTION.prepare(PAIR)
+    assert isinstance(example, Sample)
+    assert example.label == CLONE
     assert CLONE_DETECTION.prepare(replace(PAIR, other="")) == "no second unit"
     assert CLONE_DETECTION.prepare(replace(PAIR, other="def f(")) == OTHER_NOT_PARSED
     assert CLONE_DETECTION.prepare(replace(PAIR, language="cobol")) == "no function of a programming language"

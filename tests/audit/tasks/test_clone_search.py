@@ -22,49 +22,49 @@ PROGRAM = "int main()\n{{\n  int total = {0};\n  int rest = total {1} {2};\n  re
 
 def example(problem: int, number: int) -> Sample:
     code = PROGRAM.format(number, "+-*/%"[problem], problem + 1)
-    found = CLONE_SEARCH.prepare(raw_sample(code, language="c", label=str(problem), path="a", line=number))
-    assert isinstance(found, Sample), found
-    return found
+    prepared = CLONE_SEARCH.prepare(raw_sample(code, language="c", label=str(problem), path="a", line=number))
+    assert isinstance(prepared, Sample), prepared
+    return prepared
 
 
 EXAMPLES = [example(problem, number) for problem in range(4) for number in range(1, 9)]
 
 
 def test_a_unit_has_right_and_wrong_candidates_and_is_none_of_them() -> None:
-    one = with_clones(EXAMPLES[3], EXAMPLES)
-    assert isinstance(one, Sample)
-    assert len(set(one.candidates)) == CANDIDATES
-    assert one.source not in one.candidates
-    assert isinstance(one.label, tuple)
-    assert len(one.label) == MOST_RIGHT
-    assert {"+ 1" in one.candidates[int(number) - 1] for number in one.label} == {True}
-    assert sum("+ 1" in each for each in one.candidates) == MOST_RIGHT
-    assert with_clones(EXAMPLES[3], EXAMPLES[::-1]) == one, "the order of the corpus decides nothing"
-    edited = one.source.replace("total", "sum")
-    assert shown_of(one, edited) == {"source": edited, "candidates": one.candidates}
+    question = with_clones(EXAMPLES[3], EXAMPLES)
+    assert isinstance(question, Sample)
+    assert len(set(question.candidates)) == CANDIDATES
+    assert question.source not in question.candidates
+    assert isinstance(question.label, tuple)
+    assert len(question.label) == MOST_RIGHT
+    assert {"+ 1" in question.candidates[int(number) - 1] for number in question.label} == {True}
+    assert sum("+ 1" in each for each in question.candidates) == MOST_RIGHT
+    assert with_clones(EXAMPLES[3], EXAMPLES[::-1]) == question, "the order of the corpus decides nothing"
+    edited = question.source.replace("total", "sum")
+    assert shown_of(question, edited) == {"source": edited, "candidates": question.candidates}
     assert with_clones(EXAMPLES[3], EXAMPLES[8:]) == NO_CLONE
     twin = replace(EXAMPLES[9], source=EXAMPLES[4].source)
-    found = with_clones(EXAMPLES[3], [*EXAMPLES, twin])
-    assert isinstance(found, Sample)
-    assert twin.source not in found.candidates, "a text with two labels is neither right nor wrong"
+    with_twin = with_clones(EXAMPLES[3], [*EXAMPLES, twin])
+    assert isinstance(with_twin, Sample)
+    assert twin.source not in with_twin.candidates, "a text with two labels is neither right nor wrong"
 
 
 def test_map_at_r_by_hand() -> None:
-    one = replace(EXAMPLES[0], label=("2", "5", "6"), candidates=tuple("abcdefgh"))
+    question = replace(EXAMPLES[0], label=("2", "5", "6"), candidates=tuple("abcdefgh"))
     scores = tuple((str(n), score) for n, score in enumerate((0.5, 1.0, 0.0, 0.0, 0.75, 0.25), start=1))
-    found = CLONE_SEARCH.graded(Predicted(answer=("2", "1", "5", "6"), scores=scores), "", one)
-    assert isinstance(found, Predicted)
-    assert (found.answer, found.margin) == (("1", "3", "4"), 0.25)
-    assert dict(found.scores) == {"right candidates": pytest.approx(2 / 3)}
+    said = CLONE_SEARCH.graded(Predicted(answer=("2", "1", "5", "6"), scores=scores), "", question)
+    assert isinstance(said, Predicted)
+    assert (said.answer, said.margin) == (("1", "3", "4"), 0.25)
+    assert dict(said.scores) == {"right candidates": pytest.approx(2 / 3)}
     # Of the first three candidates the first and the third are right: (1/1 + 2/3) / 3.
-    assert CLONE_SEARCH.score(found.answer, one) == pytest.approx((1 + 2 / 3) / 3)
-    none = CLONE_SEARCH.graded(Predicted(answer=("1",)), "", one)
+    assert CLONE_SEARCH.score(said.answer, question) == pytest.approx((1 + 2 / 3) / 3)
+    none = CLONE_SEARCH.graded(Predicted(answer=("1",)), "", question)
     assert isinstance(none, Predicted)
     assert none.answer == NOT_NAMED
-    assert CLONE_SEARCH.score(NOT_NAMED, one) == 0
-    assert CLONE_SEARCH.score(("1", "2", "3"), one) == 1
-    assert CLONE_SEARCH.likeness([(found.answer, one), (NOT_NAMED, one)]) == {"precision@1": 0.5}
-    assert isinstance(CLONE_SEARCH.graded(Predicted(answer=("9",)), "", one), Failed)
+    assert CLONE_SEARCH.score(NOT_NAMED, question) == 0
+    assert CLONE_SEARCH.score(("1", "2", "3"), question) == 1
+    assert CLONE_SEARCH.likeness([(said.answer, question), (NOT_NAMED, question)]) == {"precision@1": 0.5}
+    assert isinstance(CLONE_SEARCH.graded(Predicted(answer=("9",)), "", question), Failed)
 
 
 def test_embeddings_compare_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,18 +92,18 @@ def test_a_run_on_rows_of_poj(
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "my_clones.py").write_text(MODEL)
     rows = [
-        {"index": str(n), "code": one.source, "label": str(one.label)}
-        for n, one in enumerate(EXAMPLES)
+        {"index": str(n), "code": sample.source, "label": str(sample.label)}
+        for n, sample in enumerate(EXAMPLES)
     ]  # fmt: skip
     (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     words = ["run", "--task", "clone-search", "--corpus", "test.jsonl", "--limit", "6", "--movable", "0"]
     words += ["--transform", "rename", "--variants", "1", "--model", "py/my_clones:find", "--out", "out"]
     assert main(words) == 0, capsys.readouterr().err
-    (found,) = Summary.from_json((tmp_path / "out" / "summary.json").read_text()).models
-    assert found.score.original == 1.0
-    assert found.violations.total == 6
-    assert found.violations.count > 0, "a rename takes the word that the model looks for"
-    assert set(found.criteria) == {"same ranks", "first or not"}
+    (model,) = Summary.from_json((tmp_path / "out" / "summary.json").read_text()).models
+    assert model.score.original == 1.0
+    assert model.violations.total == 6
+    assert model.violations.count > 0, "a rename takes the word that the model looks for"
+    assert set(model.criteria) == {"same ranks", "first or not"}
     assert (
         main(["run", "--suite", "out/suite.parquet", "--model", "py/my_clones:find", "--out", "again"]) == 0
     )
@@ -114,6 +114,6 @@ def test_a_run_on_rows_of_poj(
 def test_a_fake_ranks_by_the_code() -> None:
     model = catalogue.load("fake/length", Settings(), {})
     query = Query(task="clone-search", language="c", source="int a;", candidates=("int b;", "int c;"))
-    (found,) = model.predict([query])
-    assert isinstance(found, Predicted)
-    assert CLONE_SEARCH.normalise(found.answer) is not None
+    (prediction,) = model.predict([query])
+    assert isinstance(prediction, Predicted)
+    assert CLONE_SEARCH.normalise(prediction.answer) is not None

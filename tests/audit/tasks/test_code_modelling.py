@@ -74,7 +74,7 @@ def test_a_report_tells_the_shift() -> None:
         perturbed(), Predicted(answer=2.0), Predicted(answer=2.5), sample(), task=CODE_MODELLING, noise=0.0
     )
     assert isinstance(verdict, Violated)
-    found = Audited(
+    audited = Audited(
         model="m",
         sample=sample(label=None),
         before=Predicted(answer=2.0),
@@ -83,6 +83,6 @@ def test_a_report_tells_the_shift() -> None:
         after_scores=(2.5,),
         not_applied=(),
     )
-    told = corpus_scores([observe(found, seed=0)], CODE_MODELLING)
-    assert (told.better, told.original, told.attack_worst_sample) == ("lower", 2.0, 2.5)
-    assert told.drop == pytest.approx(0.5)
+    scores = corpus_scores([observe(audited, seed=0)], CODE_MODELLING)
+    assert (scores.better, scores.original, scores.attack_worst_sample) == ("lower", 2.0, 2.5)
+    assert scores.drop == pytest.approx(0.5)

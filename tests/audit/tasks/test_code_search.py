@@ -34,23 +34,23 @@ def source(number: int, body: str = "total") -> str:
 
 def example(number: int) -> Sample:
     words = f"Adds the number {number} and multiplies."
-    found = CODE_SEARCH.prepare(
+    prepared = CODE_SEARCH.prepare(
         raw_sample(source(number), language="python", label=words, path="a.py", line=number)
     )
-    assert isinstance(found, Sample)
-    return found
+    assert isinstance(prepared, Sample)
+    return prepared
 
 
 EXAMPLES = [example(number) for number in range(30)]
 
 
 def test_a_sample_has_its_query_and_others_at_a_place_of_its_own() -> None:
-    one = with_candidates(EXAMPLES[3], EXAMPLES)
-    assert isinstance(one, Sample)
-    assert one.text == "Adds the number 3 and multiplies."
-    assert len(one.candidates) == len(set(one.candidates)) == CANDIDATES
-    assert one.source in one.candidates
-    assert with_candidates(EXAMPLES[3], EXAMPLES[::-1]) == one, "the order of the corpus decides nothing"
+    question = with_candidates(EXAMPLES[3], EXAMPLES)
+    assert isinstance(question, Sample)
+    assert question.text == "Adds the number 3 and multiplies."
+    assert len(question.candidates) == len(set(question.candidates)) == CANDIDATES
+    assert question.source in question.candidates
+    assert with_candidates(EXAMPLES[3], EXAMPLES[::-1]) == question, "the order of the corpus decides nothing"
     placed = [with_candidates(each, EXAMPLES) for each in EXAMPLES]
     assert len({each.candidates.index(each.source) for each in placed if isinstance(each, Sample)}) > 5
 
@@ -94,21 +94,21 @@ def test_answers_are_numbers_of_candidates(answer: object, ranking: Answer | Non
 )
 def test_replies_of_chat_models(reply: str, answer: Answer | None) -> None:
     assert isinstance(CODE_SEARCH.prompt, QuestionPrompt)
-    found = CODE_SEARCH.prompt.read(reply)
-    assert (found.answer if isinstance(found, Predicted) else None) == answer
+    prediction = CODE_SEARCH.prompt.read(reply)
+    assert (prediction.answer if isinstance(prediction, Predicted) else None) == answer
 
 
 def test_an_answer_is_the_rank_of_the_right_candidate() -> None:
-    one = with_candidates(EXAMPLES[3], EXAMPLES)
-    assert isinstance(one, Sample)
-    right = str(one.candidates.index(one.source) + 1)
+    question = with_candidates(EXAMPLES[3], EXAMPLES)
+    assert isinstance(question, Sample)
+    right = str(question.candidates.index(question.source) + 1)
     others = [str(n) for n in range(1, 21) if str(n) != right]
     scores = tuple(sorted({right: 0.5, others[0]: 0.9, others[1]: 0.25}.items()))
-    found = CODE_SEARCH.graded(Predicted(answer=(others[0], right), scores=scores), "", one)
-    assert isinstance(found, Predicted)
-    assert (found.answer, dict(found.scores), found.margin) == (2.0, {"right candidate": 0.5}, 0.25)
-    assert CODE_SEARCH.graded(Predicted(answer=(others[0],)), "", one) == Predicted(answer=0.0)
-    assert isinstance(CODE_SEARCH.graded(Predicted(answer=("21",)), "", one), Failed)
+    said = CODE_SEARCH.graded(Predicted(answer=(others[0], right), scores=scores), "", question)
+    assert isinstance(said, Predicted)
+    assert (said.answer, dict(said.scores), said.margin) == (2.0, {"right candidate": 0.5}, 0.25)
+    assert CODE_SEARCH.graded(Predicted(answer=(others[0],)), "", question) == Predicted(answer=0.0)
+    assert isinstance(CODE_SEARCH.graded(Predicted(answer=("21",)), "", question), Failed)
 
 
 def test_scores_by_hand() -> None:
@@ -174,26 +174,26 @@ def test_a_run_on_cosqa(model: str, here: Path, capsys: pytest.CaptureFixture[st
     words += ["--transform", "rename", "--variants", "1", "--model", model.format(python=sys.executable)]
     assert main([*words, "--out", "out"]) == 0
     assert "1 × code that does not answer its query" in capsys.readouterr().err
-    (found,) = Summary.from_json((here / "out" / "summary.json").read_text()).models
-    assert found.violations.total == 6
-    assert found.violations.count > 0, "a rename takes the word that the model looks for"
-    assert set(found.criteria) == {"same rank", "first or not"}
-    assert found.score.original is not None
+    (audited,) = Summary.from_json((here / "out" / "summary.json").read_text()).models
+    assert audited.violations.total == 6
+    assert audited.violations.count > 0, "a rename takes the word that the model looks for"
+    assert set(audited.criteria) == {"same rank", "first or not"}
+    assert audited.score.original is not None
     if model.startswith("py"):
-        assert found.max_deviation == 1.0, "how far the score of the right candidate moved"
+        assert audited.max_deviation == 1.0, "how far the score of the right candidate moved"
     shared = [main(["run", "--suite", "out/suite.parquet", "--model", "py/my_search:find", "--out", "again"])]
     assert shared == [0], "a suite carries queries and candidates"
 
 
 @pytest.mark.parametrize("name", ["rename", "rename-merging"])
 def test_every_candidate_is_rewritten_but_a_control_changes_only_the_right_one(name: str) -> None:
-    found = with_candidates(EXAMPLES[3], EXAMPLES)
-    assert isinstance(found, Sample)
+    question = with_candidates(EXAMPLES[3], EXAMPLES)
+    assert isinstance(question, Sample)
     fixed = "def add(a):\n    return a\n"  # nothing to rename
-    sample = replace(found, sides="all", candidates=(*found.candidates, fixed))
+    sample = replace(question, sides="all", candidates=(*question.candidates, fixed))
     right = sample.candidates.index(sample.source)
     made = case(sample, SuitePlan(transforms=(name,), variants=2, seed=0)).outcomes
-    edits = [one for one in made if isinstance(one, Perturbed)]
+    edits = [outcome for outcome in made if isinstance(outcome, Perturbed)]
     assert edits
     for edit in edits:
         shown = asked_of(sample, edit, CODE_SEARCH).candidates
@@ -210,9 +210,9 @@ def test_a_run_that_rewrites_all_candidates(here: Path) -> None:
     words = ["run", "--task", "code-search:all", "--corpus", "cosqa.json", "--limit", "6", "--movable", "0"]
     words += ["--transform", "rename", "--variants", "1"]
     assert main([*words, "--model", "py/my_search:find", "--out", "out"]) == 0
-    (found,) = Summary.from_json((here / "out" / "summary.json").read_text()).models
+    (audited,) = Summary.from_json((here / "out" / "summary.json").read_text()).models
     # Each name that counts for the score of the model is gone from all candidates, so all are alike again.
-    assert (found.violations.count, found.violations.total) == (0, 6)
+    assert (audited.violations.count, audited.violations.total) == (0, 6)
     with pytest.raises(UsageError, match="unknown side 'second'; known: all, first"):
         TASKS.get("code-search:second")
     assert main(["explain", "out", "--model", "py/my_search:find"]) == 0
@@ -244,17 +244,17 @@ def test_a_small_corpus_says_how_many_candidates_it_gives(
     labels = json.loads((here / "four" / "manifest.json").read_text())["corpus"]["labels"]
     assert labels["candidates"] == 4
     assert main(["explain", "four", "--model", "py/my_search:find", "--show", "1"]) == 0
-    told = capsys.readouterr().out
-    assert "of 4 for the right candidate" in told
-    assert "query   Adds the number" in told
-    assert "now first: candidate" in told
+    printed = capsys.readouterr().out
+    assert "of 4 for the right candidate" in printed
+    assert "query   Adds the number" in printed
+    assert "now first: candidate" in printed
 
 
 def test_a_query_is_no_summary_that_a_model_sees(here: Path) -> None:
-    (one, *_) = corpus("cosqa.json").read(Counter())
-    found = SUMMARISATION.prepare(one)
-    assert isinstance(found, Sample)
-    assert found.text == ""
+    (raw, *_) = corpus("cosqa.json").read(Counter())
+    prepared = SUMMARISATION.prepare(raw)
+    assert isinstance(prepared, Sample)
+    assert prepared.text == ""
 
 
 def embedded(asked: Asked) -> Act:
@@ -278,11 +278,11 @@ def test_an_endpoint_of_embeddings_ranks_by_the_cosine(monkeypatch: pytest.Monke
     with serving(embedded) as endpoint:
         settings = Settings(base_url=endpoint.url)
         model = catalogue.load("openai/tiny-e", settings, {"api": "embeddings"})
-        (found,) = model.predict([ENDPOINT_QUERY])
+        (prediction,) = model.predict([ENDPOINT_QUERY])
     assert model.task == "code-search"
-    assert isinstance(found, Predicted)
-    assert found.answer == ("2", "3", "1")
-    assert dict(found.scores)["2"] == pytest.approx(1.0)
+    assert isinstance(prediction, Predicted)
+    assert prediction.answer == ("2", "3", "1")
+    assert dict(prediction.scores)["2"] == pytest.approx(1.0)
     assert endpoint.asked[0].body == {
         "model": "tiny-e",
         "input": ["aab", "bbbbbbbb", "aab", "ab"],
@@ -305,8 +305,8 @@ def test_embeddings_that_are_none(data: object, monkeypatch: pytest.MonkeyPatch)
     with serving(lambda _: sends(200, json.dumps({"data": data}))) as endpoint:
         arguments = {"api": "embeddings", "retries": "0", "unreadable": "0", "failures": "0"}
         model = catalogue.load("openai/tiny-e", Settings(base_url=endpoint.url), arguments)
-        (found,) = model.predict([ENDPOINT_QUERY])
-    assert found == Failed(reason="endpoint: unreadable reply")
+        (prediction,) = model.predict([ENDPOINT_QUERY])
+    assert prediction == Failed(reason="endpoint: unreadable reply")
 
 
 def test_an_argument_about_written_texts_has_no_effect_on_embeddings() -> None:

@@ -54,9 +54,9 @@ def problem(folder: Path, row: Mapping[str, object]) -> Sample:
     path = folder / "rows.jsonl"
     path.write_text(json.dumps(row) + "\n", "utf-8")
     (sample,) = corpus(str(path), None, CorpusResources()).read(Counter())
-    found = GENERATION.prepare(sample)
-    assert isinstance(found, Sample), found
-    return found
+    prepared = GENERATION.prepare(sample)
+    assert isinstance(prepared, Sample), prepared
+    return prepared
 
 
 def failures(sample: Sample, *replies: str) -> list[str | None]:
@@ -67,24 +67,24 @@ def failures(sample: Sample, *replies: str) -> list[str | None]:
 
 
 def test_a_row_of_humaneval_x_is_compiled_and_graded(tmp_path: Path) -> None:
-    one = problem(tmp_path, X)
-    assert (one.language, one.asked) == ("cpp", WORDS + BEFORE + HEAD + FIRST)
+    example = problem(tmp_path, X)
+    assert (example.language, example.asked) == ("cpp", WORDS + BEFORE + HEAD + FIRST)
     whole = f"Here it is:\n```cpp\n#include <vector>\nstd::vector<int> kept;\n{HEAD}{FIRST}{REST}```"
-    assert failures(one, REST, whole, REST.replace("+=", "=")) == [None, None, "Assertion"]
+    assert failures(example, REST, whole, REST.replace("+=", "=")) == [None, None, "Assertion"]
     kept, broken = GENERATION.askable(
-        one,
-        [variant(one, old, new) for old, new in (("total", "sum"), ("i=0", "i=1"))],
+        example,
+        [variant(example, old, new) for old, new in (("total", "sum"), ("i=0", "i=1"))],
     )
     assert isinstance(kept, Perturbed)
     assert kept.evidence == "executed"
-    assert shown(one, kept.source).endswith(HEAD + FIRST.replace("total", "sum"))
+    assert shown(example, kept.source).endswith(HEAD + FIRST.replace("total", "sum"))
     assert isinstance(broken, NotApplied)
     assert broken.reason == FAILS_NOW
 
 
 @pytest.mark.weekly
 def test_the_last_brace_of_a_row_of_multipl_e_stands_in_its_tests(tmp_path: Path) -> None:
-    one = problem(tmp_path, MULTI)
-    assert one.source.endswith("return total;\n}\n")
+    example = problem(tmp_path, MULTI)
+    assert example.source.endswith("return total;\n}\n")
     rest = "    for (auto one : numbers) total += one * one;\n    return total;\n}\n"
-    assert failures(one, rest, "    return 0;\n}\n") == [None, "Assertion"]
+    assert failures(example, rest, "    return 0;\n}\n") == [None, "Assertion"]

@@ -84,6 +84,6 @@ def test_accuracy() -> None:
     ("name", "expected"), [("rename", "same"), ("rename-views", "other"), ("identity", "same")]
 )
 def test_controls_change_the_right_answer(name: str, expected: str) -> None:
-    (found,) = perturb_one(sample(), transform_for(name, "algebra"), variants=1, seed=0)
-    assert isinstance(found, Perturbed)
-    assert TASKS.get("derivative").expects(sample(), found) == expected
+    (variant,) = perturb_one(sample(), transform_for(name, "algebra"), variants=1, seed=0)
+    assert isinstance(variant, Perturbed)
+    assert TASKS.get("derivative").expects(sample(), variant) == expected

@@ -69,8 +69,8 @@ def test_the_evidence_of_an_edit_decides(
 ) -> None:
     made = edit(kind, evidence)
     first, then = Predicted(answer=before), Predicted(answer=after)
-    found = judge(made, first, then, made.sample, task=EQUIVALENCE, noise=0.0)
-    assert type(found) is verdict
+    decision = judge(made, first, then, made.sample, task=EQUIVALENCE, noise=0.0)
+    assert type(decision) is verdict
     right = {"preserving": SAME, "control": DIFFERENT if evidence == "executed" else None}[kind]
     assert made.sample.label == right
     assert EQUIVALENCE.score(after, made.sample) == (None if right is None else float(after == right))
@@ -93,9 +93,9 @@ def test_no_column_has_the_labels() -> None:
 def test_a_reply_gives_one_word_or_none(reply: str, word: str | None) -> None:
     prompt = EQUIVALENCE.prompt
     assert prompt is not None
-    found = prompt.read(reply)
-    assert isinstance(found, Predicted if word else Failed)
-    assert not isinstance(found, Predicted) or EQUIVALENCE.normalise(found.answer) == word
+    prediction = prompt.read(reply)
+    assert isinstance(prediction, Predicted if word else Failed)
+    assert not isinstance(prediction, Predicted) or EQUIVALENCE.normalise(prediction.answer) == word
 
 
 def test_every_wording_shows_both_programs() -> None:
@@ -103,10 +103,10 @@ def test_every_wording_shows_both_programs() -> None:
     for name in ("plain", *EQUIVALENCE.wordings):
         asked = EQUIVALENCE.asked(name)
         assert asked is not None
-        told = asked.messages(query)[-1].content
-        assert SOURCE.rstrip() in told
-        assert OTHER.rstrip() in told
-        assert "{" not in told
+        text = asked.messages(query)[-1].content
+        assert SOURCE.rstrip() in text
+        assert OTHER.rstrip() in text
+        assert "{" not in text
 
 
 @pytest.mark.parametrize(
@@ -150,10 +150,10 @@ def test_a_wrong_model_is_steady_and_its_numbers_are_plain_shares(
     monkeypatch.syspath_prepend(str(tmp_path))
     asked = "run --task equivalence --corpus code.py --model py/wrong_model:ask --transform rename --out r"
     assert main([*asked.split(), "--cache", "c"]) == 0
-    found = Summary.from_json((tmp_path / "r/summary.json").read_text())
-    (model,) = found.models
+    summary = Summary.from_json((tmp_path / "r/summary.json").read_text())
+    (model,) = summary.models
     assert (model.noise_floor.count, model.violations.count, model.violations.total) == (0, 4, 4)
-    screen = first_screen(found)
+    screen = first_screen(summary)
     assert screen.lead == (
         "rename: py/wrong_model:ask called a variant different on 4/4 (100 %, 51.0–100).",
         "py/wrong_model:ask called 2 of 4 units different from themselves.",
@@ -168,17 +168,18 @@ def test_the_excess_of_a_noisy_model_counts_changed_answers() -> None:
     said = {SAME: Predicted(answer=SAME), DIFFERENT: Predicted(answer=DIFFERENT)}
     first = said[DIFFERENT]
     answers = [(made, DIFFERENT), (again[0], DIFFERENT), (again[1], SAME)]
-    found = Audited(
+    audited = Audited(
         model="m",
         sample=made.sample,
         before=first,
         score=0.0,
         verdicts=tuple(
-            judge(one, first, said[word], made.sample, task=EQUIVALENCE, noise=0.0) for one, word in answers
+            judge(variant, first, said[word], made.sample, task=EQUIVALENCE, noise=0.0)
+            for variant, word in answers
         ),
         after_scores=(0.0, 0.0, 1.0),
         not_applied=(),
     )
-    seen = observe(found, seed=0, same=EQUIVALENCE.same, decided=True)
+    seen = observe(audited, seed=0, same=EQUIVALENCE.same, decided=True)
     row = row_of(seen, 0, seen.judged("preserving"), seen.repeats(), by_equality=False)
     assert (row.changed, row.violated, row.across, row.within) == (1, False, 1, 2)

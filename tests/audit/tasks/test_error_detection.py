@@ -18,9 +18,9 @@ def sample(source: str = JAVA, label: str | float | None = 1.0, language: str = 
     return Sample(id="s", language=language, source=source, label=label, origin=Origin(path="a", line=1))
 
 
-def perturbed(one: Sample, kind: Kind) -> Perturbed:
+def perturbed(original: Sample, kind: Kind) -> Perturbed:
     return Perturbed(
-        sample=one, transform="t", kind=kind, variant=0, source="other", moves=(), evidence="analysis"
+        sample=original, transform="t", kind=kind, variant=0, source="other", moves=(), evidence="analysis"
     )
 
 
@@ -34,20 +34,20 @@ def perturbed(one: Sample, kind: Kind) -> Perturbed:
 def test_an_example_has_its_label_as_a_word_and_keeps_its_name(
     given: str | float | None, label: str | None
 ) -> None:
-    for one in (sample(label=given), sample(PYTHON, given, "python")):
-        prepared = ERROR_DETECTION.prepare(one)
+    for raw in (sample(label=given), sample(PYTHON, given, "python")):
+        prepared = ERROR_DETECTION.prepare(raw)
         assert isinstance(prepared, Sample)
-        assert prepared == replace(one, label=label)
+        assert prepared == replace(raw, label=label)
 
 
 @pytest.mark.parametrize("name", ["clean", "bug", "correct", "no"])
 def test_the_name_of_a_function_is_no_label(name: str) -> None:
     """Corpora of source files give names as labels, and `clean` is a common one."""
-    for one in (
+    for raw in (
         sample(JAVA.replace("half", name), name),
         sample(PYTHON.replace("half", name), name, "python"),
     ):
-        prepared = ERROR_DETECTION.prepare(one)
+        prepared = ERROR_DETECTION.prepare(raw)
         assert isinstance(prepared, Sample)
         assert prepared.label is None
 
@@ -60,21 +60,22 @@ def test_what_is_no_example() -> None:
 
 def test_the_right_answer_changes_only_where_a_control_breaks_clean_code() -> None:
     buggy, clean, unknown = sample(label=BUGGY), sample(label=CLEAN), sample(label=None)
-    for one in (buggy, clean, unknown):
-        assert ERROR_DETECTION.expects(one, perturbed(one, "preserving")) == "same"
-        assert ERROR_DETECTION.expects(one, perturbed(one, "identity")) == "same"
-    told = {
-        one.label: ERROR_DETECTION.expects(one, perturbed(one, "control")) for one in (buggy, clean, unknown)
+    for unit in (buggy, clean, unknown):
+        assert ERROR_DETECTION.expects(unit, perturbed(unit, "preserving")) == "same"
+        assert ERROR_DETECTION.expects(unit, perturbed(unit, "identity")) == "same"
+    by_label = {
+        unit.label: ERROR_DETECTION.expects(unit, perturbed(unit, "control"))
+        for unit in (buggy, clean, unknown)
     }
-    assert told == {BUGGY: "same", CLEAN: "other", None: "unknown"}
+    assert by_label == {BUGGY: "same", CLEAN: "other", None: "unknown"}
 
 
 def test_controls_of_buggy_code_count_for_no_sensitivity() -> None:
     answer = Predicted(answer=BUGGY)
     for label, kind in ((BUGGY, Unjudged), (CLEAN, Held), (None, Unjudged)):
-        one = sample(label=label)
-        found = judge(perturbed(one, "control"), answer, answer, one, task=ERROR_DETECTION, noise=0.0)
-        assert isinstance(found, kind)
+        unit = sample(label=label)
+        verdict = judge(perturbed(unit, "control"), answer, answer, unit, task=ERROR_DETECTION, noise=0.0)
+        assert isinstance(verdict, kind)
 
 
 def test_the_score_is_the_f1_of_the_buggy_class() -> None:

@@ -79,16 +79,16 @@ def test_the_name_is_masked_where_it_is_a_whole_word(name: str) -> None:
         [name, "MASK", "MASK_1", " ", "(", "_", "1", "é", "ß", "²", "'", '"', ".", "\n"],
     )
     tail = r"(?![\w'\"])" if name in ("f", "rb") else r"(?!\w)"
-    found = 0
+    total = 0
     for _ in range(3000):
         text = "".join(random.choices(signs, k=random.randint(0, 9)))
         mask = next(
-            one for one in ("MASK", "MASK_1", "MASK_2") if not re.search(rf"(?<!\w){one}(?!\w)", text)
+            mask for mask in ("MASK", "MASK_1", "MASK_2") if not re.search(rf"(?<!\w){mask}(?!\w)", text)
         )
         wanted, count = re.subn(rf"(?<!\w){re.escape(name)}{tail}", mask, text)
         assert masked(text, name) == wanted
-        found += count
-    assert found > 100
+        total += count
+    assert total > 100
 
 
 def test_the_last_of_several_functions_is_the_asked_one() -> None:

@@ -47,9 +47,9 @@ def raw(source: str = SOURCE, tests: str | None = CHECK, label: str | None = "we
 
 
 def problem(source: str = SOURCE) -> Sample:
-    found = GENERATION.prepare(raw(source))
-    assert isinstance(found, Sample), found
-    return found
+    prepared = GENERATION.prepare(raw(source))
+    assert isinstance(prepared, Sample), prepared
+    return prepared
 
 
 def variant(
@@ -74,16 +74,16 @@ def test_it_is_a_task_of_the_registry() -> None:
 
 
 def test_a_problem_shows_its_beginning_and_keeps_its_tests() -> None:
-    one = problem()
-    assert one.asked + REST == one.source == SOURCE
-    assert one.label == f"{CHECK}\n\ncheck(weigh)\n"
-    assert one.id == raw().id
+    example = problem()
+    assert example.asked + REST == example.source == SOURCE
+    assert example.label == f"{CHECK}\n\ncheck(weigh)\n"
+    assert example.id == raw().id
 
 
 def test_the_share_that_is_shown_is_a_setting() -> None:
-    found = GENERATION.showing(0).prepare(raw())
-    assert isinstance(found, Sample)
-    assert found.asked.endswith('"""Weigh words."""\n')
+    example = GENERATION.showing(0).prepare(raw())
+    assert isinstance(example, Sample)
+    assert example.asked.endswith('"""Weigh words."""\n')
 
 
 @pytest.mark.thinned(4)
@@ -106,27 +106,27 @@ def test_what_is_no_problem(sample: Sample, reason: str) -> None:
 
 @pytest.mark.parametrize("label", [None, "no name", "weigh"])
 def test_tests_call_the_function_that_is_named_or_else_the_last(label: str | None) -> None:
-    found = GENERATION.prepare(raw(label=label))
-    assert isinstance(found, Sample)
-    assert str(found.label).endswith("check(weigh)\n")
+    example = GENERATION.prepare(raw(label=label))
+    assert isinstance(example, Sample)
+    assert str(example.label).endswith("check(weigh)\n")
 
 
 def test_tests_may_be_plain_statements() -> None:
-    found = GENERATION.prepare(raw(tests="assert weigh(['ab']) == 2"))
-    assert isinstance(found, Sample)
-    assert found.label == "assert weigh(['ab']) == 2\n"
+    example = GENERATION.prepare(raw(tests="assert weigh(['ab']) == 2"))
+    assert isinstance(example, Sample)
+    assert example.label == "assert weigh(['ab']) == 2\n"
 
 
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def graded(answer: object, asked: str | None = None) -> Predicted:
-    one = problem()
+    example = problem()
     given = GENERATION.normalise(answer)
     assert given is not None
-    found = GENERATION.graded(Predicted(answer=given), one.asked if asked is None else asked, one)
-    assert isinstance(found, Predicted)
-    return found
+    said = GENERATION.graded(Predicted(answer=given), example.asked if asked is None else asked, example)
+    assert isinstance(said, Predicted)
+    return said
 
 
 @pytest.mark.parametrize(
@@ -144,31 +144,33 @@ def graded(answer: object, asked: str | None = None) -> Predicted:
     ],
 )
 def test_an_answer_carries_what_its_tests_say(reply: str, failure: str | None) -> None:
-    found = graded(reply)
-    assert found.answer == (Attempt(text=reply, failure=failure),)
-    assert GENERATION.attempts(found.answer) == (failure is None,)
-    assert GENERATION.score(found.answer, problem()) == float(failure is None)
+    prediction = graded(reply)
+    assert prediction.answer == (Attempt(text=reply, failure=failure),)
+    assert GENERATION.attempts(prediction.answer) == (failure is None,)
+    assert GENERATION.score(prediction.answer, problem()) == float(failure is None)
 
 
 @pytest.mark.slow
 def test_an_answer_without_an_end_fails() -> None:
     """By its processor time, or by the clock where the machine is busy."""
-    (found,) = graded("    while True:\n        pass\n").answer  # type: ignore[misc, str-unpack]
-    assert found.failure.startswith("out of ")
+    (attempt,) = graded("    while True:\n        pass\n").answer  # type: ignore[misc, str-unpack]
+    assert attempt.failure.startswith("out of ")
 
 
 @pytest.mark.parametrize("answer", ["    yield 5\n", ("    return 5\n", "    return print\n")])
 def test_an_answer_whose_results_cannot_be_carried_has_no_grade(answer: Answer) -> None:
-    one = problem()
-    assert GENERATION.graded(Predicted(answer=answer), one.asked, one) == Failed(reason=NO_PLAIN_RESULT)
+    example = problem()
+    assert GENERATION.graded(Predicted(answer=answer), example.asked, example) == Failed(
+        reason=NO_PLAIN_RESULT
+    )
 
 
 def test_several_attempts_keep_their_order() -> None:
-    found = graded(["    return 4", REST, "    return 5", "x = ("])
-    assert GENERATION.attempts(found.answer) == (False, True, True, False)
-    assert GENERATION.score(found.answer, problem()) == 0.5
-    assert GENERATION.same(found, graded(REST))
-    assert not GENERATION.same(found, graded("    return 4"))
+    prediction = graded(["    return 4", REST, "    return 5", "x = ("])
+    assert GENERATION.attempts(prediction.answer) == (False, True, True, False)
+    assert GENERATION.score(prediction.answer, problem()) == 0.5
+    assert GENERATION.same(prediction, graded(REST))
+    assert not GENERATION.same(prediction, graded("    return 4"))
     assert GENERATION.same(graded(["    return 3", ""]), graded("    return 4"))
 
 
@@ -180,32 +182,32 @@ def test_what_is_no_text_is_no_answer(answer: object) -> None:
 def test_the_score_of_a_corpus_is_the_mean() -> None:
     right, wrong = graded(REST).answer, graded("").answer
     several = graded([REST, ""]).answer
-    one = problem()
-    assert GENERATION.corpus_score([(right, one), (wrong, one), (several, one)]) == 0.5
-    assert GENERATION.corpus_score([(right, replace(one, label=None))]) is None
+    example = problem()
+    assert GENERATION.corpus_score([(right, example), (wrong, example), (several, example)]) == 0.5
+    assert GENERATION.corpus_score([(right, replace(example, label=None))]) is None
 
 
 # ── variants ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def reasons(sample: Sample, *variants: Perturbed) -> list[str]:
-    found = GENERATION.askable(sample, variants)
-    return [one.reason if isinstance(one, NotApplied) else one.evidence for one in found]
+    outcomes = GENERATION.askable(sample, variants)
+    return [outcome.reason if isinstance(outcome, NotApplied) else outcome.evidence for outcome in outcomes]
 
 
 def test_a_variant_is_asked_about_if_it_shows_something_else_and_its_reference_passes() -> None:
-    one = problem()
+    example = problem()
     assert reasons(
-        one,
-        variant(one, "total", "sum_"),
-        variant(one, "total", "sum_", number=1),
-        variant(one, "total", "sum_", transform="u"),
-        variant(one, "word)", "word )"),
-        variant(one, "total = 0", "total = 1"),
-        variant(one, "weigh", "measure"),
-        variant(one, "def weigh(words", "def weigh(letters"),
-        variant(one, '    """Weigh words."""\n', ""),
-        variant(one, SOURCE.partition("\n")[2], "    with words:\n        return 5\n"),
+        example,
+        variant(example, "total", "sum_"),
+        variant(example, "total", "sum_", number=1),
+        variant(example, "total", "sum_", transform="u"),
+        variant(example, "word)", "word )"),
+        variant(example, "total = 0", "total = 1"),
+        variant(example, "weigh", "measure"),
+        variant(example, "def weigh(words", "def weigh(letters"),
+        variant(example, '    """Weigh words."""\n', ""),
+        variant(example, SOURCE.partition("\n")[2], "    with words:\n        return 5\n"),
     ) == [
         "executed",
         KNOWN_PROMPT,
@@ -220,25 +222,29 @@ def test_a_variant_is_asked_about_if_it_shows_something_else_and_its_reference_p
 
 
 def test_a_control_is_one_if_what_it_shows_has_no_right_rest_that_is_known() -> None:
-    one = problem()
-    same = variant(one, "total = 0", "total = 0 * 1", "control")
-    changed = variant(one, "total = 0", "total = 1", "control")
-    behind = variant(one, 'longest = ""', "longest = 1\n    word = 2", "control")
+    example = problem()
+    same = variant(example, "total = 0", "total = 0 * 1", "control")
+    changed = variant(example, "total = 0", "total = 1", "control")
+    behind = variant(example, 'longest = ""', "longest = 1\n    word = 2", "control")
     hidden = replace(behind, source=behind.source.replace("return total", "return -total"))
-    assert reasons(one, same, changed, hidden) == ["analysis", "executed", "analysis"]
-    assert [GENERATION.expects(one, each) for each in (same, changed, hidden)] == ["same", "other", "same"]
+    assert reasons(example, same, changed, hidden) == ["analysis", "executed", "analysis"]
+    assert [GENERATION.expects(example, each) for each in (same, changed, hidden)] == [
+        "same",
+        "other",
+        "same",
+    ]
 
 
 def test_what_is_expected_of_variants_that_nobody_settled() -> None:
     """As searches make them."""
-    one = problem()
-    idle = replace(variant(one, "", "", "identity"), source=one.source)
-    assert GENERATION.expects(one, idle) == "same"
-    assert GENERATION.expects(one, variant(one, "total", "sum_")) == "same"
-    assert GENERATION.expects(one, variant(one, "weigh", "measure")) == "other"
-    assert GENERATION.expects(one, variant(one, '    """Weigh words."""\n', "")) == "unknown"
-    assert GENERATION.expects(one, variant(one, "def weigh", "def weigh(")) == "unknown"
-    assert GENERATION.expects(replace(one, label=None), variant(one, "total", "sum_")) == "unknown"
+    example = problem()
+    idle = replace(variant(example, "", "", "identity"), source=example.source)
+    assert GENERATION.expects(example, idle) == "same"
+    assert GENERATION.expects(example, variant(example, "total", "sum_")) == "same"
+    assert GENERATION.expects(example, variant(example, "weigh", "measure")) == "other"
+    assert GENERATION.expects(example, variant(example, '    """Weigh words."""\n', "")) == "unknown"
+    assert GENERATION.expects(example, variant(example, "def weigh", "def weigh(")) == "unknown"
+    assert GENERATION.expects(replace(example, label=None), variant(example, "total", "sum_")) == "unknown"
 
 
 def test_two_problems_with_one_beginning_are_two(tmp_path: Path) -> None:
@@ -246,9 +252,9 @@ def test_two_problems_with_one_beginning_are_two(tmp_path: Path) -> None:
     other = GENERATION.prepare(raw(tests=CHECK.replace("5", "4")[:-1] + " or True\n"))
     assert isinstance(other, Sample)
     answer = Predicted(answer="    return 4\n")
-    found = [GENERATION.graded(answer, one.asked, one) for one in (problem(), other)]
-    told = [one.answer for one in found if isinstance(one, Predicted)]
-    assert [one.failure for (one,) in told] == ["AssertionError", None]  # type: ignore[misc, str-unpack]
+    predictions = [GENERATION.graded(answer, example.asked, example) for example in (problem(), other)]
+    answers = [prediction.answer for prediction in predictions if isinstance(prediction, Predicted)]
+    assert [attempt.failure for (attempt,) in answers] == ["AssertionError", None]  # type: ignore[misc, str-unpack]
 
 
 @pytest.mark.parametrize("answer", ["passes\n    return 5\n", ("fails: NameError\n    return totl\n",)])

@@ -48,10 +48,10 @@ def asked(folder: Path, row: dict[str, object]) -> Sample | str:
     ],
 )
 def test_the_call_of_a_table_is_asked(tmp_path: Path, row: dict[str, object], call: str, result: str) -> None:
-    found = asked(tmp_path, row)
-    assert isinstance(found, Sample), found
-    assert found.source.splitlines()[-1] == call
-    assert found.label == result
+    example = asked(tmp_path, row)
+    assert isinstance(example, Sample), example
+    assert example.source.splitlines()[-1] == call
+    assert example.label == result
 
 
 @pytest.mark.thinned(2)
@@ -68,19 +68,19 @@ def test_the_call_of_a_table_is_asked(tmp_path: Path, row: dict[str, object], ca
     ],
 )
 def test_no_other_call_is_asked_in_its_place(tmp_path: Path, row: dict[str, object], reason: str) -> None:
-    found = asked(tmp_path, row)
-    assert isinstance(found, str), found
-    assert reason in found
+    message = asked(tmp_path, row)
+    assert isinstance(message, str), message
+    assert reason in message
 
 
 def test_rows_of_one_function_are_a_question_for_each_call(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     rows = [{"code": F, "input": given, "output": result} for given, result in CALLS]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    (found,) = select(corpus(str(path)), Outputs().prepared, limit=None, seeds=[0])
-    assert sorted(sample.source.splitlines()[-1] for sample in found.samples) == ["f(1, 2)", "f(3, 4)"]
-    assert len({sample.id for sample in found.samples}) == 2
-    assert dict(found.skipped) == {"duplicate": 1}
+    (selection,) = select(corpus(str(path)), Outputs().prepared, limit=None, seeds=[0])
+    assert sorted(sample.source.splitlines()[-1] for sample in selection.samples) == ["f(1, 2)", "f(3, 4)"]
+    assert len({sample.id for sample in selection.samples}) == 2
+    assert dict(selection.skipped) == {"duplicate": 1}
     # A task that does not show the call asks about the function once.
     (named,) = select(corpus(str(path)), lambda sample: sample, limit=None, seeds=[0])
     assert len(named.samples) == 1

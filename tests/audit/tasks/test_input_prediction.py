@@ -33,16 +33,16 @@ def prepared(source: Inputs, folder: Path, **columns: str) -> Sample | str:
 
 
 def test_a_row_of_cruxeval_asks_for_its_arguments(inputs: Inputs, tmp_path: Path) -> None:
-    one = prepared(inputs, tmp_path)
-    assert isinstance(one, Sample)
-    assert (one.source, one.label) == (QUESTION, "'ab-ab-ab'")
+    example = prepared(inputs, tmp_path)
+    assert isinstance(example, Sample)
+    assert (example.source, example.label) == (QUESTION, "'ab-ab-ab'")
     assert prepared(inputs, tmp_path, output="'ab'") == "its table says another result than execution"
     assert prepared(inputs, tmp_path, input="1, 2", output="TypeError") == RAISES
 
 
 def test_what_is_no_example() -> None:
-    one = raw_sample(CODE, language="python", label="'a'", path="a", line=1)
-    assert INPUT_PREDICTION.prepare(one) == NO_QUESTION
+    raw = raw_sample(CODE, language="python", label="'a'", path="a", line=1)
+    assert INPUT_PREDICTION.prepare(raw) == NO_QUESTION
     with pytest.raises(UsageError, match="are found by execution"):
         labels("column", INPUT_PREDICTION)
     assert TASKS.get("input-prediction") is INPUT_PREDICTION
@@ -72,28 +72,28 @@ def test_arguments_are_literals(text: str, found: str | None) -> None:
 
 
 def test_every_right_input_counts(inputs: Inputs, tmp_path: Path) -> None:
-    one = prepared(inputs, tmp_path)
-    assert isinstance(one, Sample)
+    example = prepared(inputs, tmp_path)
+    assert isinstance(example, Sample)
     given = ("'ab', 3", "f('ab-ab', 2)", "f('ab-ab-ab', times=1)", "'ab', 2", "f(__import__('os'))")
-    found = INPUT_PREDICTION.graded(Predicted(answer=given), one.source, one)
-    assert isinstance(found, Predicted)
-    assert isinstance(found.answer, tuple)
-    failures = [each.failure if isinstance(each, Attempt) else "not graded" for each in found.answer]
+    prediction = INPUT_PREDICTION.graded(Predicted(answer=given), example.source, example)
+    assert isinstance(prediction, Predicted)
+    assert isinstance(prediction.answer, tuple)
+    failures = [each.failure if isinstance(each, Attempt) else "not graded" for each in prediction.answer]
     assert failures == [None, "AssertionError", None, "AssertionError", NO_ARGUMENTS]
 
 
 def test_variants_are_executed_with_the_known_arguments(inputs: Inputs, tmp_path: Path) -> None:
-    one = prepared(inputs, tmp_path)
-    assert isinstance(one, Sample)
+    example = prepared(inputs, tmp_path)
+    assert isinstance(example, Sample)
 
     given = (
-        variant(one, "f(", "g("),
-        variant(one, "* times", "* 2"),
-        variant(one, "== 'ab-ab-ab'", "== 'ab'"),
-        variant(one, "'-'", "'+'", "control"),
-        variant(one, "times=2", "times=4", "control"),
+        variant(example, "f(", "g("),
+        variant(example, "* times", "* 2"),
+        variant(example, "== 'ab-ab-ab'", "== 'ab'"),
+        variant(example, "'-'", "'+'", "control"),
+        variant(example, "times=2", "times=4", "control"),
     )
-    (case,) = inputs.relabelled(iter([Case(sample=one, outcomes=given)]))
+    (case,) = inputs.relabelled(iter([Case(sample=example, outcomes=given)]))
     kept, broken, other, changed, unchanged = case.outcomes
     assert isinstance(kept, Perturbed)
     assert kept.evidence == "executed"
@@ -103,7 +103,7 @@ def test_variants_are_executed_with_the_known_arguments(inputs: Inputs, tmp_path
     ]
     assert isinstance(changed, Perturbed)
     assert isinstance(unchanged, Perturbed)
-    assert [INPUT_PREDICTION.expects(one, each) for each in (kept, changed, unchanged)] == [
+    assert [INPUT_PREDICTION.expects(example, each) for each in (kept, changed, unchanged)] == [
         "same",
         "other",
         "unknown",

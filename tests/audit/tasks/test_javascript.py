@@ -56,15 +56,15 @@ def read(row: Mapping[str, object], folder: Path) -> Sample:
 
 
 def problem(folder: Path) -> Sample:
-    found = GENERATION.prepare(read(ROW, folder))
-    assert isinstance(found, Sample), found
-    return found
+    prepared = GENERATION.prepare(read(ROW, folder))
+    assert isinstance(prepared, Sample), prepared
+    return prepared
 
 
 @runs
 def test_a_row_of_humaneval_x_shows_half_of_its_statements(tmp_path: Path) -> None:
-    one = problem(tmp_path)
-    assert (one.language, one.label, one.asked) == ("javascript", TESTS, HEAD + FIRST)
+    example = problem(tmp_path)
+    assert (example.language, example.label, example.asked) == ("javascript", TESTS, HEAD + FIRST)
     row = {**ROW, "test": TESTS.replace("5", "6")}
     assert GENERATION.prepare(read(row, tmp_path)) == FAILS_ITSELF
 
@@ -82,9 +82,9 @@ MULTI = {
 
 @runs
 def test_a_row_of_multipl_e_needs_a_solution(tmp_path: Path) -> None:
-    one = GENERATION.prepare(read({**MULTI, "canonical_solution": f"{FIRST}{REST}}}\n"}, tmp_path))
-    assert isinstance(one, Sample), one
-    assert (one.language, one.label) == ("javascript", f"{MULTI['tests']}\n")
+    example = GENERATION.prepare(read({**MULTI, "canonical_solution": f"{FIRST}{REST}}}\n"}, tmp_path))
+    assert isinstance(example, Sample), example
+    assert (example.language, example.label) == ("javascript", f"{MULTI['tests']}\n")
     with pytest.raises(CorpusError, match="rows of MultiPL-E have no solutions"):
         read(MULTI, tmp_path)
 
@@ -140,44 +140,44 @@ def test_without_node_problems_are_left_out(tmp_path: Path, monkeypatch: pytest.
 
 @runs
 def test_attempts_are_graded_by_the_tests(tmp_path: Path) -> None:
-    one = problem(tmp_path)
+    example = problem(tmp_path)
     replies = (REST + "}", REST.replace("total;", "0;") + "}", "  return count.a.b;\n}", REST)
-    graded = GENERATION.graded(Predicted(answer=replies), one.asked, one)
+    graded = GENERATION.graded(Predicted(answer=replies), example.asked, example)
     assert isinstance(graded, Predicted)
     assert isinstance(graded.answer, tuple)
-    failures = [one.failure for one in graded.answer if isinstance(one, Attempt)]
+    failures = [attempt.failure for attempt in graded.answer if isinstance(attempt, Attempt)]
     assert failures == [None, "AssertionError", "TypeError", "SyntaxError"]
 
 
 @pytest.mark.slow
 @runs
 def test_other_words_of_the_request_are_asked_about(tmp_path: Path) -> None:
-    one = problem(tmp_path)
-    variants = tuple(perturb_one(one, transform_for("prose-case", "javascript"), variants=2, seed=0))
-    assert GENERATION.askable(one, variants) == variants
+    example = problem(tmp_path)
+    variants = tuple(perturb_one(example, transform_for("prose-case", "javascript"), variants=2, seed=0))
+    assert GENERATION.askable(example, variants) == variants
     for each in variants:
         assert isinstance(each, Perturbed)
-        assert shown(one, each.source) != one.asked
-        assert shown(one, each.source).partition("*/")[2] == one.asked.partition("*/")[2]
-        assert GENERATION.expects(one, each) == "same"
+        assert shown(example, each.source) != example.asked
+        assert shown(example, each.source).partition("*/")[2] == example.asked.partition("*/")[2]
+        assert GENERATION.expects(example, each) == "same"
 
 
 @runs
 def test_variants_must_pass_and_keep_the_comment(tmp_path: Path) -> None:
-    one = problem(tmp_path)
+    example = problem(tmp_path)
     given = [
-        variant(one, "total", "sum"),
-        variant(one, "count = numbers.length", "count = 1"),
-        variant(one, HEAD.split("const")[0], ""),
-        variant(one, "total = 0", "total = 1", "control"),
+        variant(example, "total", "sum"),
+        variant(example, "count = numbers.length", "count = 1"),
+        variant(example, HEAD.split("const")[0], ""),
+        variant(example, "total = 0", "total = 1", "control"),
     ]
-    kept, broken, bare, control = GENERATION.askable(one, given)
+    kept, broken, bare, control = GENERATION.askable(example, given)
     assert isinstance(kept, Perturbed)
     assert kept.evidence == "executed"
-    assert shown(one, kept.source) == HEAD + FIRST.replace("total", "sum")
+    assert shown(example, kept.source) == HEAD + FIRST.replace("total", "sum")
     assert isinstance(broken, NotApplied)
     assert broken.reason == FAILS_NOW
     assert isinstance(bare, NotApplied)
     assert bare.reason == NO_TEXT
     assert isinstance(control, Perturbed)
-    assert GENERATION.expects(one, control) == "other"
+    assert GENERATION.expects(example, control) == "other"

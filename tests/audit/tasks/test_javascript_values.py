@@ -44,9 +44,9 @@ def prepared(source: Outputs, folder: Path, **columns: str) -> Sample | str:
 @pytest.mark.slow
 @runs
 def test_the_call_of_a_table_is_asked(outputs: Outputs, tmp_path: Path) -> None:
-    one = prepared(outputs, tmp_path)
-    assert isinstance(one, Sample), one
-    assert (one.source, one.label) == (f'{CODE.rstrip()}\n\n\nf("ab", 2)', VALUE)
+    example = prepared(outputs, tmp_path)
+    assert isinstance(example, Sample), example
+    assert (example.source, example.label) == (f'{CODE.rstrip()}\n\n\nf("ab", 2)', VALUE)
     assert prepared(outputs, tmp_path, output="{all: ['ab'], times: 2}") == OTHER_RESULT
     raised = prepared(outputs, tmp_path, input="'a', -1", output="RangeError")
     assert isinstance(raised, Sample)
@@ -60,22 +60,22 @@ def test_calls_of_tests_are_asked_unless_the_text_shows_them(outputs: Outputs, t
     path = tmp_path / "tested.jsonl"
     path.write_text(json.dumps(TESTED) + "\n", "utf-8")
     (raw,) = corpus(str(path), None, CorpusResources()).read(Counter())
-    one = outputs.prepared(raw)
-    assert isinstance(one, Sample), one
-    assert (one.source.splitlines()[-1], one.label) == ("squares([-0, 2])", "[0, 4]")
+    example = outputs.prepared(raw)
+    assert isinstance(example, Sample), example
+    assert (example.source.splitlines()[-1], example.label) == ("squares([-0, 2])", "[0, 4]")
 
 
 @pytest.mark.slow
 @runs
 def test_each_variant_is_executed(outputs: Outputs, tmp_path: Path) -> None:
-    one = prepared(outputs, tmp_path)
-    assert isinstance(one, Sample)
+    example = prepared(outputs, tmp_path)
+    assert isinstance(example, Sample)
     given = (
-        variant(one, "parts", "pieces"),
-        variant(one, "fill(word)", "fill(other)"),
-        variant(one, "Array(times)", "Array(times + 1)", "control"),
+        variant(example, "parts", "pieces"),
+        variant(example, "fill(word)", "fill(other)"),
+        variant(example, "Array(times)", "Array(times + 1)", "control"),
     )
-    (case,) = outputs.relabelled(iter([Case(sample=one, outcomes=given)]))
+    (case,) = outputs.relabelled(iter([Case(sample=example, outcomes=given)]))
     kept, broken, control = case.outcomes
     assert isinstance(kept, Perturbed)
     assert kept.evidence == "executed"
@@ -83,7 +83,7 @@ def test_each_variant_is_executed(outputs: Outputs, tmp_path: Path) -> None:
     assert broken.reason == DIFFERS
     assert isinstance(control, Perturbed)
     assert control.sample.label == '{all: ["ab", "ab", "ab"], times: 2}'
-    assert OUTPUT_PREDICTION.expects(one, control) == "other"
+    assert OUTPUT_PREDICTION.expects(example, control) == "other"
 
 
 @pytest.mark.parametrize(
@@ -124,17 +124,17 @@ def test_answers_are_literal_arguments(text: str, found: str | None) -> None:
 
 @runs
 def test_arguments_that_give_the_value_are_right(inputs: Inputs, tmp_path: Path) -> None:
-    one = prepared(inputs, tmp_path)
-    assert isinstance(one, Sample), one
-    assert (one.source, one.label) == (QUESTION, VALUE)
+    example = prepared(inputs, tmp_path)
+    assert isinstance(example, Sample), example
+    assert (example.source, example.label) == (QUESTION, VALUE)
     answers = ("f('ab', 2)", "'ab', 3", "f(x)")
-    graded = INPUT_PREDICTION.graded(Predicted(answer=answers), one.source, one)
+    graded = INPUT_PREDICTION.graded(Predicted(answer=answers), example.source, example)
     assert isinstance(graded, Predicted)
     assert isinstance(graded.answer, tuple)
     failures = [each.failure for each in graded.answer if isinstance(each, Attempt)]
     assert failures == [None, "AssertionError", NO_ARGUMENTS]
-    given = (variant(one, "parts", "pieces"), variant(one, "fill(word)", "fill(1)"))
-    (case,) = inputs.relabelled(iter([Case(sample=one, outcomes=given)]))
+    given = (variant(example, "parts", "pieces"), variant(example, "fill(word)", "fill(1)"))
+    (case,) = inputs.relabelled(iter([Case(sample=example, outcomes=given)]))
     kept, broken = case.outcomes
     assert isinstance(kept, Perturbed)
     assert kept.evidence == "executed"

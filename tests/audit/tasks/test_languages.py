@@ -104,7 +104,7 @@ def unit(language: str, n: int, sign: str = "+") -> str:
 @pytest.mark.thinned(10)
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(one, marks=pytest.mark.slow if one in COMPILED else ()) for one in TASKS.built_in],
+    [pytest.param(name, marks=pytest.mark.slow if name in COMPILED else ()) for name in TASKS.built_in],
 )
 def test_each_cell_of_a_task_is_asked_about_or_refused(name: str, tmp_path: Path) -> None:
     task = TASKS.get(name)
@@ -116,7 +116,7 @@ def test_each_cell_of_a_task_is_asked_about_or_refused(name: str, tmp_path: Path
             continue
         rows = Rows(task, language)
         if reason := task.refuses(language):
-            assert [task.prepare(one) for one in rows.read(Counter())][:2] == [reason, reason]
+            assert [task.prepare(row) for row in rows.read(Counter())][:2] == [reason, reason]
             refused += 1
             continue
         read, prepare = source.examples(rows, task)
@@ -127,9 +127,9 @@ def test_each_cell_of_a_task_is_asked_about_or_refused(name: str, tmp_path: Path
         for shown in (shown_of(sample, sample.source), shown_of(sample, edit.source, edit)):
             known = ("sums", "other") if name == "classification" else ()
             query = Query(task=name, language=language, labels=known, **shown)
-            (found,) = model.predict([query])
-            assert isinstance(found, Predicted), (language, found)
-            answer = 1.0 if isinstance(task.answers, TextLikelihood) else found.answer  # no fake has one
+            (prediction,) = model.predict([query])
+            assert isinstance(prediction, Predicted), (language, prediction)
+            answer = 1.0 if isinstance(task.answers, TextLikelihood) else prediction.answer  # no fake has one
             assert task.normalise(answer) is not None, (language, answer)
     assert refused < len(LANGUAGES.built_in)
 

@@ -19,9 +19,9 @@ SOURCE = "def f(a, b):\n    low = a - b\n    high = a + b\n    # both\n    retur
 
 
 def example(source: str = SOURCE) -> Sample:
-    found = NEXT_LINE.prepare(raw_sample(source, language="python", label="f", path="a.py", line=1))
-    assert isinstance(found, Sample), found
-    return found
+    prepared = NEXT_LINE.prepare(raw_sample(source, language="python", label="f", path="a.py", line=1))
+    assert isinstance(prepared, Sample), prepared
+    return prepared
 
 
 def test_it_is_a_task_of_the_registry() -> None:
@@ -73,8 +73,8 @@ def test_the_first_line_that_says_something_is_the_answer(answer: object, line: 
 
 
 def test_an_empty_text_is_told_to_be_no_line() -> None:
-    told = malformed_message(malformed(""), NEXT_LINE)
-    assert told == "the answer '' is malformed; next-line takes a text, and an empty text is no line"
+    message = malformed_message(malformed(""), NEXT_LINE)
+    assert message == "the answer '' is malformed; next-line takes a text, and an empty text is no line"
 
 
 def test_scores() -> None:
@@ -91,22 +91,22 @@ def test_scores() -> None:
 
 
 def test_variants_change_what_is_shown_and_not_the_line_behind_it() -> None:
-    one = example()
+    original = example()
     given = [
-        variant(one, "def f(a, b):\n", "def f(a, b):\n    x = 0\n"),
-        variant(one, "low", "lowest"),
-        variant(one, "a - b", "a-b"),
-        variant(one, "(a, b)", "(a, c)"),
-        variant(one, "a", "c"),
-        variant(one, "return [low,   high]", "return [high]"),
-        variant(one, SOURCE.partition("\n")[2], "    with a:\n        pass\n"),
-        variant(one, "a - b", "b - a", "control"),
-        replace(variant(one, "", "", "identity"), source=SOURCE),
+        variant(original, "def f(a, b):\n", "def f(a, b):\n    x = 0\n"),
+        variant(original, "low", "lowest"),
+        variant(original, "a - b", "a-b"),
+        variant(original, "(a, b)", "(a, c)"),
+        variant(original, "a", "c"),
+        variant(original, "return [low,   high]", "return [high]"),
+        variant(original, SOURCE.partition("\n")[2], "    with a:\n        pass\n"),
+        variant(original, "a - b", "b - a", "control"),
+        replace(variant(original, "", "", "identity"), source=SOURCE),
     ]
-    found = NEXT_LINE.askable(one, given)
-    assert [each.reason if isinstance(each, NotApplied) else "" for each in found] == [
+    outcomes = NEXT_LINE.askable(original, given)
+    assert [each.reason if isinstance(each, NotApplied) else "" for each in outcomes] == [
         *("", "", "", "", OTHER_LINE, SAME_PROMPT, NO_CUT, "", "")
     ]
-    assert [NEXT_LINE.expects(one, each) for each in given] == [
+    assert [NEXT_LINE.expects(original, each) for each in given] == [
         *("same", "same", "same", "same", "other", "same", "unknown", "unknown", "same")
     ]

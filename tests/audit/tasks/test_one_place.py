@@ -38,7 +38,7 @@ def literals(path: Path) -> Iterator[tuple[int, str]]:
 
 @pytest.mark.slow
 def test_no_code_but_the_tasks_own_contains_a_task_s_name() -> None:
-    found = [
+    places = [
         f"{path.relative_to(ROOT)}:{line}: {text!r}"
         for path in sources()
         for line, text in literals(path)
@@ -48,7 +48,7 @@ def test_no_code_but_the_tasks_own_contains_a_task_s_name() -> None:
             for folder, words in OTHERS.items()
         )
     ]
-    assert found == []
+    assert places == []
 
 
 def test_the_search_for_names_finds_one(tmp_path: Path) -> None:

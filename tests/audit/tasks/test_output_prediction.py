@@ -103,9 +103,9 @@ def test_what_is_no_example_says_why() -> None:
     ],
 )
 def test_answers_that_are_the_same(one: str, other: str) -> None:
-    found = [OUTPUT_PREDICTION.normalise(text) for text in (one, other)]
-    assert found[0] is not None
-    assert OUTPUT_PREDICTION.same(Predicted(answer=found[0]), Predicted(answer=found[1] or ""))
+    answers = [OUTPUT_PREDICTION.normalise(text) for text in (one, other)]
+    assert answers[0] is not None
+    assert OUTPUT_PREDICTION.same(Predicted(answer=answers[0]), Predicted(answer=answers[1] or ""))
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_answers_that_are_the_same(one: str, other: str) -> None:
     ],
 )
 def test_answers_that_differ(one: str, other: str) -> None:
-    found = [OUTPUT_PREDICTION.normalise(text) for text in (one, other)]
-    assert None not in found
-    assert found[0] != found[1]
+    answers = [OUTPUT_PREDICTION.normalise(text) for text in (one, other)]
+    assert None not in answers
+    assert answers[0] != answers[1]
 
 
 @pytest.mark.parametrize("answer", [None, "", " \n", 1, 1.5, True, ["a"], ("a",), {"a": 1}])

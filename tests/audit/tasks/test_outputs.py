@@ -33,9 +33,9 @@ CLIMB = "def climb(a: int, b: int):\n    low = a - b\n    high = a + b\n    retu
 
 @pytest.fixture(scope="module")
 def outputs() -> Iterator[Outputs]:
-    one = Outputs()
-    yield one
-    del one
+    source = Outputs()
+    yield source
+    del source
 
 
 def sample(source: str, tests: str | None = None) -> Sample:
@@ -45,23 +45,23 @@ def sample(source: str, tests: str | None = None) -> Sample:
 
 
 def example(outputs: Outputs, source: str, tests: str | None = None) -> Sample:
-    found = outputs.prepared(sample(source, tests))
-    assert isinstance(found, Sample), found
-    return found
+    prepared = outputs.prepared(sample(source, tests))
+    assert isinstance(prepared, Sample), prepared
+    return prepared
 
 
 def test_a_function_becomes_an_example_by_a_call_and_its_result(outputs: Outputs) -> None:
-    one = example(outputs, CLIMB)
+    question = example(outputs, CLIMB)
     before = sample(CLIMB)
-    parts = parted(one.source)
+    parts = parted(question.source)
     assert parts is not None
     assert parts[0] == CLIMB
     space: dict[str, object] = {}
     exec(CLIMB, space)
-    assert one.label == repr(eval(parts[1], space))
-    assert replace(one, source=CLIMB, label=None, context="x = 1") == before
-    assert one.context == ""
-    assert example(outputs, CLIMB) == one
+    assert question.label == repr(eval(parts[1], space))
+    assert replace(question, source=CLIMB, label=None, context="x = 1") == before
+    assert question.context == ""
+    assert example(outputs, CLIMB) == question
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_a_function_becomes_an_example_by_a_call_and_its_result(outputs: Outputs
 def test_a_call_that_is_given_is_executed_as_it_is(
     outputs: Outputs, source: str, call: str, label: str
 ) -> None:
-    one = example(outputs, f"{source}\n{call}")
-    assert one.source == f"{source}\n\n\n{call}"
-    assert one.label == label
+    question = example(outputs, f"{source}\n{call}")
+    assert question.source == f"{source}\n\n\n{call}"
+    assert question.label == label
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_a_function_without_an_end(outputs: Outputs) -> None:
 
 def test_what_returns_goes_before_what_raises(outputs: Outputs) -> None:
     tests = "def check(candidate):\n" + "".join(f"    candidate({number})\n" for number in (0, 0.0, False, 4))
-    one = example(outputs, "def f(a):\n    return 8 // a", tests)
-    assert one.source.endswith("f(4)")
-    assert one.label == "2"
+    question = example(outputs, "def f(a):\n    return 8 // a", tests)
+    assert question.source.endswith("f(4)")
+    assert question.label == "2"
 
 
 # ── variants ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -121,28 +121,28 @@ def executed(outputs: Outputs, *outcomes: Perturbed | NotApplied) -> Sequence[ob
 
 
 def test_each_variant_is_executed_on_the_call(outputs: Outputs) -> None:
-    one = example(outputs, CLIMB + "\nclimb(5, 2)")
-    idle = variant(one, "climb", "climb", "identity")
-    refused = NotApplied(sample=one, transform="t", kind="preserving", variant=0, reason="no")
+    question = example(outputs, CLIMB + "\nclimb(5, 2)")
+    idle = variant(question, "climb", "climb", "identity")
+    refused = NotApplied(sample=question, transform="t", kind="preserving", variant=0, reason="no")
     kept, broken, changed, same, again, untouched = executed(
         outputs,
-        variant(one, "low", "lowest"),
-        variant(one, "a - b", "b - a"),
-        variant(one, "a - b", "b - a", "control"),
-        variant(one, "a * b", "b * a", "control"),
+        variant(question, "low", "lowest"),
+        variant(question, "a - b", "b - a"),
+        variant(question, "a - b", "b - a", "control"),
+        variant(question, "a * b", "b * a", "control"),
         idle,
         refused,
     )
     assert isinstance(kept, Perturbed)
-    assert (kept.evidence, kept.sample) == ("executed", one)
+    assert (kept.evidence, kept.sample) == ("executed", question)
     assert isinstance(broken, NotApplied)
     assert broken.reason == DIFFERS
     assert isinstance(changed, Perturbed)
     assert (changed.evidence, changed.sample.label) == ("executed", "[-3, 7, 10]")
-    assert OUTPUT_PREDICTION.expects(one, changed) == "other"
+    assert OUTPUT_PREDICTION.expects(question, changed) == "other"
     assert isinstance(same, Perturbed)
-    assert (same.evidence, same.sample.label) == ("analysis", one.label)
-    assert OUTPUT_PREDICTION.expects(one, same) == "same"
+    assert (same.evidence, same.sample.label) == ("analysis", question.label)
+    assert OUTPUT_PREDICTION.expects(question, same) == "same"
     assert (again, untouched) == (idle, refused)
 
 
@@ -160,16 +160,16 @@ def test_each_variant_is_executed_on_the_call(outputs: Outputs) -> None:
 )
 @pytest.mark.thinned(4)
 def test_what_a_control_gives(outputs: Outputs, body: str, label: str | None, expected: str) -> None:
-    one = example(outputs, "def f(a):\n    return a\n\n\nf(3)")
-    (found,) = executed(outputs, variant(one, "return a", body, "control"))
-    assert isinstance(found, Perturbed)
-    assert found.sample.label == label
-    assert OUTPUT_PREDICTION.expects(one, found) == expected
+    question = example(outputs, "def f(a):\n    return a\n\n\nf(3)")
+    (outcome,) = executed(outputs, variant(question, "return a", body, "control"))
+    assert isinstance(outcome, Perturbed)
+    assert outcome.sample.label == label
+    assert OUTPUT_PREDICTION.expects(question, outcome) == expected
 
 
 def test_a_variant_without_a_result_stays_as_it_was(outputs: Outputs) -> None:
-    one = example(outputs, "def f(a):\n    return a\n\n\nf(3)")
-    lost = variant(one, "return a", "while True: pass")
+    question = example(outputs, "def f(a):\n    return a\n\n\nf(3)")
+    lost = variant(question, "return a", "while True: pass")
     assert executed(outputs, lost) == (lost,)
 
 
@@ -191,8 +191,8 @@ def test_nothing_is_executed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert example(Outputs(cache=tmp_path), CLIMB) == first
     assert asked == []
     control = variant(first, "a - b", "b - a", "control")
-    found = [executed(Outputs(cache=tmp_path), control) for _ in range(2)]
-    assert found[0] == found[1]
+    outcomes = [executed(Outputs(cache=tmp_path), control) for _ in range(2)]
+    assert outcomes[0] == outcomes[1]
     assert asked == [control.source] * 2, "a control runs in two processes, once in all"
 
 
@@ -215,19 +215,19 @@ def test_a_folder_that_cannot_be_used_costs_time_only(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_long_work_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("codeaudit.audit.tasks.output_prediction.NOTE_SECONDS", 0.0)
-    told: list[str] = []
-    one = Outputs(note=told.append)
+    notes: list[str] = []
+    source = Outputs(note=notes.append)
     for _ in range(2):
-        one.prepared(sample("def f(self): pass"))
-    assert told == ["looked for calls of 2 functions, found 0; 2 × method"]
-    made = example(one, "def f(a):\n    return a\n\n\nf(3)")
-    assert told[-1] == "looked for calls of 3 functions, found 1; 2 × method"
+        source.prepared(sample("def f(self): pass"))
+    assert notes == ["looked for calls of 2 functions, found 0; 2 × method"]
+    made = example(source, "def f(a):\n    return a\n\n\nf(3)")
+    assert notes[-1] == "looked for calls of 3 functions, found 1; 2 × method"
     list(
-        one.relabelled(
+        source.relabelled(
             iter([Case(sample=made, outcomes=(variant(made, "return a", "return 4", "control"),))])
         )
     )
-    assert told[-1].startswith("executed 1 variants: 0 give what their original gives, 0 do not")
+    assert notes[-1].startswith("executed 1 variants: 0 give what their original gives, 0 do not")
 
 
 @pytest.mark.slow

@@ -44,8 +44,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(task: str, *words: str) -> dict[str, object]:
     fixed = ["--corpus", "src", "--workers", "1", "--cache", "cache", "--format", "json", "--out", "out"]
     assert main(["run", "--task", task, *fixed, *words]) == 0
-    found: dict[str, object] = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))
-    return found
+    summary: dict[str, object] = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))
+    return summary
 
 
 def test_a_task_of_the_working_directory_is_audited_from_end_to_end(

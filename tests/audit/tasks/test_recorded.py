@@ -29,11 +29,11 @@ def read(task: Task) -> Task:
 @pytest.mark.parametrize("name", sorted(TASKS.built_in))
 def test_the_facts_of_a_task_are_those_that_were_recorded(name: str) -> None:
     task = TASKS.get(name)
-    found = read(task)
-    assert isinstance(found, RecordedTask)
-    assert (found.score_name, found.better, found.reacts) == (task.score_name, task.better, task.reacts)
-    assert isinstance(found.answers, OneWordOf) == isinstance(task.answers, OneWordOf)
-    assert facts(found) == facts(task), "written again, as for a baseline file of such a run"
+    kept = read(task)
+    assert isinstance(kept, RecordedTask)
+    assert (kept.score_name, kept.better, kept.reacts) == (task.score_name, task.better, task.reacts)
+    assert isinstance(kept.answers, OneWordOf) == isinstance(task.answers, OneWordOf)
+    assert facts(kept) == facts(task), "written again, as for a baseline file of such a run"
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_what_a_file_does_not_say_is_one_line(recorded: dict[str, Any], told: st
 
 
 def test_nothing_else_can_be_done_with_it(tmp_path: Path) -> None:
-    found = read(FUNCTION_NAME)
-    assert found.prepare(crowd(0, 1)[0].sample) == f"the task {FOREIGN} is not loaded"
-    assert found.normalise("x") is None
-    assert found.score("x", crowd(0, 1)[0].sample) is None
+    kept = read(FUNCTION_NAME)
+    assert kept.prepare(crowd(0, 1)[0].sample) == f"the task {FOREIGN} is not loaded"
+    assert kept.normalise("x") is None
+    assert kept.score("x", crowd(0, 1)[0].sample) is None
     averaged = read(replace(Detector(), reacts=False))
     assert averaged.whole([[1.0, 0.0]]) is None or not facts(Detector())["averages"]

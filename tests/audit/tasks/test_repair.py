@@ -76,10 +76,10 @@ def prepared(row: dict[str, str], folder: Path) -> Sample | str:
 
 
 def failures(sample: Sample, *texts: str) -> list[str | None]:
-    found = REPAIR.graded(Predicted(answer=texts), sample.source, sample)
-    assert isinstance(found, Predicted)
-    assert isinstance(found.answer, tuple)
-    return [one.failure if isinstance(one, Attempt) else "not graded" for one in found.answer]
+    said = REPAIR.graded(Predicted(answer=texts), sample.source, sample)
+    assert isinstance(said, Predicted)
+    assert isinstance(said.answer, tuple)
+    return [attempt.failure if isinstance(attempt, Attempt) else "not graded" for attempt in said.answer]
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,10 @@ def failures(sample: Sample, *texts: str) -> list[str | None]:
 def test_the_side_with_the_fault_is_asked_about(
     row: dict[str, str], source: str | None, tmp_path: Path
 ) -> None:
-    one = prepared(row, tmp_path)
-    assert isinstance(one, Sample), one
-    assert one.source == (source or row["prompt"] + row["buggy_solution"])
-    assert failures(one, f"Sure:\n```\n{one.other_side}\n```", one.source, "It is fine.") == [
+    example = prepared(row, tmp_path)
+    assert isinstance(example, Sample), example
+    assert example.source == (source or row["prompt"] + row["buggy_solution"])
+    assert failures(example, f"Sure:\n```\n{example.other_side}\n```", example.source, "It is fine.") == [
         None,
         "AssertionError",
         NOT_WRITTEN,
@@ -121,23 +121,23 @@ def test_what_is_no_problem(change: dict[str, str], reason: str, tmp_path: Path)
 
 
 def test_variants_fail_as_the_original(tmp_path: Path) -> None:
-    one = prepared(PACK, tmp_path)
-    assert isinstance(one, Sample)
+    example = prepared(PACK, tmp_path)
+    assert isinstance(example, Sample)
 
     given = (
-        variant(one, "one", "each"),
-        variant(one, "<", ">"),
-        variant(one, "def above", "def over"),
-        variant(one, "<", ">=", "control"),
+        variant(example, "one", "each"),
+        variant(example, "<", ">"),
+        variant(example, "def above", "def over"),
+        variant(example, "<", ">=", "control"),
     )
-    (case,) = labels(None, REPAIR).relabelled(iter([Case(sample=one, outcomes=given)]))
+    (case,) = labels(None, REPAIR).relabelled(iter([Case(sample=example, outcomes=given)]))
     kept, passing, renamed, control = case.outcomes
     assert kept == given[0]
     assert [each.reason for each in (passing, renamed) if isinstance(each, NotApplied)] == [
         FAILS_OTHERWISE
     ] * 2
     assert isinstance(control, Perturbed)
-    assert REPAIR.expects(one, control) == "unknown"
+    assert REPAIR.expects(example, control) == "unknown"
 
 
 def test_it_is_a_task_of_the_registry() -> None:

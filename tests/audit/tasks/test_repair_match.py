@@ -34,27 +34,27 @@ def samples(rows: object, folder: Path) -> list[Sample | str]:
     assert isinstance(rows, list)
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     whole = FixedUnits(whole=corpus(str(path), None, None))
-    return [REPAIR_MATCH.prepare(one) for one in whole.read(Counter())]
+    return [REPAIR_MATCH.prepare(raw) for raw in whole.read(Counter())]
 
 
 def graded(sample: Sample, text: str) -> object:
     said = REPAIR_MATCH.normalise(text)
     assert said is not None
-    found = REPAIR_MATCH.graded(Predicted(answer=said), sample.source, sample)
-    assert isinstance(found, Predicted)
-    return found.answer
+    prediction = REPAIR_MATCH.graded(Predicted(answer=said), sample.source, sample)
+    assert isinstance(prediction, Predicted)
+    return prediction.answer
 
 
 def test_a_row_of_code_refinement_and_its_answers(tmp_path: Path) -> None:
-    (one,) = samples(ROWS, tmp_path)
-    assert isinstance(one, Sample)
-    assert (one.source, one.label, one.language) == (BUGGY, FIXED, "java")
+    (example,) = samples(ROWS, tmp_path)
+    assert isinstance(example, Sample)
+    assert (example.source, example.label, example.language) == (BUGGY, FIXED, "java")
     spread = FIXED.replace("{ int", "{\n    // Counts.\n    int").replace("VAR_3", "count")
-    assert graded(one, f"Here it is:\n```java\n{spread}\n```") == REFERENCE
-    assert graded(one, FIXED) == REFERENCE
+    assert graded(example, f"Here it is:\n```java\n{spread}\n```") == REFERENCE
+    assert graded(example, FIXED) == REFERENCE
     for wrong in (BUGGY, FIXED.replace("++", "--"), "It is fine."):
-        assert graded(one, wrong) == OTHER
-    assert (REPAIR_MATCH.score(REFERENCE, one), REPAIR_MATCH.score(OTHER, one)) == (1, 0)
+        assert graded(example, wrong) == OTHER
+    assert (REPAIR_MATCH.score(REFERENCE, example), REPAIR_MATCH.score(OTHER, example)) == (1, 0)
 
 
 def test_neighbours_of_a_table_are_two_sides_of_a_fix(tmp_path: Path) -> None:
@@ -72,18 +72,18 @@ def test_neighbours_of_a_table_are_two_sides_of_a_fix(tmp_path: Path) -> None:
 
 
 def test_a_mended_side_is_no_example(tmp_path: Path) -> None:
-    (one,) = samples(ROWS, tmp_path)
-    assert isinstance(one, Sample)
-    assert REPAIR_MATCH.prepare(replace(one, label="clean")) == MENDED
+    (example,) = samples(ROWS, tmp_path)
+    assert isinstance(example, Sample)
+    assert REPAIR_MATCH.prepare(replace(example, label="clean")) == MENDED
 
 
 def test_variants_with_the_same_reference_are_asked_about(tmp_path: Path) -> None:
-    (one,) = samples(ROWS, tmp_path)
-    assert isinstance(one, Sample)
+    (example,) = samples(ROWS, tmp_path)
+    assert isinstance(example, Sample)
     for name, kept in (("rename", True), ("spacing", True), ("flip-comparisons", False)):
-        (made,) = perturb_one(one, transform_for(name, "java"), variants=1, seed=0)
+        (made,) = perturb_one(example, transform_for(name, "java"), variants=1, seed=0)
         assert isinstance(made, Perturbed), made
-        (asked,) = REPAIR_MATCH.askable(one, [made])
+        (asked,) = REPAIR_MATCH.askable(example, [made])
         assert isinstance(asked, Perturbed) is kept, asked
         assert kept or (isinstance(asked, NotApplied) and asked.reason == OTHER_REFERENCE)
 

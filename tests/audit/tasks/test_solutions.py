@@ -28,20 +28,20 @@ FAILED = TrialFailed("AssertionError")
 
 
 def solutions(folder: Path) -> Solutions:
-    one = Solutions(cpu_seconds=1.0)
-    one.keep(folder)
-    return one
+    runner = Solutions(cpu_seconds=1.0)
+    runner.keep(folder)
+    return runner
 
 
 def test_results_are_told_in_order_and_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     strange = replace(RIGHT, program="def f():\n    yield\n")
     trials = [RIGHT, WRONG, RIGHT, replace(RIGHT, tests="assert f() == 2\n"), strange]
-    told = solutions(tmp_path).outcomes(trials)
-    assert told[:4] == [Passed(), FAILED, Passed(), FAILED]
-    assert isinstance(told[4], TrialUnjudged)
+    outcomes = solutions(tmp_path).outcomes(trials)
+    assert outcomes[:4] == [Passed(), FAILED, Passed(), FAILED]
+    assert isinstance(outcomes[4], TrialUnjudged)
     monkeypatch.setattr(Trials, "outcomes", None)  # whatever is executed now breaks
     again = solutions(tmp_path)
-    assert again.outcomes(trials) == told
+    assert again.outcomes(trials) == outcomes
     assert again.outcomes([]) == []
 
 
@@ -58,7 +58,7 @@ def test_what_a_busy_machine_ended_is_tried_again_and_not_kept(
     for _ in range(2):
         assert solutions(tmp_path).outcomes([empty]) == [late]
     with closing(AnswerCache(tmp_path / FILE)) as kept:
-        assert len(kept.fetch([solutions(tmp_path)._key(one) for one in (RIGHT, WRONG, empty)])) == 2
+        assert len(kept.fetch([solutions(tmp_path)._key(attempt) for attempt in (RIGHT, WRONG, empty)])) == 2
 
 
 def test_a_folder_that_cannot_be_used_costs_time_only(tmp_path: Path) -> None:
@@ -137,7 +137,10 @@ MBPP = [
 def test_plain_asserts_are_judged(tmp_path: Path) -> None:
     trials = [trial(program, program, tests) for program, tests in MBPP]
     assert solutions(tmp_path).outcomes(trials) == [Passed()] * len(trials)
-    wrong = [replace(one, program=f"{one.program}\n{one.names[-1]} = lambda *a: 'x'\n") for one in trials]
+    wrong = [
+        replace(attempt, program=f"{attempt.program}\n{attempt.names[-1]} = lambda *a: 'x'\n")
+        for attempt in trials
+    ]
     assert Passed() not in solutions(tmp_path).outcomes(wrong)
 
 

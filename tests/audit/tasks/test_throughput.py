@@ -67,9 +67,9 @@ def test_it_is_registered() -> None:
     ],
 )
 def test_a_label_is_a_positive_number_or_none(label: object, read: float | None) -> None:
-    found = THROUGHPUT.prepare(block(label))
-    assert isinstance(found, Sample)
-    assert found.label == read
+    example = THROUGHPUT.prepare(block(label))
+    assert isinstance(example, Sample)
+    assert example.label == read
 
 
 def test_what_is_no_block_is_no_example() -> None:
@@ -147,12 +147,12 @@ def test_a_change_of_the_right_answer_is_no_fault(
     case: Perturbed, after: float, outcome: type[Held | Violated] | str
 ) -> None:
     answers = Predicted(answer=1.0), Predicted(answer=after)
-    found = judge(case, *answers, block(2.0), task=THROUGHPUT, noise=0.0)
+    verdict = judge(case, *answers, block(2.0), task=THROUGHPUT, noise=0.0)
     if isinstance(outcome, str):
-        assert isinstance(found, Unjudged)
-        assert found.reason == outcome
+        assert isinstance(verdict, Unjudged)
+        assert verdict.reason == outcome
     else:
-        assert isinstance(found, outcome)
+        assert isinstance(verdict, outcome)
 
 
 def test_an_attack_scores_another_order_against_its_own_label() -> None:
@@ -161,7 +161,7 @@ def test_an_attack_scores_another_order_against_its_own_label() -> None:
     unknown = replace(perturbed(ORDER, None), variant=1)
     before, after = Predicted(answer=2.0), Predicted(answer=3.0)
     verdicts = tuple(
-        judge(one, before, after, block(2.0), task=THROUGHPUT, noise=0.0) for one in (changed, unknown)
+        judge(edit, before, after, block(2.0), task=THROUGHPUT, noise=0.0) for edit in (changed, unknown)
     )
     audited = Audited(
         model="m",
@@ -169,10 +169,10 @@ def test_an_attack_scores_another_order_against_its_own_label() -> None:
         before=before,
         score=0.0,
         verdicts=verdicts,
-        after_scores=tuple(THROUGHPUT.score(3.0, one.sample) for one in (changed, unknown)),
+        after_scores=tuple(THROUGHPUT.score(3.0, edit.sample) for edit in (changed, unknown)),
         not_applied=(),
     )
-    found = corpus_scores([observe(audited, seed=0)], THROUGHPUT)
-    assert (found.original, found.attack_worst_round, found.attack_worst_sample) == (0.0, 0.0, 0.0)
-    assert found.rounds == 1, "the order of unknown cost is not scored"
-    assert found.better == "lower"
+    scores = corpus_scores([observe(audited, seed=0)], THROUGHPUT)
+    assert (scores.original, scores.attack_worst_round, scores.attack_worst_sample) == (0.0, 0.0, 0.0)
+    assert scores.rounds == 1, "the order of unknown cost is not scored"
+    assert scores.better == "lower"

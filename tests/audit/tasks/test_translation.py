@@ -70,10 +70,10 @@ def prepared(rows: Sequence[dict[str, str]], folder: Path) -> list[Sample | str]
 
 
 def failures(sample: Sample, *texts: str) -> list[str | None]:
-    found = TRANSLATION.graded(Predicted(answer=texts), sample.source, sample)
-    assert isinstance(found, Predicted)
-    assert isinstance(found.answer, tuple)
-    return [one.failure if isinstance(one, Attempt) else "not graded" for one in found.answer]
+    said = TRANSLATION.graded(Predicted(answer=texts), sample.source, sample)
+    assert isinstance(said, Predicted)
+    assert isinstance(said.answer, tuple)
+    return [attempt.failure if isinstance(attempt, Attempt) else "not graded" for attempt in said.answer]
 
 
 @node
@@ -97,10 +97,10 @@ def test_rows_of_humaneval_x_are_translations_of_each_other(tmp_path: Path) -> N
 
 
 def test_a_table_names_its_targets(tmp_path: Path) -> None:
-    (one,) = prepared([OWN], tmp_path)
-    assert isinstance(one, Sample), one
-    assert one.source.endswith("}\n\n// Translate into Python:\n// def largest(a, b):\n")
-    assert failures(one, "def largest(a, b):\n    return max(a, b)\n", "def other(): pass") == [
+    (example,) = prepared([OWN], tmp_path)
+    assert isinstance(example, Sample), example
+    assert example.source.endswith("}\n\n// Translate into Python:\n// def largest(a, b):\n")
+    assert failures(example, "def largest(a, b):\n    return max(a, b)\n", "def other(): pass") == [
         None,
         NOT_WRITTEN,
     ]
@@ -116,36 +116,36 @@ def test_a_table_names_its_targets(tmp_path: Path) -> None:
 )
 def test_tests_in_the_language_of_the_unit_judge_controls(test: str, reason: str, tmp_path: Path) -> None:
     row = {**OWN, "source": "def half(a):\n    return a // 2\n", "language": "python", "test": test}
-    (one,) = prepared([row], tmp_path)
-    assert isinstance(one, Sample), one
-    control = variant(one, "//", "*", "control")
-    told: list[str] = []
-    source = labels(None, TRANSLATION, note=told.append)
-    (case,) = source.relabelled(iter([Case(sample=one, outcomes=(control,))]))
-    (found,) = case.outcomes
+    (example,) = prepared([row], tmp_path)
+    assert isinstance(example, Sample), example
+    control = variant(example, "//", "*", "control")
+    notes: list[str] = []
+    source = labels(None, TRANSLATION, note=notes.append)
+    (case,) = source.relabelled(iter([Case(sample=example, outcomes=(control,))]))
+    (outcome,) = case.outcomes
     if reason:
-        assert isinstance(found, NotApplied)
-        assert found.reason == reason
-        assert told == [f"variants that are not asked about: 1 × {reason}"]
+        assert isinstance(outcome, NotApplied)
+        assert outcome.reason == reason
+        assert notes == [f"variants that are not asked about: 1 × {reason}"]
     else:
-        assert isinstance(found, Perturbed)
-        assert TRANSLATION.expects(one, found) == "other"
-        assert told == []
+        assert isinstance(outcome, Perturbed)
+        assert TRANSLATION.expects(example, outcome) == "other"
+        assert notes == []
 
 
 @node
 def test_variants_pass_the_tests_of_their_own_language(tmp_path: Path) -> None:
-    one, _ = prepared([PYTHON, SCRIPT], tmp_path)
-    assert isinstance(one, Sample)
+    example, _ = prepared([PYTHON, SCRIPT], tmp_path)
+    assert isinstance(example, Sample)
 
     given = (
-        variant(one, "best", "most"),
-        variant(one, "max(", "min("),
-        variant(one, "# Translate", "# Write"),
-        variant(one, "max(", "min(", "control"),
-        variant(one, "best", "most", "control"),
+        variant(example, "best", "most"),
+        variant(example, "max(", "min("),
+        variant(example, "# Translate", "# Write"),
+        variant(example, "max(", "min(", "control"),
+        variant(example, "best", "most", "control"),
     )
-    (case,) = labels(None, TRANSLATION).relabelled(iter([Case(sample=one, outcomes=given)]))
+    (case,) = labels(None, TRANSLATION).relabelled(iter([Case(sample=example, outcomes=given)]))
     kept, broken, silent, changed, unchanged = case.outcomes
     assert isinstance(kept, Perturbed)
     assert kept.evidence == "executed"
@@ -155,5 +155,5 @@ def test_variants_pass_the_tests_of_their_own_language(tmp_path: Path) -> None:
     ]
     assert isinstance(changed, Perturbed)
     assert isinstance(unchanged, Perturbed)
-    assert TRANSLATION.expects(one, changed) == "other"
+    assert TRANSLATION.expects(example, changed) == "other"
     assert unchanged.kind == "control"

@@ -25,16 +25,16 @@ SHARP = "public virtual int Half(int value){int found = value / 2;return found;}
 
 def sample(folder: Path, row: object) -> Sample:
     (folder / "rows.jsonl").write_text(f"{json.dumps(row)}\n")
-    (found,) = corpus(str(folder / "rows.jsonl"), None, None).read(Counter())
-    return found
+    (raw,) = corpus(str(folder / "rows.jsonl"), None, None).read(Counter())
+    return raw
 
 
 def test_a_row_of_codexglue_is_graded_without_its_layout(tmp_path: Path) -> None:
     raw = sample(tmp_path, {"id": 1, "java": JAVA, "cs": SHARP})
     assert TRANSLATION.prepare(raw) == NOT_TESTED
-    one = TRANSLATION_MATCH.prepare(raw)
-    assert isinstance(one, Sample)
-    assert (one.source, one.label, one.text) == (JAVA, SHARP, "C#")
+    example = TRANSLATION_MATCH.prepare(raw)
+    assert isinstance(example, Sample)
+    assert (example.source, example.label, example.text) == (JAVA, SHARP, "C#")
     for text, grade in (
         (SHARP, REFERENCE),
         (SHARP.replace("{int", "{\n  // half\n  int"), REFERENCE),
@@ -42,9 +42,9 @@ def test_a_row_of_codexglue_is_graded_without_its_layout(tmp_path: Path) -> None
     ):
         said = TRANSLATION_MATCH.normalise(f"```csharp\n{text}\n```")
         assert said is not None
-        found = TRANSLATION_MATCH.graded(Predicted(answer=said), JAVA, one)
-        assert isinstance(found, Predicted)
-        assert found.answer == grade
+        prediction = TRANSLATION_MATCH.graded(Predicted(answer=said), JAVA, example)
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == grade
     prompt = TRANSLATION_MATCH.asked(PLAIN)
     assert prompt is not None
     query = Query(task="translation-match", language="java", source=JAVA, text="C#")
@@ -54,11 +54,11 @@ def test_a_row_of_codexglue_is_graded_without_its_layout(tmp_path: Path) -> None
 
 
 def test_only_layout_and_comments_leave_the_reference_right(tmp_path: Path) -> None:
-    one = TRANSLATION_MATCH.prepare(sample(tmp_path, {"java": JAVA, "cs": SHARP}))
-    assert isinstance(one, Sample)
+    example = TRANSLATION_MATCH.prepare(sample(tmp_path, {"java": JAVA, "cs": SHARP}))
+    assert isinstance(example, Sample)
     for name, kept in (("spacing", True), ("rename", False)):
-        (made,) = perturb_one(one, transform_for(name, "java"), variants=1, seed=0)
+        (made,) = perturb_one(example, transform_for(name, "java"), variants=1, seed=0)
         assert isinstance(made, Perturbed), made
-        (asked,) = TRANSLATION_MATCH.askable(one, [made])
+        (asked,) = TRANSLATION_MATCH.askable(example, [made])
         assert isinstance(asked, Perturbed) is kept
         assert kept or (isinstance(asked, NotApplied) and asked.reason == OTHER_REFERENCE)

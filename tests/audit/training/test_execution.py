@@ -45,13 +45,15 @@ def gradients(learner: Learner[Any, Any], parts: int) -> tuple[float, dict[str, 
         for weight in network.parameters():
             weight.add_(0.05 * torch.randn_like(weight))
     total = 0.0
-    found = learner.parts(batch, parts)
-    assert len(found) == parts
-    for part in found:
+    pieces = learner.parts(batch, parts)
+    assert len(pieces) == parts
+    for part in pieces:
         loss, _ = learner.loss(network, part, step, batch if parts > 1 else None)
         loss.backward()
         total += loss.item()
-    return total, {name: one.grad for name, one in network.named_parameters() if one.grad is not None}
+    return total, {
+        name: weight.grad for name, weight in network.named_parameters() if weight.grad is not None
+    }
 
 
 @pytest.mark.thinned(1)
@@ -66,7 +68,7 @@ def test_parts_of_a_batch_have_the_gradient_of_the_batch(kind: str, cache: Path)
         for name in whole:
             scale = float(whole[name].abs().max())
             assert torch.allclose(added[name], whole[name], rtol=1e-4, atol=1e-5 * max(scale, 1.0)), name
-    assert any(float(one.abs().max()) > 1e-4 for one in whole.values())
+    assert any(float(gradient.abs().max()) > 1e-4 for gradient in whole.values())
 
 
 @pytest.mark.slow
@@ -97,8 +99,8 @@ def trained(
     learner: Learner[Any, Any], folder: Path, execution: Execution = PLAIN
 ) -> dict[str, torch.Tensor]:
     folder.mkdir()
-    found = train(learner, folder=folder, monitor=Silent(), stop=lambda: False, execution=execution)
-    return dict(found.network.state_dict())
+    fitted = train(learner, folder=folder, monitor=Silent(), stop=lambda: False, execution=execution)
+    return dict(fitted.network.state_dict())
 
 
 def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
@@ -261,12 +263,12 @@ def test_the_memory_is_told_before_the_first_step(kind: str, cache: Path, tmp_pa
         def end(text: str) -> None:
             raise _ToldError(text + str(len(watch.losses)))
 
-        with pytest.raises(_ToldError) as found:
+        with pytest.raises(_ToldError) as raised:
             train(
                 small(kind, cache, steps=1, **settings), folder=folder, monitor=watch, stop=lambda: False,
                 execution=execution, tell=end,
             )  # fmt: skip
-        return str(found.value)
+        return str(raised.value)
 
     def insides(text: str) -> int:
         return int(text.split("about ")[1].split()[0])

@@ -73,13 +73,13 @@ def test_a_short_text_is_no_copy() -> None:
 
 
 def test_the_file_holds_the_samples(tmp_path: Path) -> None:
-    one = raw_sample(MEAN, language="python", label=None, path="a.py", line=1)
-    (tmp_path / FILE).write_bytes(learned_hashes([one, one]))
-    found = Learned.read(tmp_path)
-    assert found is not None
-    assert found.has(MEAN.replace("total", "all_"), "python")
-    assert not found.has(MEAN, "java")
-    assert not found.has(MEAN.replace("/", "*"), "python")
+    sample = raw_sample(MEAN, language="python", label=None, path="a.py", line=1)
+    (tmp_path / FILE).write_bytes(learned_hashes([sample, sample]))
+    learned = Learned.read(tmp_path)
+    assert learned is not None
+    assert learned.has(MEAN.replace("total", "all_"), "python")
+    assert not learned.has(MEAN, "java")
+    assert not learned.has(MEAN.replace("/", "*"), "python")
     (tmp_path / FILE).write_bytes(b"12345")
     assert Learned.read(tmp_path) is None
     assert Learned.read(tmp_path / "none") is None

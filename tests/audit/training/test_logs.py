@@ -56,7 +56,7 @@ def test_a_resumed_training_goes_on_with_its_table(tmp_path: Path) -> None:
     whole, broken = rows(tmp_path / "whole"), rows(tmp_path / "broken")
     assert tuple(whole[0]) == COLUMNS
     timed = {"seconds", "tokens_per_second", "share_of_peak"}
-    plain = [[{k: v for k, v in row.items() if k not in timed} for row in found] for found in (whole, broken)]
+    plain = [[{k: v for k, v in row.items() if k not in timed} for row in table] for table in (whole, broken)]
     assert plain[0] == plain[1]
     assert [int(row["step"]) for row in whole] == [1, 2, 3, 4, 5, 6]
     assert float(whole[-1]["valid"]) > 0
@@ -141,15 +141,17 @@ def test_wandb_keeps_the_numbers_of_the_table(tmp_path: Path, wandb: pytest.Monk
     wandb.setenv("WANDB_MODE", "offline")
     run(tmp_path / "made", ["csv", "wandb"])
     (path,) = (tmp_path / "made" / "wandb").glob("offline-run-*/run-made.wandb")
-    found = []
+    history = []
     for data in records(path.read_bytes()):
         record = proto.Record()
         record.ParseFromString(data)
         if record.WhichOneof("record_type") == "history":
             items = record.history.item
-            found.append({(one.key or one.nested_key[0]): json.loads(one.value_json) for one in items})
-    assert {row["step"]: row["loss"] for row in found} == pytest.approx(told(tmp_path / "made", "loss"))
-    assert [row["_step"] for row in found] == [row["step"] for row in found] == [1, 2, 3, 4, 5, 6]
+            history.append(
+                {(entry.key or entry.nested_key[0]): json.loads(entry.value_json) for entry in items}
+            )
+    assert {row["step"]: row["loss"] for row in history} == pytest.approx(told(tmp_path / "made", "loss"))
+    assert [row["_step"] for row in history] == [row["step"] for row in history] == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.slow
@@ -174,12 +176,12 @@ class Numbers:
 
 def test_a_limit_is_spread_and_does_not_depend_on_the_order() -> None:
     def chosen(ids: list[int], count: int) -> list[int]:
-        return [int(one.id) for one in SpreadCorpus(Numbers(ids), count).read(Counter())]
+        return [int(sample.id) for sample in SpreadCorpus(Numbers(ids), count).read(Counter())]
 
     some = chosen(list(range(1000)), 100)
     assert len(some) == 100
     assert some == sorted(some)
-    assert all(any(first <= one < first + 250 for one in some) for first in range(0, 1000, 250))
+    assert all(any(first <= number < first + 250 for number in some) for first in range(0, 1000, 250))
     assert chosen(list(range(999, -1, -1)), 100) == some[::-1]
     assert set(chosen(list(range(1000)), 50)) < set(some)
     assert chosen([3, 1], 5) == [3, 1]
@@ -188,9 +190,9 @@ def test_a_limit_is_spread_and_does_not_depend_on_the_order() -> None:
 def test_a_limit_keeps_groups_together() -> None:
     class Pairs(Numbers):
         def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-            for one in super().read(skipped):
-                yield replace(one, group=str(int(one.id) % 500))
+            for sample in super().read(skipped):
+                yield replace(sample, group=str(int(sample.id) % 500))
 
-    kept = Counter(one.group for one in SpreadCorpus(Pairs(list(range(1000))), 100).read(Counter()))
+    kept = Counter(sample.group for sample in SpreadCorpus(Pairs(list(range(1000))), 100).read(Counter()))
     assert set(kept.values()) == {2}
     assert len(kept) == 50

@@ -37,8 +37,8 @@ def step(kind: str, cache: str, folder: str, accumulate: str) -> None:
         place.mkdir(exist_ok=True)
         watch = Silent()
         execution = Execution(accumulate=int(accumulate), processes=processes)
-        found = train(learner, folder=place, monitor=watch, stop=lambda: False, execution=execution)
-        weights = {name: one.contiguous() for name, one in found.network.state_dict().items()}
+        trained = train(learner, folder=place, monitor=watch, stop=lambda: False, execution=execution)
+        weights = {name: weight.contiguous() for name, weight in trained.network.state_dict().items()}
         save_file({**weights, "loss": torch.tensor(watch.losses)}, place / f"{processes.rank}.safetensors")
 
 
@@ -59,11 +59,11 @@ def in_two(*words: str, cwd: Path = ROOT, code: str = "") -> None:
     ]
     try:
         # They compute on one thread each, on a machine that may have other work.
-        told = [process.communicate(timeout=400)[1] for process in started]
+        errors = [process.communicate(timeout=400)[1] for process in started]
     finally:
         for process in started:
             process.kill()
-    assert [process.wait() for process in started] == [0, 0], told
+    assert [process.wait() for process in started] == [0, 0], errors
 
 
 @pytest.mark.weekly
@@ -73,14 +73,14 @@ def test_gradients_are_those_of_one_process(kind: str, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     step(kind, str(cache), str(tmp_path), "1")
     in_two(kind, str(cache), str(tmp_path), "2", code=PLAIN_STEP)
-    one = load_file(tmp_path / "of 1" / "0.safetensors")
+    alone = load_file(tmp_path / "of 1" / "0.safetensors")
     first, second = (load_file(tmp_path / "of 2" / f"{rank}.safetensors") for rank in range(2))
-    assert one.keys() == first.keys() == second.keys()
+    assert alone.keys() == first.keys() == second.keys()
     # After a step of size 1 against the gradient, weights are as far apart as gradients are.
     torch.manual_seed(small(kind, cache).settings.seed)
     begin = small(kind, cache).make().state_dict()
     moved = 0.0
-    for name, weight in one.items():
+    for name, weight in alone.items():
         assert torch.equal(first[name], second[name]), name
         if weight.is_floating_point():
             size = 1.0 if name == "loss" else float((weight - begin[name]).abs().max())

@@ -23,7 +23,7 @@ def items(count: int) -> list[Item]:
 
 
 def parted(train: list[Item], valid: list[Item] | None = None) -> tuple[Splits[Item], int]:
-    return split(train, valid, None, group=lambda one: one.group, same=lambda one: one.text, spelled=str)
+    return split(train, valid, None, group=lambda unit: unit.group, same=lambda unit: unit.text, spelled=str)
 
 
 def test_a_twentieth_of_the_groups_is_held_out_twice() -> None:
@@ -35,24 +35,24 @@ def test_a_twentieth_of_the_groups_is_held_out_twice() -> None:
 
 def test_no_group_is_in_two_splits_and_the_order_of_a_corpus_decides_nothing() -> None:
     given = items(300)
-    found, left_out = parted(given)
-    groups = [{one.group for one in part} for part in found]
+    parts, left_out = parted(given)
+    groups = [{unit.group for unit in part} for part in parts]
     assert all(groups)
     assert left_out == 0
-    assert sum(map(len, found)) == 300
+    assert sum(map(len, parts)) == 300
     assert not groups[0] & groups[1]
     assert not groups[0] & groups[2]
     assert not groups[1] & groups[2]
     shuffled, _ = parted(Random(1).sample(given, 300))
-    assert [set(part) for part in shuffled] == [set(part) for part in found]
+    assert [set(part) for part in shuffled] == [set(part) for part in parts]
 
 
 def test_a_given_split_leaves_out_what_is_learned() -> None:
     fresh = Item("other", "new")
-    found, left_out = parted(items(300), [*items(2), fresh])
-    known = {one.text for one in found.train}
-    assert found.valid == [one for one in (*items(2), fresh) if one.text not in known]
-    assert left_out == 3 - len(found.valid)
+    parts, left_out = parted(items(300), [*items(2), fresh])
+    known = {unit.text for unit in parts.train}
+    assert parts.valid == [unit for unit in (*items(2), fresh) if unit.text not in known]
+    assert left_out == 3 - len(parts.valid)
 
 
 def test_a_recipe_gives_the_sizes_of_its_network() -> None:

@@ -46,10 +46,10 @@ def edit(path: Path, change: Callable[[dict[str, Tensor], dict[str, Any]], objec
 
 def test_a_whole_state_is_read(state: Path) -> None:
     _, optimiser = made()
-    found = load_state(state, identity=IDENTITY, optimiser=optimiser)
-    assert found is not None
-    assert found[0].step == 3
-    assert set(found[1]) == {"now/weight", "now/bias"}
+    loaded = load_state(state, identity=IDENTITY, optimiser=optimiser)
+    assert loaded is not None
+    assert loaded[0].step == 3
+    assert set(loaded[1]) == {"now/weight", "now/bias"}
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_whole_state_is_read(state: Path) -> None:
         lambda tensors, progress: tensors.update(random=torch.zeros(3)),
         lambda tensors, progress: tensors.pop("optimiser/0/exp_avg"),
         lambda tensors, progress: [
-            tensors.pop(f"optimiser/1/{one}") for one in ("step", "exp_avg", "exp_avg_sq")
+            tensors.pop(f"optimiser/1/{name}") for name in ("step", "exp_avg", "exp_avg_sq")
         ],
         lambda tensors, progress: tensors.update({"optimiser/0/exp_avg": torch.zeros(7)}),
         lambda tensors, progress: tensors.update({"optimiser/0/exp_avg": torch.full((3, 2), torch.nan)}),

@@ -23,7 +23,7 @@ from codeaudit.transforms.registry import rests_on, transform_for
 COMPILERS = {language: compiler_of(tongue) for language, tongue in TONGUES.items()}
 pytestmark = pytest.mark.skipif(None in COMPILERS.values(), reason="no compiler of C and C++")
 sanitizers = pytest.mark.skipif(
-    any(one.missing for one in SANITIZED.values()) or not offered().enough,
+    any(tools.missing for tools in SANITIZED.values()) or not offered().enough,
     reason="no gcc with sanitizers, or no sandbox here",
 )
 BOTH = pytest.mark.parametrize("language", ["c", "cpp"])
@@ -63,9 +63,9 @@ def variant(
 
 def told(*variants: Perturbed, language: str, compiles: bool = True, runs: bool = False) -> list[str]:
     """The evidence of each variant, or why it is not applied, with one of both tools or with both."""
-    found = witness(GivenLabels(), language)
+    tools = witness(GivenLabels(), language)
     chosen = replace(
-        found, compiler=found.compiler if compiles else None, sanitizing=found.sanitizing if runs else None
+        tools, compiler=tools.compiler if compiles else None, sanitizing=tools.sanitizing if runs else None
     )
     counts = FindingCounts()
     cases = [Case(sample=variants[0].sample, outcomes=variants)]
@@ -84,8 +84,8 @@ def test_a_new_name_and_another_layout_leave_the_code_as_it_is(language: str) ->
         own, TOTAL.replace("low = n & 7;", "sum = n & 7;").replace("* low", "* sum"), "hygienic/rename"
     )
     other = variant(own, TOTAL.replace("more * low", "low * n"))
-    found = told(good, wide, caught, other, language=language)
-    assert found == ["compiled", "compiled", object_code.NOT_COMPILED, object_code.CHANGED_CODE]
+    outcomes = told(good, wide, caught, other, language=language)
+    assert outcomes == ["compiled", "compiled", object_code.NOT_COMPILED, object_code.CHANGED_CODE]
 
 
 @BOTH
@@ -96,8 +96,8 @@ def test_another_order_is_compiled_where_its_code_is_the_same(language: str) -> 
     moved = variant(own, "".join(lines), "reorder")
     other = variant(own, TOTAL.replace("n & 3", "n & 1"), "reorder")
     control = variant(own, TOTAL.replace("n & 3", "n & 1"), "reorder-breaking", "control")
-    found = told(moved, other, control, language=language)
-    assert found == ["compiled", "analysis", "analysis", object_code.OTHER_CODE]
+    outcomes = told(moved, other, control, language=language)
+    assert outcomes == ["compiled", "analysis", "analysis", object_code.OTHER_CODE]
 
 
 @pytest.mark.parametrize(
@@ -178,10 +178,10 @@ def test_variants_are_executed_and_controls_differ(language: str) -> None:
     beyond = variant(own, source.replace("at < count", "at <= count"), "for-off-by-one", "control")
     output = variant(own, source.replace("text[0]", "text[0] + 1"), "literal-changed", "control")
     broken = variant(own, source.replace("/ 2", "/ two"), "literal-changed", "control")
-    found = told(same, wrong, beyond, output, language=language, compiles=False, runs=True)
-    assert found == ["executed", DIFFERS, "executed", "executed"]
-    found = told(same, broken, language=language, compiles=False, runs=True)
-    assert found == ["executed", "analysis", f"not executed: {c_faults.UNFIT}"]
+    outcomes = told(same, wrong, beyond, output, language=language, compiles=False, runs=True)
+    assert outcomes == ["executed", DIFFERS, "executed", "executed"]
+    outcomes = told(same, broken, language=language, compiles=False, runs=True)
+    assert outcomes == ["executed", "analysis", f"not executed: {c_faults.UNFIT}"]
 
 
 @sanitizers
@@ -197,8 +197,8 @@ def test_variants_are_executed_and_controls_differ(language: str) -> None:
 )
 def test_what_shows_nothing_confirms_nothing(source: str, reason: str) -> None:
     own = sample(source, "c")
-    found = told(variant(own, source.replace("{ ", "{  ")), language="c", compiles=False, runs=True)
-    assert found == ["analysis", f"not executed: {reason}"]
+    outcomes = told(variant(own, source.replace("{ ", "{  ")), language="c", compiles=False, runs=True)
+    assert outcomes == ["analysis", f"not executed: {reason}"]
 
 
 @sanitizers
@@ -249,10 +249,10 @@ def test_tests_of_a_sample_are_run(language: str) -> None:
     assert told(variant(wrong, source), language=language, compiles=False, runs=True) == ["analysis", FAILS]
     # A task that hides the name leaves nothing that they could call: arguments are drawn.
     hidden = sample(source.replace("f(", "MASK("), language, tests=tests)
-    found = told(
+    outcomes = told(
         variant(hidden, hidden.source.replace("a + 1", "1 + a")), language=language, compiles=False, runs=True
     )
-    assert found == ["executed"]
+    assert outcomes == ["executed"]
 
 
 @pytest.mark.slow
@@ -269,7 +269,7 @@ def test_what_the_engines_do_is_confirmed(language: str) -> None:
         "brace-lines",
     ):
         made += perturb_one(own, transform_for(name, language), variants=2, seed=0)
-    kept = [one for one in made if isinstance(one, Perturbed)]
+    kept = [outcome for outcome in made if isinstance(outcome, Perturbed)]
     assert len(kept) > 6
     assert set(told(*kept, language=language)) == {"compiled"}
 
@@ -278,16 +278,16 @@ def test_only_a_function_that_was_compiled_in_its_file_rests_on_no_header() -> N
     for context, expected in (("", ["macros-hygienic"]), (FILE, [])):
         own = sample(TOTAL, "c", context)
         done = replace(variant(own, TOTAL.replace("more", "rest")), evidence="compiled")
-        assert [one.id for one in rests_on(done)] == expected
+        assert [assumption.id for assumption in rests_on(done)] == expected
 
 
 @BOTH
 def test_the_witness_names_its_tools(language: str) -> None:
-    (found,) = witnesses([language], GivenLabels()).values()
-    assert isinstance(found, CTools)
-    assert all(one["version"] for one in found.tools)
-    assert found.tools[0]["tool"] == Path(COMPILERS[language] or "").name
-    none = replace(found, compiler=None, sanitizing=None)
+    (tools,) = witnesses([language], GivenLabels()).values()
+    assert isinstance(tools, CTools)
+    assert all(tool["version"] for tool in tools.tools)
+    assert tools.tools[0]["tool"] == Path(COMPILERS[language] or "").name
+    none = replace(tools, compiler=None, sanitizing=None)
     assert not none.tools
 
 
@@ -297,5 +297,5 @@ def test_clang_is_as_good() -> None:
         pytest.skip("no clang")
     own = sample(TOTAL, "c", FILE)
     good, bad = variant(own, TOTAL.replace("more", "rest")), variant(own, TOTAL.replace("more * low", "low"))
-    found = ObjectCode("c", compiler).findings([good, bad])
-    assert [getattr(one, "reason", "") for one in found] == ["", object_code.CHANGED_CODE]
+    findings = ObjectCode("c", compiler).findings([good, bad])
+    assert [getattr(finding, "reason", "") for finding in findings] == ["", object_code.CHANGED_CODE]

@@ -40,8 +40,8 @@ def judged(*outcomes: Perturbed) -> list[str]:
     findings = FindingCounts()
     cases = [Case(sample=outcome.sample, outcomes=(outcome,)) for outcome in outcomes]
     done = execute(cases, {"java": witness(GivenLabels())}, findings)
-    told = [one.outcomes[0] for one in done]
-    return [one.reason if isinstance(one, NotApplied) else one.evidence for one in told]
+    firsts = [case.outcomes[0] for case in done]
+    return [outcome.reason if isinstance(outcome, NotApplied) else outcome.evidence for outcome in firsts]
 
 
 def rename(site: int, name: str) -> Move:
@@ -53,9 +53,9 @@ def test_what_the_engines_do_is_confirmed() -> None:
     outcomes = []
     for text in (ALONE, FOREIGN):
         for transform in (RENAME, RENAME_PARAMETERS, REORDER):
-            (found,) = perturb_one(sample(text), transform, variants=1, seed=1)
-            if isinstance(found, Perturbed):
-                outcomes.append(found)
+            (outcome,) = perturb_one(sample(text), transform, variants=1, seed=1)
+            if isinstance(outcome, Perturbed):
+                outcomes.append(outcome)
     alone = "compiled" if shutil.which("javac") else "parsed"
     assert judged(*outcomes) == [alone, alone, "parsed", "parsed", "parsed"]
 
@@ -97,6 +97,9 @@ def test_what_no_longer_compiles_is_not_applied() -> None:
         variant("class A { " + ALONE + " }", "class A { " + ALONE.replace("a", "name") + " }"),
         variant("package p; class A { int f() { return 1; } }", "package p; class A { }"),
     ]
-    told: dict[int, WitnessFinding] = compiled(witness(GivenLabels()).javac or javac, variants)
-    words = {place: getattr(one, "reason", "") or getattr(one, "evidence", "") for place, one in told.items()}
+    findings: dict[int, WitnessFinding] = compiled(witness(GivenLabels()).javac or javac, variants)
+    words = {
+        place: getattr(finding, "reason", "") or getattr(finding, "evidence", "")
+        for place, finding in findings.items()
+    }
     assert words == {0: NOT_COMPILED, 1: "compiled", 3: "compiled"}

@@ -44,17 +44,17 @@ def judged(language: str, cases: tuple[tuple[str, str, str], ...]) -> list[str]:
             sample=sample, transform="-", kind="control", variant=0, source=after, moves=(), evidence="none"
         )
         variants.append(made)
-    found = []
+    outcomes = []
     with javascript._sandbox(language).judging() as judge:
-        for one in judge(variants):
-            match one:
+        for finding in judge(variants):
+            match finding:
                 case BehavesSame("executed"):
-                    found.append(SAME)
+                    outcomes.append(SAME)
                 case BehavesDifferently("executed"):
-                    found.append(DIFFERENT)
+                    outcomes.append(DIFFERENT)
                 case Undecided(reason):
-                    found.append(reason)
-    return found
+                    outcomes.append(reason)
+    return outcomes
 
 
 @needs_node
@@ -73,9 +73,9 @@ def test_functions_of_typescript_run_without_their_types() -> None:
 def test_without_a_compiler_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(javascript, "find_compiler", lambda: None)
     monkeypatch.setattr(javascript, "_STRIPS", (99, 0))
-    found = javascript._sandbox("typescript")
-    assert [line.partition(":")[0] for line in found.missing] == ["nothing erases the types of TypeScript"]
-    assert set(judged("typescript", TYPED)) == {found.missing[0]}
+    sandbox = javascript._sandbox("typescript")
+    assert [line.partition(":")[0] for line in sandbox.missing] == ["nothing erases the types of TypeScript"]
+    assert set(judged("typescript", TYPED)) == {sandbox.missing[0]}
 
 
 @needs_node
@@ -90,6 +90,6 @@ def test_a_variant_that_nothing_could_run_is_not_counted_as_judged(
     )
     options = "--transform rename --variants 2 --no-controls --execute --out out"
     assert main(["run", "--corpus", "a.ts", "--model", "fake/length", *options.split()]) == 0
-    told = capsys.readouterr().err
-    assert re.search(r"judged 0 of \d+ variants \(tool node", told)
-    assert "node 22.13 or newer; --execute goes on without it" in told
+    message = capsys.readouterr().err
+    assert re.search(r"judged 0 of \d+ variants \(tool node", message)
+    assert "node 22.13 or newer; --execute goes on without it" in message

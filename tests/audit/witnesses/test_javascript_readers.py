@@ -102,14 +102,16 @@ def variant(language: str, kind: str, before: str, after: str, context: str = ""
 
 def told(language: str, variants: Sequence[Perturbed]) -> list[str]:
     """What the readers find of each: why it is refused, else the evidence, else why nothing is known."""
-    found = []
+    outcomes = []
     with reading(language) as read:
-        for one in read(variants):
-            refused = [each.reason for each in one if isinstance(each, BehavesDifferently)]
-            same = [each.evidence for each in one if isinstance(each, BehavesSame)]
-            open_ = [each.reason for each in one if isinstance(each, Undecided) and each.reason != UNREAD]
-            found.append([*refused, *same, *open_, ANY][0])
-    return found
+        for findings in read(variants):
+            refused = [each.reason for each in findings if isinstance(each, BehavesDifferently)]
+            same = [each.evidence for each in findings if isinstance(each, BehavesSame)]
+            open_ = [
+                each.reason for each in findings if isinstance(each, Undecided) and each.reason != UNREAD
+            ]
+            outcomes.append([*refused, *same, *open_, ANY][0])
+    return outcomes
 
 
 @needs_node
@@ -123,7 +125,7 @@ def test_nodes_parser_takes_what_it_took(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(javascript_readers, "find_compiler", lambda: None)
     monkeypatch.setattr(javascript_readers, "resolved_again", lambda *_: True)
     cases = [variant("javascript", kind, before, after) for kind, before, after, _ in OTHERS]
-    expected = [one for *_, one in OTHERS]
+    expected = [reason for *_, reason in OTHERS]
     assert told("javascript", cases) == expected
 
 
@@ -164,9 +166,9 @@ def test_types_of_the_file_count() -> None:
 def test_a_refusal_is_counted_with_its_reason() -> None:
     counts = FindingCounts()
     made = variant("javascript", "rename", "a", "b")
-    found = confirm(made, BehavesDifferently("parsed", OTHER_TREE), counts)
-    assert isinstance(found, NotApplied)
-    assert found.reason == OTHER_TREE
+    outcome = confirm(made, BehavesDifferently("parsed", OTHER_TREE), counts)
+    assert isinstance(outcome, NotApplied)
+    assert outcome.reason == OTHER_TREE
     assert counts.broken == {("-", OTHER_TREE): 1}
 
 

@@ -31,35 +31,35 @@ def sample(source: str, **known: Any) -> Sample:
 
 
 def outcome(
-    one: Sample, source: str, kind: Kind = "preserving", evidence: Evidence = "analysis"
+    original: Sample, source: str, kind: Kind = "preserving", evidence: Evidence = "analysis"
 ) -> Perturbed:
     return Perturbed(
-        sample=one, transform="t", kind=kind, variant=0, source=source, moves=(), evidence=evidence
+        sample=original, transform="t", kind=kind, variant=0, source=source, moves=(), evidence=evidence
     )
 
 
 def executed(*outcomes: Perturbed) -> tuple[list[object], FindingCounts]:
     findings = FindingCounts()
     case = Case(sample=outcomes[0].sample, outcomes=outcomes)
-    (found,) = execute([case], {"python": witness(GivenLabels())}, findings)
-    return list(found.outcomes), findings
+    (judged,) = execute([case], {"python": witness(GivenLabels())}, findings)
+    return list(judged.outcomes), findings
 
 
-def evidence(found: object) -> str:
-    return found.evidence if isinstance(found, Perturbed) else f"not applied: {found.reason}"  # type: ignore[attr-defined]
+def evidence(judged: object) -> str:
+    return judged.evidence if isinstance(judged, Perturbed) else f"not applied: {judged.reason}"  # type: ignore[attr-defined]
 
 
 def test_each_kind_earns_what_it_shows() -> None:
-    one = sample("def f(x: int):\n    y = x + 1\n    return y\n")
-    same, other = one.source.replace("y", "z"), one.source.replace("+", "-")
-    found, findings = executed(
-        outcome(one, same),
-        outcome(one, other),
-        outcome(one, other, kind="control", evidence="none"),
-        outcome(one, same, kind="control", evidence="none"),
-        outcome(one, one.source, kind="identity", evidence="none"),
+    original = sample("def f(x: int):\n    y = x + 1\n    return y\n")
+    same, other = original.source.replace("y", "z"), original.source.replace("+", "-")
+    outcomes, findings = executed(
+        outcome(original, same),
+        outcome(original, other),
+        outcome(original, other, kind="control", evidence="none"),
+        outcome(original, same, kind="control", evidence="none"),
+        outcome(original, original.source, kind="identity", evidence="none"),
     )
-    assert [evidence(each) for each in found] == [
+    assert [evidence(each) for each in outcomes] == [
         "executed", f"not applied: {DIFFERS}", "executed", "none", "none",
     ]  # fmt: skip
     assert (findings.kept, findings.broken.total(), findings.changed, findings.unchanged) == (1, 1, 1, 1)
@@ -67,22 +67,22 @@ def test_each_kind_earns_what_it_shows() -> None:
 
 
 def test_a_function_of_a_file_is_executed_in_that_file() -> None:
-    (one,) = functions(MODULE, "m.py", Counter())
-    assert one.context == MODULE
-    found, _ = executed(outcome(one, one.source.replace("value", "item")))
-    assert evidence(found[0]) == "executed"
-    alone, findings = executed(outcome(sample(one.source), one.source.replace("value", "item")))
+    (original,) = functions(MODULE, "m.py", Counter())
+    assert original.context == MODULE
+    outcomes, _ = executed(outcome(original, original.source.replace("value", "item")))
+    assert evidence(outcomes[0]) == "executed"
+    alone, findings = executed(outcome(sample(original.source), original.source.replace("value", "item")))
     assert evidence(alone[0]) == "analysis"
     assert findings.open == {"a global name is missing": 1}
 
 
 def test_own_tests_decide_where_there_are_some() -> None:
     tests = "def check(candidate):\n    assert candidate(2) == 4\n"
-    one = sample("def f(x):\n    return x * x\n", tests=tests)
-    found, _ = executed(
-        outcome(one, "def f(x):\n    return x + x\n"), outcome(one, "def f(x):\n    return x\n")
+    original = sample("def f(x):\n    return x * x\n", tests=tests)
+    outcomes, _ = executed(
+        outcome(original, "def f(x):\n    return x + x\n"), outcome(original, "def f(x):\n    return x\n")
     )
-    assert [type(each) for each in found] == [Perturbed, NotApplied]  # 2 + 2 == 2 * 2: the tests decide
+    assert [type(each) for each in outcomes] == [Perturbed, NotApplied]  # 2 + 2 == 2 * 2: the tests decide
 
 
 @pytest.mark.thinned(1)
@@ -106,9 +106,9 @@ def f(x, log):
     high = log.index(x)
     return low, high
 """
-    one = sample(source, tests=f"def check(candidate):\n    assert {call}\n")
+    original = sample(source, tests=f"def check(candidate):\n    assert {call}\n")
     plan = SuitePlan(transforms=("confirmed/reorder",), variants=1, seed=0, executed=True)
-    (variant,) = case(one, plan).outcomes
+    (variant,) = case(original, plan).outcomes
     assert isinstance(variant, Perturbed)
     (judged,), findings = executed(variant)
     assert [evidence(judged)] == [found]

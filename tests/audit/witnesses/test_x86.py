@@ -65,9 +65,9 @@ def variant(before: str, after: str, move: Move = RENAMED, kind: Kind = "preserv
 
 def judged(tools: X86Tools, *variants: Perturbed) -> tuple[list[str], FindingCounts]:
     findings = FindingCounts()
-    cases = [Case(sample=one.sample, outcomes=(one,)) for one in variants]
-    found = [outcome for each in execute(cases, {"x86": tools}, findings) for outcome in each.outcomes]
-    return [one.reason if isinstance(one, NotApplied) else one.evidence for one in found], findings
+    cases = [Case(sample=edit.sample, outcomes=(edit,)) for edit in variants]
+    after = [outcome for each in execute(cases, {"x86": tools}, findings) for outcome in each.outcomes]
+    return [edit.reason if isinstance(edit, NotApplied) else edit.evidence for edit in after], findings
 
 
 @pytest.mark.parametrize(
@@ -95,41 +95,41 @@ def test_cycles_count_but_for_another_order(
 
 def test_figure_1_is_measured(tool: Mca) -> None:
     alone = X86Tools(mca=tool, emulator="")
-    found, findings = judged(
+    outcomes, findings = judged(
         alone,
         variant(FIGURE_A, FIGURE_B),
         variant(FIGURE_A, FIGURE_C),
         variant(FIGURE_A, FIGURE_C, kind="control"),
         variant("incq %rax", "incq %rbx", kind="control"),
     )
-    assert found == ["measured", COST_DIFFERS, "measured", "analysis"]
+    assert outcomes == ["measured", COST_DIFFERS, "measured", "analysis"]
     assert (findings.kept, findings.broken.total(), findings.changed, findings.unchanged) == (1, 1, 1, 1)
 
 
 @pytest.mark.slow
 def test_an_order_that_costs_other_cycles_is_measured_all_the_same(tool: Mca) -> None:
-    pairs = [(one, rewrite(REORDER, one, seed)) for seed, one in enumerate(own_blocks(150))]
+    pairs = [(block, rewrite(REORDER, block, seed)) for seed, block in enumerate(own_blocks(150))]
     made = [variant(before, after, ORDERED) for before, after in pairs if after is not None]
-    costs = list(tool.measure([text for one in made for text in (one.sample.source, one.source)]))
+    costs = list(tool.measure([text for edited in made for text in (edited.sample.source, edited.source)]))
     cycles = [cost.cycles if isinstance(cost, Measured) else -1 for cost in costs]
     assert any(before != after for before, after in zip(cycles[::2], cycles[1::2], strict=True))
-    found, _ = judged(X86Tools(mca=tool, emulator=""), *made)
-    assert set(found) == {"measured"}
-    assert len(found) > 30
+    outcomes, _ = judged(X86Tools(mca=tool, emulator=""), *made)
+    assert set(outcomes) == {"measured"}
+    assert len(outcomes) > 30
 
 
 def test_a_tool_that_fails_as_a_whole_leaves_variants_as_they_were(tmp_path: Path) -> None:
     gone = X86Tools(mca=Mca(program=str(tmp_path / "gone"), version="1"), emulator="")
-    found, findings = judged(gone, variant(FIGURE_A, FIGURE_B))
-    assert found == ["analysis"]
+    outcomes, findings = judged(gone, variant(FIGURE_A, FIGURE_B))
+    assert outcomes == ["analysis"]
     assert findings.open == {NOT_MEASURED: 1}
 
 
 def test_costs_are_measured_with_the_tool_that_measures_labels() -> None:
     own = Mca(program="x", version="9", cpu="skylake", iterations=7)
-    found = witness(CostLabels(mca=own, replaces=False, cache=None))
-    assert found.mca is own
-    assert found.tools[0] == {"tool": "llvm-mca", "version": "9", "cpu": "skylake", "iterations": 7}
+    tools = witness(CostLabels(mca=own, replaces=False, cache=None))
+    assert tools.mca is own
+    assert tools.tools[0] == {"tool": "llvm-mca", "version": "9", "cpu": "skylake", "iterations": 7}
 
 
 def test_figure_1_is_emulated() -> None:
@@ -138,7 +138,7 @@ def test_figure_1_is_emulated() -> None:
 
     tools = X86Tools(mca=None, emulator=Emulator().version)
     assert tools.tools == [{"tool": "unicorn", "version": tools.emulator}]
-    found, findings = judged(
+    outcomes, findings = judged(
         tools,
         variant(FIGURE_A, FIGURE_B),
         variant(FIGURE_A, FIGURE_C),
@@ -147,7 +147,7 @@ def test_figure_1_is_emulated() -> None:
         variant("vaddps %xmm1, %xmm2, %xmm3", "vaddps %xmm1, %xmm2, %xmm4"),
         variant("xorl %ecx, %ecx\ndivl %ecx", "xorl %ecx, %ecx\ndivl %ecx"),
     )
-    assert found == ["executed", EXECUTION_DIFFERS, "executed", "executed", "analysis", "analysis"]
+    assert outcomes == ["executed", EXECUTION_DIFFERS, "executed", "executed", "analysis", "analysis"]
     assert findings.open == {"not executed: AVX": 1, FAULTS: 1}
 
 
@@ -156,7 +156,7 @@ def test_figure_1_is_executed() -> None:
     if not tools.native:
         pytest.skip("blocks cannot be executed here")
     assert tools.tools == [{"tool": "execution", "cpu": tools.native}]
-    found, findings = judged(
+    outcomes, findings = judged(
         tools,
         variant(FIGURE_A, FIGURE_B),
         variant(FIGURE_A, FIGURE_C),
@@ -167,8 +167,8 @@ def test_figure_1_is_executed() -> None:
         variant("rdtsc", "rdtsc", ORDERED),
         variant("xorl %ecx, %ecx\ndivl %ecx", "xorl %ecx, %ecx\ndivl %ecx"),
     )
-    assert found[:4] == ["executed", EXECUTION_DIFFERS, "executed", "executed"]
-    assert found[4:] == ["executed", EXECUTION_DIFFERS, "analysis", "analysis"]
+    assert outcomes[:4] == ["executed", EXECUTION_DIFFERS, "executed", "executed"]
+    assert outcomes[4:] == ["executed", EXECUTION_DIFFERS, "analysis", "analysis"]
     assert findings.open == {"not executed: not deterministic": 1, FAULTS: 1}
 
 
@@ -177,11 +177,11 @@ def test_another_order_must_leave_the_same_in_the_same_registers() -> None:
     pytest.importorskip("unicorn")
     from codeaudit.transforms.x86.witnesses.emulator import Emulator
 
-    one = "movq %rcx, %rax\nincq %rbx"
-    other = variant(one, "movq %rcx, %rbx\nincq %rax", ORDERED)
+    original = "movq %rcx, %rax\nincq %rbx"
+    other = variant(original, "movq %rcx, %rbx\nincq %rax", ORDERED)
     assert emulated(other, Emulator()) == BehavesDifferently("executed", EXECUTION_DIFFERS)
     assert emulated(replace(other, moves=(RENAMED,)), Emulator()) == BehavesSame("executed")
-    assert emulated(variant(one, "incq %rbx\nmovq %rcx, %rax", ORDERED), Emulator()) == BehavesSame(
+    assert emulated(variant(original, "incq %rbx\nmovq %rcx, %rax", ORDERED), Emulator()) == BehavesSame(
         "executed"
     )
 
@@ -196,11 +196,13 @@ def test_all_that_the_engines_make_agrees_with_what_is_installed() -> None:
     )
     cases = [case(sample(source), plan) for source in (*BLOCKS, *own_blocks(60))]
     findings = FindingCounts()
-    found = [outcome for each in execute(iter(cases), {"x86": tools}, findings) for outcome in each.outcomes]
+    after = [outcome for each in execute(iter(cases), {"x86": tools}, findings) for outcome in each.outcomes]
     assert findings.broken.total() == 0
     assert findings.kept > 120
     assert findings.changed > 20
-    shown = Counter(one.evidence for one in found if isinstance(one, Perturbed) and one.kind == "preserving")
+    shown = Counter(
+        edit.evidence for edit in after if isinstance(edit, Perturbed) and edit.kind == "preserving"
+    )
     assert set(shown) <= {"executed", "measured", "analysis"}
     assert shown["analysis"] < 0.2 * shown.total()
 
@@ -221,9 +223,9 @@ def test_a_suite_of_blocks_carries_the_evidence(
     rows = run(tmp_path, monkeypatch)
     kept = {row["evidence"] for row in rows if row["kind"] == "preserving"}
     assert kept <= {"measured", "executed"}
-    told = capsys.readouterr().err
-    assert f"tool llvm-mca, version {tool.version}, cpu haswell, iterations 100" in told
-    assert "agree with their original, 0 do not (left out)" in told
+    message = capsys.readouterr().err
+    assert f"tool llvm-mca, version {tool.version}, cpu haswell, iterations 100" in message
+    assert "agree with their original, 0 do not (left out)" in message
 
 
 def test_missing_tools_are_a_line_each_and_nothing_stops(
@@ -234,13 +236,13 @@ def test_missing_tools_are_a_line_each_and_nothing_stops(
     monkeypatch.setitem(sys.modules, "unicorn", None)
     rows = run(tmp_path, monkeypatch)
     assert {row["evidence"] for row in rows} == {"analysis"}
-    told = capsys.readouterr().err.splitlines()
-    lines = [line for line in told if "goes on without it" in line]
+    printed = capsys.readouterr().err.splitlines()
+    lines = [line for line in printed if "goes on without it" in line]
     assert len(lines) == 3
     assert "llvm-mca is not installed; try: apt-get install llvm" in lines[0]
     assert "native execution of blocks needs Linux on x86-64" in lines[1]
     assert 'pip install "codeaudit-ml[emulator]"' in lines[2]
-    assert sum("no variant was executed" in line for line in told) == 1
+    assert sum("no variant was executed" in line for line in printed) == 1
 
 
 def test_the_manifest_says_who_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: Mca) -> None:
@@ -258,8 +260,8 @@ def test_the_manifest_says_who_judged(tmp_path: Path, monkeypatch: pytest.Monkey
         "1",
     ]
     assert main([*words, "--labels", "llvm-mca:skylake", "--execute", "--out", "made"]) == 0
-    told = json.loads(Path("made/manifest.json").read_text(encoding="utf-8"))["corpus"]["witnesses"]
-    assert told["x86"][0] == {
+    witnesses = json.loads(Path("made/manifest.json").read_text(encoding="utf-8"))["corpus"]["witnesses"]
+    assert witnesses["x86"][0] == {
         "tool": "llvm-mca", "version": tool.version, "cpu": "skylake", "iterations": 100,
     }  # fmt: skip
     assert main([*words, "--out", "other"]) == 0

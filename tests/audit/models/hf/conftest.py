@@ -35,7 +35,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "t5": (made.t5(t5), t5),
         "encoder": (made.bert("BertModel", bert), bert),
     }
-    return {name: made.save(root / name, *one) for name, one in networks.items()}
+    return {name: made.save(root / name, *parts) for name, parts in networks.items()}
 
 
 @pytest.fixture(scope="session")
@@ -44,9 +44,9 @@ def load(folders: dict[str, Path]) -> Load:
 
     def one(place: str | Path, *, precision: str | None = None, **given: str) -> HubModel:
         settings = Settings(device="cpu", precision=precision)
-        found = catalogue.load(f"hf/{folders.get(str(place), place)}", settings, given)
-        assert isinstance(found, HubModel)
-        return found
+        model = catalogue.load(f"hf/{folders.get(str(place), place)}", settings, given)
+        assert isinstance(model, HubModel)
+        return model
 
     return one
 

@@ -30,21 +30,21 @@ class Recorder:
         self.seen: list[list[int]] = []
 
     def __call__(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
-        lengths = [one.length for one in batch]
+        lengths = [tokenized.length for tokenized in batch]
         self.seen.append(lengths)
-        if max(lengths) * sum(len(one.rows) for one in batch) > self.memory:
+        if max(lengths) * sum(len(tokenized.rows) for tokenized in batch) > self.memory:
             raise self.error
-        return [Predicted(answer=one.query.source) for one in batch]
+        return [Predicted(answer=tokenized.query.source) for tokenized in batch]
 
 
 def answers(predictions: Sequence[Prediction]) -> list[object]:
-    return [one.answer if isinstance(one, Predicted) else one.reason for one in predictions]
+    return [said.answer if isinstance(said, Predicted) else said.reason for said in predictions]
 
 
 def test_longest_first_and_answered_in_order() -> None:
     recorder = Recorder()
-    found = Batcher(recorder, room=20)(rows(3, 10, 4, 9, 1))
-    assert answers(found) == ["0", "1", "2", "3", "4"]
+    predictions = Batcher(recorder, room=20)(rows(3, 10, 4, 9, 1))
+    assert answers(predictions) == ["0", "1", "2", "3", "4"]
     assert recorder.seen == [[10, 9], [4, 3, 1]]
 
 
@@ -53,7 +53,7 @@ def test_rows_and_growth_take_room() -> None:
     Batcher(recorder, room=20)(rows(5, 5, 5, each=2))
     assert recorder.seen == [[5, 5], [5]]
     grown = [TokenizedQuery(query=row.query, rows=row.rows, grows=5) for row in rows(5, 5, 5)]
-    assert [one.length for one in grown] == [10, 10, 10]
+    assert [tokenized.length for tokenized in grown] == [10, 10, 10]
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def test_a_batch_that_does_not_fit_is_halved_for_good(error: Exception) -> None:
 
 
 def test_what_does_not_fit_alone_fails_alone() -> None:
-    found = Batcher(Recorder(memory=40), room=inf)(rows(5, 50, 6))
-    assert answers(found) == ["0", "out of memory", "2"]
-    assert found[1] == Failed(reason="out of memory")
+    predictions = Batcher(Recorder(memory=40), room=inf)(rows(5, 50, 6))
+    assert answers(predictions) == ["0", "out of memory", "2"]
+    assert predictions[1] == Failed(reason="out of memory")
 
 
 def test_another_error_is_not_swallowed() -> None:
@@ -101,7 +101,7 @@ def test_memory_that_really_fails() -> None:
 
     def answer(batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         torch.empty(len(batch) * room // 3, dtype=torch.uint8, device="cuda")
-        return [Predicted(answer=one.query.source) for one in batch]
+        return [Predicted(answer=tokenized.query.source) for tokenized in batch]
 
     try:
         assert answers(Batcher(answer, room=inf)(rows(*[4] * 8))) == [str(number) for number in range(8)]

@@ -41,50 +41,54 @@ def relabelled(folder: Path, new: Path, **changes: Any) -> Path:
 def test_labels_of_the_config_are_answers(folders: dict[str, Path], load: Load) -> None:
     model = load("bert")
     assert model.task == "error-detection"
-    found = model.predict(asked("error-detection"))
-    for source, one in zip(SOURCES, found, strict=True):
+    predictions = model.predict(asked("error-detection"))
+    for source, prediction in zip(SOURCES, predictions, strict=True):
         clean, buggy = logits(folders["bert"], source).tolist()
-        assert isinstance(one, Predicted)
-        assert one.answer == ("buggy" if buggy > clean else "clean")
-        assert dict(one.scores) == pytest.approx({"clean": clean, "buggy": buggy}, abs=model.noise)
-        assert one.margin == pytest.approx(abs(clean - buggy), abs=2 * model.noise)
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == ("buggy" if buggy > clean else "clean")
+        assert dict(prediction.scores) == pytest.approx({"clean": clean, "buggy": buggy}, abs=model.noise)
+        assert prediction.margin == pytest.approx(abs(clean - buggy), abs=2 * model.noise)
 
 
 def test_neither_padding_nor_company_moves_a_score_beyond_the_noise(load: Load) -> None:
     model = load("gpt2-classifier", labels="clean,buggy")
     queries = asked("error-detection")
     together = model.predict(queries)
-    for query, one in zip(queries, together, strict=True):
+    for query, prediction in zip(queries, together, strict=True):
         (alone,) = model.predict([query])
-        assert isinstance(one, Predicted)
+        assert isinstance(prediction, Predicted)
         assert isinstance(alone, Predicted)
-        assert alone.answer == one.answer
-        assert dict(alone.scores) == pytest.approx(dict(one.scores), abs=model.noise)
+        assert alone.answer == prediction.answer
+        assert dict(alone.scores) == pytest.approx(dict(prediction.scores), abs=model.noise)
 
 
 def test_labels_that_say_nothing_need_to_be_named(load: Load) -> None:
     model = load("unnamed")
     with pytest.raises(ModelError, match=r"are LABEL_0, LABEL_1, LABEL_2, no answers to .*-M labels=…"):
         model.predict(asked("error-detection"))
-    labelled = [replace(one, labels=("a", "b", "c")) for one in asked("classification")]
-    told = r"LABEL_2, no answers to .*takes one of the labels a, b, c; .*-M labels=a,b,c, .*--label-map"
-    with pytest.raises(ModelError, match=told):
+    labelled = [replace(query, labels=("a", "b", "c")) for query in asked("classification")]
+    message = r"LABEL_2, no answers to .*takes one of the labels a, b, c; .*-M labels=a,b,c, .*--label-map"
+    with pytest.raises(ModelError, match=message):
         model.predict(labelled)
     words = (("LABEL_0", "c"), ("LABEL_1", "b"), ("LABEL_2", "a"))
-    found = model.predict([replace(one, words=words) for one in labelled])
-    assert {one.answer for one in found if isinstance(one, Predicted)} <= {"LABEL_0", "LABEL_1", "LABEL_2"}
+    predictions = model.predict([replace(query, words=words) for query in labelled])
+    assert {said.answer for said in predictions if isinstance(said, Predicted)} <= {
+        "LABEL_0",
+        "LABEL_1",
+        "LABEL_2",
+    }
     with pytest.raises(UsageError, match=r"2 labels for .* has 3 outputs"):
         load("unnamed", labels="clean,buggy")
 
 
 def test_outputs_with_one_meaning_count_together(folders: dict[str, Path], load: Load) -> None:
-    found = load("unnamed", labels="buggy,clean,bug").predict(asked("error-detection"))
-    for source, one in zip(SOURCES, found, strict=True):
+    predictions = load("unnamed", labels="buggy,clean,bug").predict(asked("error-detection"))
+    for source, prediction in zip(SOURCES, predictions, strict=True):
         scores = logits(folders["unnamed"], source)
         buggy, clean = float(scores[[0, 2]].logsumexp(0)), float(scores[1])
-        assert isinstance(one, Predicted)
-        assert one.answer == ("buggy" if buggy > clean else "clean")
-        assert dict(one.scores) == pytest.approx({"buggy": buggy, "clean": clean}, abs=1e-5)
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == ("buggy" if buggy > clean else "clean")
+        assert dict(prediction.scores) == pytest.approx({"buggy": buggy, "clean": clean}, abs=1e-5)
 
 
 def test_labels_that_are_no_answers_to_the_task(load: Load) -> None:
@@ -99,7 +103,7 @@ def test_labels_that_are_no_answers_to_the_task(load: Load) -> None:
 
 def test_labels_may_be_names(load: Load) -> None:
     model = load("unnamed", labels="getValue,set_value,run")
-    answers = {one.answer for one in model.predict(asked("function-name")) if isinstance(one, Predicted)}
+    answers = {said.answer for said in model.predict(asked("function-name")) if isinstance(said, Predicted)}
     assert answers
     assert answers <= {("get", "value"), ("set", "value"), ("run",)}
 
@@ -107,11 +111,11 @@ def test_labels_may_be_names(load: Load) -> None:
 def test_one_output_with_two_labels_decides_by_its_sign(folders: dict[str, Path], load: Load) -> None:
     model = load("number", labels="clean,buggy")
     assert model.task == "error-detection"
-    for source, one in zip(SOURCES, model.predict(asked("error-detection")), strict=True):
+    for source, prediction in zip(SOURCES, model.predict(asked("error-detection")), strict=True):
         score = float(logits(folders["number"], source)[0])
-        assert isinstance(one, Predicted)
-        assert one.answer == ("buggy" if score > 0 else "clean")
-        assert one.margin == pytest.approx(abs(score), abs=model.noise)
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == ("buggy" if score > 0 else "clean")
+        assert prediction.margin == pytest.approx(abs(score), abs=model.noise)
 
 
 def test_a_number_is_computed_so_that_equal_inputs_have_equal_ones(
@@ -120,12 +124,12 @@ def test_a_number_is_computed_so_that_equal_inputs_have_equal_ones(
     model = load("number")
     assert (model.task, model.precision) == ("throughput", "float64")
     queries = asked("throughput", *BLOCKS, language="x86")
-    for query, one in zip(queries, model.predict(queries), strict=True):
-        assert isinstance(one, Predicted)
-        assert one.answer == pytest.approx(float(logits(folders["number"], query.source, torch.float64)[0]))
+    for query, said in zip(queries, model.predict(queries), strict=True):
+        assert isinstance(said, Predicted)
+        assert said.answer == pytest.approx(float(logits(folders["number"], query.source, torch.float64)[0]))
         (alone,) = model.predict([query])
         assert isinstance(alone, Predicted)
-        assert THROUGHPUT.same(one, alone)
+        assert THROUGHPUT.same(said, alone)
     with pytest.raises(ModelError, match="one output, a number; for the task 'error-detection' name the two"):
         model.predict(asked("error-detection"))
 
@@ -159,13 +163,13 @@ def test_any_number_of_labels_is_a_set_of_subtokens(
 ) -> None:
     several = relabelled(folders["unnamed"], tmp_path / "s", problem_type="multi_label_classification")
     model = load(several, labels="get,value,name")
-    for source, one in zip(SOURCES, model.predict(asked("function-name")), strict=True):
+    for source, prediction in zip(SOURCES, model.predict(asked("function-name")), strict=True):
         scores = dict(zip(("get", "value", "name"), logits(several, source).tolist(), strict=True))
         said = [label for label, score in scores.items() if score >= 0] or [
             max(scores, key=lambda k: scores[k])
         ]
-        assert isinstance(one, Predicted)
-        assert one.answer == tuple(said)
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == tuple(said)
     with pytest.raises(ModelError, match="any number of labels, and the task 'error-detection' asks for one"):
         load(several, labels="bug,clean,buggy").predict(asked("error-detection"))
 
@@ -179,10 +183,10 @@ def test_an_input_longer_than_the_window_is_counted(load: Load) -> None:
 def test_a_template_is_what_the_model_reads(folders: dict[str, Path], load: Load, tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("{language}: {source}", encoding="utf-8")
     model = load("bert", template=str(tmp_path / "t.txt"))
-    (one,) = model.predict(asked("error-detection", SOURCES[0]))
+    (prediction,) = model.predict(asked("error-detection", SOURCES[0]))
     clean, buggy = logits(folders["bert"], f"Python: {SOURCES[0]}").tolist()
-    assert isinstance(one, Predicted)
-    assert dict(one.scores) == pytest.approx({"clean": clean, "buggy": buggy}, abs=model.noise)
+    assert isinstance(prediction, Predicted)
+    assert dict(prediction.scores) == pytest.approx({"clean": clean, "buggy": buggy}, abs=model.noise)
     assert model.fingerprint != load("bert").fingerprint
 
 
@@ -217,12 +221,12 @@ def test_a_classifier_without_a_task_ends_with_the_task_and_the_map(
     flawed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*RUN, "--movable", "0", "--workers", "1"]) == 2
-    told = capsys.readouterr().err
-    assert "data.jsonl has 2 labels: 0 (8), 1 (8)" in told
-    assert "hf/./model says sound, flawed" in told
-    assert "--task classification" in told
-    assert "--label-map WORD=LABEL,… with the label that each of sound, flawed means" in told
-    assert "sound=" not in told, "no pair is made up"
+    message = capsys.readouterr().err
+    assert "data.jsonl has 2 labels: 0 (8), 1 (8)" in message
+    assert "hf/./model says sound, flawed" in message
+    assert "--task classification" in message
+    assert "--label-map WORD=LABEL,… with the label that each of sound, flawed means" in message
+    assert "sound=" not in message, "no pair is made up"
 
 
 @pytest.mark.thinned(1)
@@ -234,17 +238,17 @@ def test_words_of_a_classifier_mean_what_the_map_says(flawed: Path, task: str, s
         main([*RUN, "--task", task, "--label-map", words, "--movable", "0", "--workers", "1", "--out", "out"])
         == 0
     )
-    found = json.loads(Path("out/summary.json").read_text("utf-8"))["models"][0]["agreement"]["classes"]
-    said = {answer for row in found.values() for answer in row}
+    classes = json.loads(Path("out/summary.json").read_text("utf-8"))["models"][0]["agreement"]["classes"]
+    said = {answer for row in classes.values() for answer in row}
     assert said <= ({"0", "1"} if task == "classification" else {"buggy", "clean"})
     model = catalogue.load("hf/./model", Settings(device="cpu"), {})
     raw = [
         model.predict([Query(task="classification", language="python", source=text + "\n")])[0]
         for text in CODE.strip().split("\n\n\n")
     ]
-    sound = sum(isinstance(one, Predicted) and one.answer == "sound" for one in raw)
+    sound = sum(isinstance(prediction, Predicted) and prediction.answer == "sound" for prediction in raw)
     meant = ("1" if swapped else "0") if task == "classification" else ("buggy" if swapped else "clean")
-    assert sum(row.get(meant, 0) for row in found.values()) == sound
+    assert sum(row.get(meant, 0) for row in classes.values()) == sound
 
 
 @pytest.mark.slow
@@ -270,24 +274,24 @@ def test_a_checkpoint_with_bare_labels_is_audited_with_a_map_or_with_labels(
     assert main([*RUN, "--task", "classification", *rest]) == 3
     assert "-M labels=0,1" in capsys.readouterr().err
     assert main([*RUN, "--task", "classification", *more, *rest, "--out", "out"]) == 0
-    found = json.loads(Path("out/summary.json").read_text("utf-8"))["models"][0]["agreement"]["classes"]
-    assert {answer for row in found.values() for answer in row} <= {"0", "1"}
+    classes = json.loads(Path("out/summary.json").read_text("utf-8"))["models"][0]["agreement"]["classes"]
+    assert {answer for row in classes.values() for answer in row} <= {"0", "1"}
 
 
 def test_a_pair_is_joined_as_the_tokenizer_joins_it(
     folders: dict[str, Path], load: Load, tmp_path: Path
 ) -> None:
     query = Query(task="clone-detection", language="python", source=SOURCES[0], other=SOURCES[1])
-    (found,) = load("gpt2-classifier", labels="different,clone").predict([query])
+    (prediction,) = load("gpt2-classifier", labels="different,clone").predict([query])
     folder = folders["gpt2-classifier"]
     words = transformers.AutoTokenizer.from_pretrained(folder)
     text = str(words.decode(words(query.source, query.other)["input_ids"]))
     different, clone = logits(folder, text).tolist()
-    assert isinstance(found, Predicted)
-    assert dict(found.scores) == pytest.approx({"different": different, "clone": clone}, abs=1e-4)
+    assert isinstance(prediction, Predicted)
+    assert dict(prediction.scores) == pytest.approx({"different": different, "clone": clone}, abs=1e-4)
     template = tmp_path / "pair.txt"
     template.write_text("{source}|{other}")
     model = load("gpt2-classifier", labels="different,clone", template=str(template))
-    (told,) = model.predict([query])
-    assert isinstance(told, Predicted)
-    assert told.scores != found.scores
+    (other,) = model.predict([query])
+    assert isinstance(other, Predicted)
+    assert other.scores != prediction.scores

@@ -47,9 +47,9 @@ def test_the_permuted_network_answers_alike_and_the_broken_one_does_not(
     assert proof.forward <= EXACT
     assert proof.backward <= EXACT
     mixed = [*queries, *of_network(queries, wrap), *of_network(queries, f"{wrap}-broken")]
-    found = model.predict(mixed)
+    predictions = model.predict(mixed)
     size = len(queries)
-    plain, turned, broken = found[:size], found[size : 2 * size], found[2 * size :]
+    plain, turned, broken = predictions[:size], predictions[size : 2 * size], predictions[2 * size :]
     assert plain == model.inner.predict(queries)
     for before, after in zip(plain, turned, strict=True):
         assert type(before) is type(after)
@@ -57,6 +57,6 @@ def test_the_permuted_network_answers_alike_and_the_broken_one_does_not(
             assert before.answer == after.answer
             scores = dict(before.scores)
             assert all(abs(scores[label] - score) <= model.noise for label, score in after.scores)
-    if any(isinstance(one, Predicted) for one in plain):
+    if any(isinstance(prediction, Predicted) for prediction in plain):
         assert broken != turned
     assert model.predict(queries) == plain, "the weights are as before"

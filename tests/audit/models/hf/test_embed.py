@@ -47,10 +47,10 @@ def encoder(folder: Path, new: Path, pooling: dict[str, Any], **extra: str) -> P
 
 SENTENCE = {"Transformer": "", "Pooling": "1_Pooling", "Normalize": "2_Normalize"}
 POOLED = {
-    "mean": lambda found: found.mean(0),
-    "cls": lambda found: found[0],
-    "max": lambda found: found.amax(0),
-    "lasttoken": lambda found: found[-1],
+    "mean": lambda vectors: vectors.mean(0),
+    "cls": lambda vectors: vectors[0],
+    "max": lambda vectors: vectors.amax(0),
+    "lasttoken": lambda vectors: vectors[-1],
 }
 
 
@@ -80,12 +80,12 @@ def test_the_nearest_name_is_the_answer(
     assert model.task == "function-name"
     kept = {"get_value": "get value", "add": "add", "find_item": "find item"}
     vectors = {name: POOLED[means](states(place, text)) for name, text in kept.items()}
-    for source, one in zip(SOURCES, model.predict(asked("function-name")), strict=True):
+    for source, prediction in zip(SOURCES, model.predict(asked("function-name")), strict=True):
         code = POOLED[means](states(place, source))
         near = {name: float(cosine_similarity(code, vector, dim=0)) for name, vector in vectors.items()}
-        assert isinstance(one, Predicted)
-        assert one.answer == max(near, key=lambda name: near[name])
-        assert dict(one.scores) == pytest.approx(near, abs=model.noise)
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == max(near, key=lambda name: near[name])
+        assert dict(prediction.scores) == pytest.approx(near, abs=model.noise)
 
 
 def test_names_are_a_part_of_the_fingerprint(names: str, load: Load, tmp_path: Path) -> None:
@@ -145,8 +145,8 @@ def test_a_sentence_encoder_may_read_less_than_its_network(
     place = encoder(folders["encoder"], tmp_path / "m", {"pooling_mode": "mean"}, **SENTENCE)
     (place / "sentence_bert_config.json").write_text('{"max_seq_length": 12}')
     model = load(place, names=names)
-    found = model.predict(asked("function-name", SHORT, LONG))
-    assert found == [Failed(reason="input too long")] * 2
+    predictions = model.predict(asked("function-name", SHORT, LONG))
+    assert predictions == [Failed(reason="input too long")] * 2
     assert isinstance(load("encoder", names=names).predict(asked("function-name", SHORT))[0], Predicted)
 
 
@@ -167,7 +167,7 @@ def test_a_real_encoder_finds_what_a_function_does(load: Load, tmp_path: Path) -
         "def MASK(text):\n    return json.loads(text)\n",
         "def MASK(address, subject, body):\n    message = Mail(subject, body)\n    smtp.deliver(address, message)\n",
     )
-    found = [
-        one.answer for one in model.predict(asked("function-name", *sources)) if isinstance(one, Predicted)
+    answers = [
+        said.answer for said in model.predict(asked("function-name", *sources)) if isinstance(said, Predicted)
     ]
-    assert found == ["compute_average", "sort_list", "parse_json", "send_email"]
+    assert answers == ["compute_average", "sort_list", "parse_json", "send_email"]

@@ -53,14 +53,14 @@ def network(folder: Path, kind: str, **options: object) -> "tuple[Any, EncoderSt
     shape = LineShape(
         vocabulary=tokenizer.get_vocab_size(), labels=3, width=32, layers=2, heads=4, encoder=start.config
     )
-    found = build(kind, shape, options)
-    start.fill(found.trunk.tokens, found.trunk.encoder, tokenizer)  # type: ignore[arg-type]
-    return found.double().eval(), start
+    model = build(kind, shape, options)
+    start.fill(model.trunk.tokens, model.trunk.encoder, tokenizer)  # type: ignore[arg-type]
+    return model.double().eval(), start
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta"])
 def test_without_masks_the_states_are_those_of_the_library(folders: dict[str, Path], name: str) -> None:
-    found, start = network(folders[name], "vanilla")
+    model, start = network(folders[name], "vanilla")
     auto: Any = transformers.AutoModel
     with quiet():
         other = auto.from_pretrained(folders[name]).double().eval()
@@ -68,8 +68,8 @@ def test_without_masks_the_states_are_those_of_the_library(folders: dict[str, Pa
     with torch.no_grad():
         wanted = other(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
         states: list[torch.Tensor] = []
-        found.trunk.encoder.register_forward_hook(lambda module, inputs, output: states.append(output))
-        found(one_line(ids))
+        model.trunk.encoder.register_forward_hook(lambda module, inputs, output: states.append(output))
+        model(one_line(ids))
     assert (states[0] - wanted).abs().max() < 1e-12
     assert wanted.abs().max() > 0.1
 
@@ -81,7 +81,7 @@ def one_line(ids: torch.Tensor) -> Batch:
 
 
 def test_new_words_are_whole_words_with_the_mean_of_their_pieces(folders: dict[str, Path]) -> None:
-    found, start = network(folders["bert"], "vanilla")
+    model, start = network(folders["bert"], "vanilla")
     tokenizer = start.speaking([*SPECIALS, *LABELS])
     number = tokenizer.token_to_id("quux")
     assert start.tokenizer.token_to_id("quux") is None
@@ -93,7 +93,7 @@ def test_new_words_are_whole_words_with_the_mean_of_their_pieces(folders: dict[s
     assert number not in ids("quuxes"), "a part of another word is no label"
     pieces = start.tokenizer.encode(["quux"], is_pretokenized=True, add_special_tokens=False).ids
     wanted = start.vectors[pieces].mean(0).double()
-    assert torch.equal(found.trunk.tokens.weight[number], wanted)
+    assert torch.equal(model.trunk.tokens.weight[number], wanted)
 
 
 @pytest.mark.slow
@@ -105,10 +105,10 @@ def test_with_masks_an_encoder_is_equivariant_to_legal_orders(
 ) -> None:
     if kind != "spe" and mode == "additive":
         pytest.skip("an option of spe")
-    found, start = network(folders["roberta"], kind, **({"mask_mode": mode} if kind == "spe" else {}))
+    model, start = network(folders["roberta"], kind, **({"mask_mode": mode} if kind == "spe" else {}))
     with torch.no_grad():
-        found.trunk.mix.weight.normal_(0, 0.5)
-        found.trunk.vote.weight.normal_(0, 0.5)
+        model.trunk.mix.weight.normal_(0, 0.5)
+        model.trunk.vote.weight.normal_(0, 0.5)
     relation: Any = {"spe": "mask", "symc": "distances", "vanilla": "none"}[kind]
     reader = LineEncoder(start.speaking([*SPECIALS, *LABELS]), window=300, relation=relation)
     moved = 0.0
@@ -118,8 +118,8 @@ def test_with_masks_an_encoder_is_equivariant_to_legal_orders(
         assert len(read) == len(texts)
         with torch.no_grad():
             # Alone and beside a longer text: padding changes nothing either.
-            logits = torch.cat([found(collate([one])) for one in read])
-            padded = found(collate([*read, reader.encode(made.TEXTS[0])]))[:-1]  # type: ignore[list-item]
+            logits = torch.cat([model(collate([encoded])) for encoded in read])
+            padded = model(collate([*read, reader.encode(made.TEXTS[0])]))[:-1]  # type: ignore[list-item]
         assert (logits - padded).abs().max() < 1e-10
         moved = max(moved, float((logits - logits[:1]).abs().max()))
     assert (moved < 1e-10) == (kind != "vanilla")
@@ -152,7 +152,7 @@ def test_a_training_begins_with_an_encoder_and_its_folder_is_a_model(
     run = ["run", "--model", str(out), "--corpus", str(table), "--transform", "reorder", "--limit", "200"]
     assert main([*run, "--format", "json", "--out", str(tmp_path / "run")]) == 0
     (entry,) = json.loads(capsys.readouterr().out)["models"]
-    (reordered,) = [one for one in entry["by_transform"] if one["transform"] == "reorder"]
+    (reordered,) = [row for row in entry["by_transform"] if row["transform"] == "reorder"]
     assert reordered["violations"]["total"] >= 3
     if kind == "spe":
         assert reordered["violations"]["count"] == 0
@@ -223,6 +223,6 @@ def test_what_does_not_fit_is_one_line(
     words = [word.format(**{name: str(path) for name, path in places.items()}) for word in words]
     capsys.readouterr()
     assert main(["train", *words, "--corpus", "stdlib:argparse", "--out", str(tmp_path / "out")]) == code
-    told = [line for line in capsys.readouterr().err.splitlines() if "codeaudit:" in line]
-    assert message in told[-1]
+    lines = [line for line in capsys.readouterr().err.splitlines() if "codeaudit:" in line]
+    assert message in lines[-1]
     assert not (tmp_path / "out").exists()

@@ -30,44 +30,44 @@ def at_masks(folder: Path, text: str) -> tuple[torch.Tensor, transformers.PreTra
 @pytest.mark.parametrize("name", ["roberta", "modernbert"])
 def test_a_name_is_filled_in_where_it_stands(name: str, folders: dict[str, Path], load: Load) -> None:
     model = load(name, masks="2")
-    for source, one in zip(SOURCES, model.predict(asked("function-name")), strict=True):
+    for source, prediction in zip(SOURCES, model.predict(asked("function-name")), strict=True):
         fillings = []
         for number in (1, 2):
             scores, words = at_masks(folders[name], source.replace("MASK", "[MASK]" * number))
             fillings.append((float(scores.amax(-1).mean()), words.decode(scores.argmax(-1))))
-        assert isinstance(one, Predicted)
-        assert one.answer == "_".join(max(fillings)[1].split())
-        assert one.margin is not None
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == "_".join(max(fillings)[1].split())
+        assert prediction.margin is not None
 
 
 def test_every_place_of_the_name_is_masked_and_the_first_one_read(
     folders: dict[str, Path], load: Load
 ) -> None:
     source = "def MASK(n):\n    return MASK(n - 1)\n"
-    (one,) = load("roberta", masks="1").predict(asked("function-name", source))
+    (prediction,) = load("roberta", masks="1").predict(asked("function-name", source))
     scores, words = at_masks(folders["roberta"], source.replace("MASK", "[MASK]"))
     assert len(scores) == 2
-    assert isinstance(one, Predicted)
-    assert one.answer == words.decode(scores[0].argmax()).strip()
+    assert isinstance(prediction, Predicted)
+    assert prediction.answer == words.decode(scores[0].argmax()).strip()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["roberta", "modernbert"])
 def test_of_two_words_the_likelier_is_the_answer(name: str, folders: dict[str, Path], load: Load) -> None:
     queries = asked("error-detection")
-    for query, one in zip(queries, load(name).predict(queries), strict=True):
+    for query, prediction in zip(queries, load(name).predict(queries), strict=True):
         scores, words = at_masks(folders[name], built_in()["error-detection"].text(query) + " [MASK]")
         tokens = [words.encode(f" {word}", add_special_tokens=False)[0] for word in ("buggy", "clean")]
         buggy, clean = scores[0, tokens].tolist()
-        assert isinstance(one, Predicted)
-        assert one.answer == ("buggy" if buggy > clean else "clean")
-        assert one.margin == pytest.approx(abs(buggy - clean), abs=1e-4)
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == ("buggy" if buggy > clean else "clean")
+        assert prediction.margin == pytest.approx(abs(buggy - clean), abs=1e-4)
 
 
 def test_a_source_with_a_mask_of_its_own_is_not_answered(load: Load) -> None:
-    found = load("roberta").predict(asked("function-name", "def MASK():\n    return '[MASK]'\n", SHORT))
-    assert found[0] == Failed(reason="mask token in the source")
-    assert isinstance(found[1], Predicted)
+    predictions = load("roberta").predict(asked("function-name", "def MASK():\n    return '[MASK]'\n", SHORT))
+    assert predictions[0] == Failed(reason="mask token in the source")
+    assert isinstance(predictions[1], Predicted)
 
 
 def test_a_source_without_the_place_of_a_name(load: Load) -> None:
@@ -81,11 +81,11 @@ def test_an_input_longer_than_the_window(load: Load) -> None:
     (whole,) = load("roberta").predict(asked("function-name", LONG))
     assert whole == Failed(reason="input too long")
     model = load("roberta", truncate="true")
-    one = model._head.ask(asked("function-name", LONG)[0])
-    assert not isinstance(one, Failed)
-    assert len(one.rows) == 3
-    assert made.WINDOW - 4 < max(map(len, one.rows)) <= made.WINDOW
-    assert {row[0] for row in one.rows} == {model._engine.texts.tokenizer.cls_token_id}
+    tokenized = model._head.ask(asked("function-name", LONG)[0])
+    assert not isinstance(tokenized, Failed)
+    assert len(tokenized.rows) == 3
+    assert made.WINDOW - 4 < max(map(len, tokenized.rows)) <= made.WINDOW
+    assert {row[0] for row in tokenized.rows} == {model._engine.texts.tokenizer.cls_token_id}
     assert isinstance(model.predict(asked("function-name", LONG))[0], Predicted)
 
 

@@ -41,11 +41,11 @@ class Hub(BaseHTTPRequestHandler):
     def _serve(self, *, body: bool) -> None:
         path = self.path.partition("?")[0]
         files = sorted(
-            one.relative_to(self.folder).as_posix() for one in self.folder.rglob("*") if one.is_file()
+            path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()
         )
         if path in (f"/api/models/{NAME}", *(f"/api/models/{NAME}/revision/{at}" for at in ("main", COMMIT))):
-            told = {"id": NAME, "sha": COMMIT, "siblings": [{"rfilename": file} for file in files]}
-            self._send(json.dumps(told).encode(), body=body)
+            reply = {"id": NAME, "sha": COMMIT, "siblings": [{"rfilename": file} for file in files]}
+            self._send(json.dumps(reply).encode(), body=body)
         elif path == f"/api/models/{NAME}/tree/{COMMIT}":
             unread_files_line = [
                 {

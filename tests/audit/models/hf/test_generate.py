@@ -31,20 +31,20 @@ def written(folder: Path, text: str) -> tuple[list[int], list[float]]:
         auto = transformers.AutoModelForSeq2SeqLM if encoder else transformers.AutoModelForCausalLM
         network = auto.from_pretrained(folder)
     read = words.encode(text)
-    found: list[int] = []
+    tokens: list[int] = []
     leads: list[float] = []
     for _ in range(LONGEST):
         if encoder:
-            before = torch.tensor([[network.config.decoder_start_token_id, *found]])
+            before = torch.tensor([[network.config.decoder_start_token_id, *tokens]])
             logits = network(input_ids=torch.tensor([read]), decoder_input_ids=before).logits[0, -1]
         else:
-            logits = network(input_ids=torch.tensor([[*read, *found]])).logits[0, -1]
+            logits = network(input_ids=torch.tensor([[*read, *tokens]])).logits[0, -1]
         best, second = logits.topk(2).values.tolist()
         leads.append(best - second)
-        found.append(int(logits.argmax()))
-        if found[-1] == words.eos_token_id or (not encoder and "\n" in words.decode(found).lstrip()):
+        tokens.append(int(logits.argmax()))
+        if tokens[-1] == words.eos_token_id or (not encoder and "\n" in words.decode(tokens).lstrip()):
             break
-    return found, leads
+    return tokens, leads
 
 
 @pytest.mark.thinned(1)
@@ -54,7 +54,7 @@ def test_a_batch_writes_what_each_row_alone_would(name: str, folders: dict[str, 
     head = model._head
     queries = asked("error-detection")
     batch = [head.ask(query) for query in queries]
-    tokens, watch = head._written([one.rows[0] for one in batch], LONGEST)  # type: ignore[attr-defined]
+    tokens, watch = head._written([tokenized.rows[0] for tokenized in batch], LONGEST)  # type: ignore[attr-defined]
     for row, query in enumerate(queries):
         expected, leads = written(folders[name], built_in()["error-detection"].text(query))
         assert tokens[row].tolist()[: len(expected)] == expected
@@ -83,11 +83,11 @@ def test_the_answer_is_read_as_the_prompt_asks(
     task: str, text: str, answer: object, load: Load, tmp_path: Path
 ) -> None:
     model = load(taught(tmp_path / "m", ":", text))
-    for one in model.predict(asked(task)):
-        assert isinstance(one, Predicted)
-        assert one.answer == answer
-        assert one.margin is not None
-        assert max(one.scores, key=lambda pair: pair[1])[0].lstrip("Ġ") in text
+    for prediction in model.predict(asked(task)):
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == answer
+        assert prediction.margin is not None
+        assert max(prediction.scores, key=lambda pair: pair[1])[0].lstrip("Ġ") in text
 
 
 def test_a_text_ends_with_its_first_line(load: Load, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_model_is_asked_with_a_named_prompt(load: Load, tmp_path: Path) -> Non
     text = few._engine.texts.tokenizer.decode(row)
     assert "Solved examples:" in text
     assert text.endswith("\n\nAnswer:")
-    assert {one.answer for one in few.predict(asked("error-detection"))} == {"buggy"}
+    assert {prediction.answer for prediction in few.predict(asked("error-detection"))} == {"buggy"}
 
 
 def test_thoughts_end_with_the_line_of_the_answer(load: Load, tmp_path: Path) -> None:
@@ -117,10 +117,10 @@ def test_thoughts_end_with_the_line_of_the_answer(load: Load, tmp_path: Path) ->
     queries = asked("error-detection")
     (row,) = model._head.ask(queries[0]).rows
     assert model._engine.texts.tokenizer.decode(row).endswith("\n\nThoughts:")
-    found = model.predict(queries)
-    assert {one.answer for one in found if isinstance(one, Predicted)} == {"buggy"}, found
+    predictions = model.predict(queries)
+    assert {said.answer for said in predictions if isinstance(said, Predicted)} == {"buggy"}, predictions
     cut = load(tmp_path / "m", prompt="reasoning", max_new_tokens="2").predict(queries)
-    assert all(isinstance(one, Failed) for one in cut), "no last line"
+    assert all(isinstance(prediction, Failed) for prediction in cut), "no last line"
 
 
 def test_a_classifier_takes_no_prompt(folders: dict[str, Path], load: Load) -> None:
@@ -132,7 +132,7 @@ def test_a_classifier_takes_no_prompt(folders: dict[str, Path], load: Load) -> N
 
 def test_a_chat_is_asked_by_its_template(load: Load, tmp_path: Path) -> None:
     folder = taught(tmp_path / "m", "<|bot|>", "clean", chat=made.CHAT)
-    assert {one.answer for one in load(folder).predict(asked("error-detection"))} == {"clean"}
+    assert {prediction.answer for prediction in load(folder).predict(asked("error-detection"))} == {"clean"}
     model = load(folder, system="Be brief.")
     (row,) = model._head.ask(asked("error-detection", SHORT)[0]).rows
     text = model._engine.texts.tokenizer.decode(row)
@@ -171,9 +171,9 @@ def test_what_a_config_says_of_sampling_does_not_count(
 
 
 def test_an_answer_that_cannot_be_read_is_shown(load: Load, tmp_path: Path) -> None:
-    found = load(taught(tmp_path / "m", ":", " 2.5")).predict(asked("error-detection"))
-    assert found == [Failed(reason="no readable answer")] * len(SOURCES)
-    assert {one.given for one in found if isinstance(one, Failed)} == {"' 2.5'"}
+    predictions = load(taught(tmp_path / "m", ":", " 2.5")).predict(asked("error-detection"))
+    assert predictions == [Failed(reason="no readable answer")] * len(SOURCES)
+    assert {prediction.given for prediction in predictions if isinstance(prediction, Failed)} == {"' 2.5'"}
 
 
 def test_the_window_holds_prompt_and_answer(load: Load, tmp_path: Path) -> None:
@@ -194,16 +194,16 @@ def test_what_is_cut_is_the_code_and_not_the_question(
     place = made.save(tmp_path / "m", made.gpt2("GPT2LMHeadModel", words, window=400), words)
     with caplog.at_level(logging.WARNING):
         model = load(place, max_new_tokens="8", truncate="true")
-        one = model._head.ask(asked("error-detection", LONG)[0])
-        assert not isinstance(one, Failed)
-        text = words.decode(one.rows[0])
-        assert len(one.rows[0]) <= 392
-        assert len(one.rows[0]) > 380, "no more is cut than has to be"
+        tokenized = model._head.ask(asked("error-detection", LONG)[0])
+        assert not isinstance(tokenized, Failed)
+        text = words.decode(tokenized.rows[0])
+        assert len(tokenized.rows[0]) <= 392
+        assert len(tokenized.rows[0]) > 380, "no more is cut than has to be"
         assert text.startswith("Does this Python function have a bug?")
         assert text.endswith("```\n\nAnswer:")
         assert "    left = left + right\n" * 3 in text
-    (told,) = caplog.messages
-    assert told.endswith("an input longer than its 400 tokens loses its end")
+    (message,) = caplog.messages
+    assert message.endswith("an input longer than its 400 tokens loses its end")
     assert (model.usage, load(place, truncate="true").usage) == ({"truncated": 1}, {})
     assert model.bill == "inputs longer than its 400 tokens, which lost their end: 1"
 
@@ -245,10 +245,10 @@ def test_the_source_is_continued_as_it_is(task: str, tokens: int, load: Load) ->
     head = load("llama")._head
     window = head._engine.texts.window  # type: ignore[attr-defined]
     tokens = min(tokens, window // 2) if task == "generation" else tokens
-    found = head.ask(asked(task, SHORT)[0])
-    assert not isinstance(found, Failed)
-    assert head._engine.texts.tokenizer.decode(found.rows[0]) == SHORT  # type: ignore[attr-defined]
-    assert found.grows == tokens
+    tokenized = head.ask(asked(task, SHORT)[0])
+    assert not isinstance(tokenized, Failed)
+    assert head._engine.texts.tokenizer.decode(tokenized.rows[0]) == SHORT  # type: ignore[attr-defined]
+    assert tokenized.grows == tokens
     bounded = load("llama", max_new_tokens="7")._head.ask(asked(task, SHORT)[0])
     assert not isinstance(bounded, Failed)
     assert bounded.grows == 7

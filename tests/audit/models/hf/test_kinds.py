@@ -17,14 +17,14 @@ ONE_TOKEN = "begins both with one token"
 
 
 def query_of(task: Task) -> Query:
-    found = Query(task=task.name, language="python", source=SHORT)
+    query = Query(task=task.name, language="python", source=SHORT)
     if task.name == "classification":
-        return replace(found, labels=("clean", "buggy"))
+        return replace(query, labels=("clean", "buggy"))
     if task.name == "code-search":
-        return replace(found, source="", candidates=SOURCES, text="return left and right")
+        return replace(query, source="", candidates=SOURCES, text="return left and right")
     if task.name == "clone-search":
-        return replace(found, candidates=SOURCES[1:])
-    return replace(found, other=SOURCES[1] if task.beside else "")
+        return replace(query, candidates=SOURCES[1:])
+    return replace(query, other=SOURCES[1] if task.beside else "")
 
 
 @pytest.mark.slow

@@ -38,12 +38,12 @@ def library(folder: Path) -> tuple[Any, Any]:
 @torch.no_grad()
 def test_bits_are_those_of_the_librarys_loss(name: str, folders: dict[str, Path], load: Load) -> None:
     words, network = library(folders[name])
-    found = load(name).predict([measured(text) for text in SOURCES])
-    for text, one in zip(SOURCES, found, strict=True):
+    predictions = load(name).predict([measured(text) for text in SOURCES])
+    for text, prediction in zip(SOURCES, predictions, strict=True):
         row = torch.tensor([[words.eos_token_id, *words.encode(text, add_special_tokens=False)]])
         loss = float(network(input_ids=row, labels=row).loss)
         expected = loss * (row.shape[1] - 1) / math.log(2) / len(text.encode())
-        assert bits(one) == pytest.approx(expected, rel=1e-5)
+        assert bits(prediction) == pytest.approx(expected, rel=1e-5)
 
 
 @torch.no_grad()
@@ -63,8 +63,8 @@ def test_each_token_of_a_long_text_is_predicted_once_from_half_a_window(
         assert place - start >= min(place, step)
         logits = network(input_ids=torch.tensor([row[start:place]])).logits[0, -1]
         nats -= float(torch.log_softmax(logits.double(), -1)[row[place]])
-    (found,) = load("gpt2").predict([measured(LONG)])
-    assert bits(found) == pytest.approx(nats / math.log(2) / len(LONG.encode()), rel=1e-5)
+    (prediction,) = load("gpt2").predict([measured(LONG)])
+    assert bits(prediction) == pytest.approx(nats / math.log(2) / len(LONG.encode()), rel=1e-5)
 
 
 def test_what_stands_beside_a_text_does_not_change_its_bits(load: Load) -> None:
@@ -79,8 +79,8 @@ def test_marks_and_odd_characters_are_text(text: str, load: Load) -> None:
 
 
 def test_an_empty_text_has_no_bits(load: Load) -> None:
-    (found,) = load("gpt2").predict([measured("")])
-    assert isinstance(found, Failed)
+    (prediction,) = load("gpt2").predict([measured("")])
+    assert isinstance(prediction, Failed)
 
 
 @pytest.mark.parametrize("name", ["t5", "roberta"])

@@ -171,10 +171,10 @@ def test_what_decides_an_answer_is_in_the_fingerprint(
     decoding = shutil.copytree(folders["llama"], tmp_path / "decoding")
     generation = json.loads((decoding / "generation_config.json").read_text())
     (decoding / "generation_config.json").write_text(json.dumps({**generation, "repetition_penalty": 1.5}))
-    found = [load(place).fingerprint for place in ("llama", weights, chat, decoding)]
-    found += [load("llama", max_new_tokens="7").fingerprint, load("llama", truncate="true").fingerprint]
-    found += [load("llama", system="x").fingerprint, load("llama", precision="float64").fingerprint]
-    assert len(set(found)) == len(found)
+    prints = [load(place).fingerprint for place in ("llama", weights, chat, decoding)]
+    prints += [load("llama", max_new_tokens="7").fingerprint, load("llama", truncate="true").fingerprint]
+    prints += [load("llama", system="x").fingerprint, load("llama", precision="float64").fingerprint]
+    assert len(set(prints)) == len(prints)
 
 
 def test_precision_is_the_models_own_or_the_one_asked_for(
@@ -184,7 +184,9 @@ def test_precision_is_the_models_own_or_the_one_asked_for(
     words = made.tokenizer(made.BERT, made.BERT_ENDS)
     network = made.bert("BertForSequenceClassification", words, num_labels=2)
     made.save(half, network.to(torch.bfloat16), words)
-    models = [load(half, precision=one, labels="clean,buggy") for one in (None, "float32", "float64")]
+    models = [
+        load(half, precision=precision, labels="clean,buggy") for precision in (None, "float32", "float64")
+    ]
     assert [model.precision for model in models] == ["bfloat16", "float32", "float64"]
     noises = [model.noise for model in models]
     assert noises == sorted(noises, reverse=True)
@@ -198,11 +200,11 @@ def test_positions_begin_behind_that_of_the_padding(load: Load) -> None:
     body = "    x = 1\n"
     words = load("roberta")._engine.texts
     count = next(n for n in range(1, 400) if len(words.plain("def MASK():\n" + body * n)) > made.WINDOW - 4)
-    found = load("roberta").predict(
+    predictions = load("roberta").predict(
         asked("function-name", *("def MASK():\n" + body * number for number in range(count - 2, count + 2)))
     )
-    assert isinstance(found[0], Predicted)
-    assert found[-1] == Failed(reason="input too long")
+    assert isinstance(predictions[0], Predicted)
+    assert predictions[-1] == Failed(reason="input too long")
 
 
 @pytest.mark.slow
@@ -230,8 +232,8 @@ def test_loading_and_asking_leave_streams_and_generators_alone(
     assert torch.equal(before, torch.random.get_rng_state())
     printed = capfd.readouterr()
     assert printed.out == ""
-    told = [line for line in printed.err.splitlines() if "answer that cannot be read" not in line]
-    assert told == []
+    lines = [line for line in printed.err.splitlines() if "answer that cannot be read" not in line]
+    assert lines == []
 
 
 def test_an_audit_from_the_command_line(
@@ -254,10 +256,10 @@ def test_an_audit_from_the_command_line(
 
 
 def test_the_settings_of_a_provider_reach_the_model(folders: dict[str, Path]) -> None:
-    found = catalogue.load(f"canonical/hf/{folders['bert']}", Settings(device="cpu"), {})
-    assert found.name == f"canonical/hf/{folders['bert']}"
-    assert found.task == "error-detection"
-    assert all(isinstance(one, Predicted) for one in found.predict(asked("error-detection", *SOURCES[:2])))
+    model = catalogue.load(f"canonical/hf/{folders['bert']}", Settings(device="cpu"), {})
+    assert model.name == f"canonical/hf/{folders['bert']}"
+    assert model.task == "error-detection"
+    assert all(isinstance(said, Predicted) for said in model.predict(asked("error-detection", *SOURCES[:2])))
 
 
 @pytest.mark.slow

@@ -53,9 +53,9 @@ def tuned(folder: Path, network: Any, *, words: bool = False, **settings: Any) -
 
     with torch.random.fork_rng(), quiet():
         torch.manual_seed(3)
-        found = peft.get_peft_model(network, peft.LoraConfig(r=4, init_lora_weights=False, **settings))
-        found.save_pretrained(folder, save_embedding_layers=words)
-        return found.merge_and_unload()
+        wrapped = peft.get_peft_model(network, peft.LoraConfig(r=4, init_lora_weights=False, **settings))
+        wrapped.save_pretrained(folder, save_embedding_layers=words)
+        return wrapped.merge_and_unload()
 
 
 def as_base(folder: Path, base: Path | str) -> None:
@@ -80,15 +80,15 @@ def test_an_adapter_answers_as_the_merged_model_does(
     )
     made.save(whole, merged, words)
     as_base(lora, folders["llama"])
-    found = load(lora)
-    assert torch.allclose(scores(found), scores(load(whole)), atol=1e-4)
-    assert not torch.allclose(scores(found), scores(load("llama")), atol=1e-2)
+    model = load(lora)
+    assert torch.allclose(scores(model), scores(load(whole)), atol=1e-4)
+    assert not torch.allclose(scores(model), scores(load("llama")), atol=1e-2)
     as_base(lora, "/where/it/was/trained")
     with pytest.raises(ModelError, match=r"its base model '/where/it/was/trained' cannot be had .*-M base="):
         load(lora)
     again = load(lora, base=str(folders["llama"]))
-    assert torch.equal(scores(again), scores(found))
-    assert len({found.fingerprint, load("llama").fingerprint, load(whole).fingerprint}) == 3
+    assert torch.equal(scores(again), scores(model))
+    assert len({model.fingerprint, load("llama").fingerprint, load(whole).fingerprint}) == 3
     with pytest.raises(ModelError, match=r"its adapter does not fit its base model|has no place"):
         load(lora, base=str(folders["gpt2"]))
     with pytest.raises(UsageError, match=r"-M base has no effect on .* which is no adapter"):
@@ -107,9 +107,9 @@ def test_an_adapter_brings_its_own_words_and_its_own_outputs(
     made.save(tmp_path / "whole", merged, words)
     words.save_pretrained(tmp_path / "lora")
     as_base(tmp_path / "lora", folders["llama"])
-    found = load(tmp_path / "lora")
-    assert "<|new|>" in found._engine.texts.tokenizer.get_vocab()
-    assert torch.allclose(scores(found), scores(load(tmp_path / "whole")), atol=1e-4)
+    model = load(tmp_path / "lora")
+    assert "<|new|>" in model._engine.texts.tokenizer.get_vocab()
+    assert torch.allclose(scores(model), scores(load(tmp_path / "whole")), atol=1e-4)
 
     network = made.decoder("Llama", made.tokenizer(made.GPT), "ForSequenceClassification")
     network.config.num_labels = 3
@@ -202,10 +202,10 @@ def test_a_missing_package_is_one_line_that_names_it(
 def test_a_gguf_file_answers_as_the_folder_does(load: Load, tmp_path: Path) -> None:
     words = made.tokenizer(made.GPT)
     path = made.save_gguf(tmp_path / "m.gguf", made.decoder("Llama", words), words)
-    found, same = load(path), load("llama")
-    assert torch.allclose(scores(found), scores(same), atol=1e-5)
-    assert found.predict(asked("function-name")) == same.predict(asked("function-name"))
-    before = found.fingerprint
+    model, same = load(path), load("llama")
+    assert torch.allclose(scores(model), scores(same), atol=1e-5)
+    assert model.predict(asked("function-name")) == same.predict(asked("function-name"))
+    before = model.fingerprint
     path.write_bytes(path.read_bytes() + b"\0")
     assert load(path).fingerprint != before
 
@@ -244,7 +244,7 @@ def chats(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def prompt(model: HubModel) -> str:
-    (read, *_) = [model._head.ask(one) for one in asked("function-name")]
+    (read, *_) = [model._head.ask(query) for query in asked("function-name")]
     return str(model._engine.texts.tokenizer.decode(read.rows[0]))
 
 
@@ -260,7 +260,7 @@ def test_a_base_model_is_asked_without_the_chat_template_of_its_tokenizer(
     assert "'<|turn|>', where this network does not stop; -M chat=true asks in it" in line
     forced = load(chats["base"], chat="true")
     assert prompt(forced) == prompt(chat)
-    ends, others = (set(one._engine.network.generation_config.eos_token_id) for one in (forced, chat))
+    ends, others = (set(model._engine.network.generation_config.eos_token_id) for model in (forced, chat))
     assert ends == others
     assert len(caplog.messages) == 1
 
@@ -298,8 +298,8 @@ def test_a_window_by_another_name_and_a_network_that_also_reads_pictures(load: L
     words = made.tokenizer(made.GPT)
     size = {"vocab_size": len(words), "eos_token_id": words.eos_token_id}
     mpt = transformers.MptConfig(d_model=32, n_heads=2, n_layers=2, max_seq_len=64, **size)
-    found = load(made.save(tmp_path / "mpt", made.made("MptForCausalLM", mpt), words))
-    assert found._engine.texts.window == 64
+    model = load(made.save(tmp_path / "mpt", made.made("MptForCausalLM", mpt), words))
+    assert model._engine.texts.window == 64
     text = {**made.SIZES, **size, "head_dim": 16, "num_key_value_heads": 1, "max_position_embeddings": 300}
     eyes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 16}
     gemma = transformers.Gemma3Config(
@@ -308,5 +308,5 @@ def test_a_window_by_another_name_and_a_network_that_also_reads_pictures(load: L
         mm_tokens_per_image=4,
     )
     network = made.made("Gemma3ForConditionalGeneration", gemma)
-    found = load(made.save(tmp_path / "gemma", network, words), max_new_tokens="4")
-    assert (found._engine.texts.window, found._head.kind) == (300, "Generation")
+    model = load(made.save(tmp_path / "gemma", network, words), max_new_tokens="4")
+    assert (model._engine.texts.window, model._head.kind) == (300, "Generation")

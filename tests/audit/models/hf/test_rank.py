@@ -45,18 +45,18 @@ def test_an_encoder_ranks_by_the_cosine(
     if starts:
         words, code = "query: ", "passage: "
         place = Path(shutil.copytree(place, tmp_path / "m"))
-        told = {"prompts": {"query": words, "passage": code}}
-        (place / "config_sentence_transformers.json").write_text(json.dumps(told))
+        settings = {"prompts": {"query": words, "passage": code}}
+        (place / "config_sentence_transformers.json").write_text(json.dumps(settings))
     model = load(place, names=names)
     assert {"function-name", "code-search"} <= model.tasks
-    (found, other) = model.predict([searched(), searched(*SOURCES[:2], text="def")])
+    (prediction, other) = model.predict([searched(), searched(*SOURCES[:2], text="def")])
     query = states(place, words + WORDS).mean(0)
-    near = [float(cosine_similarity(query, states(place, code + one).mean(0), dim=0)) for one in SOURCES]
-    assert isinstance(found, Predicted)
-    assert dict(found.scores) == pytest.approx(
-        {str(n): one for n, one in enumerate(near, start=1)}, abs=model.noise
+    near = [float(cosine_similarity(query, states(place, code + text).mean(0), dim=0)) for text in SOURCES]
+    assert isinstance(prediction, Predicted)
+    assert dict(prediction.scores) == pytest.approx(
+        {str(n): score for n, score in enumerate(near, start=1)}, abs=model.noise
     )
-    in_order(found)
+    in_order(prediction)
     in_order(other)
     assert isinstance(other, Predicted)
     assert len(other.scores) == 2
@@ -66,27 +66,27 @@ def test_an_encoder_ranks_by_the_cosine(
 def test_a_cross_encoder_ranks_by_the_score_of_each_pair(folders: dict[str, Path], load: Load) -> None:
     model = load("number")
     assert "code-search" in model.tasks
-    (found,) = model.predict([searched()])
+    (prediction,) = model.predict([searched()])
     with quiet():
         words = transformers.AutoTokenizer.from_pretrained(folders["number"])
         network = transformers.AutoModelForSequenceClassification.from_pretrained(
             folders["number"], dtype=torch.float64
         )
     wanted = {
-        str(n): float(network(input_ids=torch.tensor([words.encode(WORDS, one)])).logits[0, 0])
-        for n, one in enumerate(SOURCES, start=1)
+        str(n): float(network(input_ids=torch.tensor([words.encode(WORDS, source)])).logits[0, 0])
+        for n, source in enumerate(SOURCES, start=1)
     }
-    assert isinstance(found, Predicted)
-    assert dict(found.scores) == pytest.approx(wanted, abs=model.noise)
-    in_order(found)
+    assert isinstance(prediction, Predicted)
+    assert dict(prediction.scores) == pytest.approx(wanted, abs=model.noise)
+    in_order(prediction)
 
 
 def test_a_candidate_beyond_the_window_fails_or_loses_its_end(load: Load, names: str) -> None:
     query = searched(SHORT, LONG)
     assert load("encoder", names=names).predict([query]) == [Failed(reason="input too long")]
     model = load("encoder", truncate="true", names=names)
-    (found,) = model.predict([query])
-    in_order(found)
+    (prediction,) = model.predict([query])
+    in_order(prediction)
     assert model.usage == {"truncated": 1}
 
 

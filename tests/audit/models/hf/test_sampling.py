@@ -20,24 +20,24 @@ SHORT = {"max_new_tokens": "6"}
 
 def texts(predictions: Sequence[Prediction]) -> list[tuple[str, ...]]:
     made = []
-    for one in predictions:
-        assert isinstance(one, Predicted)
-        assert one.answer == one.draws[0]
-        made.append(one.draws)
+    for prediction in predictions:
+        assert isinstance(prediction, Predicted)
+        assert prediction.answer == prediction.draws[0]
+        made.append(prediction.draws)
     return made  # type: ignore[return-value]
 
 
 def test_the_noise_comes_from_splitmix() -> None:
-    found = splitmix([1234567, 2**64 - 1], 5, "cpu")
+    numbers = splitmix([1234567, 2**64 - 1], 5, "cpu")
     # As other implementations print them for the seed 1234567.
-    assert [number % 2**64 for number in found[0].tolist()] == [
+    assert [number % 2**64 for number in numbers[0].tolist()] == [
         6457827717110365317,
         3203168211198807973,
         9817491932198370423,
         4593380528125082431,
         16408922859458223821,
     ]
-    assert found[1].tolist() == splitmix([2**64 - 1], 5, "cpu")[0].tolist()
+    assert numbers[1].tolist() == splitmix([2**64 - 1], 5, "cpu")[0].tolist()
 
 
 @pytest.mark.slow
@@ -66,31 +66,33 @@ def test_noise_is_finite_and_has_the_moments_of_gumbels() -> None:
 @pytest.mark.parametrize("name", WRITERS)
 def test_answers_are_the_same_in_any_batch_and_order(name: str, load: Load) -> None:
     model = load(name, samples="4", **SHORT)
-    found = texts(model.predict(QUERIES))
-    assert all(len(set(one)) == 4 for one in found), "attempts differ"
-    assert len(set(found)) > 1, "by what is asked, too"
-    assert texts(model.predict(QUERIES[::-1])) == found[::-1]
-    assert [texts(model.predict([query]))[0] for query in QUERIES] == found
-    assert texts(model.predict([QUERIES[1], *QUERIES, QUERIES[1]]))[1:-1] == found
+    answers = texts(model.predict(QUERIES))
+    assert all(len(set(attempts)) == 4 for attempts in answers), "attempts differ"
+    assert len(set(answers)) > 1, "by what is asked, too"
+    assert texts(model.predict(QUERIES[::-1])) == answers[::-1]
+    assert [texts(model.predict([query]))[0] for query in QUERIES] == answers
+    assert texts(model.predict([QUERIES[1], *QUERIES, QUERIES[1]]))[1:-1] == answers
     model._batches.room = 1.0
-    assert texts(model.predict(QUERIES)) == found
-    assert texts(load(name, samples="4", **SHORT).predict(QUERIES)) == found
+    assert texts(model.predict(QUERIES)) == answers
+    assert texts(load(name, samples="4", **SHORT).predict(QUERIES)) == answers
 
 
 def test_fewer_answers_are_the_first_ones(load: Load) -> None:
     many = texts(load("llama", samples="5", **SHORT).predict(QUERIES))
     few = texts(load("llama", samples="2", **SHORT).predict(QUERIES))
-    assert few == [one[:2] for one in many]
+    assert few == [attempts[:2] for attempts in many]
     alone = load("llama", samples="1", temperature="0.8", **SHORT).predict(QUERIES)
-    assert [one.answer for one in alone if isinstance(one, Predicted)] == [one[0] for one in many]
+    assert [said.answer for said in alone if isinstance(said, Predicted)] == [
+        attempts[0] for attempts in many
+    ]
 
 
 @pytest.mark.slow
 def test_the_temperature_counts_and_near_none_the_likeliest_tokens_are_left(load: Load) -> None:
-    greedy = [one.answer for one in load("llama", **SHORT).predict(QUERIES) if isinstance(one, Predicted)]
+    greedy = [said.answer for said in load("llama", **SHORT).predict(QUERIES) if isinstance(said, Predicted)]
     for cold in ("1e-6", "5e-324"):
-        found = texts(load("llama", samples="3", temperature=cold, **SHORT).predict(QUERIES))
-        assert found == [(one,) * 3 for one in greedy]
+        answers = texts(load("llama", samples="3", temperature=cold, **SHORT).predict(QUERIES))
+        assert answers == [(answer,) * 3 for answer in greedy]
     default = texts(load("llama", samples="3", **SHORT).predict(QUERIES))
     assert default == texts(load("llama", samples="3", temperature="0.8", **SHORT).predict(QUERIES))
     warm = texts(load("llama", samples="3", temperature="2", **SHORT).predict(QUERIES))
@@ -104,19 +106,19 @@ def test_without_samples_nothing_is_another(load: Load) -> None:
     same = load("llama", samples="1", **SHORT)
     assert same.fingerprint == model.fingerprint
     assert same.predict(QUERIES) == model.predict(QUERIES)
-    assert all(isinstance(one, Predicted) and one.margin is not None for one in model.predict(QUERIES))
+    assert all(isinstance(said, Predicted) and said.margin is not None for said in model.predict(QUERIES))
     given = ({"samples": "2"}, {"samples": "3"}, {"samples": "2", "temperature": "1"}, {"temperature": "1"})
-    found = {load("llama", **SHORT, **one).fingerprint for one in given}
-    assert len(found | {model.fingerprint}) == 5
-    assert load("llama", samples="2", temperature="0.8", **SHORT).fingerprint in found
+    fingerprints = {load("llama", **SHORT, **settings).fingerprint for settings in given}
+    assert len(fingerprints | {model.fingerprint}) == 5
+    assert load("llama", samples="2", temperature="0.8", **SHORT).fingerprint in fingerprints
 
 
 def test_one_sampled_answer_is_a_text_and_has_no_margin(load: Load) -> None:
     for task in ("generation", "next-line"):
-        for one in load("gpt2", temperature="1.5", **SHORT).predict(asked(task)):
-            assert isinstance(one, Predicted)
-            assert isinstance(one.answer, str)
-            assert (one.scores, one.margin) == ((), None)
+        for prediction in load("gpt2", temperature="1.5", **SHORT).predict(asked(task)):
+            assert isinstance(prediction, Predicted)
+            assert isinstance(prediction.answer, str)
+            assert (prediction.scores, prediction.margin) == ((), None)
 
 
 def test_what_cannot_be_had_of_one_attempt_leaves_the_query_without_an_answer(load: Load) -> None:
@@ -126,14 +128,14 @@ def test_what_cannot_be_had_of_one_attempt_leaves_the_query_without_an_answer(lo
     def failing(batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         lost = Failed(reason="scores that are not finite")
         return [
-            lost if (one.query, one.attempt) == (QUERIES[1], 2) else found
-            for one, found in zip(batch, inner(batch), strict=True)
+            lost if (tokenized.query, tokenized.attempt) == (QUERIES[1], 2) else prediction
+            for tokenized, prediction in zip(batch, inner(batch), strict=True)
         ]
 
     model._batches = Batcher(failing, room=model._batches.room)
-    found = model.predict(QUERIES)
-    assert found[1] == Failed(reason="scores that are not finite")
-    assert all(len(text) == 3 for text in texts([found[0], *found[2:]]))
+    predictions = model.predict(QUERIES)
+    assert predictions[1] == Failed(reason="scores that are not finite")
+    assert all(len(text) == 3 for text in texts([predictions[0], *predictions[2:]]))
 
 
 def rows_at_once(model: HubModel) -> list[int]:
@@ -193,9 +195,9 @@ def test_texts_that_are_the_same_to_a_model_have_the_same_answers(load: Load) ->
     model = load("llama", samples="4", **SHORT)
     for weight in model._engine.network.parameters():
         weight.detach().zero_()
-    found = texts(model.predict(QUERIES))
-    assert len(set(found)) == 1
-    assert len(set(found[0])) == 4
+    answers = texts(model.predict(QUERIES))
+    assert len(set(answers)) == 1
+    assert len(set(answers[0])) == 4
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

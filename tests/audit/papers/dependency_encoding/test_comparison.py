@@ -65,7 +65,7 @@ def test_guessing_without_names_takes_the_commonest_digit() -> None:
     rows = []
     for digits, answer in (("773", "7"), ("773", "3"), ("7733", "3")):
         pieces = [
-            one for digit in digits for one in ("def func_", "a", "():", "\n", "    return ", digit, "\n")
+            word for digit in digits for word in ("def func_", "a", "():", "\n", "    return ", digit, "\n")
         ]
         rows.append(torch.tensor([COPY_WORDS.ids([*pieces, answer])]))
     assert [commonest(row) for row in rows] == [1.0, 0.0, 0.5]
@@ -91,13 +91,13 @@ def test_counting_samples_print_their_answers() -> None:
 
 def test_only_the_answer_is_learned() -> None:
     """Whatever the lengths in a batch; and no two steps or seeds are alike."""
-    found = made_task("counting", {"counting": 6, "tested": 20, "batch": 5})
-    inputs, targets = found.train(0, 0)
+    task = made_task("counting", {"counting": 6, "tested": 20, "batch": 5})
+    inputs, targets = task.train(0, 0)
     assert ((targets != -1).sum(1) == 1).all()
     for row, wanted in zip(inputs, targets, strict=True):
         at = int((wanted != -1).nonzero())
-        assert int(row[at]) == found.newline
-    assert not all(np.array_equal(inputs, found.train(0, step)[0]) for step in (1, 2))
+        assert int(row[at]) == task.newline
+    assert not all(np.array_equal(inputs, task.train(0, step)[0]) for step in (1, 2))
 
 
 def source(number: int) -> str:
@@ -114,10 +114,10 @@ def test_auroc_counts_pairs() -> None:
     rng = np.random.default_rng(0)
     values = np.maximum(rng.normal(size=(80, 3)), 0).round(1)
     marks = rng.random(80) < 0.3
-    found = auroc(values, marks)
-    for column, one in zip(values.T, found, strict=True):
+    areas = auroc(values, marks)
+    for column, area in zip(values.T, areas, strict=True):
         pairs = [(a > b) + 0.5 * (a == b) for a in column[marks] for b in column[~marks]]
-        assert one == pytest.approx(sum(pairs) / len(pairs))
+        assert area == pytest.approx(sum(pairs) / len(pairs))
 
 
 def test_lines_are_completed_greedily_behind_their_contexts() -> None:
@@ -136,19 +136,19 @@ def test_lines_are_completed_greedily_behind_their_contexts() -> None:
     lines = lines_of(samples, streams, 40)
     whole = "\n".join(sample.source for sample in samples)
     assert len(lines) >= 3
-    for one in lines:
-        assert len(one.context) == 40
-        assert one.context[-1] == streams.newline
-        assert one.before in " ".join(whole.split())
-        assert f"{one.before} {one.text}" in " ".join(whole.split())
+    for cut in lines:
+        assert len(cut.context) == 40
+        assert cut.context[-1] == streams.newline
+        assert cut.before in " ".join(whole.split())
+        assert f"{cut.before} {cut.text}" in " ".join(whole.split())
     sizes = DecoderSizes(
         vocabulary=streams.vocabulary, newline=streams.newline, start=streams.start, width=16, layers=3,
         heads=2, inner=16, window=8, features=8,
     )  # fmt: skip
     torch.manual_seed(1)
     network = build("code", sizes, {}).eval()
-    found = completed(network, lines, streams, 16)
-    for (said, right), line in zip(found, lines, strict=True):
+    completions = completed(network, lines, streams, 16)
+    for (said, right), line in zip(completions, lines, strict=True):
         ids = [streams.start, *line.context[-16:]]
         for _ in range(LONGEST):
             with torch.no_grad():
@@ -229,15 +229,15 @@ def test_copy_and_counting_from_end_to_end(tmp_path: Path) -> None:
     asked = bench(
         tmp_path, ["nope", SHARP, "code"], tasks=["copy", "counting"], copy=3, counting=6, tested=20
     )
-    found = list(retrieval(asked))
+    trials = list(retrieval(asked))
     rules = ["the most frequent answer", "what most functions return"]
-    assert [one.row for one in found] == ["nope", SHARP, "code", *rules]
-    assert found[1].scores["copy lambda"] in LAMBDAS
+    assert [trial.row for trial in trials] == ["nope", SHARP, "code", *rules]
+    assert trials[1].scores["copy lambda"] in LAMBDAS
     assert {f"{task} accuracy x{at}" for task in ("copy", "counting") for at in (1, 2, 3, 4)} <= set(
-        found[2].scores
+        trials[2].scores
     )
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "trials").iterdir()}
-    assert list(retrieval(asked)) == found
+    assert list(retrieval(asked)) == trials
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "trials").iterdir()} == kept
     assert all(path.suffix == ".json" for path in kept)
 
@@ -253,17 +253,17 @@ def test_lengths_from_end_to_end(tmp_path: Path) -> None:
     ]
     table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     asked = bench(tmp_path, ["rope"], table, length=8, files=0, vocabulary=300, tested=4, lines=10)
-    found = {length.row: length.scores for length in lengths(asked)}
-    assert list(found) == ["rope", "frequencies of tokens", "the line before"]
-    assert found["rope"]["perplexity x8"] > 1
-    assert 0 <= found["rope"]["BLEU x1"] <= 1
+    by_row = {length.row: length.scores for length in lengths(asked)}
+    assert list(by_row) == ["rope", "frequencies of tokens", "the line before"]
+    assert by_row["rope"]["perplexity x8"] > 1
+    assert 0 <= by_row["rope"]["BLEU x1"] <= 1
 
 
 def test_a_plane_keeps_the_longest_distances() -> None:
     points = np.array([[0.0, 0, 0], [9, 0, 0], [0, 4, 0], [0, 0, 0.1]])
-    found = in_plane(points)
-    assert found.shape == (4, 2)
-    assert np.linalg.norm(found[0] - found[1]) == pytest.approx(9, abs=0.1)
+    flat = in_plane(points)
+    assert flat.shape == (4, 2)
+    assert np.linalg.norm(flat[0] - flat[1]) == pytest.approx(9, abs=0.1)
 
 
 @pytest.mark.slow
@@ -278,13 +278,13 @@ def test_features_of_the_bundled_network_are_told(tmp_path: Path, monkeypatch: p
     ]
     table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     asked = bench(tmp_path, ["return"], table, model="code-checkpoint", functions=12, features=10)
-    (told,) = features.explained(asked)
-    assert told.scores["announced"] > 0.9
-    assert "return total" in " ".join(told.notes)
-    *found, whole = features.pairs(replace(asked, name="pairs", rows=features.PAIRS))
-    scores = [one.scores["(d)"] for one in found]
+    (trial,) = features.explained(asked)
+    assert trial.scores["announced"] > 0.9
+    assert "return total" in " ".join(trial.notes)
+    *trials, whole = features.pairs(replace(asked, name="pairs", rows=features.PAIRS))
+    scores = [trial.scores["(d)"] for trial in trials]
     assert scores == sorted(scores, reverse=True)
     assert len(whole.matrices["scores"]) == len(whole.series["plane"]) == 10
     counting = bench(tmp_path, ["pass"], counting=20, tested=20)
-    (told,) = features.operations(replace(counting, name="operations"))
-    assert 0 <= told.scores["read"] <= 1
+    (trial,) = features.operations(replace(counting, name="operations"))
+    assert 0 <= trial.scores["read"] <= 1

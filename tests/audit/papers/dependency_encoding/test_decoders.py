@@ -37,11 +37,11 @@ def network(variant: str, sizes: DecoderSizes = SIZES) -> Decoder:
     """A network all of whose weights matter: none is as small or as even as it starts."""
     name, options = VARIANTS[variant]
     torch.manual_seed(0)
-    found = build(name, sizes, options).double().eval()
+    net = build(name, sizes, options).double().eval()
     with torch.no_grad():
-        for weight in found.parameters():
+        for weight in net.parameters():
             weight.add_(0.3 * torch.randn(weight.shape))
-    return found
+    return net
 
 
 def texts(count: int = 3, length: int = 21) -> Tensor:
@@ -76,8 +76,8 @@ def test_what_is_remembered_answers_as_what_is_read_again(variant: str, parts: l
     """Token by token, and in pieces that cut lines, beyond the training length too."""
     net, ids = network(variant), texts()
     cache = Cache()
-    found = torch.cat([net(part, cache) for part in torch.split(ids, parts, 1)], 1)
-    torch.testing.assert_close(found, net(ids), rtol=0, atol=1e-9)
+    logits = torch.cat([net(part, cache) for part in torch.split(ids, parts, 1)], 1)
+    torch.testing.assert_close(logits, net(ids), rtol=0, atol=1e-9)
 
 
 @pytest.mark.thinned(2)
@@ -87,8 +87,8 @@ def test_so_it_does_in_single_precision(name: str) -> None:
     """With the weights that a training begins with."""
     torch.manual_seed(0)
     net, cache, ids = build(name, SIZES, {}).eval(), Cache(), texts()
-    found = torch.cat([net(part, cache) for part in torch.split(ids, 1, 1)], 1)
-    torch.testing.assert_close(found, net(ids), rtol=0, atol=1e-5)
+    logits = torch.cat([net(part, cache) for part in torch.split(ids, 1, 1)], 1)
+    torch.testing.assert_close(logits, net(ids), rtol=0, atol=1e-5)
 
 
 @pytest.mark.thinned(1)
@@ -117,11 +117,11 @@ class _Largest(TorchDispatchMode):
     size = 0
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        found = function(*args, **(kwargs or {}))
-        for one in found if isinstance(found, tuple) else (found,):
-            if isinstance(one, Tensor):
-                self.size = max(self.size, one.numel())
-        return found
+        output = function(*args, **(kwargs or {}))
+        for tensor in output if isinstance(output, tuple) else (output,):
+            if isinstance(tensor, Tensor):
+                self.size = max(self.size, tensor.numel())
+        return output
 
 
 @pytest.mark.slow
@@ -146,12 +146,12 @@ def test_a_baseline_has_one_layer_more(name: str) -> None:
 def test_lines_and_anchors_are_those_of_a_naive_loop() -> None:
     """A line break belongs to the line that it ends, and is the anchor of the next."""
     for row in texts(4, 30):
-        found = TokenPlaces.of(row[None], 1, SIZES)
+        places = TokenPlaces.of(row[None], 1, SIZES)
         line = anchor = 0
-        for number, one in enumerate(row.tolist()):
-            assert (int(found.lines[0, number]), int(found.anchors[0, number])) == (line, anchor)
-            assert bool(found.ends[0, number]) == (one in (NEWLINE, START))
-            if one in (NEWLINE, START):
+        for number, token in enumerate(row.tolist()):
+            assert (int(places.lines[0, number]), int(places.anchors[0, number])) == (line, anchor)
+            assert bool(places.ends[0, number]) == (token in (NEWLINE, START))
+            if token in (NEWLINE, START):
                 line, anchor = line + 1, number
 
 

@@ -21,11 +21,11 @@ def made(*, layers: int = 3, features: int = 5, window: int = 256) -> CoDE:
     """A network with generic weights in float64."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        found = CoDE(shape(layers=layers, window=window), features).double().eval()
+        net = CoDE(shape(layers=layers, window=window), features).double().eval()
         with torch.no_grad():
-            for weight in found.parameters():
+            for weight in net.parameters():
                 weight.normal_(0, 0.5)
-    return found
+    return net
 
 
 def states(batch: Batch) -> torch.Tensor:
@@ -54,12 +54,12 @@ def test_sizes_without_sense_are_refused() -> None:
 
 def test_the_anchor_of_a_line_is_the_last_token_of_the_line_before() -> None:
     batch = collate([encoded("code", CHAIN), encoded("code", "def MASK(): pass\n")])
-    found = anchors(batch).tolist()
+    places = anchors(batch).tolist()
     for row, lines in enumerate(batch.line.tolist()):
         count = int(batch.real[row].sum())
         for token in range(count):
             before = [place for place in range(count) if lines[place] == lines[token] - 1]
-            assert found[row][token] == (before[-1] + 1 if before else 0)
+            assert places[row][token] == (before[-1] + 1 if before else 0)
 
 
 def test_pace_is_one_within_the_window_and_grows_beyond() -> None:
@@ -111,8 +111,8 @@ def test_line_wise_attention_is_the_formula(window: int) -> None:
                     terms[:heads] + terms[heads : 2 * heads] + terms[2 * heads : 3 * heads] + learned
                 )
             shares = scores.softmax(1)
-            told = torch.stack(values)
-            heard = [shares[h] @ told[:, size * h : size * h + size] for h in range(heads)]
+            stacked = torch.stack(values)
+            heard = [shares[h] @ stacked[:, size * h : size * h + size] for h in range(heads)]
             rows.append(torch.cat(heard))
         expected = attention.projections.outward(torch.stack(rows))
     assert (actual - expected).abs().max() <= 1e-9
@@ -144,8 +144,8 @@ def test_the_mixing_of_terms_starts_at_zero() -> None:
 def test_padding_and_the_rest_of_the_batch_change_nothing() -> None:
     net = network("code")
     inputs = [encoded("code", source) for source in (*SMALL, CHAIN, "def MASK(): pass\n")]
-    for row, one in zip(logits(net, *inputs), inputs, strict=True):
-        alone = logits(net, one)[0]
+    for row, features in zip(logits(net, *inputs), inputs, strict=True):
+        alone = logits(net, features)[0]
         assert (row[: len(alone)] - alone).abs().max() <= 1e-9
         assert (row[len(alone) :] == -torch.inf).all()
 

@@ -25,11 +25,11 @@ OPTIONS: list[dict[str, bool]] = [
 
 def layer(**options: bool) -> LineAttention:
     torch.manual_seed(7)
-    found = LineAttention(SIZES, **options).eval()
+    made = LineAttention(SIZES, **options).eval()
     with torch.no_grad():
-        for weight in found.parameters():
+        for weight in made.parameters():
             weight.add_(0.2 * torch.randn(weight.shape))
-    return found
+    return made
 
 
 def by_loops(net: LineAttention, h: Tensor, **options: bool) -> Tensor:
@@ -40,11 +40,11 @@ def by_loops(net: LineAttention, h: Tensor, **options: bool) -> Tensor:
     if options.get("unit_columns"):
         columns = torch.stack([column / column.norm() for column in columns.T], 1)
     d, anchor = torch.zeros_like(h), 0
-    for i, one in enumerate(IDS[0].tolist()):
+    for i, token in enumerate(IDS[0].tolist()):
         c = torch.clamp(dictionary.encode.weight @ h[anchor] + dictionary.encode.bias, min=0)
         factor = math.log(max(i + 1, SIZES.window)) / math.log(SIZES.window)
         d[i] = (columns @ c) * (factor if options.get("pace", True) else 1.0)
-        if one in (NEWLINE, START):
+        if token in (NEWLINE, START):
             anchor = i
     out = torch.zeros_like(h)
     value = (h + d) @ net.value.weight.T
@@ -77,8 +77,8 @@ def test_a_line_wise_layer_is_what_loops_say(options: dict[str, bool]) -> None:
     assert SIZES.window < LENGTH
     net = layer(**options)
     h = torch.randn(LENGTH, SIZES.width)
-    found = net(h[None], TokenPlaces.of(IDS, LENGTH, SIZES), Cache().layer(0))
-    torch.testing.assert_close(found[0], by_loops(net, h, **options), rtol=1e-4, atol=1e-4)
+    output = net(h[None], TokenPlaces.of(IDS, LENGTH, SIZES), Cache().layer(0))
+    torch.testing.assert_close(output[0], by_loops(net, h, **options), rtol=1e-4, atol=1e-4)
 
 
 def test_pace_is_1_within_the_training_length_and_grows_beyond() -> None:
@@ -106,7 +106,7 @@ def test_without_pace_nothing_changes_within_the_training_length() -> None:
 def test_the_mixer_begins_without_effect() -> None:
     """So a new network is one without it."""
     ids = texts()
-    found = []
+    outputs = []
     for mixer in (True, False):
         torch.manual_seed(0)
         net = code(SIZES).eval()
@@ -114,8 +114,8 @@ def test_the_mixer_begins_without_effect() -> None:
             for block in net.blocks:
                 if isinstance(block.attention, LineAttention):
                     block.attention.mixer = None
-        found.append(net(ids))
-    torch.testing.assert_close(*found)
+        outputs.append(net(ids))
+    torch.testing.assert_close(*outputs)
 
 
 @torch.no_grad()

@@ -40,14 +40,14 @@ def test_attention_is_what_a_loop_says() -> None:
     size = SIZES.width // SIZES.heads
     for factor in (1.7, 1.0):
         expected = torch.zeros(1, 9, SIZES.width)
-        query, key, value = ((one(h)[0]) for one in (layer.query, layer.key, layer.value))
+        query, key, value = ((linear(h)[0]) for linear in (layer.query, layer.key, layer.value))
         for head in range(SIZES.heads):
             part = slice(head * size, (head + 1) * size)
             for i in range(9):
                 raw = [float(query[i, part] @ key[j, part]) / math.sqrt(size) * factor for j in range(i + 1)]
-                total = sum(math.exp(one) for one in raw)
-                for j, one in enumerate(raw):
-                    expected[0, i, part] += math.exp(one) / total * value[j, part]
+                total = sum(math.exp(score) for score in raw)
+                for j, score in enumerate(raw):
+                    expected[0, i, part] += math.exp(score) / total * value[j, part]
         torch.testing.assert_close(layer(h, places, Cache().layer(0)), layer.outward(expected))
         layer.train()
 
@@ -64,10 +64,10 @@ def test_nope_has_no_positions() -> None:
     with torch.no_grad():
         block = net.blocks[0]
         assert isinstance(block, DecoderBlock)
-        h, other = (block.before_attention(net.tokens(one)) for one in (ids, shuffled))
+        h, other = (block.before_attention(net.tokens(tokens)) for tokens in (ids, shuffled))
         places = TokenPlaces.of(ids, 12, SIZES)
-        found, again = (block.attention(one, places, Cache().layer(0))[0, -1] for one in (h, other))
-    torch.testing.assert_close(found, again)
+        output, again = (block.attention(states, places, Cache().layer(0))[0, -1] for states in (h, other))
+    torch.testing.assert_close(output, again)
 
 
 @torch.no_grad()
@@ -76,7 +76,7 @@ def test_rope_and_hope_turn_pairs(longest: float) -> None:
     """A score is Σ over pairs of |q| |k| cos(angle between + Δ θ); HoPE's long waves have no Δ."""
     torch.manual_seed(3)
     query, key = torch.randn(2, 1, 2, 7, 16)
-    found = scores(Rotary(WIDE, longest), query, key)
+    actual = scores(Rotary(WIDE, longest), query, key)
     waves = 0
     for head in range(2):
         for i in range(7):
@@ -90,7 +90,7 @@ def test_rope_and_hope_turn_pairs(longest: float) -> None:
                     r = complex(*key[0, head, j, 2 * k : 2 * k + 2].tolist())
                     turned = q * r.conjugate() * complex(math.cos((i - j) * theta), math.sin((i - j) * theta))
                     total += turned.real
-                assert float(found[head, i, j]) == pytest.approx(total, abs=1e-4)
+                assert float(actual[head, i, j]) == pytest.approx(total, abs=1e-4)
     assert bool(waves) == (longest != math.inf)
 
 

@@ -44,7 +44,7 @@ def test_any_text_is_read_back(text: str) -> None:
     assert STREAMS.text(ids) == text
     assert ids.count(STREAMS.newline) == text.count("\n")
     spelled = {number: token for token, number in STREAMS.tokenizer.get_vocab().items()}
-    assert sum(len(spelled[one]) for one in ids) == len(text.encode())
+    assert sum(len(spelled[token]) for token in ids) == len(text.encode())
 
 
 def test_a_line_break_is_never_part_of_a_token() -> None:
@@ -81,6 +81,6 @@ def test_lines_and_anchors() -> None:
     start, newline = 9, 3
     ids = [start, 1, 2, newline, newline, 4, newline, 5]
     sizes = DecoderSizes(vocabulary=10, newline=newline, start=start)
-    found = TokenPlaces.of(torch.tensor([ids]), len(ids), sizes)
-    assert found.lines[0].tolist() == [0, 1, 1, 1, 2, 3, 3, 4]
-    assert found.anchors[0].tolist() == [0, 0, 0, 0, 3, 4, 4, 6]
+    places = TokenPlaces.of(torch.tensor([ids]), len(ids), sizes)
+    assert places.lines[0].tolist() == [0, 1, 1, 1, 2, 3, 3, 4]
+    assert places.anchors[0].tolist() == [0, 0, 0, 0, 3, 4, 4, 6]

@@ -95,11 +95,11 @@ class Watcher:
 
 
 def run(
-    place: Path, found: StreamMaterial, recipe: StreamRecipe = TINY, *, after: int = -1
+    place: Path, prepared: StreamMaterial, recipe: StreamRecipe = TINY, *, after: int = -1
 ) -> Trained[Decoder]:
     place.mkdir(exist_ok=True)
     watcher = Watcher(after=after)
-    return train(StreamLearner(recipe, found), folder=place, monitor=watcher, stop=watcher.stop)
+    return train(StreamLearner(recipe, prepared), folder=place, monitor=watcher, stop=watcher.stop)
 
 
 def equal(one: Trained[Decoder], other: Trained[Decoder]) -> bool:
@@ -111,8 +111,8 @@ def equal(one: Trained[Decoder], other: Trained[Decoder]) -> bool:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A trained checkpoint."""
     place = tmp_path_factory.mktemp("checkpoints") / "tiny"
-    found = made()
-    StreamLearner(TINY, found).write(place, run(place, found), about={"corpora": {"train": "made"}})
+    prepared = made()
+    StreamLearner(TINY, prepared).write(place, run(place, prepared), about={"corpora": {"train": "made"}})
     return place
 
 
@@ -131,19 +131,19 @@ def query(source: str, task: str = "code-modelling", language: str = "python") -
 def test_no_file_and_no_text_is_in_two_splits() -> None:
     """A text that is learned is left out of what is tested, wherever it stands."""
     left_out: Counter[str] = Counter()
-    found = material.split(samples(), None, None, left_out)
-    paths = [{one.origin.path for one in split} for split in found]
+    splits = material.split(samples(), None, None, left_out)
+    paths = [{file.origin.path for file in split} for split in splits]
     assert all(paths)
     assert not paths[0] & paths[1] | paths[0] & paths[2] | paths[1] & paths[2]
     again = material.split(samples(2), [*samples(3)], samples(4)[4:], left_out)
-    assert {one.origin.path for one in again.valid} == {"file2.py"}
-    assert {one.origin.path for one in again.test} == {"file2.py", "file3.py"}
+    assert {file.origin.path for file in again.valid} == {"file2.py"}
+    assert {file.origin.path for file in again.test} == {"file2.py", "file3.py"}
     assert left_out[material.KNOWN] == 8 + 4
 
 
 def test_windows_hold_every_token_of_every_file() -> None:
     """Behind a start, in the order of the lines, the end marked, with padding behind it only."""
-    streams = learn([one.source for one in samples()], 330)
+    streams = learn([file.source for file in samples()], 330)
     rows = material.windows(list(reversed(samples(3))), streams, 32).rows
     assert (rows[:, 0] == streams.start).all()
     for file in range(3):
@@ -152,7 +152,7 @@ def test_windows_hold_every_token_of_every_file() -> None:
         begins = {tuple(ids[:20])}
         mine, at = [], 0
         for row in rows.tolist():
-            real = [one for one in row[1:] if one != NOTHING]
+            real = [token for token in row[1:] if token != NOTHING]
             if tuple(real[:20]) in begins:
                 at = 0
                 mine = [real]
@@ -171,7 +171,7 @@ def test_the_next_window_begins_where_something_begins() -> None:
 
     def cut(texts: list[list[int]]) -> list[list[int]]:
         rows = material._cut(texts, size, newline=newline, start=start)
-        return [[one for one in row[1:] if one != NOTHING] for row in rows]
+        return [[token for token in row[1:] if token != NOTHING] for row in rows]
 
     assert cut([[2, 3, 4, 5, 6, 1], [7, 8, 9, 10, 1]]) == [[2, 3, 4, 5, 6, 1, 7, 8], [7, 8, 9, 10, 1]]
     assert cut([[2, 3, 4, 5, 6, 1, 7, 8, 9, 10]]) == [[2, 3, 4, 5, 6, 1, 7, 8], [7, 8, 9, 10]]
@@ -191,24 +191,24 @@ def test_too_little_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_scores_are_those_of_a_naive_loop() -> None:
     """Perplexity, accuracy and bits per byte, padding left out."""
-    found = made()
+    prepared = made()
     torch.manual_seed(0)
-    network = DECODERS["rope"].make(TINY.sizes(found.streams)).eval()
-    told = judged(network, found.valid)
+    network = DECODERS["rope"].make(TINY.sizes(prepared.streams)).eval()
+    scores = judged(network, prepared.valid)
     nats, right, tokens, text = 0.0, 0, 0, 0
-    spelled = {number: token for token, number in found.streams.tokenizer.get_vocab().items()}
-    for row in found.valid.rows:
+    spelled = {number: token for token, number in prepared.streams.tokenizer.get_vocab().items()}
+    for row in prepared.valid.rows:
         real = torch.from_numpy(row[row != NOTHING])[None]
         with torch.no_grad():
             logits = network(real[:, :-1])[0].double()
-        for at, one in enumerate(real[0, 1:].tolist()):
-            nats -= float(logits[at].log_softmax(0)[one])
-            right += int(int(logits[at].argmax()) == one)
+        for at, token in enumerate(real[0, 1:].tolist()):
+            nats -= float(logits[at].log_softmax(0)[token])
+            right += int(int(logits[at].argmax()) == token)
             tokens += 1
-            text += len(spelled.get(one, ""))
-    assert (told.tokens, told.right, told.bytes) == (tokens, right, text)
-    assert told.perplexity == pytest.approx(math.exp(nats / tokens), rel=1e-4)
-    assert told.bits_per_byte == pytest.approx(nats / math.log(2) / text, rel=1e-4)
+            text += len(spelled.get(token, ""))
+    assert (scores.tokens, scores.right, scores.bytes) == (tokens, right, text)
+    assert scores.perplexity == pytest.approx(math.exp(nats / tokens), rel=1e-4)
+    assert scores.bits_per_byte == pytest.approx(nats / math.log(2) / text, rel=1e-4)
 
 
 def test_tables_of_frequencies_are_probabilities() -> None:
@@ -237,40 +237,40 @@ def test_every_window_is_seen_once_in_an_epoch() -> None:
 @pytest.mark.parametrize("network", list(DECODERS))
 def test_a_training_learns_and_can_be_repeated(network: str, tmp_path: Path) -> None:
     """Every network: equal weights from equal seeds, others from others."""
-    found, recipe = made(), replace(TINY, network=network)
-    one, other = (run(tmp_path / name, found, recipe) for name in ("a", "b"))
+    prepared, recipe = made(), replace(TINY, network=network)
+    one, other = (run(tmp_path / name, prepared, recipe) for name in ("a", "b"))
     assert equal(one, other)
     first, *_, last = [epoch["loss"] for epoch in one.progress.epochs]
     assert last < first
-    third = run(tmp_path / "c", found, replace(recipe, seed=1))
+    third = run(tmp_path / "c", prepared, replace(recipe, seed=1))
     assert not equal(one, third)
 
 
 @pytest.mark.slow
 def test_an_interrupted_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     """And does not go on with other settings."""
-    found = made()
-    whole = run(tmp_path / "whole", found)
+    prepared = made()
+    whole = run(tmp_path / "whole", prepared)
     with pytest.raises(trainer.Interrupted):
-        run(tmp_path / "parts", found, after=7)
+        run(tmp_path / "parts", prepared, after=7)
     with pytest.raises(ModelError, match="other settings"):
-        run(tmp_path / "parts", found, replace(TINY, rate=1e-3))
-    assert equal(whole, run(tmp_path / "parts", found))
+        run(tmp_path / "parts", prepared, replace(TINY, rate=1e-3))
+    assert equal(whole, run(tmp_path / "parts", prepared))
 
 
 @pytest.mark.slow
 def test_sparsity_makes_features_sparser(tmp_path: Path) -> None:
     """The L1 term is felt."""
-    found = made()
+    prepared = made()
 
     def active(network: Decoder) -> float:
-        inputs, _ = found.valid.batch(np.arange(len(found.valid)))
+        inputs, _ = prepared.valid.batch(np.arange(len(prepared.valid)))
         with torch.no_grad():
             _, places = network.hidden(inputs)
         return float(sum(codes[places.ends].sum() for codes in places.codes))
 
     free, held = (
-        active(run(tmp_path / str(alpha), found, replace(TINY, sparsity=alpha)).network)
+        active(run(tmp_path / str(alpha), prepared, replace(TINY, sparsity=alpha)).network)
         for alpha in (0.0, 1.0)
     )
     assert held < 0.7 * free
@@ -289,23 +289,23 @@ def test_a_folder_holds_what_its_card_says(written: Path, model: DecoderModel) -
     assert kinds == {torch.float16}
     network = model.module
     assert isinstance(network, Decoder)
-    found = made()
-    told = of_texts(network, found.test, material.byte_counts(found.streams), longest=LONGEST)
-    assert card["scores"]["test"]["bits_per_byte"] == pytest.approx(told.bits_per_byte, rel=1e-6)
+    prepared = made()
+    scores = of_texts(network, prepared.test, material.byte_counts(prepared.streams), longest=LONGEST)
+    assert card["scores"]["test"]["bits_per_byte"] == pytest.approx(scores.bits_per_byte, rel=1e-6)
 
 
 def test_bits_per_byte_are_those_of_a_loop(model: DecoderModel) -> None:
     """Token by token, from the logits of the tokens before."""
     text = "def f(x):\n    return 'é' * x\n"
-    (found,) = model.predict([query(text)])
-    assert isinstance(found, Predicted)
+    (prediction,) = model.predict([query(text)])
+    assert isinstance(prediction, Predicted)
     ids = [model.streams.start, *model.streams.ids(text)]
     bits = 0.0
     with torch.no_grad():
         for at in range(1, len(ids)):
             logits = model.module(torch.tensor([ids[:at]]))[0, -1].double()
             bits -= float(logits.log_softmax(0)[ids[at]]) / math.log(2)
-    assert found.answer == pytest.approx(bits / len(text.encode()), rel=1e-4)
+    assert prediction.answer == pytest.approx(bits / len(text.encode()), rel=1e-4)
 
 
 def test_an_answer_depends_on_nothing_else_that_is_asked(model: DecoderModel) -> None:
@@ -370,10 +370,10 @@ def test_it_takes_three_tasks(written: Path, model: DecoderModel) -> None:
 
 def test_what_it_cannot_answer_is_a_failure(model: DecoderModel) -> None:
     """No exception, and no number."""
-    found = model.predict(
+    predictions = model.predict(
         [query("int x;", language="java"), query("a" * 9 * LONGEST), query("x = '\ud800'"), query("")]
     )
-    reasons = [one.reason for one in found if isinstance(one, Failed)]
+    reasons = [prediction.reason for prediction in predictions if isinstance(prediction, Failed)]
     assert reasons == ["not Python", "input too long", "text that cannot be written in UTF-8", "empty text"]
 
 
@@ -478,9 +478,9 @@ def test_continuations_are_written_side_by_side_as_one_by_one() -> None:
                 break
             ids.append(token)
         expected.append(model.streams.text(ids[read:]).partition("\n")[0])
-    (found,) = model.predict([prompt])
-    assert isinstance(found, Predicted)
-    assert list(found.draws) == expected
+    (prediction,) = model.predict([prompt])
+    assert isinstance(prediction, Predicted)
+    assert list(prediction.draws) == expected
     assert len({len(text) for text in expected}) > 1, "they end at different times"
 
 
@@ -490,17 +490,17 @@ def test_several_continuations_are_drawn() -> None:
     prompt = query("def total(items):\n    result = 0\n    for item in items:\n", "next-line")
     model = catalogue.load("code-checkpoint", Settings(device="cpu"), {})
     (likeliest,) = model.predict([prompt])
-    found = []
+    texts = []
     for temperature in ("1.5", "1.5", "0.001"):
         given = {"samples": "4", "temperature": temperature}
         drawing = catalogue.load("code-checkpoint", Settings(device="cpu"), given)
         assert drawing.fingerprint != model.fingerprint
         (drawn,) = drawing.predict([prompt])
         assert isinstance(drawn, Predicted)
-        found.append(drawn.draws)
-    assert found[0] == found[1]
-    assert len(set(found[0])) > 1
+        texts.append(drawn.draws)
+    assert texts[0] == texts[1]
+    assert len(set(texts[0])) > 1
     assert isinstance(likeliest, Predicted)
-    assert set(found[2]) == {likeliest.answer}
+    assert set(texts[2]) == {likeliest.answer}
     with pytest.raises(UsageError, match="'spe-checkpoint' is no language model, so it has no -M samples"):
         catalogue.load("spe-checkpoint", Settings(device="cpu"), {"samples": "4"})

@@ -42,31 +42,31 @@ def long(kind: str) -> EncodedLines:
 
 def by_token(batch: Batch, number: int) -> Tensor:
     """(B, T, T) a relation between lines for all pairs of tokens."""
-    found = [
+    rows = [
         plane[line[:, None], line] for plane, line in zip(batch.relation[:, number], batch.line, strict=True)
     ]
-    return torch.stack(found).double()
+    return torch.stack(rows).double()
 
 
 def whole(kind: str, options: dict[str, object], batch: Batch) -> Iterator[tuple[Tensor, Tensor]]:
     """The factor and the bias of all pairs, (B, H or 1, T, T), of each layer."""
     padding = torch.zeros(batch.ids.shape, dtype=torch.float64).masked_fill(~batch.real, -torch.inf)
     bias = padding[:, None, None]
-    one = torch.ones_like(bias)
+    ones = torch.ones_like(bias)
     if kind == "spe":
         mask = by_token(batch, 0)
         plan = head_plan(HEADS, all_heads=bool(options.get("all_heads")))
         masks = [mask] * plan.mask + [mask.mT] * plan.transposed + [torch.ones_like(mask)] * plan.plain
         factor = torch.stack(masks, 1)
         if options.get("mask_mode") == "additive":
-            yield from [(one, bias.masked_fill(factor == 0, -torch.inf))] * 2
+            yield from [(ones, bias.masked_fill(factor == 0, -torch.inf))] * 2
         else:
             yield from [(factor, bias)] * 2
     elif kind == "symc":
         near, far = by_token(batch, 0), by_token(batch, 1)
-        yield from [(one, options["sign"] * torch.stack([near, near, far, far], 1) + bias)] * 2
+        yield from [(ones, options["sign"] * torch.stack([near, near, far, far], 1) + bias)] * 2
     elif kind == "vanilla":
-        yield from [(one, bias)] * 2
+        yield from [(ones, bias)] * 2
     else:
         assert batch.referents is not None
         variable = batch.referents > 0
@@ -75,8 +75,8 @@ def whole(kind: str, options: dict[str, object], batch: Batch) -> Iterator[tuple
             batch.referents[:, :, None] == batch.referents[:, None],
             batch.ids[:, :, None] == batch.ids[:, None],
         )
-        yield one, torch.zeros_like(same, dtype=torch.float64).masked_fill(~same, -torch.inf)[:, None]
-        yield one, bias
+        yield ones, torch.zeros_like(same, dtype=torch.float64).masked_fill(~same, -torch.inf)[:, None]
+        yield ones, bias
 
 
 def told(made: LineNetwork, batch: Batch) -> list[Tensor]:
@@ -136,17 +136,17 @@ def test_training_in_bfloat16_has_the_gradients_of_float32(keys: int, hidden: bo
     query, key, value = exact = [
         torch.randn(2, 3, keys, 8).bfloat16().float().requires_grad_() for _ in range(3)
     ]
-    short_query, short_key, short_value = half = [one.detach().bfloat16().requires_grad_() for one in exact]
+    short_query, short_key, short_value = half = [part.detach().bfloat16().requires_grad_() for part in exact]
     bias = torch.zeros(2, 1, 1, keys)
     bias[1, :, :, keys // 2 :] = -torch.inf
     mask = bias if hidden else None
     expected = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
     groups = [HeadGroup(3, None if mask is None else mask.bfloat16())]
-    found = attention.attend(short_query, short_key, short_value, groups)
-    assert found.dtype == torch.bfloat16
-    for result in (expected, found):
+    actual = attention.attend(short_query, short_key, short_value, groups)
+    assert actual.dtype == torch.bfloat16
+    for result in (expected, actual):
         (result.float() * torch.arange(result.numel()).view_as(result) / result.numel()).sum().backward()
-    assert (found - expected).abs().max() <= 0.02
+    assert (actual - expected).abs().max() <= 0.02
     for one, other in zip(half, exact, strict=True):
         assert one.grad is not None
         assert other.grad is not None
@@ -163,12 +163,12 @@ class Largest(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        found = func(*args, **(kwargs or {}))
-        for one in found if isinstance(found, tuple | list) else (found,):
+        output = func(*args, **(kwargs or {}))
+        for tensor in output if isinstance(output, tuple | list) else (output,):
             # A view of fewer numbers, such as an expanded one, holds no more than what it shows.
-            if isinstance(one, Tensor):
-                self.numbers = max(self.numbers, one.untyped_storage().nbytes() // one.element_size())
-        return found
+            if isinstance(tensor, Tensor):
+                self.numbers = max(self.numbers, tensor.untyped_storage().nbytes() // tensor.element_size())
+        return output
 
 
 @pytest.mark.slow
@@ -207,7 +207,7 @@ def held(forward: Callable[[], Tensor]) -> tuple[int, int]:
         kept = max(kept, tensor.numel())
         return tensor
 
-    with Largest() as largest, torch.autograd.graph.saved_tensors_hooks(counted, lambda one: one):
+    with Largest() as largest, torch.autograd.graph.saved_tensors_hooks(counted, lambda tensor: tensor):
         forward().sum().backward()
     return largest.numbers, kept
 
@@ -215,19 +215,19 @@ def held(forward: Callable[[], Tensor]) -> tuple[int, int]:
 def test_padding_is_hidden_where_there_is_some() -> None:
     real = torch.tensor([[True, True, False], [True, True, True]])
     assert hidden_padding(real[1:], torch.float32) is None
-    found = hidden_padding(real, torch.float64)
-    assert found is not None
-    assert found.dtype == torch.float64
-    assert found.tolist() == [[[[0, 0, -torch.inf]]], [[[0, 0, 0]]]]
+    bias = hidden_padding(real, torch.float64)
+    assert bias is not None
+    assert bias.dtype == torch.float64
+    assert bias.tolist() == [[[[0, 0, -torch.inf]]], [[[0, 0, 0]]]]
 
 
 def test_groups_take_the_heads_in_their_order() -> None:
     query, key, value = torch.randn(3, 1, 3, 5, 4).unbind(0)
     hidden = torch.tensor([0, 0, -torch.inf, 0, 0])[None, None, None]
-    found = attend(query, key, value, [HeadGroup(2, hidden), HeadGroup(1)])
+    actual = attend(query, key, value, [HeadGroup(2, hidden), HeadGroup(1)])
     scores = query @ key.mT / 2
     scores[:, :2] += hidden
-    assert torch.allclose(found, scores.softmax(-1) @ value, atol=1e-6)
+    assert torch.allclose(actual, scores.softmax(-1) @ value, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", sorted(NETWORKS))

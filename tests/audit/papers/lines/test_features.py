@@ -81,12 +81,12 @@ def encoder(*, window: int = 256) -> LineEncoder:
 
 
 def test_tokens_know_their_line_and_their_place_in_it() -> None:
-    found = encoder().encode("def MASK(a):\n    return a\n")
-    assert isinstance(found, EncodedLines)
-    assert found.lines == 2
-    assert found.line.tolist() == [0] * 7 + [1] * 3
-    assert found.position.tolist() == [*range(7), *range(3)]
-    assert found.relation.shape == (3, 2, 2)
+    encoded = encoder().encode("def MASK(a):\n    return a\n")
+    assert isinstance(encoded, EncodedLines)
+    assert encoded.lines == 2
+    assert encoded.line.tolist() == [0] * 7 + [1] * 3
+    assert encoded.position.tolist() == [*range(7), *range(3)]
+    assert encoded.relation.shape == (3, 2, 2)
 
 
 def test_comments_docstrings_and_layout_are_not_seen() -> None:
@@ -101,9 +101,9 @@ def test_comments_docstrings_and_layout_are_not_seen() -> None:
 
 
 def test_a_long_line_is_cut_inside_itself() -> None:
-    found = encoder().encode(f"def MASK(a):\n    x = [{', '.join(['a'] * 90)}]\n    return x\n")
-    assert isinstance(found, EncodedLines)
-    assert np.bincount(found.line).tolist() == [7, LINE_TOKENS, 3]
+    encoded = encoder().encode(f"def MASK(a):\n    x = [{', '.join(['a'] * 90)}]\n    return x\n")
+    assert isinstance(encoded, EncodedLines)
+    assert np.bincount(encoded.line).tolist() == [7, LINE_TOKENS, 3]
 
 
 @pytest.mark.parametrize("source", SMALL)
@@ -122,19 +122,19 @@ def test_what_does_not_parse_is_a_failure_not_an_exception(source: str) -> None:
 
 
 def test_permuting_lines_permutes_tokens_and_both_axes() -> None:
-    found = encoder().encode(CHAIN)
-    assert isinstance(found, EncodedLines)
+    encoded = encoder().encode(CHAIN)
+    assert isinstance(encoded, EncodedLines)
     order = (0, 2, 1, 3, 4)
-    moved = found.permuted(order)
-    assert moved.relation[0].tolist() == found.relation[0][list(order)][:, list(order)].tolist()
-    assert sorted(moved.ids.tolist()) == sorted(found.ids.tolist())
-    assert (moved.permuted(order).ids == found.ids).all()
+    moved = encoded.permuted(order)
+    assert moved.relation[0].tolist() == encoded.relation[0][list(order)][:, list(order)].tolist()
+    assert sorted(moved.ids.tolist()) == sorted(encoded.ids.tolist())
+    assert (moved.permuted(order).ids == encoded.ids).all()
 
 
 def test_every_relation_is_the_mask_and_both_distances() -> None:
-    found = encoder().encode(CHAIN)
-    assert isinstance(found, EncodedLines)
-    mask, near, far = found.relation
+    encoded = encoder().encode(CHAIN)
+    assert isinstance(encoded, EncodedLines)
+    mask, near, far = encoded.relation
     assert set(np.unique(mask)) <= {0, 1}
     assert (mask.diagonal() == 1).all()
     assert (near == far.T).all()
@@ -147,37 +147,37 @@ COPIED = "def MASK(total, zyxwvut):\n    for one in zyxwvut:\n        total += o
 
 
 def test_words_of_letters_that_are_no_labels_can_be_copied() -> None:
-    found = LineEncoder(tokenizer(), window=256, relation="none", labels=LABELS).encode(COPIED)
-    assert isinstance(found, EncodedLines)
-    assert found.copies is not None
-    assert found.words == ("def", "for", "in", "one", "return", "x", "zyxwvut")
-    assert found.spoken == len(found.words)
-    begun = [found.words[number - 1] for number in found.copies if number]
+    encoded = LineEncoder(tokenizer(), window=256, relation="none", labels=LABELS).encode(COPIED)
+    assert isinstance(encoded, EncodedLines)
+    assert encoded.copies is not None
+    assert encoded.words == ("def", "for", "in", "one", "return", "x", "zyxwvut")
+    assert encoded.spoken == len(encoded.words)
+    begun = [encoded.words[number - 1] for number in encoded.copies if number]
     assert Counter(begun) == {"def": 1, "zyxwvut": 3, "for": 1, "one": 2, "in": 1, "x": 1, "return": 1}
     # A rare word is several tokens; it begins at the first of them.
     pieces = tokenizer().encode(["zyxwvut"], is_pretokenized=True).ids
     assert len(pieces) > 1
-    for place in np.flatnonzero(found.copies == found.words.index("zyxwvut") + 1):
-        assert found.ids[place : place + len(pieces)].tolist() == pieces
+    for place in np.flatnonzero(encoded.copies == encoded.words.index("zyxwvut") + 1):
+        assert encoded.ids[place : place + len(pieces)].tolist() == pieces
 
 
 def test_without_labels_nothing_is_copied() -> None:
-    found = encoder().encode(COPIED)
-    assert isinstance(found, EncodedLines)
-    assert found.copies is None
-    assert found.words == ()
+    encoded = encoder().encode(COPIED)
+    assert isinstance(encoded, EncodedLines)
+    assert encoded.copies is None
+    assert encoded.words == ()
 
 
 def test_one_reader_serves_encoders_that_copy_and_that_do_not() -> None:
     plain = encoder().encode(COPIED)
     copying = LineEncoder(tokenizer(), window=256, relation="every", labels=LABELS)
     others = LineEncoder(tokenizer(), window=256, relation="every", labels=["zyxwvut"])
-    found, more = copying.encode(COPIED), others.encode(COPIED)
+    encoded, more = copying.encode(COPIED), others.encode(COPIED)
     assert isinstance(plain, EncodedLines)
-    assert isinstance(found, EncodedLines)
+    assert isinstance(encoded, EncodedLines)
     assert isinstance(more, EncodedLines)
-    assert (plain.ids == found.ids).all()
-    assert set(more.words) == {*found.words, "total", "value"} - {"zyxwvut"}
+    assert (plain.ids == encoded.ids).all()
+    assert set(more.words) == {*encoded.words, "total", "value"} - {"zyxwvut"}
 
 
 @pytest.mark.parametrize("source", SMALL)
@@ -187,11 +187,11 @@ def test_a_legal_order_keeps_the_numbers_of_the_words_to_copy(source: str) -> No
     assert isinstance(original, EncodedLines)
     assert original.spoken
     for order in legal_orders(source):
-        found = copying.encode(order.source)
-        assert isinstance(found, EncodedLines)
-        assert found.words == original.words
-        assert found.copies is not None
-        assert found.copies.tolist() == np.asarray(original.permuted(order.lines).copies).tolist()
+        encoded = copying.encode(order.source)
+        assert isinstance(encoded, EncodedLines)
+        assert encoded.words == original.words
+        assert encoded.copies is not None
+        assert encoded.copies.tolist() == np.asarray(original.permuted(order.lines).copies).tolist()
 
 
 # ── reading each text once ───────────────────────────────────────────────────────────────────────────────
@@ -221,11 +221,11 @@ def test_encoders_of_one_kind_read_each_text_once(monkeypatch: pytest.MonkeyPatc
     }
     monkeypatch.setattr(encoding, "analyse", counted)
     encoders = {kind: LineEncoder(tokenizer(), window=256, relation=kind) for kind in KINDS}
-    for kind, one in encoders.items():
-        refused = [one.refusal(text) for text in texts]
-        found = [one.encode(text) for text in texts]
-        assert all(map(same, found, alone[kind]))
-        assert refused == [each if isinstance(each, Failed) else None for each in found]
+    for kind, reader in encoders.items():
+        refused = [reader.refusal(text) for text in texts]
+        encoded = [reader.encode(text) for text in texts]
+        assert all(map(same, encoded, alone[kind]))
+        assert refused == [each if isinstance(each, Failed) else None for each in encoded]
     assert read == Counter(texts)
     # Under another relation between statements, a text is another graph.
     LineEncoder(tokenizer(), window=256, relation="mask", dependence="returning").encode(CHAIN)
@@ -246,23 +246,23 @@ def test_an_encoder_that_needs_more_gets_it_whoever_came_before(first: tuple[Rel
 
 def test_only_the_latest_texts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "KEPT", 3)
-    one = encoder()
+    reader = encoder()
     texts = [f"def MASK(a):\n    return a + {number}" for number in range(5)]
     for text in texts:
-        one.encode(text)
-    one.encode(texts[2])
-    one.encode("def MASK(a):\n    return None")
-    assert [source.splitlines()[1].split()[-1] for source, _ in one._reader._read] == ["4", "2", "None"]
+        reader.encode(text)
+    reader.encode(texts[2])
+    reader.encode("def MASK(a):\n    return None")
+    assert [source.splitlines()[1].split()[-1] for source, _ in reader._reader._read] == ["4", "2", "None"]
 
 
 def test_words_are_tokens_as_the_tokenizer_makes_them_of_whole_lines() -> None:
     made = tokenizer()
     for source in [CHAIN, *SMALL, *stdlib.sample(20)]:
-        found = encoder(window=4096).encode(source)
-        assert isinstance(found, EncodedLines)
+        encoded = encoder(window=4096).encode(source)
+        assert isinstance(encoded, EncodedLines)
         lines = line_words(analyse(source, "python"), "python", "none")
         assert not isinstance(lines, Failed)
         for number, line in enumerate(lines):
             texts = [word.text for word in line]
             whole = made.encode(texts, is_pretokenized=True, add_special_tokens=False).ids
-            assert found.ids[found.line == number].tolist() == whole[:LINE_TOKENS]
+            assert encoded.ids[encoded.line == number].tolist() == whole[:LINE_TOKENS]

@@ -61,10 +61,10 @@ def _calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bool], list[in
 def told(made: nn.Module, forward: Callable[[], Tensor]) -> list[Tensor]:
     """The outputs, and the gradient of every weight."""
     made.zero_grad()
-    found = forward().clamp_min(-100)  # where there are fewer words to copy, it is minus infinity
-    (found * torch.arange(found.numel()).view_as(found).cos()).sum().backward()
+    logits = forward().clamp_min(-100)  # where there are fewer words to copy, it is minus infinity
+    (logits * torch.arange(logits.numel()).view_as(logits).cos()).sum().backward()
     return [
-        found.detach(),
+        logits.detach(),
         *(parameter.grad.clone() for parameter in made.parameters() if parameter.grad is not None),
     ]
 
@@ -74,10 +74,10 @@ def compared(made: nn.Module, forward: Callable[[], Tensor], calls: Callable[[bo
     calls(False)
     expected = told(made, forward)
     heads = calls(True)
-    found = told(made, forward)
+    actual = told(made, forward)
     assert not fused._failed
-    assert len(found) == len(expected)
-    for one, other in zip(found, expected, strict=True):
+    assert len(actual) == len(expected)
+    for one, other in zip(actual, expected, strict=True):
         assert (one - other).abs().max() <= 1e-9 * max(1, other.abs().max())
     return heads
 
@@ -142,12 +142,12 @@ def test_blocks_are_those_that_torch_makes(tokens: int) -> None:
     starts = torch.arange(tokens).div(50, rounding_mode="floor").mul(50).expand(2, -1).clone()
     starts[1] = 0
     rule = Causal(starts).rule()
-    found = fused.described(rule, 2, tokens, tokens, starts.device).blocks
+    blocks = fused.described(rule, 2, tokens, tokens, starts.device).blocks
     expected = flex_attention.create_block_mask(rule.allowed, 2, None, tokens, tokens, device="cpu")  # type: ignore[arg-type]
-    assert found is not None
-    assert torch.equal(found.to_dense(), expected.to_dense())
+    assert blocks is not None
+    assert torch.equal(blocks.to_dense(), expected.to_dense())
     for name in ("kv_num_blocks", "full_kv_num_blocks"):
-        assert torch.equal(getattr(found, name), getattr(expected, name))
+        assert torch.equal(getattr(blocks, name), getattr(expected, name))
 
 
 def test_float32_agrees_to_five_digits(calls: Callable[[bool], list[int]]) -> None:
@@ -157,14 +157,14 @@ def test_float32_agrees_to_five_digits(calls: Callable[[bool], list[int]]) -> No
     real[1, 30:] = False
     groups = [HeadGroup(4, LineBias(torch.randint(0, 9, (2, 10, 10)).float(), line, real))]
     drawn = torch.randn(3, 2, 4, 40, 8)
-    found = []
+    outputs = []
     for on in (False, True):
         calls(on)
-        inputs = [one.clone().requires_grad_() for one in drawn]
+        inputs = [tensor.clone().requires_grad_() for tensor in drawn]
         query, key, value = inputs
         result = attend(query, key, value, groups)
-        found.append([result.detach(), *torch.autograd.grad(result.cos().sum(), inputs)])
-    assert all(torch.allclose(one, other, atol=1e-5, rtol=1e-5) for one, other in zip(*found, strict=True))
+        outputs.append([result.detach(), *torch.autograd.grad(result.cos().sum(), inputs)])
+    assert all(torch.allclose(one, other, atol=1e-5, rtol=1e-5) for one, other in zip(*outputs, strict=True))
 
 
 def test_a_kernel_that_cannot_be_compiled_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,10 +178,10 @@ def test_a_kernel_that_cannot_be_compiled_is_left_out(monkeypatch: pytest.Monkey
     query, key, value = torch.randn(3, 1, 2, 5, 4).unbind(0)
     groups = [HeadGroup(2, Causal(torch.zeros(1, 5, dtype=torch.long)))]
     with pytest.warns(UserWarning, match="attention is not fused: .*no compiler"):
-        found = attend(query, key, value, groups)
+        output = attend(query, key, value, groups)
     fused._kernel.cache_clear()
     expected = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
-    assert torch.allclose(found, expected, atol=1e-6)
+    assert torch.allclose(output, expected, atol=1e-6)
 
 
 def test_a_processor_takes_the_plain_form() -> None:

@@ -18,7 +18,7 @@ def trials(tmp_path: Path, target: Any, rows: list[str], **settings: Any) -> dic
         name="own", rows=rows, settings={**SIZES, **settings}, seeds=1, device="cpu", data=None,
         folder=tmp_path, tell=lambda _: None,
     )  # fmt: skip
-    return {one.row: one for one in target(bench)}
+    return {trial.row: trial for trial in target(bench)}
 
 
 @pytest.mark.slow
@@ -44,14 +44,14 @@ def test_what_is_permuted_with_its_key_answers_as_before(
         "Train w/ row P.",
         "Train w/ col. P.",
     ]
-    found = trials(tmp_path, classifiers.properties, rows, **settings)
+    by_row = trials(tmp_path, classifiers.properties, rows, **settings)
     for tested in ("Test w/ row P.", "Test w/ col. P."):
-        for kind, value in found[tested].scores.items():
+        for kind, value in by_row[tested].scores.items():
             assert value == pytest.approx(
-                found["Test w/o P."].scores[kind], abs=0.03
+                by_row["Test w/o P."].scores[kind], abs=0.03
             )  # an argmax may be a tie
     tuned = trials(tmp_path, classifiers.tuning, ["Normal-Normal", "Encrypted-Authorized"], **settings)
-    plain, permuted = (one.series["loss of vit"] for one in tuned.values())
+    plain, permuted = (trial.series["loss of vit"] for trial in tuned.values())
     assert [y for _, y in permuted] == pytest.approx([y for _, y in plain], abs=1e-3)
     costs = trials(tmp_path, classifiers.costs, ["normal", "permuted"], inner=16, vocabulary=256, batch=8)
     assert costs["permuted"].scores["operations"] > costs["normal"].scores["operations"]
@@ -61,16 +61,16 @@ def test_what_is_permuted_with_its_key_answers_as_before(
 def test_every_defence_is_attacked(tmp_path: Path) -> None:
     rows = ["SL", "GN+", "LP 0.3", "BS"]
     settings = {"train": 64, "tested": 32, "steps": 2, "attack_steps": 2, "rate": 1e-3, "radius": 0.2}
-    found = trials(tmp_path, split.table, rows, **settings)
-    assert list(found) == [split.ORIGINAL, *rows, "the mean picture"]
+    by_row = trials(tmp_path, split.table, rows, **settings)
+    assert list(by_row) == [split.ORIGINAL, *rows, "the mean picture"]
     for row in rows:
-        assert set(found[row].scores) == {"accuracy", "SSIM", "PSNR", "positional SSIM", "positional PSNR"}
-        assert len(found[row].matrices["pictures"]) == 32
+        assert set(by_row[row].scores) == {"accuracy", "SSIM", "PSNR", "positional SSIM", "positional PSNR"}
+        assert len(by_row[row].matrices["pictures"]) == 32
     bench = Bench(
         name="own", rows=["SL"], settings={**SIZES, **settings}, seeds=2, device="cpu", data=None,
         folder=tmp_path, tell=lambda _: None,
     )  # fmt: skip
-    first, second = (one for one in split.table(bench) if one.row == "SL")
+    first, second = (trial for trial in split.table(bench) if trial.row == "SL")
     assert first.scores["PSNR"] != second.scores["PSNR"]
 
 

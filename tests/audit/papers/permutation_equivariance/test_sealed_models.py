@@ -43,8 +43,8 @@ def written(name: str, folder: Path) -> Path:
     return folder
 
 
-def sealed(opened: Opened, found: Plan, key: Key, out: Path) -> Path:
-    seal(opened.folder, out, key, scheme="columns", layout=found.layout, outside=found.outside)
+def sealed(opened: Opened, planned: Plan, key: Key, out: Path) -> Path:
+    seal(opened.folder, out, key, scheme="columns", layout=planned.layout, outside=planned.outside)
     return out
 
 
@@ -58,11 +58,11 @@ def answers(opened: Opened) -> torch.Tensor:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_sealed_model_runs_with_the_key_and_not_without(name: str, tmp_path: Path) -> None:
     opened = open_checkpoint(str(written(name, tmp_path / "plain")))
-    found = plan(opened)
-    assert found.proved.within(EXACT)
-    assert found.change > 0.3
+    planned = plan(opened)
+    assert planned.proved.within(EXACT)
+    assert planned.change > 0.3
     key = Key.new()
-    place = sealed(opened, found, key, tmp_path / "sealed")
+    place = sealed(opened, planned, key, tmp_path / "sealed")
     wanted = answers(opened)
     unauthorised, authorised = open_checkpoint(str(place)), open_checkpoint(str(place))
     authorise(authorised, key)
@@ -190,8 +190,8 @@ def test_a_network_that_writes_word_by_word_is_permuted_and_sealed(tmp_path: Pat
     with pytest.raises(ModelError, match=r"word by word.*--wrap columns"):
         _ = PermutedRows(inner, seed=0).network
     opened = open_checkpoint("tree-checkpoint")
-    found = plan(opened)
-    assert found.proved.within(EXACT)
+    planned = plan(opened)
+    assert planned.proved.within(EXACT)
 
 
 def test_a_model_without_weights_here_is_refused() -> None:

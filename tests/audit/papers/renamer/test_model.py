@@ -36,9 +36,11 @@ def algebra(source: str) -> Query:
 
 
 def answered(model: TermModel, *sources: str) -> list[float]:
-    found = model.predict([query(source) for source in sources])
-    assert all(isinstance(one, Predicted) for one in found), found
-    return [one.answer for one in found if isinstance(one, Predicted) and isinstance(one.answer, float)]
+    predictions = model.predict([query(source) for source in sources])
+    assert all(isinstance(said, Predicted) for said in predictions), predictions
+    return [
+        said.answer for said in predictions if isinstance(said, Predicted) and isinstance(said.answer, float)
+    ]
 
 
 def blocks() -> list[Sample]:
@@ -78,9 +80,9 @@ def test_hundreds_of_pairs_and_their_renamings_have_one_answer_each(tmp_path: Pa
     for source in pairs.sources(100, movable_only=True):
         texts = sorted({source, *pairs.renamings(source, 4)})
         moved += len(texts) - 1
-        found = model.predict([algebra(text) for text in texts])
-        assert isinstance(found[0], Predicted)
-        assert all(one == found[0] for one in found)
+        predictions = model.predict([algebra(text) for text in texts])
+        assert isinstance(predictions[0], Predicted)
+        assert all(prediction == predictions[0] for prediction in predictions)
     assert moved > 300
 
 
@@ -88,16 +90,16 @@ def test_the_truth_is_a_word_with_the_log_odds_of_both(tmp_path: Path) -> None:
     model = load(pairs.write(tmp_path / "made"))
     answers = set()
     for source in pairs.sources(40):
-        (found,) = model.predict([algebra(source)])
-        assert isinstance(found, Predicted)
-        assert isinstance(found.answer, str)
-        scores = dict(found.scores)
-        assert [name for name, _ in found.scores] == ["false", "true"]
+        (prediction,) = model.predict([algebra(source)])
+        assert isinstance(prediction, Predicted)
+        assert isinstance(prediction.answer, str)
+        scores = dict(prediction.scores)
+        assert [name for name, _ in prediction.scores] == ["false", "true"]
         assert scores["true"] == -scores["false"]
-        assert found.answer == max(scores, key=lambda name: scores[name])
-        assert found.margin == abs(scores["true"])
-        assert DERIVATIVE.normalise(found.answer) == found.answer
-        answers.add(found.answer)
+        assert prediction.answer == max(scores, key=lambda name: scores[name])
+        assert prediction.margin == abs(scores["true"])
+        assert DERIVATIVE.normalise(prediction.answer) == prediction.answer
+        answers.add(prediction.answer)
     assert len(answers) == 2
     assert model.predict([algebra("mul a0"), query(FIGURE_A, task="derivative")]) == [
         Failed(reason="source does not parse"),
@@ -117,8 +119,8 @@ def test_a_network_that_sees_the_names_of_variables_is_caught(tmp_path: Path) ->
         setup = AuditSetup(model=model, task=DERIVATIVE, memory=NoMemory(), monitor=Silent(), batch_size=8)
         verdicts = [
             verdict
-            for one in audit([case(sample, plan) for sample in samples], setup)
-            for verdict in one.verdicts
+            for record in audit([case(sample, plan) for sample in samples], setup)
+            for verdict in record.verdicts
         ]
         assert len(verdicts) > 200
         assert any(isinstance(verdict, Violated) for verdict in verdicts) == caught
@@ -131,8 +133,8 @@ def test_a_network_that_sees_the_names_of_variables_is_caught(tmp_path: Path) ->
 @pytest.mark.parametrize("size", [1, 3, 32])
 def test_the_driver_asks_alike_whatever_the_batch(tmp_path: Path, size: int) -> None:
     """Every answer to a renaming, and to the input again, is the answer to the last bit."""
-    found = audited(load(write(tmp_path / "made")), size)
-    verdicts = [verdict for one in found for verdict in one.verdicts]
+    records = audited(load(write(tmp_path / "made")), size)
+    verdicts = [verdict for record in records for verdict in record.verdicts]
     assert len(verdicts) > 50
     for verdict in verdicts:
         assert isinstance(verdict, Held)
@@ -141,18 +143,18 @@ def test_the_driver_asks_alike_whatever_the_batch(tmp_path: Path, size: int) -> 
 
 
 def test_a_network_that_sees_names_is_caught(tmp_path: Path) -> None:
-    found = audited(load(write(tmp_path / "made", "vanilla")), 32)
-    for one in found:
-        kinds = {(verdict.perturbed.kind, type(verdict)) for verdict in one.verdicts}
+    records = audited(load(write(tmp_path / "made", "vanilla")), 32)
+    for record in records:
+        kinds = {(verdict.perturbed.kind, type(verdict)) for verdict in record.verdicts}
         assert kinds == {("identity", Held), ("preserving", Violated)}
 
 
 def test_an_answer_is_the_exponential_of_its_score(tmp_path: Path) -> None:
-    (found,) = load(write(tmp_path / "made")).predict([query(FIGURE_A)])
-    assert isinstance(found, Predicted)
-    ((name, score),) = found.scores
+    (prediction,) = load(write(tmp_path / "made")).predict([query(FIGURE_A)])
+    assert isinstance(prediction, Predicted)
+    ((name, score),) = prediction.scores
     assert name == "log"
-    assert found.answer == pytest.approx(2.718281828459045**score)
+    assert prediction.answer == pytest.approx(2.718281828459045**score)
 
 
 def test_what_cannot_be_read_fails_alone(tmp_path: Path) -> None:
@@ -239,5 +241,5 @@ def test_weights_of_another_network_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(TERM_NETWORKS))
 def test_every_network_has_a_checkpoint(tmp_path: Path, name: str) -> None:
-    (found,) = answered(load(write(tmp_path / "made", name)), FIGURE_A)
-    assert found > 0
+    (answer,) = answered(load(write(tmp_path / "made", name)), FIGURE_A)
+    assert answer > 0

@@ -28,11 +28,11 @@ from tests.support.networks import CHAIN, encoded, legal_orders, logits, network
 
 def words_of(source: str) -> list[tuple[str, int]]:
     """The tokens with their variables; pieces of one word are joined."""
-    found = encoded("renamer", source)
-    assert found.referents is not None
-    pieces = [tokenizer().id_to_token(int(token)) for token in found.ids]
+    features = encoded("renamer", source)
+    assert features.referents is not None
+    pieces = [tokenizer().id_to_token(int(token)) for token in features.ids]
     joined: list[tuple[str, int]] = []
-    for piece, referent in zip(pieces, found.referents.tolist(), strict=True):
+    for piece, referent in zip(pieces, features.referents.tolist(), strict=True):
         if piece.startswith("##"):
             joined[-1] = (joined[-1][0] + piece[2:], referent)
         else:
@@ -42,9 +42,9 @@ def words_of(source: str) -> list[tuple[str, int]]:
 
 def variables_of(source: str) -> list[int]:
     """The numbers of the variables in their order."""
-    found = words_of(source)
-    assert all((word == VARIABLE) == (number > 0) for word, number in found)
-    return [number for _, number in found if number]
+    words = words_of(source)
+    assert all((word == VARIABLE) == (number > 0) for word, number in words)
+    return [number for _, number in words if number]
 
 
 def same(one: EncodedLines, other: EncodedLines) -> bool:
@@ -108,9 +108,9 @@ def test_attributes_globals_keywords_and_texts_are_read_as_they_are(source: str)
 
 
 def test_other_names_are_read_beside_variables() -> None:
-    found = words_of("def MASK(items):\n    return items.items(items=len(items))\n")
-    assert [number for _, number in found if number] == [1, 1, 1]
-    assert [word for word, _ in found].count("items") == 2
+    words = words_of("def MASK(items):\n    return items.items(items=len(items))\n")
+    assert [number for _, number in words if number] == [1, 1, 1]
+    assert [word for word, _ in words].count("items") == 2
 
 
 def test_the_fields_of_f_strings_are_code_and_texts_are_not() -> None:
@@ -132,15 +132,15 @@ def test_what_cannot_be_told_apart_is_a_failure() -> None:
 
 
 def test_the_first_layer_joins_occurrences_and_equal_words_only() -> None:
-    found = encoded("renamer", CHAIN)
+    features = encoded("renamer", CHAIN)
     made = Referents(shape())
-    (bound,), (free,) = made.relate(collate([found]), torch.float64)
+    (bound,), (free,) = made.relate(collate([features]), torch.float64)
     assert isinstance(bound.bias, SameKind)
-    everything = slice(0, len(found.ids))
+    everything = slice(0, len(features.ids))
     biases = bound.bias.block(everything, everything, torch.float64)
-    assert found.referents is not None
-    for i, (one, first) in enumerate(zip(found.ids, found.referents, strict=True)):
-        for j, (other, second) in enumerate(zip(found.ids, found.referents, strict=True)):
+    assert features.referents is not None
+    for i, (one, first) in enumerate(zip(features.ids, features.referents, strict=True)):
+        for j, (other, second) in enumerate(zip(features.ids, features.referents, strict=True)):
             alike = first == second if first or second else one == other
             assert biases[0, 0, i, j] == (0 if alike else -torch.inf)
     assert free.bias is None
@@ -165,7 +165,7 @@ def test_the_order_is_seen() -> None:
 def test_padding_and_the_rest_of_the_batch_change_nothing() -> None:
     made = network("renamer")
     inputs = [encoded("renamer", source) for source in (CHAIN, "def MASK(): pass\n")]
-    alone = torch.cat([logits(made, one) for one in inputs])
+    alone = torch.cat([logits(made, features) for features in inputs])
     assert (logits(made, *inputs) - alone).abs().max() <= 1e-9
 
 

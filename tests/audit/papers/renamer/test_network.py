@@ -26,9 +26,9 @@ def _one_thread() -> Iterator[None]:
 
 
 def features(reader: TermReader, source: str) -> TermInput:
-    found = reader.read(terms(source))
-    assert isinstance(found, TermInput)
-    return found
+    encoded = reader.read(terms(source))
+    assert isinstance(encoded, TermInput)
+    return encoded
 
 
 @torch.no_grad()
@@ -57,7 +57,7 @@ def test_a_network_that_sees_names_answers_otherwise(name: str) -> None:
     made, reader = network(name)
     (before,) = answers(made, [features(reader, FIGURE_A)])
     after = [answers(made, [features(reader, text)])[0] for text in set(renamings(FIGURE_A, 30)) - {FIGURE_A}]
-    assert all(abs(one - before) > 1e-4 for one in after)
+    assert all(abs(answer - before) > 1e-4 for answer in after)
 
 
 def test_a_broken_view_or_referent_changes_the_answer() -> None:
@@ -83,20 +83,20 @@ def test_the_referents_alone_make_a_difference() -> None:
 def test_the_first_layer_binds_coreferential_terms_and_no_other_layer_does() -> None:
     """The gradient of a hidden state behind a layer shows whom it attended to there."""
     made, reader = network("renamer")
-    found = features(reader, FIGURE_A)
+    encoded = features(reader, FIGURE_A)
     passed: list[tuple[torch.Tensor, torch.Tensor]] = []
     handles = [
         layer.register_forward_hook(lambda module, inputs, output: passed.append((inputs[0], output)))
         for layer in made.layers
     ]
-    made(collate([found]))
+    made(collate([encoded]))
     for handle in handles:
         handle.remove()
     for number, (entering, leaving) in enumerate(passed):
-        for place in range(len(found.ids)):
+        for place in range(len(encoded.ids)):
             (moved,) = torch.autograd.grad(leaving[0, place].square().sum(), entering, retain_graph=True)
             felt = moved[0].abs().sum(-1) > 0
-            bound = found.referents == found.referents[place]
+            bound = encoded.referents == encoded.referents[place]
             assert felt.tolist() == (bound | (number > 0)).tolist()
 
 
@@ -128,11 +128,11 @@ def test_a_layer_is_berts() -> None:
 
 def test_the_sum_adds_what_each_term_costs() -> None:
     made, reader = network("renamer")
-    found = collate([features(reader, FIGURE_A)])
+    batch = collate([features(reader, FIGURE_A)])
     hidden: list[torch.Tensor] = []
     handle = made.layers[-1].register_forward_hook(lambda module, inputs, output: hidden.append(output))
     with torch.no_grad():
-        total = made(found).exp()
+        total = made(batch).exp()
         each = made.head(hidden[0]).exp().sum()
     handle.remove()
     assert float(total) == pytest.approx(float(each), rel=1e-5)

@@ -32,13 +32,13 @@ READINGS: tuple[Reading, ...] = ("views", "names", "first use")
 
 
 def test_the_words_of_a_pair_in_each_reading() -> None:
-    found = terms("mul a1 sin mul y x =? a1")
+    pair = terms("mul a1 sin mul y x =? a1")
     asked = ["sin", "mul"]
-    assert spelled(found, "views") == [START, "mul", "coefficient", *asked, "input", "x", "=?", "coefficient"]
-    assert spelled(found, "names") == [
+    assert spelled(pair, "views") == [START, "mul", "coefficient", *asked, "input", "x", "=?", "coefficient"]
+    assert spelled(pair, "names") == [
         START, "mul", "coefficient a1", *asked, "input y", "x", "=?", "coefficient a1",
     ]  # fmt: skip
-    assert spelled(found, "first use") == [
+    assert spelled(pair, "first use") == [
         START, "mul", "coefficient #0", *asked, "input #0", "x", "=?", "coefficient #0",
     ]  # fmt: skip
 
@@ -46,9 +46,9 @@ def test_the_words_of_a_pair_in_each_reading() -> None:
 def test_views_and_referents_are_those_of_the_language() -> None:
     """Against the encoding that the transforms are tested with: equal partitions, and as fine."""
     for source in sources(100):
-        found, encoded = terms(source)[1:], encode(source)
-        assert len(set(zip(spelled(found, "views"), encoded.views, strict=True))) == len(set(encoded.views))
-        assert len(set(zip(partition(found), encoded.referents, strict=True))) == len(set(encoded.referents))
+        pair, encoded = terms(source)[1:], encode(source)
+        assert len(set(zip(spelled(pair, "views"), encoded.views, strict=True))) == len(set(encoded.views))
+        assert len(set(zip(partition(pair), encoded.referents, strict=True))) == len(set(encoded.referents))
 
 
 @pytest.mark.slow
@@ -83,19 +83,19 @@ def test_every_renaming_is_drawn_and_equally_often() -> None:
     drawn = Counter(tuple(choices(PAIR).draw(Random(seed)).items()) for seed in range(1200))
     assert len(drawn) == 3 * 2
     assert all(abs(count - 200) < 60 for count in drawn.values()), drawn
-    assert not any("a3" in dict(one).values() for one in drawn), "no model need know it"
+    assert not any("a3" in dict(move).values() for move in drawn), "no model need know it"
 
 
 def test_what_is_drawn_is_what_the_transform_may_write() -> None:
     extended = next(
-        one.source for one in some("extended", 100) if "y" not in one.source and "z" not in one.source
+        pair.source for pair in some("extended", 100) if "y" not in pair.source and "z" not in pair.source
     )
     for source, count in ((PAIR, 6), (extended, 24)):
         drawn = set(renamings(source, 400))
         assert len(drawn) == count
         moves = [RENAME.propose(source, Random(seed)) for seed in range(400)]
-        found = [RENAME.apply(source, move) for move in moves if isinstance(move, tuple)]
-        assert {one.source for one in found if isinstance(one, Rewritten)} == drawn - {source}
+        outcomes = [RENAME.apply(source, move) for move in moves if isinstance(move, tuple)]
+        assert {outcome.source for outcome in outcomes if isinstance(outcome, Rewritten)} == drawn - {source}
 
 
 @pytest.mark.slow
@@ -109,9 +109,9 @@ def test_the_vocabulary_has_the_extra_coefficient_and_every_token(reading: Readi
 def test_every_generated_pair_fits_the_window() -> None:
     assert 2 * MOST_TOKENS + 2 <= WINDOW
     reader = TermReader(tokenizer_of(words("views")), "views", window=WINDOW)
-    for one in some("extended", 300):
-        reader.read(terms(one.source))
-        assert len(terms(one.source)) <= WINDOW
+    for pair in some("extended", 300):
+        reader.read(terms(pair.source))
+        assert len(terms(pair.source)) <= WINDOW
 
 
 def test_what_is_no_pair_is_told() -> None:

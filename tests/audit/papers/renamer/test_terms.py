@@ -31,8 +31,8 @@ READINGS: tuple[Reading, ...] = ("views", "names", "first use")
 
 
 def test_figure_1_as_the_paper_reads_it() -> None:
-    found = terms(FIGURE_A)
-    assert spelled(found, "views") == (
+    block = terms(FIGURE_A)
+    assert spelled(block, "views") == (
         [
             "<cls>",
             "movq mr",
@@ -58,18 +58,18 @@ def test_figure_1_as_the_paper_reads_it() -> None:
             ";",
         ]
     )
-    bases = [term.referent for term in found if term.kind]
+    bases = [term.referent for term in block if term.kind]
     assert bases == ["rsp", "rax", "rbp", "rax", "rax"]
-    numbers = partition(found)
-    by_base = {number for term, number in zip(found, numbers, strict=True) if term.referent == "rax"}
+    numbers = partition(block)
+    by_base = {number for term, number in zip(block, numbers, strict=True) if term.referent == "rax"}
     assert len(by_base) == 1, "%rax and %eax are coreferential"
-    ends = {number for term, number in zip(found, numbers, strict=True) if term.view == ";"}
+    ends = {number for term, number in zip(block, numbers, strict=True) if term.view == ";"}
     assert len(ends) == 1, "a word is coreferential with itself"
-    assert len({numbers[place] for place, term in enumerate(found) if term.kind}) == 3
+    assert len({numbers[place] for place, term in enumerate(block) if term.kind}) == 3
 
 
 def test_a_renaming_is_not_seen_and_a_broken_view_or_referent_is() -> None:
-    first, second, third = (terms(one) for one in (FIGURE_A, FIGURE_B, FIGURE_C))
+    first, second, third = (terms(figure) for figure in (FIGURE_A, FIGURE_B, FIGURE_C))
     for reading in ("views", "first use"):
         assert spelled(first, reading) == spelled(second, reading) != spelled(third, reading)
     assert partition(first) == partition(second) != partition(third)
@@ -112,34 +112,34 @@ def test_terms_are_renamed_as_the_text_is() -> None:
 
 
 def test_a_term_knows_its_opcode_its_place_and_its_step() -> None:
-    found = terms("addq 8(%rax,%rcx,4), %rdx\npushq %rbx")
-    told = [(term.view, term.context) for term in found if term.kind]
-    assert told == [
+    block = terms("addq 8(%rax,%rcx,4), %rdx\npushq %rbx")
+    contexts = [(term.view, term.context) for term in block if term.kind]
+    assert contexts == [
         ("gp64", ("addq mr", "@2")),
         ("gp64", ("addq mr", "@2x")),
         ("gp64", ("addq mr", "@1")),
         ("implied gp", ("pushq r",)),
         ("gp64", ("pushq r", "@1")),
     ]
-    numbers = steps(found, END.view)
-    assert len(numbers) == len(found)
-    assert [numbers[place] for place, term in enumerate(found) if term.kind] == [1, 1, 1, 2, 2]
+    numbers = steps(block, END.view)
+    assert len(numbers) == len(block)
+    assert [numbers[place] for place, term in enumerate(block) if term.kind] == [1, 1, 1, 2, 2]
     assert numbers[0] == 0
-    assert steps(found, "") == list(range(len(found)))
+    assert steps(block, "") == list(range(len(block)))
 
 
 def test_no_renaming_changes_where_a_term_stands() -> None:
-    found = terms(FIGURE_A)
-    other = renamed(found, {"rax": "r9", "rbp": "rbx"})
-    assert [term.context for term in other] == [term.context for term in found]
-    assert other != found  # type: ignore[comparison-overlap]
+    block = terms(FIGURE_A)
+    other = renamed(block, {"rax": "r9", "rbp": "rbx"})
+    assert [term.context for term in other] == [term.context for term in block]
+    assert other != block  # type: ignore[comparison-overlap]
 
 
 def test_an_implied_register_is_coreferential_with_the_named_one() -> None:
-    found = terms("pushq %rax\nmovq (%rsp), %rcx")
+    block = terms("pushq %rax\nmovq (%rsp), %rcx")
     views = {
         (term.view, number)
-        for term, number in zip(found, partition(found), strict=True)
+        for term, number in zip(block, partition(block), strict=True)
         if term.referent == "rsp"
     }
     assert {view for view, _ in views} == {"implied gp", "gp64"}
@@ -164,16 +164,18 @@ def test_every_register_is_a_word_whether_or_not_a_corpus_has_it(reading: Readin
     known = set(words(reading))
     for source in (*BLOCKS, "vpaddd %zmm31, %zmm17, %zmm0 {%k3} {z}", "movb %dil, %r15b"):
         named = [
-            one for term, one in zip(terms(source), spelled(terms(source), reading), strict=True) if term.kind
+            word
+            for term, word in zip(terms(source), spelled(terms(source), reading), strict=True)
+            if term.kind
         ]
         assert set(named) <= known
 
 
 def test_what_is_not_known_is_the_unknown_word_and_what_is_too_long_fails() -> None:
     tokenizer = tokenizer_of(["movq", ";"])
-    found = TermReader(tokenizer, "views", window=4).read((Term("movq"), Term("strange"), Term(";")))
-    assert isinstance(found, TermInput)
-    assert found.ids.tolist() == [
+    encoded = TermReader(tokenizer, "views", window=4).read((Term("movq"), Term("strange"), Term(";")))
+    assert isinstance(encoded, TermInput)
+    assert encoded.ids.tolist() == [
         tokenizer.token_to_id("movq"), tokenizer.token_to_id(UNKNOWN), tokenizer.token_to_id(";"),
     ]  # fmt: skip
     assert TermReader(tokenizer, "views", window=2).read((Term("a"), Term("b"), Term("c"))) == TOO_LONG

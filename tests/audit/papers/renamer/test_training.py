@@ -46,8 +46,8 @@ def examples() -> list[TermExample]:
     return [TermExample(text, terms(text), cost(text)) for text in texts if len(terms(text)) <= TINY.window]
 
 
-def splits(found: list[TermExample] | None = None) -> Splits[TermExample]:
-    return material.split(examples() if found is None else found, None, None, Counter())
+def splits(given: list[TermExample] | None = None) -> Splits[TermExample]:
+    return material.split(examples() if given is None else given, None, None, Counter())
 
 
 def read(recipe: TermRecipe = TINY) -> TermMaterial:
@@ -87,11 +87,11 @@ class Watcher:
 
 
 def run(
-    folder: Path, found: TermMaterial, recipe: TermRecipe = TINY, *, after: int = -1
+    folder: Path, prepared: TermMaterial, recipe: TermRecipe = TINY, *, after: int = -1
 ) -> tuple[Trained[Renamer], Watcher]:
     folder.mkdir(exist_ok=True)
     watcher = Watcher(after=after)
-    return train(TermLearner(recipe, found), folder=folder, monitor=watcher, stop=watcher.stop), watcher
+    return train(TermLearner(recipe, prepared), folder=folder, monitor=watcher, stop=watcher.stop), watcher
 
 
 def equal(one: Trained[Renamer], other: Trained[Renamer]) -> bool:
@@ -103,14 +103,14 @@ def equal(one: Trained[Renamer], other: Trained[Renamer]) -> bool:
 
 
 def test_no_alpha_class_is_in_two_splits() -> None:
-    found = splits()
-    classes = [{example.alpha for example in split} for split in found]
+    parts = splits()
+    classes = [{example.alpha for example in split} for split in parts]
     assert all(classes)
     assert not classes[0] & classes[1]
     assert not classes[0] & classes[2]
     assert not classes[1] & classes[2]
-    assert sum(map(len, found)) == len(examples())
-    renamed = sum(len(split) - len(known) for split, known in zip(found, classes, strict=True))
+    assert sum(map(len, parts)) == len(examples())
+    renamed = sum(len(split) - len(known) for split, known in zip(parts, classes, strict=True))
     assert renamed > 30, "there were renamings that a random split would have torn apart"
 
 
@@ -129,8 +129,8 @@ def test_renamings_of_training_blocks_are_left_out_of_a_given_test_set() -> None
         TermExample("incq %rax", terms("incq %rax"), 1.0),
     )
     again = TermExample(FIGURE_B, terms(FIGURE_B), 1.68)
-    found = material.split([known], [new], [again, new], left_out)
-    assert (found.train, found.valid, found.test) == ([known], [new], [new])
+    parts = material.split([known], [new], [again, new], left_out)
+    assert (parts.train, parts.valid, parts.test) == ([known], [new], [new])
     assert left_out == {material.KNOWN: 1}
 
 
@@ -147,12 +147,12 @@ def test_the_split_does_not_depend_on_the_order_of_the_corpus() -> None:
 @pytest.mark.slow
 def test_one_seed_gives_one_network_and_another_seed_another(tmp_path: Path, made: TermMaterial) -> None:
     before = torch.get_rng_state()
-    one, watcher = run(tmp_path / "a", made)
+    first, watcher = run(tmp_path / "a", made)
     again, _ = run(tmp_path / "b", made)
     other, _ = run(tmp_path / "c", made, replace(TINY, seed=1))
     assert watcher.steps == TermLearner(TINY, made).total
-    assert equal(one, again)
-    assert not equal(one, other)
+    assert equal(first, again)
+    assert not equal(first, other)
     assert torch.equal(before, torch.get_rng_state()), "torch's global stream was moved"
 
 
@@ -161,10 +161,10 @@ def test_one_seed_gives_one_network_and_another_seed_another(tmp_path: Path, mad
 @pytest.mark.parametrize("name", sorted(TERM_NETWORKS))
 def test_every_network_learns(tmp_path: Path, name: str) -> None:
     recipe = replace(TINY, network=name, epochs=8, rate=1e-2)
-    found = read(recipe)
-    trained, watcher = run(tmp_path / "a", found, recipe)
-    constant = next(rule.test for rule in rules(found.train, found.test) if "constant" in rule.name)
-    reached = mean_error(trained.network, found.test)
+    prepared = read(recipe)
+    trained, watcher = run(tmp_path / "a", prepared, recipe)
+    constant = next(rule.test for rule in rules(prepared.train, prepared.test) if "constant" in rule.name)
+    reached = mean_error(trained.network, prepared.test)
     assert watcher.errors[-1] < 0.7 * watcher.errors[0] or watcher.errors[0] < 0.1
     assert reached < constant
     progress = trained.progress
@@ -180,13 +180,13 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_been(
     tmp_path: Path, name: str, after: int | str
 ) -> None:
     recipe = replace(TINY, network=name, dropout=0.1)
-    found = read(recipe)
-    whole, watcher = run(tmp_path / "whole", found, recipe)
-    per = TermLearner(recipe, found).per_epoch
+    prepared = read(recipe)
+    whole, watcher = run(tmp_path / "whole", prepared, recipe)
+    per = TermLearner(recipe, prepared).per_epoch
     steps = {1: 1, "an epoch": per, "more": per + 2}[after]
     with pytest.raises(trainer.Interrupted):
-        run(tmp_path / "broken", found, recipe, after=steps)
-    resumed, rest = run(tmp_path / "broken", found, recipe)
+        run(tmp_path / "broken", prepared, recipe, after=steps)
+    resumed, rest = run(tmp_path / "broken", prepared, recipe)
     assert rest.steps == watcher.steps - steps
     assert equal(whole, resumed)
     assert whole.progress.epochs == resumed.progress.epochs
@@ -232,19 +232,19 @@ def test_the_rate_rises_then_falls_to_a_fiftieth(made: TermMaterial) -> None:
 
 def test_augmentation_shows_other_names_and_the_same_views() -> None:
     recipe = replace(TINY, network="augmented")
-    found = read(recipe)
+    prepared = read(recipe)
     chosen = np.arange(40)
-    plain, _ = found.train.batch(chosen)
-    one, labels = found.train.batch(chosen, Random(1))
-    again, _ = found.train.batch(chosen, Random(1))
-    other, _ = found.train.batch(chosen, Random(2))
-    assert torch.equal(one.ids, again.ids)
-    assert not torch.equal(one.ids, other.ids)
-    assert not torch.equal(one.ids, plain.ids)
-    assert torch.equal(one.referents, plain.referents), "the partition is that of the block"
-    assert torch.equal(labels, found.train.labels[:40])
-    unknown = found.tokenizer.token_to_id("<unk>")
-    assert not (one.ids == unknown).any(), "names that no training block has are words too"  # type: ignore[attr-defined]
+    plain, _ = prepared.train.batch(chosen)
+    first, labels = prepared.train.batch(chosen, Random(1))
+    again, _ = prepared.train.batch(chosen, Random(1))
+    other, _ = prepared.train.batch(chosen, Random(2))
+    assert torch.equal(first.ids, again.ids)
+    assert not torch.equal(first.ids, other.ids)
+    assert not torch.equal(first.ids, plain.ids)
+    assert torch.equal(first.referents, plain.referents), "the partition is that of the block"
+    assert torch.equal(labels, prepared.train.labels[:40])
+    unknown = prepared.tokenizer.token_to_id("<unk>")
+    assert not (first.ids == unknown).any(), "names that no training block has are words too"  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow
@@ -260,8 +260,8 @@ def test_a_renaming_leaves_the_error_of_an_invariant_network(tmp_path: Path, mad
 
 
 def test_the_error_is_the_mean_share(made: TermMaterial) -> None:
-    found = Cost().errors(torch.tensor([3.0, 1.0]).log(), torch.tensor([2.0, 4.0]))
-    assert found.tolist() == pytest.approx([0.5, 0.75])
+    errors = Cost().errors(torch.tensor([3.0, 1.0]).log(), torch.tensor([2.0, 4.0]))
+    assert errors.tolist() == pytest.approx([0.5, 0.75])
     always = mean_error(lambda batch: torch.zeros(len(batch.ids)), made.test)
     labels = made.test.labels.numpy()
     assert always == pytest.approx(float(np.mean(np.abs(1 - labels) / labels)), rel=1e-5)
@@ -328,11 +328,11 @@ def test_renamer_keeps_every_answer_and_its_twin_does_not(capsys: pytest.Capture
         "--no-controls",
     ]
     assert main([*audited, "--model", "renamer", "--model", "vanilla", "--out", "made"]) == 0
-    told = capsys.readouterr()
-    assert "corpus interpreter: 20 of 10,000 blocks" in told.err
-    found = {model["model"]: model for model in json.loads(told.out)["models"]}
+    printed = capsys.readouterr()
+    assert "corpus interpreter: 20 of 10,000 blocks" in printed.err
+    models = {model["model"]: model for model in json.loads(printed.out)["models"]}
     by_name = {
-        name: {row["transform"]: row for row in model["by_transform"]} for name, model in found.items()
+        name: {row["transform"]: row for row in model["by_transform"]} for name, model in models.items()
     }
     for name, count in (("renamer", 0), ("vanilla", by_name["vanilla"]["rename"]["pairs"]["total"])):
         assert by_name[name]["rename"]["pairs"]["total"] > 50
@@ -342,7 +342,7 @@ def test_renamer_keeps_every_answer_and_its_twin_does_not(capsys: pytest.Capture
         orders = by_name[name]["reorder"]
         assert orders["pairs"]["total"] == 0
         assert orders["unjudged"] == orders["applied"] > 0, "what an order costs is not known here"
-        assert found[name]["score"]["original"] is None
+        assert models[name]["score"]["original"] is None
 
 
 @pytest.mark.usefixtures("_here")
@@ -397,9 +397,9 @@ def test_what_does_not_fit_is_one_clear_line(
 ) -> None:
     place = table(Path("blocks.csv"))
     assert main(["train", *words, "--corpus", place, "--out", "made", "--cache", "cache"]) == code
-    told = capsys.readouterr().err
-    assert message in told
-    assert "Traceback" not in told
+    output = capsys.readouterr().err
+    assert message in output
+    assert "Traceback" not in output
     assert not Path("made").exists()
 
 
@@ -415,11 +415,11 @@ def test_implied_registers_can_be_left_out(tmp_path: Path) -> None:
     rows = [f"addq %rax, {number}(%rbx)" for number in range(60)] + ["pushq %rax"]
     rows += [f"addq %rax, %rbx\n{'incq %rcx' + chr(10)}" * number for number in range(1, 40)]
     path.write_text("asm,label\n" + "".join(f'"{row}",2.0\n' for row in rows))
-    found = material.read(
+    prepared = material.read(
         THROUGHPUT,
         replace(TINY, implied=False),
         GivenLabels(costs=True),
         corpus(str(path)),
         note=lambda text: None,
     )
-    assert found.left_out == {material.IMPLIED: 1, material.LONG: 39 - 18}
+    assert prepared.left_out == {material.IMPLIED: 1, material.LONG: 39 - 18}

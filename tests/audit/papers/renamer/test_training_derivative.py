@@ -41,21 +41,23 @@ def example(source: str, label: bool) -> TermExample:
 def examples(count: int = 200) -> list[TermExample]:
     """Generated pairs, each with a renaming of itself."""
     return [
-        example(text, one.label)
-        for number, one in enumerate(some("train", count))
-        for text in dict.fromkeys((one.source, renamed(one.source, choices(one.source).draw(Random(number)))))
+        example(text, pair.label)
+        for number, pair in enumerate(some("train", count))
+        for text in dict.fromkeys(
+            (pair.source, renamed(pair.source, choices(pair.source).draw(Random(number))))
+        )
     ]
 
 
-def read(recipe: TermRecipe = TINY, found: list[TermExample] | None = None) -> TermMaterial:
-    splits = material.split(examples() if found is None else found, None, None, Counter())
+def read(recipe: TermRecipe = TINY, given: list[TermExample] | None = None) -> TermMaterial:
+    splits = material.split(examples() if given is None else given, None, None, Counter())
     return material.material(splits, recipe, {}, labels={})
 
 
-def run(folder: Path, found: TermMaterial, recipe: TermRecipe = TINY) -> tuple[Trained[Renamer], Watcher]:
+def run(folder: Path, prepared: TermMaterial, recipe: TermRecipe = TINY) -> tuple[Trained[Renamer], Watcher]:
     folder.mkdir(exist_ok=True)
     watcher = Watcher()
-    return train(TermLearner(recipe, found), folder=folder, monitor=watcher, stop=watcher.stop), watcher
+    return train(TermLearner(recipe, prepared), folder=folder, monitor=watcher, stop=watcher.stop), watcher
 
 
 def function(source: str) -> str:
@@ -67,12 +69,12 @@ def function(source: str) -> str:
 
 def test_no_function_is_in_two_splits_under_any_names() -> None:
     given = examples(400)
-    found = material.split(given, None, None, Counter())
-    functions = [{function(one.source) for one in split} for split in found]
+    parts = material.split(given, None, None, Counter())
+    functions = [{function(member.source) for member in split} for split in parts]
     assert all(functions)
     assert sum(map(len, functions)) == len(set().union(*functions)), "a function is in two splits"
-    assert sum(map(len, found)) == len(given)
-    pairs = [{canonical(one.source) for one in split} for split in found]
+    assert sum(map(len, parts)) == len(given)
+    pairs = [{canonical(member.source) for member in split} for split in parts]
     assert sum(map(len, pairs)) == len(set().union(*pairs))
 
 
@@ -83,8 +85,8 @@ def test_what_is_proposed_makes_no_class_of_its_own() -> None:
     )
     assert right.alpha == wrong.alpha != other.alpha
     left_out: Counter[str] = Counter()
-    found = material.split([right], [other], [wrong, other], left_out)
-    assert (found.train, found.valid, found.test) == ([right], [other], [other])
+    parts = material.split([right], [other], [wrong, other], left_out)
+    assert (parts.train, parts.valid, parts.test) == ([right], [other], [other])
     assert left_out == {material.KNOWN: 1}
 
 
@@ -96,8 +98,8 @@ def test_what_is_proposed_makes_no_class_of_its_own() -> None:
 @pytest.mark.parametrize("name", sorted(TERM_NETWORKS))
 def test_every_network_learns_the_pairs_that_it_is_shown(tmp_path: Path, name: str) -> None:
     recipe = replace(TINY, network=name, width=32, epochs=20, rate=1e-2, batch=32)
-    found = read(recipe, [example(one.source, one.label) for one in some("train", 60)])
-    trained, _ = run(tmp_path / "a", found, recipe)
+    prepared = read(recipe, [example(pair.source, pair.label) for pair in some("train", 60)])
+    trained, _ = run(tmp_path / "a", prepared, recipe)
     losses = [epoch["loss"] for epoch in trained.progress.epochs]
     assert losses[0] == pytest.approx(math.log(2), abs=0.15), "it begins undecided"
     assert min(losses) < 0.8 * losses[0]
@@ -106,12 +108,12 @@ def test_every_network_learns_the_pairs_that_it_is_shown(tmp_path: Path, name: s
 
 @pytest.mark.slow
 def test_one_seed_gives_one_network(tmp_path: Path) -> None:
-    found = read()
-    one, watcher = run(tmp_path / "a", found)
-    again, _ = run(tmp_path / "b", found)
-    other, _ = run(tmp_path / "c", found, replace(TINY, seed=1))
-    assert equal(one, again)
-    assert not equal(one, other)
+    prepared = read()
+    first, watcher = run(tmp_path / "a", prepared)
+    again, _ = run(tmp_path / "b", prepared)
+    other, _ = run(tmp_path / "c", prepared, replace(TINY, seed=1))
+    assert equal(first, again)
+    assert not equal(first, other)
     assert all(0 <= error <= 1 for error in watcher.errors)
 
 
@@ -120,33 +122,33 @@ def test_one_seed_gives_one_network(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", sorted(TERM_NETWORKS))
 def test_a_renaming_changes_no_score_of_an_invariant_network(tmp_path: Path, name: str) -> None:
     recipe = replace(TINY, network=name)
-    found = read(recipe)
-    trained, _ = run(tmp_path / "a", found, recipe)
-    everything = np.arange(len(found.train))
+    prepared = read(recipe)
+    trained, _ = run(tmp_path / "a", prepared, recipe)
+    everything = np.arange(len(prepared.train))
     with torch.no_grad():
-        plain = trained.network(found.train.batch(everything)[0])
-        moved = trained.network(found.train.batch(everything, Random(3))[0])
+        plain = trained.network(prepared.train.batch(everything)[0])
+        moved = trained.network(prepared.train.batch(everything, Random(3))[0])
     invariant = name in ("renamer", "canonicalized")
     assert torch.equal(plain, moved) == invariant, "to the last bit, over hundreds of pairs"
     if invariant:
-        assert mean_error(trained.network, found.test) == mean_error(
-            trained.network, found.test, renaming=Random(1)
+        assert mean_error(trained.network, prepared.test) == mean_error(
+            trained.network, prepared.test, renaming=Random(1)
         )
     assert len(everything) > 300
 
 
 def test_augmentation_shows_other_names_and_none_that_only_the_extended_set_has() -> None:
-    found = read(replace(TINY, network="augmented"))
-    chosen = np.arange(len(found.train))
-    plain, labels = found.train.batch(chosen)
-    one, same = found.train.batch(chosen, Random(1))
-    assert not torch.equal(one.ids, plain.ids)
-    assert torch.equal(one.referents, plain.referents)
+    prepared = read(replace(TINY, network="augmented"))
+    chosen = np.arange(len(prepared.train))
+    plain, labels = prepared.train.batch(chosen)
+    first, same = prepared.train.batch(chosen, Random(1))
+    assert not torch.equal(first.ids, plain.ids)
+    assert torch.equal(first.referents, plain.referents)
     assert torch.equal(labels, same)
     assert set(labels.tolist()) == {0.0, 1.0}
-    extra = found.tokenizer.token_to_id("coefficient a3")
+    extra = prepared.tokenizer.token_to_id("coefficient a3")
     assert extra is not None
-    assert not (one.ids == extra).any()
+    assert not (first.ids == extra).any()
 
 
 def test_loss_and_error_of_a_truth() -> None:
@@ -170,7 +172,7 @@ def test_the_rules_know_what_counts_tell_and_no_more() -> None:
     """A candidate that repeats the function is known by its counts; the constant is not."""
 
     def repeated(split: Split, count: int) -> list[TermExample]:
-        functions = [one.source.partition(f" {ASKED} ")[0] for one in some(split, count)]
+        functions = [pair.source.partition(f" {ASKED} ")[0] for pair in some(split, count)]
         return [
             example(f"{source} {ASKED} {source if number % 3 else 'x'}", number % 3 > 0)
             for number, source in enumerate(functions)
@@ -199,10 +201,10 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_whole_way_from_pairs_to_an_audit(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "renamer", "--out", "renamer", *CORPORA, *SETTINGS]) == 0
     assert main(["train", "vanilla", "--out", "vanilla", *CORPORA, *SETTINGS]) == 0
-    told = capsys.readouterr()
-    assert "renamer: test accuracy" in told.out
-    assert "a regression on counts of words" in told.out
-    assert "validation accuracy" in told.err
+    printed = capsys.readouterr()
+    assert "renamer: test accuracy" in printed.out
+    assert "a regression on counts of words" in printed.out
+    assert "validation accuracy" in printed.err
     card = json.loads(Path("renamer/model-card.json").read_text(encoding="utf-8"))
     assert (card["task"], card["score"]) == ("derivative", "accuracy")
     assert card["scores"]["test"] == card["scores"]["test_renamed"]
@@ -250,14 +252,14 @@ def test_what_does_not_fit_is_one_clear_line(
     assert (
         main(["train", *words, "--corpus", "algebra:train:40", "--out", "made", "--cache", "cache"]) == code
     )
-    told = capsys.readouterr().err
-    assert message in told
-    assert "Traceback" not in told
+    output = capsys.readouterr().err
+    assert message in output
+    assert "Traceback" not in output
     assert not Path("made").exists()
 
 
 def test_the_defaults_are_the_tasks() -> None:
-    found = recipe_for("renamer", "derivative", {})
-    assert (found.task, found.window, found.readout) == ("derivative", 256, "mean")
+    recipe = recipe_for("renamer", "derivative", {})
+    assert (recipe.task, recipe.window, recipe.readout) == ("derivative", 256, "mean")
     assert recipe_for("renamer", "derivative", {"readout": "cls"}).readout == "cls"
     assert recipe_for("renamer", "throughput", {}) == TermRecipe(network="renamer")

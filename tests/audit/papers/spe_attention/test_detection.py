@@ -88,8 +88,8 @@ def rows(language: str = "java", count: int = 64) -> list[dict[str, object]]:
     ]
 
 
-def written(path: Path, found: list[dict[str, object]]) -> str:
-    path.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+def written(path: Path, table: list[dict[str, object]]) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in table), encoding="utf-8")
     return str(path)
 
 
@@ -117,34 +117,34 @@ class Samples:
 
 def test_a_bug_and_its_fix_are_on_one_side() -> None:
     splits = read_splits(ERROR_DETECTION, Samples(rows()))
-    groups = [{one.group for one in split} for split in splits]
+    groups = [{sample.group for sample in split} for split in splits]
     assert not groups[0] & groups[1] | groups[0] & groups[2] | groups[1] & groups[2]
     assert sum(map(len, splits)) == 128
     assert len(splits.train) > len(splits.test) > len(splits.valid)
 
 
 def test_members_of_a_training_group_are_left_out_of_other_corpora() -> None:
-    found = rows()
-    clean, buggy = found[::2], found[1::2]
+    table = rows()
+    clean, buggy = table[::2], table[1::2]
     with pytest.raises(CorpusError, match="no valid examples"):
         read_splits(ERROR_DETECTION, Samples(clean), Samples(buggy), Samples(buggy))
-    splits = read_splits(ERROR_DETECTION, Samples(found[:64]), Samples(found[60:]), Samples(found[60:]))
+    splits = read_splits(ERROR_DETECTION, Samples(table[:64]), Samples(table[60:]), Samples(table[60:]))
     assert len(splits.train) == 64
     assert len(splits.valid) == len(splits.test) == 64
 
 
 def test_a_text_with_two_labels_is_no_example() -> None:
-    found = rows()
-    twice = [{**found[0], "label": 1}, *found]
+    table = rows()
+    twice = [{**table[0], "label": 1}, *table]
     splits = read_splits(ERROR_DETECTION, Samples(twice))
-    assert sum(map(len, splits)) == len(found) - 1
-    assert found[0]["source"] not in {one.source for split in splits for one in split}
+    assert sum(map(len, splits)) == len(table) - 1
+    assert table[0]["source"] not in {sample.source for split in splits for sample in split}
 
 
 def test_samples_without_a_label_teach_nothing() -> None:
-    found = [{**row, "label": None} for row in rows()]
+    table = [{**row, "label": None} for row in rows()]
     with pytest.raises(CorpusError, match="no train examples of task 'error-detection'"):
-        read_splits(ERROR_DETECTION, Samples(found))
+        read_splits(ERROR_DETECTION, Samples(table))
 
 
 # ── labels and scores ────────────────────────────────────────────────────────────────────────────────────
@@ -165,19 +165,19 @@ def test_a_bug_is_one_label_and_its_absence_an_answer() -> None:
 
 def test_no_word_of_code_is_the_label() -> None:
     program = analyse("int f(List<buggy> a) {\n    // <buggy>\n    return a < buggy ? 1 : 2;\n}", "java")
-    found = [word for line in program.lines for word in words(line, language="java")]
-    assert "buggy" in found
-    assert MARK not in found
+    spelled = [word for line in program.lines for word in words(line, language="java")]
+    assert "buggy" in spelled
+    assert MARK not in spelled
 
 
 def test_the_scores_of_a_detector() -> None:
     said = torch.tensor([True, True, True, False, False])
     truth = torch.tensor([True, True, False, True, False])
-    found = bugs(said, truth)
-    assert found.f1 == pytest.approx(4 / 6)
-    assert found.balanced == pytest.approx((4 / 6 + 2 / 4) / 2)
-    assert (found.accuracy, found.called_buggy, found.count) == (0.6, 0.6, 5)
-    assert found.headline == found.f1
+    score = bugs(said, truth)
+    assert score.f1 == pytest.approx(4 / 6)
+    assert score.balanced == pytest.approx((4 / 6 + 2 / 4) / 2)
+    assert (score.accuracy, score.called_buggy, score.count) == (0.6, 0.6, 5)
+    assert score.headline == score.f1
     always = bugs(torch.ones(4, dtype=torch.bool), torch.tensor([True, False] * 2))
     assert always.f1 == pytest.approx(2 / 3)
     assert always.worth < 0.5
@@ -185,11 +185,11 @@ def test_the_scores_of_a_detector() -> None:
 
 def test_the_threshold_of_a_detector_is_no_choice() -> None:
     truth = torch.tensor([[True], [True], [False]])
-    found = JudgedLogits(logits=torch.tensor([[-1.0], [2.0], [-3.0]]), truth=truth, wanted=truth.sum(1))
-    assert tune(found, DETECTION) == 0.0
-    reached = scores(found, 0.0, DETECTION)
+    judged = JudgedLogits(logits=torch.tensor([[-1.0], [2.0], [-3.0]]), truth=truth, wanted=truth.sum(1))
+    assert tune(judged, DETECTION) == 0.0
+    reached = scores(judged, 0.0, DETECTION)
     assert isinstance(reached, BugScores)
-    assert reached == of_answers(DETECTION, found.logits > 0, truth, found.wanted)
+    assert reached == of_answers(DETECTION, judged.logits > 0, truth, judged.wanted)
 
 
 # ── twins ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -215,9 +215,9 @@ def test_pairs_of_the_chosen_examples(tmp_path: Path) -> None:
     assert len(clean) == len(train) / 2
     assert not train.known[clean].any()
     assert (train.twins[clean] == buggy).all()
-    one = int(clean[3])
-    assert train.pairs([one]).tolist() == []
-    assert train.pairs([5, int(train.twins[one]), one])[-1].tolist() == [2, 1]
+    lone = int(clean[3])
+    assert train.pairs([lone]).tolist() == []
+    assert train.pairs([5, int(train.twins[lone]), lone])[-1].tolist() == [2, 1]
 
 
 def test_the_pairwise_loss_is_that_of_each_pair() -> None:
@@ -272,7 +272,7 @@ def test_a_network_learns_where_the_bugs_are(tmp_path: Path) -> None:
             said = learner._answered(network.eval(), inputs, places=True)[1]
         assert said is not None
         best = said.masked_fill(~inputs.real, -torch.inf).argmax(1).tolist()
-        parts = [valid.changed(int(one)) for one in chosen]
+        parts = [valid.changed(int(number)) for number in chosen]
         return float(np.mean([first <= place < end for place, (first, end) in zip(best, parts, strict=True)]))
 
     torch.manual_seed(1)
@@ -302,7 +302,7 @@ def test_parts_of_a_step_add_up_to_it(tmp_path: Path) -> None:
         assert said is not None
         assert torch.equal(same[:, 0], logits)
         bugs_there = learner.located(texts)
-        changed = [learner.material.train.changed(int(one)) for one in texts.chosen[bugs_there]]
+        changed = [learner.material.train.changed(int(number)) for number in texts.chosen[bugs_there]]
         place = location_loss(said[bugs_there], inputs.real[bugs_there], changed) / len(bugs_there)
     assert count == len(batch.chosen) == RECIPE.batch
     assert float(sum(parts)) == pytest.approx(float(whole), rel=1e-5)
@@ -316,12 +316,12 @@ def test_parts_of_a_step_add_up_to_it(tmp_path: Path) -> None:
 
 def test_counts_of_words_are_a_baseline(tmp_path: Path) -> None:
     """`null` stands in every bug and nowhere else."""
-    found = detection(tmp_path)
-    rule = counts_alone(found.train, found.valid, found.test)
+    prepared = detection(tmp_path)
+    rule = counts_alone(prepared.train, prepared.valid, prepared.test)
     assert isinstance(rule.test, BugScores)
     assert (rule.test.accuracy, rule.test.pairs_right) == (1.0, 1.0)
-    assert rule.test.pairs == len(found.test) / 2
-    blind = longer(found.train, found.valid, found.test).test
+    assert rule.test.pairs == len(prepared.test) / 2
+    blind = longer(prepared.train, prepared.valid, prepared.test).test
     assert isinstance(blind, BugScores)
     assert blind.pairs_right == 0.5  # twins are of one length
 
@@ -362,9 +362,9 @@ def test_lines_of_java_as_words() -> None:
 
 def test_an_encoder_reads_both_languages_and_refuses_others() -> None:
     encoder = LineEncoder(tokenizer(), window=200, relation="every")
-    found = encoder.encode(HEADED, "java")
-    assert not isinstance(found, Failed)
-    assert found.lines == 3
+    encoded = encoder.encode(HEADED, "java")
+    assert not isinstance(encoded, Failed)
+    assert encoded.lines == 3
     for source, language in (("int f( {", "java"), (HEADED, "python"), (HEADED, "x86")):
         assert encoder.encode(source, language) == Failed(reason="source does not parse")
 
@@ -403,9 +403,9 @@ def test_a_detector_is_trained_and_audited(
     assert card["scores"]["test"]["f1"] > 0.9
     assert card["baselines"][0]["name"] == "always buggy"
     assert card["baselines"][0]["test"]["f1"] == pytest.approx(2 / 3)
-    told = capsys.readouterr().out
-    assert "test F1" in told
-    assert "always buggy: F1 66.7%, accuracy 50.0%, 100.0% called buggy, 50.0% of" in told
+    printed = capsys.readouterr().out
+    assert "test F1" in printed
+    assert "always buggy: F1 66.7%, accuracy 50.0%, 100.0% called buggy, 50.0% of" in printed
     assert card["scores"]["test"]["pairs_right"] > 0.9
 
     model = LineModel.load("made", device="cpu")
@@ -439,12 +439,12 @@ def test_a_detector_is_trained_and_audited(
         == 0
     )
     summary = json.loads(Path("run/summary.json").read_text(encoding="utf-8"))
-    (found,) = summary["models"]
+    (audited,) = summary["models"]
     assert summary["task"] == task
-    assert found["score"]["name"] == "f1"
-    assert found["score"]["original"] == pytest.approx(card["scores"]["test"]["f1"])
-    assert found["pairs"]["total"] > 0
-    assert found["by_transform"]
+    assert audited["score"]["name"] == "f1"
+    assert audited["score"]["original"] == pytest.approx(card["scores"]["test"]["f1"])
+    assert audited["pairs"]["total"] > 0
+    assert audited["by_transform"]
 
 
 @pytest.mark.slow
@@ -506,9 +506,9 @@ def test_names_of_java_are_learned_and_audited(tmp_path: Path, monkeypatch: pyte
         )
         == 0
     )
-    (found,) = json.loads(Path("run/summary.json").read_text(encoding="utf-8"))["models"]
-    assert found["score"]["original"] > 0.5
-    assert found["pairs"]["total"] > 0
+    (audited,) = json.loads(Path("run/summary.json").read_text(encoding="utf-8"))["models"]
+    assert audited["score"]["original"] > 0.5
+    assert audited["pairs"]["total"] > 0
 
 
 @pytest.mark.parametrize(
@@ -527,9 +527,9 @@ def test_wrong_input_is_one_clear_line(
     table = written(tmp_path / "t.jsonl", rows()[::2])
     given = ["--task", "error-detection", "--corpus", table, "--out", str(tmp_path / "made")]
     assert main(["train", "spe", *given, *words_, "--workers", "1", "--cache", str(tmp_path)]) in (2, 3)
-    told = capsys.readouterr().err.strip().splitlines()
-    assert message in told[-1]
-    assert "unexpected" not in told[-1]
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert message in lines[-1]
+    assert "unexpected" not in lines[-1]
 
 
 def test_an_option_of_other_networks_in_the_environment_is_left_alone(

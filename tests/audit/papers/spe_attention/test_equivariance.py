@@ -34,8 +34,8 @@ def test_every_legal_order_of_a_small_function_has_the_same_logits(
     original = encoded(kind, source)
     orders = list(legal_orders(source))
     assert len(orders) > 2
-    found = logits(made, *(encoded(kind, order.source) for order in orders))
-    assert (found - logits(made, original)).abs().max() <= TOLERANCE
+    outputs = logits(made, *(encoded(kind, order.source) for order in orders))
+    assert (outputs - logits(made, original)).abs().max() <= TOLERANCE
 
 
 @pytest.mark.slow
@@ -47,8 +47,8 @@ def test_no_pooling_sees_the_order(kind: str, options: dict[str, object], poolin
     made.trunk.pooling = pooling
     original = logits(made, encoded(kind, SMALL[0]))
     assert (original - by_mean).abs().max() > TOLERANCE, "the pooling is not used"
-    found = logits(made, *(encoded(kind, order.source) for order in legal_orders(SMALL[0])))
-    assert (found - original).abs().max() <= TOLERANCE
+    outputs = logits(made, *(encoded(kind, order.source) for order in legal_orders(SMALL[0])))
+    assert (outputs - original).abs().max() <= TOLERANCE
 
 
 @pytest.mark.parametrize("source", SMALL)
@@ -119,11 +119,11 @@ def test_padding_and_the_rest_of_the_batch_change_nothing(kind: str, options: di
     made = network(kind, **options)
     inputs = [encoded(kind, source) for source in (*SMALL, CHAIN, "def MASK(): pass\n")]
     together = logits(made, *inputs)
-    for row, one in zip(together, inputs, strict=True):
-        count = len(LABELS) + one.spoken
-        assert (row[:count] - logits(made, one)[0]).abs().max() <= TOLERANCE
+    for row, features in zip(together, inputs, strict=True):
+        count = len(LABELS) + features.spoken
+        assert (row[:count] - logits(made, features)[0]).abs().max() <= TOLERANCE
         assert (row[count:] == -torch.inf).all()
-    assert len({one.spoken for one in inputs}) > 1
+    assert len({features.spoken for features in inputs}) > 1
 
 
 def test_without_line_positions_the_words_of_a_line_are_a_bag() -> None:

@@ -27,45 +27,45 @@ METHODS = (
 def orders(samples: Iterator[Sample], variants: int) -> Iterator[Perturbed]:
     reorder = transform_for("reorder", "java")
     for sample in samples:
-        for one in perturb_one(sample, reorder, variants=variants, seed=0):
-            if isinstance(one, Perturbed):
-                yield one
+        for outcome in perturb_one(sample, reorder, variants=variants, seed=0):
+            if isinstance(outcome, Perturbed):
+                yield outcome
 
 
-def compared(found: list[Perturbed], kind: str) -> list[bool]:
+def compared(variants: list[Perturbed], kind: str) -> list[bool]:
     """Whether the answers are equal, of each pair that fits the window."""
     relation = NETWORKS[kind].relation
     encoder, made = LineEncoder(tokenizer(), window=600, relation=relation, labels=LABELS), network(kind)
-    told = []
-    for one in found:
-        before, after = (encoder.encode(text, "java") for text in (one.sample.source, one.source))
+    alike = []
+    for variant in variants:
+        before, after = (encoder.encode(text, "java") for text in (variant.sample.source, variant.source))
         assert isinstance(before, EncodedLines) == isinstance(after, EncodedLines), (
             "a reordering decides what fits"
         )
         if isinstance(before, EncodedLines) and isinstance(after, EncodedLines):
-            told.append(torch.allclose(logits(made, before), logits(made, after), rtol=0, atol=1e-8))
-    return told
+            alike.append(torch.allclose(logits(made, before), logits(made, after), rtol=0, atol=1e-8))
+    return alike
 
 
 @pytest.mark.parametrize("kind", ["spe", "symc"])
 def test_other_orders_of_small_methods_change_nothing(kind: str) -> None:
-    samples = (raw_sample(one, language="java", label=None, path="A.java", line=1) for one in METHODS)
-    found = list(orders(samples, 6))
-    assert len(found) >= 6
-    assert compared(found, kind) == [True] * len(found)
+    samples = (raw_sample(method, language="java", label=None, path="A.java", line=1) for method in METHODS)
+    variants = list(orders(samples, 6))
+    assert len(variants) >= 6
+    assert compared(variants, kind) == [True] * len(variants)
 
 
 def test_the_plain_network_tells_orders_apart() -> None:
-    samples = (raw_sample(one, language="java", label=None, path="A.java", line=1) for one in METHODS)
-    found = list(orders(samples, 3))
-    assert not all(compared(found, "vanilla"))
+    samples = (raw_sample(method, language="java", label=None, path="A.java", line=1) for method in METHODS)
+    variants = list(orders(samples, 3))
+    assert not all(compared(variants, "vanilla"))
 
 
 @pytest.mark.parametrize("kind", ["spe", "symc"])
 @pytest.mark.slow
 def test_other_orders_of_real_methods_change_nothing(kind: str) -> None:
     path = data_set("defects4j_methods.jsonl.gz")
-    found = list(islice(orders(corpus(f"{path}:test").read(Counter()), 1), 30))
-    told = compared(found, kind)
-    assert len(told) > 5
-    assert all(told)
+    variants = list(islice(orders(corpus(f"{path}:test").read(Counter()), 1), 30))
+    alike = compared(variants, kind)
+    assert len(alike) > 5
+    assert all(alike)

@@ -32,14 +32,14 @@ def MASK(items, name):
 
 def orders(dependence: Dependence) -> list[str]:
     transform = REORDER.under(dependence)
-    found = []
+    sources = []
     for number in range(8):
         moves = transform.propose(SOURCE, stream(0, number))
         assert isinstance(moves, tuple), moves
         made = transform.apply(SOURCE, moves)
         assert isinstance(made, Rewritten)
-        found.append(made.source)
-    return found
+        sources.append(made.source)
+    return sources
 
 
 def kept(kind: str, masks: Dependence, texts: list[str]) -> list[bool]:
@@ -50,9 +50,9 @@ def kept(kind: str, masks: Dependence, texts: list[str]) -> list[bool]:
     assert isinstance(before, EncodedLines)
     made = network(kind)
     return [
-        torch.allclose(logits(made, before), logits(made, one), rtol=0, atol=1e-8)
-        for one in after
-        if isinstance(one, EncodedLines)
+        torch.allclose(logits(made, before), logits(made, features), rtol=0, atol=1e-8)
+        for features in after
+        if isinstance(features, EncodedLines)
     ]
 
 

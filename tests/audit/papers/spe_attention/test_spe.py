@@ -133,8 +133,8 @@ def test_networks_differ_in_their_positions_only() -> None:
     sizes = {
         kind: {name: weight.shape for name, weight in network(kind).named_parameters()} for kind in NETWORKS
     }
-    for found in sizes.values():
-        found.pop("positions.weight", None)
+    for shapes in sizes.values():
+        shapes.pop("positions.weight", None)
     assert sizes["spe"] == sizes["symc"] == sizes["vanilla"] == sizes["renamer"]
     assert sizes["spe"].items() < sizes["code"].items(), "CoDE adds a dictionary and what mixes the terms"
 
@@ -156,44 +156,44 @@ def test_other_poolings_ignore_padding(pooling: Pooling) -> None:
 def test_neighbours_are_those_of_the_line(kind: str) -> None:
     """The formula of `Neighbours`, token by token; vanilla knows no lines."""
     made = network(kind)
-    one = encoded(kind, CHAIN)
+    features = encoded(kind, CHAIN)
     layer = made.trunk.neighbours
     assert layer is not None
-    line = torch.from_numpy(one.line)[None].long()
+    line = torch.from_numpy(features.line)[None].long()
     if kind == "vanilla":
         line = torch.zeros_like(line)
-    x = torch.randn(1, len(one.ids), 16, dtype=torch.float64)
-    real = torch.ones(1, len(one.ids), dtype=torch.bool)
+    x = torch.randn(1, len(features.ids), 16, dtype=torch.float64)
+    real = torch.ones(1, len(features.ids), dtype=torch.bool)
     with torch.no_grad():
-        found, normal = layer(x, line, real)[0], layer.norm(x)[0]
-        for place in range(len(one.ids)):
+        output, normal = layer(x, line, real)[0], layer.norm(x)[0]
+        for place in range(len(features.ids)):
             mixed = torch.zeros(16, dtype=torch.float64)
             for distance in range(-2, 3):
                 other = place + distance
-                if 0 <= other < len(one.ids) and line[0, other] == line[0, place]:
+                if 0 <= other < len(features.ids) and line[0, other] == line[0, place]:
                     mixed += layer.weight[distance + 2] * normal[other]
             expected = x[0, place] + layer.outward(F.gelu(mixed))
-            assert (found[place] - expected).abs().max() <= 1e-12
+            assert (output[place] - expected).abs().max() <= 1e-12
     seen: list[torch.Tensor] = []
     layer.register_forward_pre_hook(lambda module, given: seen.append(given[1]))
-    logits(made, one)
+    logits(made, features)
     assert torch.equal(seen[0], line), "the network hands over these lines"
 
 
 def test_the_votes_of_a_word_to_copy_are_those_of_its_tokens() -> None:
     made = network("spe")
-    one = encoded("spe", SMALL[0])
-    assert one.copies is not None
+    features = encoded("spe", SMALL[0])
+    assert features.copies is not None
     seen: list[torch.Tensor] = []
     made.trunk.vote.register_forward_hook(lambda module, given, result: seen.append(result))
     with torch.no_grad():
-        found = logits(made, one)[0, len(LABELS) :]
+        outputs = logits(made, features)[0, len(LABELS) :]
         strength = F.softplus(seen[0][0, :, 0])
-        for number in range(1, one.spoken + 1):
-            heard = strength[torch.from_numpy(one.copies == number)].sum()
+        for number in range(1, features.spoken + 1):
+            heard = strength[torch.from_numpy(features.copies == number)].sum()
             expected = made.trunk.copy_bias + made.trunk.vote_weight * torch.log1p(heard)
-            assert abs(found[number - 1] - expected) <= 1e-12
-    assert len(found) == one.spoken > 0
+            assert abs(outputs[number - 1] - expected) <= 1e-12
+    assert len(outputs) == features.spoken > 0
 
 
 def test_an_unknown_network_or_option_is_named() -> None:

@@ -126,8 +126,8 @@ class Watcher:
         self.losses.append(loss)
 
     def epoch(self, progress: trainer.TrainingProgress) -> None:
-        told = progress.epochs[-1]
-        assert 0 <= told.get("valid", told.get("words_found", -1)) <= 1
+        row = progress.epochs[-1]
+        assert 0 <= row.get("valid", row.get("words_found", -1)) <= 1
 
     def stop(self) -> bool:
         return self.steps == self.after
@@ -195,9 +195,9 @@ def test_names_and_variables_are_two_readings(
     assert read.tokenizer.token_to_id(VARIABLE) is None
     assert read.labels == unnamed.labels
     encoder = LineEncoder(unnamed.tokenizer, window=TINY.window, relation="referents")
-    told = [found for one in splits.test if isinstance(found := encoder.encode(one.source), EncodedLines)]
-    assert len(told) == len(unnamed.test)
-    for number, expected in enumerate(told):
+    plain = [lines for unit in splits.test if isinstance(lines := encoder.encode(unit.source), EncodedLines)]
+    assert len(plain) == len(unnamed.test)
+    for number, expected in enumerate(plain):
         actual = unnamed.test.encoded(number, "referents")
         assert (actual.ids == expected.ids).all()
         assert actual.referents is not None
@@ -210,7 +210,7 @@ def test_names_and_variables_are_two_readings(
 def test_a_network_that_tells_variables_apart_learns_from_python_only(
     tmp_path: Path, splits: Splits[Sample]
 ) -> None:
-    java = splits._replace(train=[replace(one, language="java") for one in splits.train])
+    java = splits._replace(train=[replace(sample, language="java") for sample in splits.train])
     recipe = replace(TINY, network="renamer")
     with pytest.raises(CorpusError, match="renamer learns from Python only"):
         material.prepare(java, recipe, cache=tmp_path, workers=1, note=lambda text: None)
@@ -312,7 +312,7 @@ def test_pretraining_resumes_and_leaves_no_head_behind(
     stored = load_file(tmp_path / "model.safetensors")
     assert not any("word_head" in name for name in stored)
     card = json.loads((tmp_path / "model-card.json").read_text(encoding="utf-8"))
-    assert card["parameters"] == sum(one.numel() for one in stored.values() if one.is_floating_point())
+    assert card["parameters"] == sum(part.numel() for part in stored.values() if part.is_floating_point())
     LineModel.load(str(tmp_path), device="cpu")
 
 
@@ -336,7 +336,7 @@ def test_words_are_hidden_everywhere_or_alone_and_nothing_else_is(read: LineMate
         learner.loss(network, batch, 0)
         changed = shown[-1] != before
         assert set(shown[-1][changed].tolist()) <= {read.tokenizer.token_to_id("<unk>")}
-        texts = [read.tokenizer.id_to_token(one) or "" for one in before[changed].tolist()]
+        texts = [read.tokenizer.id_to_token(token) or "" for token in before[changed].tolist()]
         assert all(len(text) > 1 and text.isalpha() for text in texts)
         hidden, total = hidden + len(texts), total + int((before > 0).sum())
         for row, gone in zip(before, changed, strict=True):
@@ -354,11 +354,11 @@ def test_words_are_hidden_everywhere_or_alone_and_nothing_else_is(read: LineMate
 
 def test_an_epoch_has_every_example_once_in_its_own_order(read: LineMaterial) -> None:
     first, again, second = (LineLearner(TINY, read).batches(epoch) for epoch in (0, 0, 1))
-    chosen = np.concatenate([one for one, _ in first])
+    chosen = np.concatenate([batch for batch, _ in first])
     assert sorted(chosen) == list(range(len(read.train)))
-    assert chosen.tolist() == np.concatenate([one for one, _ in again]).tolist()
-    assert chosen.tolist() != np.concatenate([one for one, _ in second]).tolist()
-    assert max(len(one) for one, _ in first) == TINY.batch
+    assert chosen.tolist() == np.concatenate([batch for batch, _ in again]).tolist()
+    assert chosen.tolist() != np.concatenate([batch for batch, _ in second]).tolist()
+    assert max(len(batch) for batch, _ in first) == TINY.batch
     assert all(orders is not None and (orders == 0).all() for _, orders in first)
 
 
@@ -377,9 +377,9 @@ def test_examples_survive_the_disk_and_a_damaged_file_counts_as_none(
 ) -> None:
     path = tmp_path / "features.npz"
     read.valid.save(path)
-    found = Examples.load(path)
-    assert found is not None
-    assert (found.ids == read.valid.ids).all()
+    examples = Examples.load(path)
+    assert examples is not None
+    assert (examples.ids == read.valid.ids).all()
     path.write_bytes(path.read_bytes()[:50])
     assert Examples.load(path) is None
     assert Examples.load(tmp_path / "none.npz") is None
@@ -387,19 +387,19 @@ def test_examples_survive_the_disk_and_a_damaged_file_counts_as_none(
 
 @pytest.mark.slow
 def test_features_are_made_once(splits: Splits[Sample], tmp_path: Path) -> None:
-    told: list[str] = []
+    notes: list[str] = []
     for _ in range(2):
-        material.prepare(splits, TINY, cache=tmp_path, workers=1, note=told.append)
-    assert len(told) == 3
-    material.prepare(splits, replace(TINY, window=100), cache=tmp_path, workers=1, note=told.append)
-    assert len(told) == 6
+        material.prepare(splits, TINY, cache=tmp_path, workers=1, note=notes.append)
+    assert len(notes) == 3
+    material.prepare(splits, replace(TINY, window=100), cache=tmp_path, workers=1, note=notes.append)
+    assert len(notes) == 6
 
 
 @pytest.mark.slow
 def test_two_workers_read_what_one_reads(splits: Splits[Sample], read: LineMaterial, tmp_path: Path) -> None:
-    found = material.prepare(splits, TINY, cache=tmp_path, workers=2, note=lambda text: None)
-    assert (found.train.ids == read.train.ids).all()
-    assert found.tokenizer.to_str() == read.tokenizer.to_str()
+    prepared = material.prepare(splits, TINY, cache=tmp_path, workers=2, note=lambda text: None)
+    assert (prepared.train.ids == read.train.ids).all()
+    assert prepared.tokenizer.to_str() == read.tokenizer.to_str()
 
 
 def test_files_are_held_out_as_a_whole(splits: Splits[Sample]) -> None:
@@ -411,10 +411,10 @@ def test_files_are_held_out_as_a_whole(splits: Splits[Sample]) -> None:
 def test_what_was_trained_on_is_left_out_of_the_other_corpora() -> None:
     sources = stdlib.sample(60)
     more = Samples([*sources, *sources[:20]], "more")
-    found = read_splits(FUNCTION_NAME, Samples(sources), more, more)
+    parts = read_splits(FUNCTION_NAME, Samples(sources), more, more)
     new = {str(number) for number in range(len(sources), len(sources) + 20)}
-    assert set() < {sample.id for sample in found.valid} <= new
-    assert {sample.id for sample in found.test} == {sample.id for sample in found.valid}
+    assert set() < {sample.id for sample in parts.valid} <= new
+    assert {sample.id for sample in parts.test} == {sample.id for sample in parts.valid}
 
 
 def test_a_corpus_that_is_too_small_is_told() -> None:
@@ -432,18 +432,18 @@ def test_a_corpus_that_is_too_small_is_told() -> None:
 def test_f1_counts_subtokens_that_are_no_labels_as_missed() -> None:
     said = torch.tensor([[True, True], [True, False]])
     truth = torch.tensor([[True, False], [False, True]])
-    found = f1(said, truth, torch.tensor([2, 1]))
-    assert found.micro == pytest.approx(2 * 1 / (3 + 3))
-    assert found.macro == pytest.approx((2 / 4 + 0) / 2)
+    score = f1(said, truth, torch.tensor([2, 1]))
+    assert score.micro == pytest.approx(2 * 1 / (3 + 3))
+    assert score.macro == pytest.approx((2 / 4 + 0) / 2)
 
 
 def test_the_threshold_is_the_best_one() -> None:
     logits = torch.tensor([[2.0, -1.05], [-3.0, 1.0], [0.0, -1.95]])
     truth = torch.tensor([[True, True], [False, True], [True, False]])
-    found = JudgedLogits(logits=logits, truth=truth, wanted=truth.sum(1))
-    threshold = tune(found)
+    judged = JudgedLogits(logits=logits, truth=truth, wanted=truth.sum(1))
+    threshold = tune(judged)
     assert -1.95 <= threshold < -1.05
-    assert scores(found, threshold).micro == 1.0
+    assert scores(judged, threshold).micro == 1.0
 
 
 def test_baselines_copy_and_count(read: LineMaterial) -> None:
@@ -542,8 +542,8 @@ def test_a_cache_that_cannot_be_used_is_told_before_anything_is_read(
 ) -> None:
     Path("file").write_text("no folder", encoding="utf-8")
     assert main(["train", "vanilla", "--out", "made", *SETTINGS, "--cache", "file/cache"]) == 3
-    told = "codeaudit: cannot use the cache 'file/cache': Not a directory; choose another with --cache"
-    assert capsys.readouterr().err.splitlines()[-1] == told
+    text = "codeaudit: cannot use the cache 'file/cache': Not a directory; choose another with --cache"
+    assert capsys.readouterr().err.splitlines()[-1] == text
 
 
 @pytest.mark.weekly
@@ -567,18 +567,20 @@ def test_a_training_into_the_folder_of_a_model_keeps_that_model(capsys: pytest.C
         *SETTINGS,
     ]
     assert main(words) == 3
-    told = "'made' holds other files (config.json, model.safetensors, vocab.txt) and no training; give a new"
-    assert told in capsys.readouterr().err
+    refusal = (
+        "'made' holds other files (config.json, model.safetensors, vocab.txt) and no training; give a new"
+    )
+    assert refusal in capsys.readouterr().err
     assert {path.name: path.read_text("utf-8") for path in Path("made").iterdir()} == old
     # A model that was trained here before gives way, and is kept.
     Path("made", "model-card.json").write_text("{}", "utf-8")
     for _ in range(2):
         before = {path.name: path.read_bytes() for path in Path("made").iterdir() if path.is_file()}
         assert main(words) == 0
-        told = capsys.readouterr().err
-        assert "the model that was in made is kept in made/previous" in told
-        assert " steps: no better validation in 1 epoch (--patience)" in told
-        assert "vanilla: kept the weights of epoch " in told
+        refusal = capsys.readouterr().err
+        assert "the model that was in made is kept in made/previous" in refusal
+        assert " steps: no better validation in 1 epoch (--patience)" in refusal
+        assert "vanilla: kept the weights of epoch " in refusal
         kept = {path.name: path.read_bytes() for path in Path("made/previous").iterdir()}
         assert kept == {name: data for name, data in before.items() if name != "vocab.txt"}
         assert Path("made/vocab.txt").exists()
@@ -630,8 +632,8 @@ def test_without_a_precision_a_training_takes_the_faster_one(
         common = ["--out", str(out), "--batch", "4", "--workers", "1"]
         sizes = ["--width", "16", "--layers", "2", "--heads", "4", "--steps", "2"]
         assert main(["train", network, *common, *sizes, *words]) == 0
-        told: bool = json.loads((out / "model-card.json").read_text("utf-8"))["recipe"]["half"]
-        return told
+        chosen: bool = json.loads((out / "model-card.json").read_text("utf-8"))["recipe"]["half"]
+        return chosen
 
     functions = ["--corpus", "stdlib:argparse,tarfile,ast", "--vocabulary", "400", "--bag-epochs", "0"]
     assert half("spe", *functions) == faster
@@ -661,8 +663,8 @@ def test_control_c_saves_and_nothing_is_left_half_done(tmp_path: Path) -> None:
     with start(*words, cwd=tmp_path) as process:
         assert process.stderr is not None
         try:
-            told = next(line for line in process.stderr if "epoch 1" in line or "unexpected" in line)
-            assert "validation F1" in told
+            line = next(line for line in process.stderr if "epoch 1" in line or "unexpected" in line)
+            assert "validation F1" in line
             process.send_signal(signal.SIGINT)
             _, error = process.communicate(timeout=60)
         finally:

@@ -23,8 +23,8 @@ from tests.audit.papers.tree_transformer.support import random_tree, tree
 WIDTH, HEADS = 16, 2
 
 
-def one(found: TreeInput) -> TreeBatch:
-    return collate([whole(found)], levels=4, degree="full")
+def one(flat: TreeInput) -> TreeBatch:
+    return collate([whole(flat)], levels=4, degree="full")
 
 
 def split(x: Tensor) -> Tensor:
@@ -52,7 +52,7 @@ def test_shaw_adds_vectors_of_the_clipped_distance_to_keys_and_values(reach: int
     query, key = (torch.randn(nodes, WIDTH, dtype=torch.double) for _ in range(2))
     scores = torch.randn(1, HEADS, nodes, nodes, dtype=torch.double)
     weights = torch.rand(1, HEADS, nodes, nodes, dtype=torch.double)
-    found = layer.scores(scores, split(query), split(key), Prepared())
+    actual = layer.scores(scores, split(query), split(key), Prepared())
     gain = layer.gain(weights)
     for head in range(HEADS):
         for i in range(nodes):
@@ -60,7 +60,7 @@ def test_shaw_adds_vectors_of_the_clipped_distance_to_keys_and_values(reach: int
             for j in range(nodes):
                 row = max(-reach, min(reach, j - i)) + reach
                 near = split(query)[0, head, i] @ layer.keys.weight[row] / math.sqrt(size)
-                assert torch.allclose(found[0, head, i, j], scores[0, head, i, j] + near)
+                assert torch.allclose(actual[0, head, i, j], scores[0, head, i, j] + near)
                 total += weights[0, head, i, j] * layer.values.weight[row]
             assert torch.allclose(gain[0, head, i], total)
 
@@ -74,7 +74,7 @@ def test_shiv_and_quirk_weigh_the_path_to_the_root() -> None:
     scheme.decay = torch.nn.Parameter(torch.tensor([0.8, 0.9]))
     made = tree([-1, 0, 1, 1, 1, 1, 1, 6, 7], Random(0))
     x = torch.zeros(1, 9, width)
-    found = scheme.enter(x, one(made))[0]
+    states = scheme.enter(x, one(made))[0]
     parents, orders = made.parents.tolist(), made.orders.tolist()
     for node in range(9):
         expected = torch.zeros(NEAREST, scheme.wide, scheme.copies)
@@ -85,7 +85,7 @@ def test_shiv_and_quirk_weigh_the_path_to_the_root() -> None:
                 child = min(orders[here], scheme.wide) - 1
                 expected[level, child, copy] = p**level * math.sqrt((1 - p * p) * width / 2)
             here, level = parents[here], level + 1
-        assert torch.allclose(found[node], expected.flatten(), atol=1e-5)
+        assert torch.allclose(states[node], expected.flatten(), atol=1e-5)
 
 
 def test_shiv_and_quirk_fit_any_width() -> None:
@@ -108,12 +108,12 @@ def test_relations_are_the_steps_up_and_down() -> None:
     rng = Random(4)
     for _ in range(20):
         made = random_tree(rng.randint(1, 18), rng)
-        found = between(one(made).depths)[0]
+        relations = between(one(made).depths)[0]
         parents = made.parents.tolist()
         for i in range(len(parents)):
             for j in range(len(parents)):
                 up, down = steps(parents, i, j)
-                assert found[i, j] == up * STEPS + down
+                assert relations[i, j] == up * STEPS + down
 
 
 @pytest.mark.parametrize("combination", ["additive", "multiplicative"])
@@ -128,7 +128,7 @@ def test_kim_has_a_number_for_each_frequent_relation_and_one_for_all_others(comb
     frequent = sorted(range(STEPS * STEPS), key=lambda number: (-counts[number], number))[:3]
     scores = torch.randn(1, HEADS, 12, 12, dtype=torch.double)
     query = split(torch.randn(12, WIDTH, dtype=torch.double))
-    found = scheme.layer().scores(scores, query, query, scheme.prepare(batch))
+    actual = scheme.layer().scores(scores, query, query, scheme.prepare(batch))
     for i in range(12):
         for j in range(12):
             up, down = steps(made.parents.tolist(), i, j)
@@ -136,7 +136,7 @@ def test_kim_has_a_number_for_each_frequent_relation_and_one_for_all_others(comb
             weight = scheme.weights[1 + frequent.index(number) if number in frequent else 0]
             before = scores[0, :, i, j]
             after = before + weight if combination == "additive" else before * weight
-            assert torch.allclose(found[0, :, i, j], after)
+            assert torch.allclose(actual[0, :, i, j], after)
 
 
 def test_kim_learns_nothing_of_relations_that_never_occur() -> None:

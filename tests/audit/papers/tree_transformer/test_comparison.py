@@ -27,9 +27,9 @@ def test_completions_are_scored_for_each_scheme(tmp_path: Path) -> None:
         name="own", rows=rows, settings=settings, seeds=1, device="cpu", data=table, folder=tmp_path / "trials",
         tell=lambda _: None,
     )  # fmt: skip
-    found = list(completions(bench))
-    assert [one.row for one in found] == rows
-    for one in found:
-        assert 0 <= one.scores["value_mrr"] <= 1
-        assert one.scores["valued"] > 0
-    assert found[1].scores["position weights"] > found[0].scores["position weights"] == 0
+    trials = list(completions(bench))
+    assert [trial.row for trial in trials] == rows
+    for trial in trials:
+        assert 0 <= trial.scores["value_mrr"] <= 1
+        assert trial.scores["valued"] > 0
+    assert trials[1].scores["position weights"] > trials[0].scores["position weights"] == 0

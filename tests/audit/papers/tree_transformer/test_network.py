@@ -49,9 +49,9 @@ def shaken(network: Namer | Completer) -> Namer | Completer:
 
 def made_namer(name: str, options: dict[str, object]) -> Namer:
     torch.manual_seed(0)
-    found = namer(name, SHAPE, options)
-    found.spoken.copy_(torch.tensor([END_ID, 10, 11, 12, 13, 14, 15]))
-    made = shaken(found)
+    net = namer(name, SHAPE, options)
+    net.spoken.copy_(torch.tensor([END_ID, 10, 11, 12, 13, 14, 15]))
+    made = shaken(net)
     assert isinstance(made, Namer)
     return made
 
@@ -71,14 +71,14 @@ def test_padding_never_matters(name: str, options: dict[str, object]) -> None:
     trees = [random_tree(size, rng) for size in (3, 17, 1, 8)]
     naming, completing = made_namer(name, options), made_completer(name, options)
     given = torch.tensor([[BEGIN_ID, 10, 12]])
-    together = collate([whole(one) for one in trees], levels=SHAPE.levels, degree="full")
+    together = collate([whole(flat) for flat in trees], levels=SHAPE.levels, degree="full")
     named, completed = naming(together, given.expand(4, -1)), completing(together)
     said = naming.say(together)
-    for row, one in enumerate(trees):
-        alone = collate([whole(one)], levels=SHAPE.levels, degree="full")
+    for row, flat in enumerate(trees):
+        alone = collate([whole(flat)], levels=SHAPE.levels, degree="full")
         assert torch.allclose(naming(alone, given)[0], named[row], atol=1e-12)
         types, values = completing(alone)
-        size = len(one.types)
+        size = len(flat.types)
         assert torch.allclose(types[0], completed.types[row, :size], atol=1e-12)
         assert torch.allclose(values[0], completed.values[row, :size], atol=1e-12)
         words = naming.say(alone).words[0].tolist()
@@ -104,8 +104,8 @@ def grown(before: TreeInput, parent: int) -> TreeInput:
 @torch.no_grad()
 def test_the_completer_sees_no_later_node(name: str, options: dict[str, object]) -> None:
     network = made_completer(name, options)
-    one = random_tree(20, Random(2))
-    batch = collate([whole(one)], levels=SHAPE.levels, degree="full")
+    flat = random_tree(20, Random(2))
+    batch = collate([whole(flat)], levels=SHAPE.levels, degree="full")
     before = network(batch)
     for at in (1, 9, 19):
         types, values = batch.types.clone(), batch.values.clone()
@@ -137,11 +137,11 @@ def test_of_a_finished_tree_the_number_of_children_leaks_what_is_to_come_and_of_
 
 @torch.no_grad()
 def test_the_degree_of_the_prefix_tells_no_more_than_the_first_dimension() -> None:
-    one = random_tree(25, Random(8))
+    flat = random_tree(25, Random(8))
     first, both = made_completer("tree", {"dimension": "first"}), made_completer("tree", {})
     both.load_state_dict(first.state_dict())
     full, prefix = (
-        collate([whole(one)], levels=SHAPE.levels, degree=degree) for degree in ("full", "prefix")
+        collate([whole(flat)], levels=SHAPE.levels, degree=degree) for degree in ("full", "prefix")
     )
     assert torch.allclose(both(prefix).types, first(full).types, atol=1e-12)
     assert not torch.allclose(both(full).types, first(full).types)
@@ -153,14 +153,14 @@ def test_every_scheme_but_the_bag_sees_where_nodes_stand(name: str) -> None:
     network = made_namer(name, {})
     if name == "tree-kim":
         network.scheme.learn(torch.ones(4096, dtype=torch.long))
-    one = random_tree(15, Random(4))
-    batch = collate([whole(one)], levels=SHAPE.levels, degree="full")
+    nodes = random_tree(15, Random(4))
+    batch = collate([whole(nodes)], levels=SHAPE.levels, degree="full")
     flat = tree([-1, *[0] * 14], Random(0))
     other = collate(
-        [whole(replace(flat, types=one.types, values=one.values))], levels=SHAPE.levels, degree="full"
+        [whole(replace(flat, types=nodes.types, values=nodes.values))], levels=SHAPE.levels, degree="full"
     )
     swapped = collate(
-        [whole(replace(one, types=one.types[::-1].copy(), values=one.values[::-1].copy()))],
+        [whole(replace(nodes, types=nodes.types[::-1].copy(), values=nodes.values[::-1].copy()))],
         levels=SHAPE.levels,
         degree="full",
     )
@@ -195,7 +195,7 @@ def test_what_is_said_is_the_most_probable_word_each_time() -> None:
 
 
 def test_networks_of_one_shape_differ_only_in_what_they_know_of_places() -> None:
-    told = {
+    shapes = {
         name: {
             part: weight.shape
             for part, weight in namer(name, SHAPE, {}).named_parameters()
@@ -203,7 +203,7 @@ def test_networks_of_one_shape_differ_only_in_what_they_know_of_places() -> None
         }
         for name in TREE_NETWORKS
     }
-    assert len({str(one) for one in told.values()}) == 1
+    assert len({str(shape) for shape in shapes.values()}) == 1
     counts = {name: sizes(namer(name, SHAPE, {})) for name in TREE_NETWORKS}
     assert len({count["all"] - count["scheme"] for count in counts.values()}) == 1
     assert counts["tree-vanilla"]["scheme"] == 0 < counts["tree-shaw"]["scheme"]

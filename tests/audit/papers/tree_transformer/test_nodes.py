@@ -20,13 +20,13 @@ PAIR = "def MASK(a, b=1):\n    if a:\n        return MASK(b)\n    return a.size\
 
 
 def tree(source: str, language: str = "python") -> Tree:
-    found = read(source, language)
-    assert isinstance(found, Tree)
-    return found
+    parsed = read(source, language)
+    assert isinstance(parsed, Tree)
+    return parsed
 
 
-def shown(found: Tree) -> list[tuple[str, str, int]]:
-    return list(zip(found.types, found.values, found.parents, strict=True))
+def shown(parsed: Tree) -> list[tuple[str, str, int]]:
+    return list(zip(parsed.types, parsed.values, parsed.parents, strict=True))
 
 
 def test_a_python_function_node_by_node() -> None:
@@ -52,28 +52,28 @@ def test_a_python_function_node_by_node() -> None:
 
 
 def test_paths_tell_which_child_of_how_many() -> None:
-    found = tree(PAIR)
-    assert found.path(0) == ((1, 1),)
-    assert found.path(5) == ((1, 1), (1, 2), (3, 3), (1, 1))
-    assert found.path(13) == ((1, 1), (2, 2), (1, 2), (2, 2), (1, 1), (1, 1), (2, 2))
+    parsed = tree(PAIR)
+    assert parsed.path(0) == ((1, 1),)
+    assert parsed.path(5) == ((1, 1), (1, 2), (3, 3), (1, 1))
+    assert parsed.path(13) == ((1, 1), (2, 2), (1, 2), (2, 2), (1, 1), (1, 1), (2, 2))
 
 
 def test_of_a_prefix_only_the_children_seen_so_far_count() -> None:
-    found = tree(PAIR)
-    assert found.path(13, "prefix") == ((1, 1), (2, 2), (1, 1), (2, 2), (1, 1), (1, 1), (2, 2))
+    parsed = tree(PAIR)
+    assert parsed.path(13, "prefix") == ((1, 1), (2, 2), (1, 1), (2, 2), (1, 1), (1, 1), (2, 2))
     shorter = tree(PAIR.replace("    return a.size\n", ""))
     for node in range(len(shorter) - 1):
-        assert found.path(node, "prefix") == shorter.path(node, "prefix")
-    assert found.path(7) != shorter.path(7)
+        assert parsed.path(node, "prefix") == shorter.path(node, "prefix")
+    assert parsed.path(7) != shorter.path(7)
 
 
 def test_every_path_is_another_and_tells_the_tree() -> None:
-    found = tree(PAIR)
-    paths = [found.path(node) for node in range(len(found))]
+    parsed = tree(PAIR)
+    paths = [parsed.path(node) for node in range(len(parsed))]
     assert len(set(paths)) == len(paths)
-    for node, parent in enumerate(found.parents):
+    for node, parent in enumerate(parsed.parents):
         assert paths[node][:-1] == (paths[parent] if parent >= 0 else ())
-        assert found.counts[node] == sum(one == parent for one in found.parents)
+        assert parsed.counts[node] == sum(other == parent for other in parsed.parents)
 
 
 def test_docstrings_and_comments_are_no_nodes() -> None:
@@ -119,20 +119,20 @@ def test_statements_in_different_bodies_are_told_apart() -> None:
 
 @pytest.mark.parametrize("language", ["c", "cpp"])
 def test_a_c_function_node_by_node(language: str) -> None:
-    found = read("int MASK(char *a) { return *a < 1 ? -1 : MASK(a + 1); }", language)
-    assert isinstance(found, Tree)
-    named = [(kind, value) for kind, value in zip(found.types, found.values, strict=True) if value != EMPTY]
+    parsed = read("int MASK(char *a) { return *a < 1 ? -1 : MASK(a + 1); }", language)
+    assert isinstance(parsed, Tree)
+    named = [(kind, value) for kind, value in zip(parsed.types, parsed.values, strict=True) if value != EMPTY]
     assert named == [
         ("primitive_type", "int"), ("identifier", FUNCTION), ("primitive_type", "char"), ("identifier", "a"),
         ("identifier", "a"), ("decimal_integer_literal", "1"), ("decimal_integer_literal", "-1"),
         ("identifier", FUNCTION), ("identifier", "a"), ("decimal_integer_literal", "1"),
     ]  # fmt: skip
-    assert "binary_expression <" in found.types
+    assert "binary_expression <" in parsed.types
 
 
 def test_a_java_method_node_by_node() -> None:
-    found = tree('static int MASK(int a) { return a < 1 ? -a : this.MASK(a) + s("two words"); }', "java")
-    nodes = shown(found)
+    parsed = tree('static int MASK(int a) { return a < 1 ? -a : this.MASK(a) + s("two words"); }', "java")
+    nodes = shown(parsed)
     assert nodes[:9] == [
         ("method_declaration", EMPTY, -1),
         ("modifiers", EMPTY, 0),
@@ -144,12 +144,12 @@ def test_a_java_method_node_by_node() -> None:
         ("integral_type", "int", 6),
         ("identifier", "a", 6),
     ]
-    assert {"binary_expression <", "unary_expression -", "binary_expression +", "this"} <= set(found.types)
-    assert found.values.count(FUNCTION) == 2
-    assert "two words" in found.values
+    assert {"binary_expression <", "unary_expression -", "binary_expression +", "this"} <= set(parsed.types)
+    assert parsed.values.count(FUNCTION) == 2
+    assert "two words" in parsed.values
     assert (
         tree('static  int\nMASK(int a) { return a<1 ? -a // less\n : this.MASK(a)+s("two words"); }', "java")
-        == found
+        == parsed
     )
 
 
@@ -185,18 +185,18 @@ def test_values_are_whole_or_in_pieces() -> None:
 
 def test_no_source_can_spell_what_stands_for_something_else() -> None:
     for special in SPECIALS:
-        found = tree(f"def f():\n    return {special!r}\n")
-        assert found.values[-1] == "<unk>"
+        parsed = tree(f"def f():\n    return {special!r}\n")
+        assert parsed.values[-1] == "<unk>"
     assert tree("def f():\n    return ''\n").values[-1] == "''"
 
 
 def test_ids_are_those_of_the_lists_and_what_is_not_there_is_unknown() -> None:
     reader = NodeReader(["FunctionDef", "arg"], [*SPECIALS, "a", "size"], spelling="subtokens")
-    found = reader.encode(tree(PAIR))
+    encoded = reader.encode(tree(PAIR))
     assert reader.sizes == (4, len(SPECIALS) + 2)
-    assert found.types.tolist()[:4] == [2, 1, 3, 3]
-    assert found.values.shape == (17, PIECES)
-    assert found.values[[0, 1, 2, 3, 15], 0].tolist() == [
+    assert encoded.types.tolist()[:4] == [2, 1, 3, 3]
+    assert encoded.values.shape == (17, PIECES)
+    assert encoded.values[[0, 1, 2, 3, 15], 0].tolist() == [
         SPECIALS.index(FUNCTION),
         SPECIALS.index(EMPTY),
         len(SPECIALS),

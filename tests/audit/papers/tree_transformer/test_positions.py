@@ -35,8 +35,8 @@ def positions(seed: int = 0, **options: object) -> TreePositions:
     return made.double()
 
 
-def one(found: TreeInput) -> TreeBatch:
-    return collate([whole(found)], levels=LEVELS, degree="full")
+def one(flat: TreeInput) -> TreeBatch:
+    return collate([whole(flat)], levels=LEVELS, degree="full")
 
 
 # ── coordinates ──────────────────────────────────────────────────────────────────────────────────────────
@@ -120,11 +120,11 @@ def test_positions_in_a_piece_are_those_in_the_whole_tree() -> None:
 
 def lists(made: TreeInput) -> list[list[tuple[int, int]]]:
     """F of Eq. 1 for every node."""
-    found: list[list[tuple[int, int]]] = []
+    paths: list[list[tuple[int, int]]] = []
     for node, parent in enumerate(made.parents.tolist()):
         own = (int(made.orders[node]), int(made.counts[node]))
-        found.append([*(found[parent] if parent >= 0 else []), own])
-    return found
+        paths.append([*(paths[parent] if parent >= 0 else []), own])
+    return paths
 
 
 def vector(scheme: TreePositions, pair: tuple[int, int], dimension: str = "both") -> Tensor:
@@ -168,11 +168,11 @@ def naive(
             if not near and nonadjacent == "zero":
                 r = torch.zeros_like(r)
             for head in range(HEADS):
-                asked, told = (
+                asked, keyed = (
                     part(matrix.weight @ absolute[node], head)
                     for matrix, node in ((scheme.absolute_query, i), (scheme.absolute_key, j))
                 )
-                beta[head, i, j] = asked @ told / math.sqrt(size)
+                beta[head, i, j] = asked @ keyed / math.sqrt(size)
                 first = part(query[i], head) @ part(scheme.relative_key.weight @ r, head)
                 second = part(scheme.relative_query.weight @ r, head) @ part(key[j], head)
                 gamma[head, i, j] = (first + second) / math.sqrt(size)
@@ -202,8 +202,8 @@ def test_every_term_is_that_of_the_formulas(dimension: str, nonadjacent: str) ->
         local = prepared.local.scores(split(query), split(key))[0] / math.sqrt(WIDTH // HEADS)
         assert torch.allclose(local, gamma, atol=1e-12)
         alpha = torch.randn(1, HEADS, len(parents), len(parents), dtype=torch.double)
-        found = scheme.layer().scores(alpha, split(query), split(key), prepared)
-        assert torch.allclose(found[0], (alpha[0] + beta + gamma) / math.sqrt(2), atol=1e-12)
+        actual = scheme.layer().scores(alpha, split(query), split(key), prepared)
+        assert torch.allclose(actual[0], (alpha[0] + beta + gamma) / math.sqrt(2), atol=1e-12)
 
 
 @torch.no_grad()
@@ -236,9 +236,9 @@ def test_r_of_a_child_and_of_its_parent_differ_in_sign_before_they_are_normed() 
     scheme = positions()
     torch.nn.init.zeros_(scheme.relative.bias)
     torch.nn.init.zeros_(scheme.relative_norm.bias)
-    found = scheme.relative_positions()
-    assert torch.allclose(found[1:COORDINATES], -found[COORDINATES + 1 :], atol=1e-9)
-    assert len(found) == 2 * 137
+    table = scheme.relative_positions()
+    assert torch.allclose(table[1:COORDINATES], -table[COORDINATES + 1 :], atol=1e-9)
+    assert len(table) == 2 * 137
 
 
 def test_no_tensor_has_a_vector_for_every_pair() -> None:
@@ -250,9 +250,9 @@ def test_no_tensor_has_a_vector_for_every_pair() -> None:
     class Watch(torch.utils._python_dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             nonlocal largest
-            found = function(*args, **(kwargs or {}))
-            largest = max(largest, found.numel() if isinstance(found, Tensor) else 0)
-            return found
+            output = function(*args, **(kwargs or {}))
+            largest = max(largest, output.numel() if isinstance(output, Tensor) else 0)
+            return output
 
     with Watch():
         prepared = scheme.prepare(batch)

@@ -90,11 +90,11 @@ NAME_WORDS: Final = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=7)
 @given(NAME_WORDS, NAME_WORDS)
 def test_sentence_bleu_agrees_with_a_library(said: list[str], gold: list[str]) -> None:
     """sacrebleu counts the runs and finds the brevity penalty; it adds nothing to single words, the paper's code does."""
-    found = BLEU(tokenize="none", smooth_method="none").sentence_score(" ".join(said), [" ".join(gold)])
+    score = BLEU(tokenize="none", smooth_method="none").sentence_score(" ".join(said), [" ".join(gold)])
     precision = math.prod(
-        (hits + 1) / (tries + 1) for hits, tries in zip(found.counts, found.totals, strict=True)
+        (hits + 1) / (tries + 1) for hits, tries in zip(score.counts, score.totals, strict=True)
     )
-    assert sentence_bleu(said, gold) == pytest.approx(found.bp * precision**0.25)
+    assert sentence_bleu(said, gold) == pytest.approx(score.bp * precision**0.25)
 
 
 def test_bleu_is_the_mean_of_smoothed_sentence_bleu() -> None:
@@ -106,12 +106,12 @@ def test_bleu_is_the_mean_of_smoothed_sentence_bleu() -> None:
 
 
 def test_scores_of_names() -> None:
-    found = names([("get", "get"), ("name", "set"), ("x",)], [("get", "name"), ("set", "name"), ("x",)])
-    assert found.f1 == pytest.approx((0.5 + 1 + 1) / 3)
-    assert found.exact == pytest.approx(1 / 3)
-    assert found.micro == pytest.approx(2 * 4 / (2 * 4 + 0 + 1))
-    assert found.macro == pytest.approx((2 / 3 + 1 + 1) / 3)
-    assert found.count == 3
+    scores = names([("get", "get"), ("name", "set"), ("x",)], [("get", "name"), ("set", "name"), ("x",)])
+    assert scores.f1 == pytest.approx((0.5 + 1 + 1) / 3)
+    assert scores.exact == pytest.approx(1 / 3)
+    assert scores.micro == pytest.approx(2 * 4 / (2 * 4 + 0 + 1))
+    assert scores.macro == pytest.approx((2 / 3 + 1 + 1) / 3)
+    assert scores.count == 3
 
 
 def test_scores_of_completions() -> None:
@@ -121,22 +121,22 @@ def test_scores_of_completions() -> None:
     values = torch.zeros(4, 20) - torch.arange(20.0) / 100
     right_types = torch.tensor([5, 5, 7, 5])
     right_values = torch.tensor([0, empty, 3, unknown])
-    found = completions([ranked(types, values, right_types, right_values, unknown=unknown, empty=empty)])
-    assert (found.count, found.valued) == (4, 3)
-    assert found.type_accuracy == 3 / 4
-    assert found.type_mrr == pytest.approx(3 / 4)  # nineteen others are as likely as the third
-    assert found.value_accuracy == pytest.approx(1 / 3)
-    assert found.value_mrr == pytest.approx((1 + 1 / 4 + 0) / 3)  # of an unknown value never anything
-    assert found.both == pytest.approx(1 / 3)
-    assert found.both_with_empty == pytest.approx(2 / 4)
+    scores = completions([ranked(types, values, right_types, right_values, unknown=unknown, empty=empty)])
+    assert (scores.count, scores.valued) == (4, 3)
+    assert scores.type_accuracy == 3 / 4
+    assert scores.type_mrr == pytest.approx(3 / 4)  # nineteen others are as likely as the third
+    assert scores.value_accuracy == pytest.approx(1 / 3)
+    assert scores.value_mrr == pytest.approx((1 + 1 / 4 + 0) / 3)  # of an unknown value never anything
+    assert scores.both == pytest.approx(1 / 3)
+    assert scores.both_with_empty == pytest.approx(2 / 4)
 
 
 def test_a_right_answer_behind_ten_others_is_worth_nothing() -> None:
     logits = -torch.arange(20.0)[None].expand(3, -1)
     right = torch.tensor([9, 10, 0])
-    found = completions([ranked(logits, logits, right, right, unknown=18, empty=19)])
-    assert found.type_mrr == pytest.approx((1 / 10 + 0 + 1) / 3)
-    assert found.value_mrr == pytest.approx((1 / 10 + 0 + 1) / 3)
+    scores = completions([ranked(logits, logits, right, right, unknown=18, empty=19)])
+    assert scores.type_mrr == pytest.approx((1 / 10 + 0 + 1) / 3)
+    assert scores.value_mrr == pytest.approx((1 / 10 + 0 + 1) / 3)
 
 
 def test_the_rule_without_a_network_says_what_is_frequent() -> None:
@@ -154,8 +154,8 @@ SENTENCES = ("size", "name", "path", "text")
 def sources(count: int, seed: int) -> list[Sample]:
     """Getters and setters, whose names can be read off their bodies."""
     rng = Random(seed)
-    found: dict[str, Sample] = {}
-    while len(found) < count:
+    by_text: dict[str, Sample] = {}
+    while len(by_text) < count:
         what = rng.choice(SENTENCES)
         other = rng.choice("abcdefgh")
         getter = f"def get_{what}(self, {other}):\n    return self.{what}[{rng.randrange(9)}]\n"
@@ -164,13 +164,13 @@ def sources(count: int, seed: int) -> list[Sample]:
         raw = Sample(id=text, language="python", source=text, origin=Origin(path="a.py", line=1), label=None)
         sample = FUNCTION_NAME.prepare(raw)
         assert isinstance(sample, Sample)
-        found.setdefault(text, sample)
-    return list(found.values())
+        by_text.setdefault(text, sample)
+    return list(by_text.values())
 
 
 def splits() -> Splits[Sample]:
-    found = sources(180, 0)
-    return Splits(train=found[:120], valid=found[120:150], test=found[150:])
+    samples = sources(180, 0)
+    return Splits(train=samples[:120], valid=samples[120:150], test=samples[150:])
 
 
 def prepared(recipe: TreeRecipe = TINY) -> material.TreeMaterial:
@@ -197,9 +197,9 @@ def test_what_is_said_are_values_and_what_is_rare_is_never_said() -> None:
 
 
 def long_tree(statements: int) -> Tree:
-    found = read("def f(a):\n" + "    a = a + 1\n" * statements, "python", limit=None)
-    assert isinstance(found, Tree)
-    return found
+    parsed = read("def f(a):\n" + "    a = a + 1\n" * statements, "python", limit=None)
+    assert isinstance(parsed, Tree)
+    return parsed
 
 
 def test_long_trees_are_cut_into_pieces_that_overlap_and_each_node_counts_once() -> None:
@@ -207,10 +207,10 @@ def test_long_trees_are_cut_into_pieces_that_overlap_and_each_node_counts_once()
     words = material.vocabulary(trees, (), size=100, spelling="whole")
     examples = flat(trees, words.reader("whole"), window=20)
     assert examples.lengths.max() <= 20
-    for number, one in enumerate(trees):
+    for number, tree in enumerate(trees):
         pieces = examples.pieces[examples.pieces[:, 0] == number]
         counted = [node for _, _, stop, fresh in pieces for node in range(fresh, stop)]
-        assert counted == list(range(len(one)))
+        assert counted == list(range(len(tree)))
         assert all(later[1] - earlier[1] == 10 for earlier, later in pairwise(pieces))
     everything = np.arange(len(examples))
     assert int(examples.fresh(everything).sum()) == sum(map(len, trees))
@@ -222,10 +222,10 @@ def test_what_follows_a_node_is_the_next_one_that_counts() -> None:
     types = torch.tensor([[2, 3, 4, 0], [5, 6, 7, 8]])
     values = types[..., None] + 10
     fresh = torch.tensor([[True, True, True, False], [False, False, True, True]])
-    found = completion.following(types, values, fresh)
-    assert found.at.tolist() == [[True, True, False], [False, True, True]]
-    assert found.types.tolist() == [3, 4, 7, 8]
-    assert found.values.tolist() == [13, 14, 17, 18]
+    targets = completion.following(types, values, fresh)
+    assert targets.at.tolist() == [[True, True, False], [False, True, True]]
+    assert targets.types.tolist() == [3, 4, 7, 8]
+    assert targets.values.tolist() == [13, 14, 17, 18]
 
 
 # ── training ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -252,9 +252,9 @@ def trained(place: Path, recipe: TreeRecipe = TINY) -> Trained[Namer]:
 def test_a_small_network_learns_what_can_be_read_off(tmp_path: Path) -> None:
     recipe = replace(TINY, epochs=10, rate=4e-3, half=False, warm_up=5, width=32)
     read_material = prepared(recipe)
-    found = train(NameLearner(recipe, read_material), folder=tmp_path, monitor=Silent(), stop=lambda: False)
+    fitted = train(NameLearner(recipe, read_material), folder=tmp_path, monitor=Silent(), stop=lambda: False)
     test = read_material.test
-    reached = training.judged(found.network, read_material, test, np.arange(len(test)), recipe)
+    reached = training.judged(fitted.network, read_material, test, np.arange(len(test)), recipe)
     assert reached.micro > 0.8 > most_frequent(read_material.train.gold, test.gold, test.gold).test.micro
 
 
@@ -285,18 +285,20 @@ def test_an_interrupted_training_ends_as_one_that_was_not(name: str, tmp_path: P
 @pytest.mark.parametrize("name", list(TREE_NETWORKS))
 def test_every_network_is_trained_written_and_read(name: str, tmp_path: Path) -> None:
     recipe = replace(TINY, network=name, steps=5)
-    found, read_material = trained(tmp_path / "out", recipe), prepared(recipe)
-    NameLearner(recipe, read_material).write(tmp_path / "out", found, about={})
+    fitted, read_material = trained(tmp_path / "out", recipe), prepared(recipe)
+    NameLearner(recipe, read_material).write(tmp_path / "out", fitted, about={})
     model = TreeModel.load(str(tmp_path / "out"), device="cpu")
-    assert model.parameters == sum(weight.numel() for weight in found.network.parameters())
+    assert model.parameters == sum(weight.numel() for weight in fitted.network.parameters())
     test = splits().test
     answers = model.predict(
-        [Query(task="function-name", language="python", source=one.source) for one in test]
+        [Query(task="function-name", language="python", source=sample.source) for sample in test]
     )
     everything = np.arange(len(test))
-    said = training.judged(found.network, read_material, read_material.test, everything, recipe)
+    said = training.judged(fitted.network, read_material, read_material.test, everything, recipe)
     pairs = [
-        (one.answer, sample) for one, sample in zip(answers, test, strict=True) if isinstance(one, Predicted)
+        (said.answer, sample)
+        for said, sample in zip(answers, test, strict=True)
+        if isinstance(said, Predicted)
     ]
     assert len(pairs) == len(test)
     assert FUNCTION_NAME.corpus_score(pairs) == pytest.approx(said.micro)
@@ -312,10 +314,10 @@ def test_completers_are_trained_and_the_leak_is_a_choice(tmp_path: Path) -> None
         place = tmp_path / degree
         place.mkdir()
         learner = completion.CompletionLearner(recipe, read_material)
-        found = train(learner, folder=place, monitor=Silent(), stop=lambda: False)
+        fitted = train(learner, folder=place, monitor=Silent(), stop=lambda: False)
         everything = np.arange(len(read_material.test))
         scores = completion.judged(
-            found.network, read_material.test, everything, levels=recipe.levels, degree=recipe.degree
+            fitted.network, read_material.test, everything, levels=recipe.levels, degree=recipe.degree
         )
         assert scores.count == int(read_material.test.lengths.sum()) - len(everything)
         assert 0 < scores.valued < scores.count
@@ -379,7 +381,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def queries() -> list[Query]:
-    return [Query(task="function-name", language="python", source=one.source) for one in splits().test]
+    return [Query(task="function-name", language="python", source=sample.source) for sample in splits().test]
 
 
 def moved(predictions: Sequence[Prediction], other: Sequence[Prediction]) -> float:
@@ -399,7 +401,7 @@ def moved(predictions: Sequence[Prediction], other: Sequence[Prediction]) -> flo
 def real_queries() -> list[Query]:
     """Functions of the standard library that the bundled checkpoint can read."""
     reader = TreeModel.load("tree-checkpoint", device="cpu")
-    asked = [Query(task="function-name", language="python", source=one) for one in stdlib.sample(40)]
+    asked = [Query(task="function-name", language="python", source=source) for source in stdlib.sample(40)]
     return [query for query in asked if reader.unreadable(query) is None]
 
 
@@ -412,7 +414,7 @@ def test_what_is_asked_beside_moves_scores_by_less_than_the_declared_noise(preci
     assert len(asked) > 20
     together = model.predict(asked)
     alone = [model.predict([query])[0] for query in asked]
-    some = [one for at in range(0, len(asked), 7) for one in model.predict(asked[at : at + 7])]
+    some = [prediction for at in range(0, len(asked), 7) for prediction in model.predict(asked[at : at + 7])]
     # Declared with room for other processors, whose sums have other orders.
     assert 4 * max(moved(together, alone), moved(together, some)) <= model.noise
     assert model.noise <= NOISE["float32"]
@@ -422,16 +424,16 @@ def test_what_is_asked_beside_moves_scores_by_less_than_the_declared_noise(preci
 def test_the_unchanged_input_asked_again_flips_no_answer() -> None:
     model = TreeModel.load("tree-checkpoint", device="cpu")
     asked = real_queries()
-    first = {query: one for plan in batches(asked, 32) for query, one in predicted(model, plan)}
+    first = {query: prediction for plan in batches(asked, 32) for query, prediction in predicted(model, plan)}
     second = {
-        query: one for plan in rebatches(asked, 32, padded=True) for query, one in predicted(model, plan)
+        query: said for plan in rebatches(asked, 32, padded=True) for query, said in predicted(model, plan)
     }
     assert first.keys() == second.keys() == set(asked)
-    for query, one in first.items():
+    for query, prediction in first.items():
         again = second[query]
-        assert isinstance(one, Predicted)
+        assert isinstance(prediction, Predicted)
         assert isinstance(again, Predicted)
-        assert one.answer == again.answer
+        assert prediction.answer == again.answer
 
 
 def predicted(model: TreeModel, plan: QueryBatch) -> Iterator[tuple[Query, Prediction]]:
@@ -462,12 +464,12 @@ def test_answers_are_the_same_on_any_number_of_cores(checkpoint: Path, threads: 
 
 def test_an_answer_has_the_scores_of_its_words(checkpoint: Path) -> None:
     model = TreeModel.load(str(checkpoint), device="cpu")
-    for found in model.predict(queries()):
-        assert isinstance(found, Predicted)
-        assert found.answer == tuple(label for label, _ in found.scores) == tuple(sorted(set(found.answer)))  # type: ignore[arg-type, type-var]
-        assert found.answer
-        assert found.margin is not None
-        assert found.margin >= 0
+    for said in model.predict(queries()):
+        assert isinstance(said, Predicted)
+        assert said.answer == tuple(label for label, _ in said.scores) == tuple(sorted(set(said.answer)))  # type: ignore[arg-type, type-var]
+        assert said.answer
+        assert said.margin is not None
+        assert said.margin >= 0
 
 
 def test_what_cannot_be_asked(checkpoint: Path) -> None:
@@ -475,7 +477,7 @@ def test_what_cannot_be_asked(checkpoint: Path) -> None:
     long = f"def MASK(a):\n    return [{', '.join('a' for _ in range(300))}]\n"
     texts = [("python", "def MASK(:"), ("python", long), ("java", "int MASK() { return 1; }")]
     asked = [Query(task="function-name", language=language, source=text) for language, text in texts]
-    reasons = [one.reason for one in model.predict(asked) if isinstance(one, Failed)]
+    reasons = [prediction.reason for prediction in model.predict(asked) if isinstance(prediction, Failed)]
     assert reasons == ["source does not parse", "input too long", "not Python"]
     with pytest.raises(ModelError, match="made for task"):
         model.predict([Query(task="throughput", language="python", source="def f(): pass")])
@@ -516,17 +518,17 @@ def test_a_config_that_does_not_fit_is_one_line(
 def test_words_in_another_order_are_another_tokenizer(checkpoint: Path, tmp_path: Path) -> None:
     place = damaged(checkpoint, tmp_path / "damaged")
     path = place / "tokenizer.json"
-    found = json.loads(path.read_text(encoding="utf-8"))
-    words = found["model"]["vocab"]
+    content = json.loads(path.read_text(encoding="utf-8"))
+    words = content["model"]["vocab"]
     words["get"], words["self"] = words["self"], words["get"]
-    path.write_text(json.dumps(found), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(ModelError, match="other words or labels"):
         TreeModel.load(str(place), device="cpu")
 
 
 def test_the_weights_of_a_folder_are_rounded(checkpoint: Path) -> None:
-    found = load_file(checkpoint / "model.safetensors")
-    assert {value.dtype for value in found.values()} == {torch.float16, torch.int64}
+    weights = load_file(checkpoint / "model.safetensors")
+    assert {value.dtype for value in weights.values()} == {torch.float16, torch.int64}
 
 
 @pytest.mark.parametrize(
@@ -544,7 +546,7 @@ def test_a_bundled_checkpoint_answers_as_when_it_was_made(
         "        return CACHE.get(key)\n    CACHE[key] = value\n"
     )
     model = TreeModel.load(name, device="cpu")
-    (found,) = model.predict([Query(task="function-name", language="python", source=source)])
-    assert isinstance(found, Predicted)
-    assert found.answer == answer
-    assert dict(found.scores)["cache"] == pytest.approx(cache, abs=1e-3)
+    (prediction,) = model.predict([Query(task="function-name", language="python", source=source)])
+    assert isinstance(prediction, Predicted)
+    assert prediction.answer == answer
+    assert dict(prediction.scores)["cache"] == pytest.approx(cache, abs=1e-3)

@@ -47,8 +47,8 @@ def test_javascript(ending: str, tmp_path: Path) -> None:
     file.write_bytes(
         JAVASCRIPT_PROBES.with_first(SCRIPT, {n: JAVASCRIPT_PROBES.noting(i) for i, n in enumerate(names)})
     )
-    told, noted = run([NODE, str(file)], tmp_path / "hits")
-    assert told == "0 { a: 1 } 3\n"
+    printed, noted = run([NODE, str(file)], tmp_path / "hits")
+    assert printed == "0 { a: 1 } 3\n"
     assert sorted(noted.split()) == ["0", "1", "2", "3", "4"]
     file.write_bytes(JAVASCRIPT_PROBES.with_first(SCRIPT, dict.fromkeys(names, JAVASCRIPT_PROBES.raising)))
     assert "codeaudit power check" in run([NODE, str(file)], tmp_path / "none")[0]
@@ -63,8 +63,8 @@ def test_c(tmp_path: Path) -> None:
         (tmp_path / "a.c").write_bytes(OF_C.with_first(PROGRAM, statements))
         flags = ["-std=gnu89", "-Wall", "-Wextra", "-Wdeclaration-after-statement", "-Werror"]
         subprocess.run([GCC, *flags, "-o", "a", "a.c"], cwd=tmp_path, check=True)
-        told, noted = run([str(tmp_path / "a")], tmp_path / "hits")
-    assert told.startswith("-")
+        printed, noted = run([str(tmp_path / "a")], tmp_path / "hits")
+    assert printed.startswith("-")
     assert sorted(noted.split()) == ["0", "2"]
 
 
@@ -105,8 +105,8 @@ def noted_cpp(files: dict[str, bytes], folder: Path, *flags: str) -> list[str]:
     sources = [name for name in files if name.endswith(".cpp")]
     words = ["g++", "-std=c++11", "-Wall", "-Werror", *flags, "-o", "a", *sources]
     subprocess.run(words, cwd=folder, check=True)
-    told, noted = run([str(folder / "a")], folder / "hits")
-    assert told == "0 "
+    printed, noted = run([str(folder / "a")], folder / "hits")
+    assert printed == "0 "
     return sorted(noted.split())
 
 
@@ -115,13 +115,13 @@ def test_lines_of_the_test_anything_protocol() -> None:
         "TAP version 13\n# first\nok 1 equal\nok 2 equal\nnot ok 3 other\n  ---\n    at: a.js:3:1\n  ...\n# second\n"
         "    ok 1 - inner # SKIP no net\nok 4 - equal # time=1ms\n1..4\n# tests 4\n"
     )
-    found = tap_results(output)
-    assert {name: one.state for name, one in found.items()} == {
+    results = tap_results(output)
+    assert {name: result.state for name, result in results.items()} == {
         "first::equal": "passed",
         "first::equal#2": "passed",
         "first::other": "failed",
         "second::inner": "skipped",
         "second::equal": "passed",
     }
-    assert "a.js:3:1" in found["first::other"].text
+    assert "a.js:3:1" in results["first::other"].text
     assert tap_results("ok then\n") == {}

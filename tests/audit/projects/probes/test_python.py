@@ -28,9 +28,9 @@ BODIES = {
 
 @pytest.mark.parametrize("text", BODIES.values(), ids=BODIES)
 def test_the_statement_runs_first(text: str) -> None:
-    found = with_first(text.encode(), {"f": RAISING})
+    program = with_first(text.encode(), {"f": RAISING})
     names: dict[str, object] = {}
-    exec(compile(found, "m.py", "exec"), names)
+    exec(compile(program, "m.py", "exec"), names)
     function = names["f"]
     assert callable(function)
     before: dict[str, object] = {}
@@ -42,8 +42,8 @@ def test_the_statement_runs_first(text: str) -> None:
 
 def test_several_units_and_methods() -> None:
     text = b"class A:\n    def f(self): pass\n    def f(self): pass\ndef g(): pass\n"
-    found = with_first(text, {"A.f#2": "x = 1", "g": "y = 2", "gone": "z = 3"})
-    assert found == b"class A:\n    def f(self): pass\n    def f(self): x = 1; pass\ndef g(): y = 2; pass\n"
+    program = with_first(text, {"A.f#2": "x = 1", "g": "y = 2", "gone": "z = 3"})
+    assert program == b"class A:\n    def f(self): pass\n    def f(self): x = 1; pass\ndef g(): y = 2; pass\n"
 
 
 def test_a_module_behind_its_docstring_and_future() -> None:
