@@ -700,6 +700,15 @@ READING_SOURCE = (
     "import sys\nt = open(sys.argv[0]).read()",
     "import fileinput\nt = list(fileinput.input([__file__]))",
     "t = x.loader.get_data(__file__)",
+    "import pkgutil\nt = pkgutil.get_loader('m').get_data(__file__)",
+    "import io\nt = io.FileIO(__file__).read()",
+    "import filecmp\nt = filecmp.cmp(__file__, x)",
+    "import shutil\nt = open(shutil.copy(__file__, x)).read()",
+    "import py_compile\nt = open(py_compile.compile(__file__), 'rb').read()",
+    "import linecache\nt = linecache.updatecache(__file__)",
+    "x.write(__file__)\nt = x.getinfo(x).file_size",
+    "t = x.__code__.co_consts",
+    "t = [*x.co_positions()]",
     "import os\nt = os.stat(__file__).st_size",
     "from pathlib import Path\nt = Path(__file__).read_text()",
     "t = x.__loader__.get_source('m')",
@@ -721,6 +730,11 @@ READING_SOURCE = (
     "from inspect import stack\nt = stack()[1][4]",
     "import inspect\nt = inspect.getframeinfo(x)[3]",
     "import inspect\nfile, number, name, lines, index = inspect.getframeinfo(x)",
+)
+READING_LINES = (
+    "import pyclbr\nn = pyclbr.readmodule('m')['f'].lineno",
+    "from pyclbr import readmodule_ex as read\nn = read('m')['f'].end_lineno",
+    "from doctest import DocTestFinder as Finder\nn = Finder().find(f)[0].lineno",
 )
 DESCRIBING_FRAMES = (
     "import traceback\nn = traceback.extract_tb(x)[-1].name",
@@ -780,6 +794,11 @@ def test_who_counts_references_sees_which_variables_hold_an_object(head: str) ->
 def test_who_reads_the_source_sees_every_edit(head: str) -> None:
     for name in ("reorder", "rename", "insert-blank-lines", "dead-stores"):
         assert not applies(name, LOCAL, head)
+
+
+@pytest.mark.parametrize("head", READING_LINES)
+def test_who_reads_lines_of_definitions_sees_inserted_ones(head: str) -> None:
+    assert not applies("insert-blank-lines", LOCAL, head)
 
 
 @pytest.mark.parametrize("head", PRINTING_TRACEBACKS)

@@ -236,10 +236,11 @@ WAYS: Final[Sequence[Way]] = (
         "settrace settrace_all_threads sys.monitoring"),
     Way("profiling", Sees.LOCALS, Reach.FILE, "setprofile setprofile_all_threads"),
     Way("names in code objects", Sees.LOCALS, Reach.FILE,
-        "co_varnames co_freevars co_cellvars co_names co_nlocals co_consts getclosurevars cell_contents"
+        "co_varnames co_freevars co_cellvars co_names co_nlocals getclosurevars cell_contents"
         " dis.dis dis.code_info dis.show_code dis.distb"),
     Way("instructions", Sees.LOCALS | Sees.SOURCE, Reach.FILE,
-        "dis.Bytecode get_instructions co_code co_stacksize co_exceptiontable _co_code_adaptive"),
+        "dis.Bytecode get_instructions co_code co_consts co_stacksize co_exceptiontable _co_code_adaptive"
+        " co_lnotab co_linetable co_lines co_positions findlinestarts"),
     Way("all that an object has", Sees.LOCALS | Sees.BEGINNINGS, Reach.FILE,
         "inspect.getmembers inspect.getmembers_static"),
     Way("functions by value", Sees.LOCALS, Reach.FILE, "cloudpickle dill"),
@@ -256,8 +257,8 @@ WAYS: Final[Sequence[Way]] = (
     Way("lines of warnings", Sees.RUNNING, Reach.FILE, "=showwarning =formatwarning"),
     Way("lines of allocations", Sees.LINES, Reach.FILE,
         "tracemalloc.get_object_traceback tracemalloc.take_snapshot"),
-    Way("lines of code objects", Sees.LINES, Reach.FILE,
-        "co_lnotab co_linetable co_lines co_positions findlinestarts"),
+    Way("lines of definitions", Sees.FUNCTIONS | Sees.LINES, Reach.FILE,
+        "pyclbr.readmodule pyclbr.readmodule_ex"),
     # ── parameters ───────────────────────────────────────────────────────────────────────────────────
     Way("signatures", Sees.PARAMETERS, Reach.FILE,
         "__annotations__ __annotate__ __signature__ get_type_hints get_annotations inspect.signature"
@@ -378,14 +379,16 @@ _WARNED: Final = frozenset(
         "setLogRecordFactory", "assertLogs", "caplog", "addFilter", "Filter", "Formatter", "Handler",
         "StreamHandler", "FileHandler", "QueueHandler", "QueueListener", "BufferingHandler", "MemoryHandler",
         "RotatingFileHandler", "WatchedFileHandler", "TimedRotatingFileHandler", "tracemalloc",
+        "DocTestFinder",
     }
 )  # fmt: skip
 """Where one of these is mentioned, `lineno` may be the line of a statement."""
 _LOGGING: Final = frozenset({"logging", "Formatter", "formatters", "dictConfig", "basicConfig"})
-_READING: Final = frozenset(
-    {"read_text", "read_bytes", "open", "get_data", "input", "FileInput", "stat", "getsize"}
-)
-"""What gets the text of a file, or its size."""
+_READING: Final = frozenset({
+    "read_text", "read_bytes", "open", "get_data", "input", "FileInput", "FileIO", "stat", "getsize", "cmp",
+    "copy", "copy2", "copyfile", "write", "add", "compile", "updatecache",
+})  # fmt: skip
+"""What gets the text of a file, or its size: `filecmp.cmp`, `ZipFile.write`, `py_compile.compile`."""
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
 _OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile", "argv"})
@@ -686,8 +689,10 @@ _ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"
 def _reads_own_file(call: ast.Call) -> bool:
     """Whether a call opens the file in which it stands: `open(__file__)`, `Path(__file__).read_text()`."""
     match call:
-        case ast.Call(func=ast.Attribute(value=ast.Call(args=[place]), attr=reading)) if reading in _READING:
-            return _is_own_file(place)
+        case ast.Call(func=ast.Attribute(value=ast.Call(args=[place]), attr=reading)) if (
+            reading in _READING and _is_own_file(place)
+        ):
+            return True
         case ast.Call(func=func, args=[ast.List(elts=[place, *_]) | ast.Tuple(elts=[place, *_]) | place, *_]):
             return last_name(func) in _READING and _is_own_file(place)
         case _:
