@@ -216,6 +216,22 @@ def work():
     return n
 print(work(), seen)
 """
+ENDING = """\
+import contextlib
+seen = []
+def make(name):
+{steps}
+def work(n):
+    a = make("a")
+    b = make("b")
+    next(a), next(b)
+    c = n
+    a = c
+    b = c
+    m = len(seen)
+    return a, b, m
+print(work(1), seen)
+"""
 COMPARED = """\
 start = 10 ** 3
 def work(n):
@@ -382,6 +398,18 @@ TEXTS = {
             "import operator\noperator.setitem(globals(), 'clean', told)\nwork()",
             "import text as own\nown.clean = told\nwork()",
             "import importlib\nimportlib.import_module('text').clean = told\nwork()",
+        ),
+    ),
+    "finalisers of generators": (
+        ENDING,
+        "steps",
+        (
+            "    try:\n        yield\n    finally:\n        seen.append(name)",
+            "    try:\n        yield from [1, 2]\n    finally:\n        seen.append(name)",
+            "    try:\n        yield\n    except GeneratorExit:\n        seen.append(name)",
+            "    try:\n        yield\n    except BaseException:\n        seen.append(name)\n        raise",
+            "    try:\n        yield\n    except:\n        seen.append(name)",
+            "    with contextlib.ExitStack() as stack:\n        stack.callback(seen.append, name)\n        yield",
         ),
     ),
     "finalisers": (
@@ -919,6 +947,20 @@ def test_who_may_look_at_any_time_sees_the_order_of_stores(line: str) -> None:
 def test_where_the_stack_ends_the_stores_before_a_call_are_seen(line: str) -> None:
     assert applies("reorder", CALLED_BETWEEN)
     assert not applies("reorder", f"{CALLED_BETWEEN}{line}\n")
+
+
+def test_a_generator_that_runs_to_its_end_or_only_closes_a_file_is_dropped_like_any_value() -> None:
+    function = "def f(x, y, n):\n    x = n\n    y = n\n    return x, y\n"
+    steps = "def steps():\n    try:\n        yield 1\n    finally:\n        print(1)\n"
+    assert not applies("reorder", function, steps)
+    for head in (
+        f"import contextlib\n@contextlib.contextmanager\n{steps}",
+        f"import pytest\n@pytest.fixture(scope='module')\n{steps}",
+        "def lines(p):\n    with open(p) as file:\n        yield from file\n",
+        steps.replace("yield 1", "print(2)"),
+        "def f():\n    def steps():\n        yield 1\n    try:\n        return steps\n    finally:\n        print(1)\n",
+    ):
+        assert applies("reorder", function, head), head
 
 
 @pytest.mark.parametrize("head", NAMING)

@@ -30,7 +30,8 @@ from codeaudit.transforms.python.analysis.index import (
     text_of,
     words_of,
 )
-from codeaudit.transforms.python.parsing import last_name, normalised
+from codeaudit.transforms.python.analysis.knowledge import NEVER_SWALLOWING
+from codeaudit.transforms.python.parsing import FunctionNode, last_name, normalised
 from codeaudit.transforms.remembering import fact
 
 POSITIONS_READ: Final = "the file reads line numbers"
@@ -280,7 +281,7 @@ WAYS: Final[Sequence[Way]] = (
     Way("references", Sees.LIVES, Reach.FILE, "getrefcount get_referrers get_referents get_objects"),
     # ── what happens in between ──────────────────────────────────────────────────────────────────────
     Way("finalisers", Sees.DROPS, Reach.FILE,
-        "=__del__ weakref.finalize weakref.ref weakref.WeakMethod weakref.proxy"
+        "=__del__ GeneratorExit() weakref.finalize weakref.ref weakref.WeakMethod weakref.proxy"
         " WeakSet WeakKeyDictionary WeakValueDictionary"),
     Way("imports", Sees.IMPORTS, Reach.FILE,
         "meta_path path_hooks addaudithook sys.modules builtins.__import__ =__import__"),
@@ -431,6 +432,8 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         ({name for name, sees in names.items() if sees & mask}, {module})
         for module, names in FILE.paths.items()
     ]
+    if mask & Sees.DROPS:
+        pairs.append(({"yield"}, {"finally", "with", "except"}))
     if mask & Sees.SOURCE:
         words |= _DESCRIBED
         pairs.append(({"stack", "trace"}, {"inspect"}))
@@ -574,10 +577,39 @@ def _unresolved(index: TextIndex) -> Sees:
         sees |= Sees.LOCALS
     if not words.isdisjoint(_OWN_FILE) and any(map(_reads_own_file, index(ast.Call))):
         sees |= Sees.SOURCE
+    if (index(ast.Yield) or index(ast.YieldFrom)) and any(map(_cleans_up, index.functions)):
+        sees |= Sees.DROPS
     describes = not words.isdisjoint(_DESCRIBED) or index.asks("inspect", frozenset({"stack", "trace"}))
     if describes and _reads_described_text(index):
         sees |= Sees.SOURCE
     return sees
+
+
+_EXHAUSTED: Final = frozenset({"contextmanager", "asynccontextmanager", "fixture", "hookimpl"})
+"""Decorators of generators that run to their end before they are dropped."""
+_CLOSING: Final = {
+    path.rpartition(".")[2] for path, does in NEVER_SWALLOWING.items() if "closes a file" in does
+}
+"""Managers that do no more at their end than what dropping them does."""
+
+
+def _cleans_up(function: FunctionNode) -> bool:
+    """Whether a function is a generator that acts when it is dropped between two of its steps."""
+    if any(last_name(getattr(node, "func", node)) in _EXHAUSTED for node in function.decorator_list):
+        return False
+    for node in own_nodes(function.body):
+        match node:
+            case ast.Try(handlers=handlers, finalbody=last):
+                kinds = [handler.type and last_name(handler.type) for handler in handlers]
+                acts = bool(last) or "BaseException" in kinds or any(each.type is None for each in handlers)
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                managers = [manager.context_expr for manager in items]
+                acts = any(last_name(getattr(each, "func", each)) not in _CLOSING for each in managers)
+            case _:
+                acts = False
+        if acts and any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes([node])):
+            return True
+    return False
 
 
 def _reads_described_text(index: TextIndex) -> bool:
