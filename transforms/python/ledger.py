@@ -98,9 +98,10 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         # ── what nobody looks at ──
         Assumption(
             id="frames-unread",
-            assumed="No other file reads the variables of a frame or the names in a code object.",
-            shown="It mentions a reader: `locals`, `f_locals`, `co_varnames`, or a text that is "
-            'evaluated, such as in `frame.query("size > @limit")`.',
+            assumed="No other file reads the variables of a frame or the names in a code object, and nobody "
+            "the name in the message of an exception such as `NameError`.",
+            shown="It mentions a reader: `locals`, `f_locals`, `co_varnames`, a text that is evaluated, such "
+            'as in `frame.query("size > @limit")`, or a `NameError` that it catches to look at it.',
             refused="Variables keep their names and places, and no variable is added.",
             reach="callers",
             of_text=True,
@@ -137,8 +138,8 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="release-unseen",
             assumed="Nobody sees in which order values are dropped, or how many references there are.",
-            shown="It drops a value on purpose (`del file`, `file = None`), has a `__del__` or a "
-            "weak reference, or counts references.",
+            shown="It drops a value on purpose (`del file`, `file = None`), has a `__del__`, a generator "
+            "with a `finally` or a weak reference, or counts references.",
             refused="The statement that drops the value keeps its place.",
             example="`a = n` and `b = n` change places, and the old values print in their `__del__`",
         ),

@@ -775,7 +775,23 @@ PRINTING_TRACEBACKS = (
     "import traceback\nprint(traceback.format_exc().strip())",
     "import traceback\nx.kept = ''.join(traceback.format_exception(x))\nlog(x.kept)",
 )
+READING_MESSAGES = (
+    "try:\n    f(1)\nexcept NameError as error:\n    print(error)",
+    "try:\n    f(1)\nexcept (ValueError, UnboundLocalError) as error:\n    print(error.name)",
+    "import builtins as b\ntry:\n    f(1)\nexcept b.NameError as error:\n    print(error)",
+    "with case.assertRaises(NameError) as caught:\n    f(1)\nprint(caught.exception)",
+    "with pytest.raises(UnboundLocalError) as caught:\n    f(1)\nprint(caught.value)",
+    "with pytest.raises(NameError, match='total'):\n    f(1)",
+    "case.assertRaisesRegex(UnboundLocalError, 'total', f, 1)",
+)
+OTHER_MESSAGES = (
+    "try:\n    unicode\nexcept NameError:\n    unicode = str",
+    "try:\n    f(1)\nexcept ValueError as error:\n    print(error)\nexcept NameError:\n    pass",
+    "case.assertRaises(NameError, f, 1)",
+)
 NAMING = (
+    "import cProfile\nn = [code.co_name for code in cProfile.Profile().getstats()]",
+    "import pstats\nn = list(pstats.Stats(x).get_stats_profile().func_profiles)",
     "import logging\nlogging.basicConfig(format='%(funcName)s')",
     "from logging import Formatter\nF = Formatter('{funcName}', style='{')",
     "import sys\nn = sys._getframe().f_code.co_name",
@@ -822,6 +838,16 @@ def test_who_counts_references_sees_which_variables_hold_an_object(head: str) ->
 def test_who_reads_the_source_sees_every_edit(head: str) -> None:
     for name in ("reorder", "rename", "insert-blank-lines", "dead-stores"):
         assert not applies(name, LOCAL, head)
+
+
+@pytest.mark.parametrize("head", READING_MESSAGES)
+def test_who_reads_the_message_of_a_naming_error_sees_names_of_variables(head: str) -> None:
+    assert not applies("rename", LOCAL, head)
+
+
+@pytest.mark.parametrize("head", OTHER_MESSAGES)
+def test_who_only_catches_a_naming_error_sees_no_name(head: str) -> None:
+    assert applies("rename", LOCAL, head)
 
 
 @pytest.mark.parametrize("head", READING_LINES)
@@ -902,6 +928,8 @@ HOOKS = (
     "import sys\nsys.addaudithook(H)",
 )
 AT_ANY_TIME = (
+    "from http.server import ThreadingHTTPServer as Server",
+    "import socketserver\nclass S(socketserver.ThreadingMixIn, socketserver.TCPServer): pass",
     "import threading as t\nt.Thread(target=f).start()",
     "from threading import Timer",
     "import _thread\n_thread.start_new_thread(f, ())",
@@ -957,6 +985,7 @@ def test_a_generator_that_runs_to_its_end_or_only_closes_a_file_is_dropped_like_
         f"import contextlib\n@contextlib.contextmanager\n{steps}",
         f"import pytest\n@pytest.fixture(scope='module')\n{steps}",
         "def lines(p):\n    with open(p) as file:\n        yield from file\n",
+        "def steps():\n    try:\n        yield 1\n    except (KeyError, ValueError):\n        print(1)\n",
         steps.replace("yield 1", "print(2)"),
         "def f():\n    def steps():\n        yield 1\n    try:\n        return steps\n    finally:\n        print(1)\n",
     ):

@@ -32,6 +32,7 @@ from codeaudit.transforms.python.analysis.index import (
 )
 from codeaudit.transforms.python.analysis.knowledge import NEVER_SWALLOWING
 from codeaudit.transforms.python.parsing import FunctionNode, last_name, normalised
+from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.remembering import fact
 
 POSITIONS_READ: Final = "the file reads line numbers"
@@ -258,6 +259,8 @@ WAYS: Final[Sequence[Way]] = (
     Way("lines of warnings", Sees.RUNNING, Reach.FILE, "=showwarning =formatwarning"),
     Way("lines of allocations", Sees.LINES, Reach.FILE,
         "tracemalloc.get_object_traceback tracemalloc.take_snapshot"),
+    Way("profiles", Sees.FUNCTIONS | Sees.BEGINNINGS, Reach.FILE,
+        "getstats create_stats get_stats_profile pstats.func_std_string"),
     Way("lines of definitions", Sees.FUNCTIONS | Sees.LINES, Reach.FILE,
         "pyclbr.readmodule pyclbr.readmodule_ex"),
     # ── parameters ───────────────────────────────────────────────────────────────────────────────────
@@ -286,7 +289,8 @@ WAYS: Final[Sequence[Way]] = (
     Way("imports", Sees.IMPORTS, Reach.FILE,
         "meta_path path_hooks addaudithook sys.modules builtins.__import__ =__import__"),
     Way("threads", Sees.MOMENTS, Reach.FILE,
-        "threading _thread futures ThreadPool to_thread run_in_executor"),
+        "threading _thread futures ThreadPool to_thread run_in_executor ThreadingMixIn ThreadingHTTPServer"
+        " ThreadingTCPServer ThreadingUDPServer ThreadingUnixStreamServer ThreadingUnixDatagramServer"),
     Way("debuggers", Sees.LOCALS | Sees.LINES | Sees.MOMENTS, Reach.FILE, "bdb.Bdb pdb.Pdb trace.Trace"),
     Way("signals and tracers", Sees.MOMENTS, Reach.FILE,
         "signal.signal signal.setitimer signal.alarm add_signal_handler settrace setprofile"
@@ -390,6 +394,8 @@ _READING: Final = frozenset({
     "copy", "copy2", "copyfile", "write", "add", "compile", "updatecache",
 })  # fmt: skip
 """What gets the text of a file, or its size: `filecmp.cmp`, `ZipFile.write`, `py_compile.compile`."""
+_NAMING_ERRORS: Final = frozenset({"NameError", "UnboundLocalError"})
+"""Exceptions whose message names a variable."""
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
 _OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile", "argv"})
@@ -438,7 +444,7 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         words |= _DESCRIBED
         pairs.append(({"stack", "trace"}, {"inspect"}))
     if mask & (Sees.LOCALS | Sees.RUNNING):
-        words |= _HANDED
+        words |= _HANDED | _NAMING_ERRORS
         pairs += [(HERE.paths["inspect"].keys(), {"inspect"}), ({"lineno"}, _WARNED | _LOGGING)]
     return words, [*pairs, (_OWN_FILE - {"argv"}, _READING)] if mask & Sees.SOURCE else pairs
 
@@ -577,12 +583,24 @@ def _unresolved(index: TextIndex) -> Sees:
         sees |= Sees.LOCALS
     if not words.isdisjoint(_OWN_FILE) and any(map(_reads_own_file, index(ast.Call))):
         sees |= Sees.SOURCE
-    if (index(ast.Yield) or index(ast.YieldFrom)) and any(map(_cleans_up, index.functions)):
+    if not words.isdisjoint(_NAMING_ERRORS) and _reads_naming_error(index):
+        sees |= Sees.LOCALS
+    if (*index(ast.Yield), *index(ast.YieldFrom)) and any(map(_cleans_up, index.functions)):
         sees |= Sees.DROPS
     describes = not words.isdisjoint(_DESCRIBED) or index.asks("inspect", frozenset({"stack", "trace"}))
     if describes and _reads_described_text(index):
         sees |= Sees.SOURCE
     return sees
+
+
+def _reads_naming_error(index: TextIndex) -> bool:
+    """Whether a file catches a `NameError` to look at it, or compares its message."""
+    places = [handler.type for handler in index(ast.ExceptHandler) if handler.name]
+    places += [manager.context_expr for manager in index(ast.withitem) if manager.optional_vars]
+    compared = (call for call in index(ast.Call) if any(word.arg == "match" for word in call.keywords))
+    places += [*compared, *(call for call in index(ast.Call) if last_name(call.func) == "assertRaisesRegex")]
+    parts = chain.from_iterable(below(place) for place in places if place)
+    return any(isinstance(part, ast.expr) and last_name(part) in _NAMING_ERRORS for part in parts)
 
 
 _EXHAUSTED: Final = frozenset({"contextmanager", "asynccontextmanager", "fixture", "hookimpl"})
@@ -598,15 +616,13 @@ def _cleans_up(function: FunctionNode) -> bool:
     if any(last_name(getattr(node, "func", node)) in _EXHAUSTED for node in function.decorator_list):
         return False
     for node in own_nodes(function.body):
-        match node:
-            case ast.Try(handlers=handlers, finalbody=last):
-                kinds = [handler.type and last_name(handler.type) for handler in handlers]
-                acts = bool(last) or "BaseException" in kinds or any(each.type is None for each in handlers)
-            case ast.With(items=items) | ast.AsyncWith(items=items):
-                managers = [manager.context_expr for manager in items]
-                acts = any(last_name(getattr(each, "func", each)) not in _CLOSING for each in managers)
-            case _:
-                acts = False
+        acts = False
+        if isinstance(node, ast.Try):
+            caught = [last_name(each.type) if each.type else "BaseException" for each in node.handlers]
+            acts = bool(node.finalbody) or "BaseException" in caught
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            managers = [manager.context_expr for manager in node.items]
+            acts = any(last_name(getattr(each, "func", each)) not in _CLOSING for each in managers)
         if acts and any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes([node])):
             return True
     return False
