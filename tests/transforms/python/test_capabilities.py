@@ -582,6 +582,8 @@ TEXTS = {
             '    return operator.attrgetter("__dict__")(o)',
             "    match o:\n        case object(__dict__=d):\n            return d",
             "    return o.__getstate__()",
+            "    import pickle\n    return pickle.dumps(o)",
+            "    from pickle import dumps as text\n    return text(o)",
             '    return getattr(o, "__di" "ct__")',
             "    return o.__reduce_ex__(2)[2]",
         ),
@@ -745,6 +747,12 @@ READING_SOURCE = (
     "import traceback\nx.kept = traceback.format_tb(x)\nfor line in x.kept:\n    print(line)",
     "import re, traceback\nfound = re.search('total', traceback.format_exc())",
     "import io, traceback\nt = io.StringIO()\ntraceback.print_exc(file=t)\nn = t.getvalue().splitlines()",
+    "import io, contextlib, traceback\nt = io.StringIO()\nwith contextlib.redirect_stderr(t):\n"
+    "    traceback.print_exc()\nn = t.getvalue().splitlines()",
+    "import io, contextlib, sys\nwith contextlib.redirect_stderr(io.StringIO()) as t:\n"
+    "    sys.excepthook(*sys.exc_info())\nn = t.getvalue().split('total')",
+    "import io, sys, traceback\nt = io.StringIO()\nsys.stderr = t\ntraceback.print_stack()\nn = 'total' in t.getvalue()",
+    "import logging\nt = logging.Formatter().formatException(x).splitlines()",
     "import sys\nsys.set_coroutine_origin_tracking_depth(1)",
     "import traceback\nt = traceback.extract_tb(x)[0].line",
     "from traceback import extract_stack as told\nt = told()[-1][3]",
@@ -770,6 +778,10 @@ DESCRIBING_FRAMES = (
     "import inspect\nn = inspect.stack()[1].function",
 )
 PRINTING_TRACEBACKS = (
+    "import io, contextlib, traceback\nt = io.StringIO()\nwith contextlib.redirect_stderr(t):\n"
+    "    traceback.print_exc()\nlog(t.getvalue())",
+    "import io, contextlib\nt = io.StringIO()\nwith contextlib.redirect_stderr(t):\n    f(1)\nn = t.getvalue().split()",
+    "import sys, traceback\nold = sys.stderr\nsys.stderr = Tee(old)\ntraceback.print_exc()\nsys.stderr = old",
     "import io, traceback\nt = io.StringIO()\ntraceback.print_exc(file=t)\nlog(t.getvalue())",
     "import sys, traceback\ntraceback.print_exc(file=sys.stderr)",
     "import traceback\nprint(traceback.format_exc().strip())",

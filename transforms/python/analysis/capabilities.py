@@ -259,10 +259,8 @@ WAYS: Final[Sequence[Way]] = (
     Way("lines of warnings", Sees.RUNNING, Reach.FILE, "=showwarning =formatwarning"),
     Way("lines of allocations", Sees.LINES, Reach.FILE,
         "tracemalloc.get_object_traceback tracemalloc.take_snapshot"),
-    Way("profiles", Sees.FUNCTIONS | Sees.BEGINNINGS, Reach.FILE,
-        "getstats create_stats get_stats_profile pstats.func_std_string"),
-    Way("lines of definitions", Sees.FUNCTIONS | Sees.LINES, Reach.FILE,
-        "pyclbr.readmodule pyclbr.readmodule_ex"),
+    Way("names and lines of definitions", Sees.FUNCTIONS | Sees.LINES, Reach.FILE,
+        "pyclbr.readmodule pyclbr.readmodule_ex getstats create_stats get_stats_profile"),
     # ── parameters ───────────────────────────────────────────────────────────────────────────────────
     Way("signatures", Sees.PARAMETERS, Reach.FILE,
         "__annotations__ __annotate__ __signature__ get_type_hints get_annotations inspect.signature"
@@ -272,14 +270,14 @@ WAYS: Final[Sequence[Way]] = (
         "getsource getsourcelines findsource getblock getcomments get_source linecache.getline"
         " linecache.getlines"),
     Way("tracebacks that are taken apart", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
-        "/format_exc /format_exception /format_tb /format_stack /format_list"
-        " /print_exc /print_exception /print_tb /print_stack /print_last"),
+        "/format_exc /format_exception /format_tb /format_stack /format_list /formatException /formatStack"
+        " /print_exc /print_exception /print_tb /print_stack /print_last /excepthook /__excepthook__"),
     Way("tracebacks in warnings", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
         "set_coroutine_origin_tracking_depth"),
     # ── namespaces ───────────────────────────────────────────────────────────────────────────────────
     Way("names of a module", Sees.MODULE, Reach.FILE, "__globals__ f_globals f_builtins"),
     Way("classes in their order", Sees.CLASS | Sees.MODULE, Reach.FILE, "__subclasses__"),
-    Way("state of an object", Sees.OBJECT, Reach.FILE, "__getstate__ __reduce_ex__"),
+    Way("state of an object", Sees.OBJECT, Reach.FILE, "__getstate__ __reduce_ex__ pickle.dumps pickle.dump"),
     # ── lives ────────────────────────────────────────────────────────────────────────────────────────
     Way("references", Sees.LIVES, Reach.FILE, "getrefcount get_referrers get_referents get_objects"),
     # ── what happens in between ──────────────────────────────────────────────────────────────────────
@@ -537,6 +535,9 @@ _SEARCHING: Final = frozenset(
 )  # fmt: skip
 """Functions that look into a text that they get."""
 
+_CAPTURING: Final = frozenset({"redirect_stderr", "captured_stderr", "captured_output"})
+"""Managers that write into a text what is printed for people."""
+
 
 def _takes_apart(index: TextIndex, makers: Set[str]) -> bool:
     """Whether a file cuts, searches or compares a text that one of these functions makes."""
@@ -544,6 +545,10 @@ def _takes_apart(index: TextIndex, makers: Set[str]) -> bool:
     names = {*makers, *(alias.asname for alias in aliases if alias.asname and alias.name in makers)}
     written = (word for call in index(ast.Call) if last_name(call.func) in names for word in call.keywords)
     holders = {last_name(word.value) for word in written if word.arg == "file"}  # `print_exc(file=text)`
+    holders |= {last_name(value) for name, value in index.bindings if name == "stderr"}
+    for manager in index(ast.withitem):
+        if isinstance(call := manager.context_expr, ast.Call) and last_name(call.func) in _CAPTURING:
+            holders |= {last_name(text) for text in (*call.args, manager.optional_vars) if text}
 
     def is_text(node: ast.expr) -> bool:
         match node:

@@ -19,6 +19,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
 from codeaudit.transforms.python.analysis.capabilities import (
     ANY_NAME,
+    FILE,
     STATES,
     namespaces_in,
     patched_in,
@@ -554,9 +555,8 @@ class _Text:
                 self._unknown(word.arg)
         self._unseen_stores(nodes)
         names = nodes.names | nodes.imported_names | nodes.members
-        self._listed = any(True for _ in namespaces_in(nodes, _NAMESPACES)) or not STATES.isdisjoint(
-            nodes.words
-        )
+        states = not STATES.isdisjoint(nodes.words) or nodes.asks("pickle", FILE.paths["pickle"].keys())
+        self._listed = states or any(True for _ in namespaces_in(nodes, _NAMESPACES))
         if not names.isdisjoint(_DEFAULTING):
             self._define("__missing__").unknown = True
         if not names.isdisjoint(_FILLING) or any(
