@@ -443,7 +443,7 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         pairs.append(({"stack", "trace"}, {"inspect"}))
     if mask & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED | _NAMING_ERRORS
-        pairs += [(HERE.paths["inspect"].keys(), {"inspect"}), ({"lineno"}, _WARNED | _LOGGING)]
+        pairs += [(HERE.paths["inspect"].keys(), {"inspect"}), ({"lineno", "default"}, _WARNED | _LOGGING)]
     return words, [*pairs, (_OWN_FILE - {"argv"}, _READING)] if mask & Sees.SOURCE else pairs
 
 
@@ -581,8 +581,9 @@ def _unresolved(index: TextIndex) -> Sees:
             sees |= Sees.LOCALS
     if not words.isdisjoint(_CODES) and _given_away(index, _is_code, _ASKING_CODE):
         sees |= Sees.LOCALS
-    # `warnings.formatwarning = told`
-    if "lineno" in words and not _WARNED.isdisjoint(words | index.members):
+    # `warnings.formatwarning = told`; `simplefilter("default")` tells warnings apart by their lines
+    by_line = "default" in index.texts and "catch_warnings" in words
+    if by_line or ("lineno" in words and not _WARNED.isdisjoint(words | index.members)):
         sees |= Sees.RUNNING
     if _looks_under_another_name(index):
         sees |= Sees.LOCALS

@@ -125,6 +125,9 @@ TEXTS = {
         "import io, logging\ndef f():\n    out = io.StringIO()\n    handler = logging.StreamHandler(out)\n"
         "    handler.setFormatter(logging.Formatter('%(lineno)d'))\n    log = logging.Logger('own')\n"
         "    log.addHandler(handler)\n    a = 1\n    b = 2\n    log.warning('x')\n    c = 3\n    return out.getvalue(), a, b, c"),
+    "warnings that are caught once for a line": (
+        "import warnings\ndef f():\n    with warnings.catch_warnings(record=True) as seen:\n        warnings.simplefilter('default')\n"
+        "        warnings.warn('x')\n        warnings.warn('x')\n        a = 1\n        warnings.warn('x')\n    return len(seen), a"),
     "a warning that is caught": (
         "import warnings\ndef f():\n    with warnings.catch_warnings(record=True) as seen:\n        warnings.simplefilter('always')\n"
         "        a = 1\n        b = 2\n        warnings.warn('x')\n        c = 3\n    return seen[0].lineno, a, b, c"),
