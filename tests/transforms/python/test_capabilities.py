@@ -808,6 +808,10 @@ NAMING = (
     "from logging import Formatter\nF = Formatter('{funcName}', style='{')",
     "import sys\nn = sys._getframe().f_code.co_name",
     "n = getattr(code, 'co_name')",
+    "import traceback\nn = traceback.extract_tb(x)[-1].name",
+    "from traceback import extract_stack as stack\nfile, line, n, text = stack()[0]",
+    "import inspect\nn = inspect.stack()[1].function",
+    "import inspect\nn = inspect.getframeinfo(x)[2]",
 )
 LOCAL = "def f(a):\n    total = a + 1\n    rest = a\n    return total, rest\n"
 INNER = "def f(a):\n    def inner(x):\n        return x + 1\n    return inner(a)\n"

@@ -247,8 +247,9 @@ WAYS: Final[Sequence[Way]] = (
         "inspect.getmembers inspect.getmembers_static"),
     Way("functions by value", Sees.LOCALS, Reach.FILE, "cloudpickle dill"),
     # ── names of functions ───────────────────────────────────────────────────────────────────────────
-    Way("names in code objects", Sees.FUNCTIONS, Reach.FILE, "co_name co_qualname"),
-    Way("names in log records", Sees.FUNCTIONS, Reach.FILE, "funcName"),
+    Way("names in code objects, frames and log records", Sees.FUNCTIONS, Reach.FILE,
+        "co_name co_qualname funcName extract_stack extract_tb StackSummary FrameSummary TracebackException"
+        " getframeinfo getouterframes getinnerframes inspect.stack inspect.trace"),
     # ── positions ────────────────────────────────────────────────────────────────────────────────────
     Way("beginnings", Sees.BEGINNINGS, Reach.FILE, "co_firstlineno __firstlineno__"),
     Way("lines of frames", Sees.RUNNING, Reach.FILE,
