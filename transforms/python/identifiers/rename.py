@@ -22,9 +22,10 @@ function of a file that reads frames, code objects or source, or gives such a fu
 (`show = locals`). What builtins mean does not
 matter otherwise, but for parameters.
 
-Not promised: the text of an UnboundLocalError or NameError, the source lines of a traceback, `co_varnames`,
-`co_freevars`, the order of `__closure__`, and anything that a callee reads from its caller's frame; with
-parameters also signatures, `__annotations__`, and the text of a TypeError for wrong arguments.
+Not promised: the text of an UnboundLocalError or NameError that the file does not look at, the source lines
+of a traceback, `co_varnames`, `co_freevars`, the order of `__closure__`, and anything that a callee reads
+from its caller's frame; with parameters also signatures, `__annotations__`, and the text of a TypeError for
+wrong arguments.
 """
 
 from collections.abc import Collection, Mapping, Sequence
