@@ -268,8 +268,8 @@ WAYS: Final[Sequence[Way]] = (
         " inspect.Signature getfullargspec getcallargs getargvalues pydoc"),
     # ── source ───────────────────────────────────────────────────────────────────────────────────────
     Way("source", Sees.SOURCE, Reach.FILE,
-        "getsource getsourcelines findsource getblock getcomments get_source linecache.getline"
-        " linecache.getlines"),
+        "getsource getsourcelines findsource getblock getcomments get_source pydoc.getdoc pydoc.render_doc"
+        " linecache.getline linecache.getlines pydoc.doc pydoc.HTMLDoc pydoc.TextDoc DocXMLRPCServer"),
     Way("tracebacks that are taken apart", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
         "/format_exc /format_exception /format_tb /format_stack /format_list /formatException /formatStack"
         " /print_exc /print_exception /print_tb /print_stack /print_last /excepthook /__excepthook__"),
