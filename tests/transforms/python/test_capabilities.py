@@ -728,6 +728,8 @@ READING_SOURCE = (
     "import inspect\nt = getattr(inspect, 'get' + 'source')(x)",
     "t = open(__file__).read()",
     "import pydoc\nt = pydoc.getdoc(x)",
+    "help(x)",
+    "server.register_introspection_functions()\nserver.register_function(f)",
     "from pydoc import render_doc as doc\nt = doc(x)",
     "from xmlrpc.server import DocXMLRPCServer as Server\ns = Server(('localhost', 0))\ns.register_function(f)",
     "import sys\nt = open(sys.argv[0]).read()",
@@ -780,7 +782,9 @@ DESCRIBING_FRAMES = (
     "import traceback\nn = traceback.extract_stack()[-1][2]",
     "import inspect\nn = inspect.stack()[1].function",
 )
-PRINTING_TRACEBACKS = (
+FOR_PEOPLE = (
+    "parser.add_argument('--size', help='how large')",
+    "def option(name, help):\n    return name, help",
     "import io, contextlib, traceback\nt = io.StringIO()\nwith contextlib.redirect_stderr(t):\n"
     "    traceback.print_exc()\nlog(t.getvalue())",
     "import io, contextlib\nt = io.StringIO()\nwith contextlib.redirect_stderr(t):\n    f(1)\nn = t.getvalue().split()",
@@ -874,8 +878,8 @@ def test_who_reads_lines_of_definitions_sees_inserted_ones(head: str) -> None:
     assert not applies("insert-blank-lines", LOCAL, head)
 
 
-@pytest.mark.parametrize("head", PRINTING_TRACEBACKS)
-def test_a_traceback_for_people_is_not_taken_apart(head: str) -> None:
+@pytest.mark.parametrize("head", FOR_PEOPLE)
+def test_a_text_for_people_is_not_taken_apart(head: str) -> None:
     for name in ("reorder", "rename", "insert-blank-lines", "dead-stores"):
         assert applies(name, LOCAL, head)
 

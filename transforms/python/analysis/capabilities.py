@@ -269,7 +269,8 @@ WAYS: Final[Sequence[Way]] = (
     # ── source ───────────────────────────────────────────────────────────────────────────────────────
     Way("source", Sees.SOURCE, Reach.FILE,
         "getsource getsourcelines findsource getblock getcomments get_source pydoc.getdoc pydoc.render_doc"
-        " linecache.getline linecache.getlines pydoc.doc pydoc.HTMLDoc pydoc.TextDoc DocXMLRPCServer"),
+        " linecache.getline linecache.getlines pydoc.doc pydoc.HTMLDoc pydoc.TextDoc DocXMLRPCServer"
+        " register_introspection_functions"),
     Way("tracebacks that are taken apart", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
         "/format_exc /format_exception /format_tb /format_stack /format_list /formatException /formatStack"
         " /print_exc /print_exception /print_tb /print_stack /print_last /excepthook /__excepthook__"),
@@ -437,10 +438,9 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         ({name for name, sees in names.items() if sees & mask}, {module})
         for module, names in FILE.paths.items()
     ]
-    if mask & Sees.DROPS:
-        pairs.append(({"yield"}, {"finally", "with", "except"}))
+    pairs += [({"yield"}, {"finally", "with", "except"})] if mask & Sees.DROPS else []
     if mask & Sees.SOURCE:
-        words |= _DESCRIBED
+        words |= _DESCRIBED | {"help"}
         pairs.append(({"stack", "trace"}, {"inspect"}))
     if mask & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED | _NAMING_ERRORS
@@ -589,6 +589,8 @@ def _unresolved(index: TextIndex) -> Sees:
     if _looks_under_another_name(index):
         sees |= Sees.LOCALS
     if not words.isdisjoint(_OWN_FILE) and any(map(_reads_own_file, index(ast.Call))):
+        sees |= Sees.SOURCE
+    if "help" in index.names and "help" not in index.bound:
         sees |= Sees.SOURCE
     if not words.isdisjoint(_NAMING_ERRORS) and _reads_naming_error(index):
         sees |= Sees.LOCALS
@@ -743,13 +745,11 @@ _ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"
 
 def _reads_own_file(call: ast.Call) -> bool:
     """Whether a call opens the file in which it stands: `open(__file__)`, `Path(__file__).read_text()`."""
-    match call:
-        case ast.Call(func=ast.Attribute(value=ast.Call(args=[place]), attr=reading)) if (
-            reading in _READING and _is_own_file(place)
-        ):
+    match call if last_name(call.func) in _READING else None:
+        case ast.Call(func=ast.Attribute(value=ast.Call(args=[place]))) if _is_own_file(place):
             return True
-        case ast.Call(func=func, args=[ast.List(elts=[place, *_]) | ast.Tuple(elts=[place, *_]) | place, *_]):
-            return last_name(func) in _READING and _is_own_file(place)
+        case ast.Call(args=[ast.List(elts=[place, *_]) | ast.Tuple(elts=[place, *_]) | place, *_]):
+            return _is_own_file(place)
         case _:
             return False
 
