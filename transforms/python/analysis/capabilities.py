@@ -292,6 +292,7 @@ WAYS: Final[Sequence[Way]] = (
         "threading _thread futures ThreadPool to_thread run_in_executor ThreadingMixIn ThreadingHTTPServer"
         " ThreadingTCPServer ThreadingUDPServer ThreadingUnixStreamServer ThreadingUnixDatagramServer"),
     Way("debuggers", Sees.LOCALS | Sees.LINES | Sees.MOMENTS, Reach.FILE, "bdb.Bdb pdb.Pdb trace.Trace"),
+    Way("pages of errors", Sees.LOCALS | Sees.RUNNING | Sees.SOURCE, Reach.FILE, "cgitb"),
     Way("signals and tracers", Sees.MOMENTS, Reach.FILE,
         "signal.signal signal.setitimer signal.alarm add_signal_handler settrace setprofile"
         " settrace_all_threads setprofile_all_threads sys.monitoring"),
