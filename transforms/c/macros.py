@@ -54,6 +54,12 @@ _OF_MEMBERS: Final = """
 MEMBER_ARGUMENT: Final = frozenset(_OF_MEMBERS.split())
 """Macros of which an argument is the name of a member: `offsetof` by the C standard (7.19), the others by
 custom."""
+_OF_TYPES: Final = re.compile(
+    r"va_arg|typeid|__(?:is|has|underlying|reference)_\w+|"
+    r"__builtin_(?:offsetof|va_arg|bit_cast|has_attribute|types_compatible_p|convertvector)"
+)
+"""What looks like a function and may be given a type: `va_arg` by the C standard (7.16.1.1), `typeid` by that
+of C++, and what compilers have built in."""
 UNSEEN: Final = "word that an unseen macro may be"
 NOT_FOUND: Final = "word that a header may define that is not found"
 NOT_COMPILED: Final = "in a branch that the compiler does not read"
@@ -341,11 +347,10 @@ class Macros:
 
     def keeps_text(self, name: str) -> bool:
         """Whether a call of this macro may do more with an argument than to evaluate it: make a string or a
-        part of a name of it, or take it for a member, a tag or a label."""
-        if name not in self.defined:
-            return name in TEXT_OF_ARGUMENT or name in MEMBER_ARGUMENT
-        named = {name, *self.named_by(name)} & (TEXT_OF_ARGUMENT | MEMBER_ARGUMENT | {"__builtin_offsetof"})
-        return bool(named) or any(map(_is_special, self._reached(name)))
+        part of a name of it, or take it for a type, a member, a tag or a label."""
+        named = {name, *self.named_by(name)}
+        is_known = not named.isdisjoint(TEXT_OF_ARGUMENT | MEMBER_ARGUMENT)
+        return is_known or any(map(_OF_TYPES.fullmatch, named)) or any(map(_is_special, self._reached(name)))
 
     def only_reads(self, name: str) -> bool:
         """Whether a macro neither assigns a variable nor takes an address."""

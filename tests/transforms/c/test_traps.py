@@ -58,6 +58,17 @@ TRAPS: Final = {
         P + "f(2));",
         "struct item { int a[9]; };\n#define NEW(t) (*(struct t *)0)\n",
     ),
+    "5 types that are built in as arguments": Trap(
+        "int f(int n, ...) { __builtin_va_list all; __builtin_va_start(all, n); int r = __builtin_va_arg(all, whole) + n; __builtin_va_end(all); "
+        "if (__builtin_types_compatible_p(whole, pair)) r++; return r + (int)__builtin_offsetof(pair, y); }",
+        P + "f(3, 4));",
+        "typedef int whole;\ntypedef struct { int x, y; } pair;\n",
+    ),
+    "5 type as an argument of a macro of the library": Trap(
+        "int f(int n, ...) { va_list all; va_start(all, n); int r = va_arg(all, whole) + n; va_end(all); return r; }",
+        P + "f(3, 4));",
+        "#include <stdarg.h>\ntypedef int whole;\n",
+    ),
     "6 macro that jumps": Trap(
         "int f(int *p) { int a = 1; int b = 2; CHECK(p); b = *p; a = b + 1; return a; fail: return -a - b; }",
         "int n = 4; " + P + "f(0)); " + P + "f(&n));",
