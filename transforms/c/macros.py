@@ -40,13 +40,8 @@ _COMMENT: Final = re.compile(rf"({_STRING.pattern})|/\*.*?\*/|//(?:\\\r?\n|[^\n]
 _INCLUDE: Final = re.compile(rf"{_DIRECTIVE}(?:include|include_next|import|embed)\b", re.MULTILINE)
 _TOKEN: Final = re.compile(r"[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|##?|->|\.\.\.|\S")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
-_PIECE: Final = re.compile(r"\w+")
-"""What `##` makes a name of: a word or a number."""
+_PIECE: Final = re.compile(r"\w+")  # a word or a number, of which `##` makes a name
 
-TEXT_OF_ARGUMENT: Final = frozenset(
-    {"assert", "static_assert", "_Static_assert", "g_assert", "BUG_ON", "WARN_ON"}
-)
-"""Macros that show the text of their argument: `assert` by the C standard (7.2.1.1), the others by custom."""
 _OF_MEMBERS: Final = """
     offsetof container_of containerof __containerof owner_of DO_UPCAST list_entry list_first_entry
     list_next_entry list_for_each_entry hlist_entry rb_entry CONTAINER_OF CONTAINING_RECORD OBJECT_OFFSETOF
@@ -54,12 +49,13 @@ _OF_MEMBERS: Final = """
 MEMBER_ARGUMENT: Final = frozenset(_OF_MEMBERS.split())
 """Macros of which an argument is the name of a member: `offsetof` by the C standard (7.19), the others by
 custom."""
-_OF_TYPES: Final = re.compile(
-    r"va_arg|typeid|__(?:is|has|underlying|reference)_\w+|"
+_NO_OPERAND: Final = re.compile(
+    r"assert|static_assert|_Static_assert|g_assert|BUG_ON|WARN_ON|va_arg|typeid|"
+    r"__(?:is|has|underlying|reference)_\w+|"
     r"__builtin_(?:offsetof|va_arg|bit_cast|has_attribute|types_compatible_p|convertvector)"
 )
-"""What looks like a function and may be given a type: `va_arg` by the C standard (7.16.1.1), `typeid` by that
-of C++, and what compilers have built in."""
+"""What shows the text of its argument, such as `assert` (7.2.1.1), or may be given a type, such as `va_arg`
+(7.16.1.1), `typeid` and what compilers have built in."""
 UNSEEN: Final = "word that an unseen macro may be"
 NOT_FOUND: Final = "word that a header may define that is not found"
 NOT_COMPILED: Final = "in a branch that the compiler does not read"
@@ -349,8 +345,8 @@ class Macros:
         """Whether a call of this macro may do more with an argument than to evaluate it: make a string or a
         part of a name of it, or take it for a type, a member, a tag or a label."""
         named = {name, *self.named_by(name)}
-        is_known = not named.isdisjoint(TEXT_OF_ARGUMENT | MEMBER_ARGUMENT)
-        return is_known or any(map(_OF_TYPES.fullmatch, named)) or any(map(_is_special, self._reached(name)))
+        is_known = not named.isdisjoint(MEMBER_ARGUMENT) or any(map(_NO_OPERAND.fullmatch, named))
+        return is_known or any(map(_is_special, self._reached(name)))
 
     def only_reads(self, name: str) -> bool:
         """Whether a macro neither assigns a variable nor takes an address."""
