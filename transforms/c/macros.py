@@ -47,8 +47,7 @@ _OF_MEMBERS: Final = """
     list_next_entry list_for_each_entry hlist_entry rb_entry CONTAINER_OF CONTAINING_RECORD OBJECT_OFFSETOF
 """
 MEMBER_ARGUMENT: Final = frozenset(_OF_MEMBERS.split())
-"""Macros of which an argument is the name of a member: `offsetof` by the C standard (7.19), the others by
-custom."""
+"""Macros of which an argument is a member: `offsetof` by the C standard (7.19), the others by custom."""
 _NO_OPERAND: Final = re.compile(
     r"assert|static_assert|_Static_assert|g_assert|BUG_ON|WARN_ON|va_arg|typeid|"
     r"__(?:is|has|underlying|reference)_\w+|"
@@ -198,9 +197,8 @@ class Macros:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The names of all macros, and every word of those that the file defines or uses, and in C++ those of
-        the heads of templates, whose parameters nothing in a template may hide ([temp.local]). No variable
-        gets one as a name."""
+        """The names of macros, every word of those that the file defines or uses, and in C++ of heads of
+        templates, whose parameters nothing may hide ([temp.local]). No variable gets such a name."""
         own = frozenset(_WORD.findall(self._text) if self._is_asked else self.defined)
         used = own & self.defined.keys()
         words = set(self.defined).union(*map(self.named_by, used), self._parameters(used))
@@ -248,8 +246,7 @@ class Macros:
 
     @property
     def evidence(self) -> Evidence:
-        """What vouches for an edit of a function that is in no doubt: it is assumed that unseen macros are
-        hygienic, or nothing is."""
+        """What vouches for an edit without doubt: unseen macros are assumed to be hygienic, or nothing is."""
         is_seen = self._is_asked or (self._is_file and self.complete)
         return "analysis" if self._level == "unknown" or is_seen else HYGIENIC
 
