@@ -123,8 +123,7 @@ class DeclaredNames:
         return name if kind == OBJECT and name != OBJECT and stars < 2 else None
 
     def _behind(self, words: str) -> tuple[str | None, str, int]:
-        """The number, or `OBJECT`, that words mean behind all `typedef`s and pointers; its words there; and
-        how many pointers lead to it."""
+        """The number or `OBJECT` behind `typedef`s and pointers, its words, and how many pointers."""
         stars = 0
         for _ in range(20):
             stars += words.count("*")

@@ -211,8 +211,7 @@ class Macros:
 
     @cached_property
     def shared_fields(self) -> frozenset[str]:
-        """The words that stand in a union, as far as one is known, and the names of macros: fields of such
-        names may share their memory."""
+        """The words in unions that are known, and the names of macros: such fields may share their memory."""
         text = plain("\n".join([self._text, self.headers.own, *self.headers.declarations]))
         words: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
@@ -251,8 +250,7 @@ class Macros:
         return "analysis" if self._level == "unknown" or is_seen else HYGIENIC
 
     def doubt(self, scopes: Scopes) -> str | None:
-        """Why a function may contain a macro that is not seen; `None` if it contains none, or if such a macro
-        is assumed to be hygienic."""
+        """Why a function may contain an unseen macro; `None` if it has none, or one assumed hygienic."""
         if self._level == "hygienic" or (self._level == "known" and not self._is_asked):
             return None
         source, name = scopes.reading.source.decode(), name_of(scopes.reading.source, scopes.unit)

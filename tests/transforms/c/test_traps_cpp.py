@@ -535,6 +535,19 @@ TRAPS: Final = {
         ("typeid(Base) == typeid(T)", "typeid(Base) != typeid(T)"),
         "#include <typeinfo>\nstruct Base { virtual ~Base() {} };\nstruct Pair { int x, y; };\n",
     ),
+    "a method of a template or two comparisons": Trap(
+        "int f(Box b, int k) { int r = b.at<7>(3) + k; if (b.at<8>((k)) != 10) r++; b.at<1>((k + 1)); return r * 10 + b.n; }",
+        P + "f(Box{}, 3)));",
+        ("b.at<7>(3) + k", "k + (b.at<7>(3) * 2)"),
+        "struct Box { int n = 2; template <int I> int at(int j) { n++; return j + I; } };\n",
+    ),
+    "objects that are made of nothing": Trap(
+        "int f(int n) { Num a = Num() + Num(); a = Num() - a; int r = (Num() * n).v + a.v; r += int() + n; r += now() - n; r = now() * r + unsigned() * 2; return r; }",
+        P + "f(3)));",
+        ("Num() - a", "a - Num()"),
+        "struct Num { int v = 2; };\nstatic Num operator+(Num a, Num b) { return Num{a.v + b.v}; }\nstatic Num operator-(Num a, Num b) { return Num{a.v - b.v}; }\n"
+        "static Num operator*(Num a, int b) { return Num{a.v * b}; }\nstatic int now() { return 7; }\n",
+    ),
     "types of templates that hold pointers": Trap(
         "int f(int n) { int a = n; std::vector<int *> v(3); v[1] = &a; std::bitset<2 * 4> b; b[3] = 1; const std::vector<int *> &w = v; v[2] = v[1]; a += b[3] + b[1]; "
         "std::vector<int *> x = v; x[1] = 0; return a * 10 + (w[2] == v[1]) + (x[1] == v[1]); }",

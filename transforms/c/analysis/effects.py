@@ -207,8 +207,7 @@ class CEffectCollector(EffectCollector):
         return self.facts.code.macros.declared.may_be_object(name, is_field=True)
 
     def _is_apart(self, node: Node) -> bool:
-        """Whether a field is no structure or array, and neither it nor what it is a part of is in a union or
-        a macro, as far as is known."""
+        """Whether a field, no structure or array, and what it is part of are in no known union or macro."""
         if self.may_be_object(node):
             return False
         shared = self.facts.code.macros.shared_fields
