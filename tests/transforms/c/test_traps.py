@@ -10,7 +10,16 @@ import pytest
 
 from codeaudit.transforms.c.analysis.scopes import TYPE_OR_VARIABLE, UNREAD_MACRO
 from codeaudit.transforms.c.language import C
-from codeaudit.transforms.c.parsing import DIRECTIVE, INNER, LABEL_VALUE, OLD_HEAD, SIGNED, SPLICED, read_unit
+from codeaudit.transforms.c.parsing import (
+    DIRECTIVE,
+    INNER,
+    LABEL_VALUE,
+    OLD_HEAD,
+    PART_OF_COMPLEX,
+    SIGNED,
+    SPLICED,
+    read_unit,
+)
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
 from codeaudit.transforms.interface import Refused, Rewritten, is_surrounded
 from codeaudit.transforms.registry import transform_for
@@ -378,6 +387,7 @@ def test_most_traps_are_renamed() -> None:
         ("int f(int n) { void *p = &&l; l: return p != 0; }", LABEL_VALUE),
         ("int f(int n) { __label__ l; if (n) goto l; n = 2; l: return n; }", LABEL_VALUE),
         ("int f(int a) { return 0x1E+a; }", SIGNED),
+        ("int f(double a) { __real__ s = a; __imag s = 1; return 0; }", PART_OF_COMPLEX),
     ],
 )  # fmt: skip
 def test_what_is_not_read(source: str, reason: str | None) -> None:

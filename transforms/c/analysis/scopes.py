@@ -65,8 +65,7 @@ class CScopes(ScopeWalk):
         self.visit_all(body.children)
 
     def declarator(self, node: Node, view: View, declaration: Node, doubt: str | None = None) -> None:
-        """Visit what a declarator declares: sizes of arrays first, then the name. The declarator of the
-        function itself declares its parameters."""
+        """Visit what a declarator declares: sizes of arrays, the name, or parameters of the function."""
         function = node
         while function.kind != "function_declarator" and (within := inner(function)) is not None:
             self.parts(function, within)

@@ -89,8 +89,7 @@ class CppSource(CSource):
 
     @cached_property
     def unusual(self) -> str | None:
-        """As in C; coroutines give control away, attributes are not looked into, what looks like a number may
-        be none, and a comparison may be a call."""
+        """As in C; coroutines, attributes, types that hide numbers, and comparisons that may be calls."""
         for node in self.unit.walk():
             if node.kind in _COROUTINE:
                 return COROUTINE
@@ -262,8 +261,7 @@ class CppSource(CSource):
         return self.type(node)
 
     def outer_type(self, name: str, of: str = "") -> str | None:
-        """The type that the declarations around the function give to a plain name or to a field of a class,
-        if it is a number or a pointer."""
+        """The number or pointer that declarations around the function make of a plain name or a field."""
         # In a function that is `volatile`, its object is.
         if self._is_hidden(name, of) or "volatile" in self._head:
             return None
@@ -293,8 +291,7 @@ class CppSource(CSource):
         return self._class_of(object_) if is_known else None
 
     def _class_of(self, node: Node) -> str | None:
-        """The class of an object, or of what a pointer points to, if no template leaves it open: then its
-        fields are among those that are declared."""
+        """The class of an object or of what a pointer points to, if no template leaves its fields open."""
         node, declared = node.unparenthesized, self.macros.declared
         binding = self.binding(node)
         if binding is not None and binding.view != "outer":
