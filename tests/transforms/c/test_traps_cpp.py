@@ -536,10 +536,10 @@ TRAPS: Final = {
         "#include <typeinfo>\nstruct Base { virtual ~Base() {} };\nstruct Pair { int x, y; };\n",
     ),
     "a method of a template or two comparisons": Trap(
-        "int f(Box b, int k) { int r = b.at<7>(3) + k; if (b.at<8>((k)) != 10) r++; b.at<1>((k + 1)); return r * 10 + b.n; }",
+        "int f(Box b, int k) { int r = b.at<7>(3) + k; if (b.at<8>((k)) != 10) r++; b.at<1>((k + 1)); Box::Part<int> p; p.Box::Part<int>::put(k); return r * 10 + b.n + p.n; }",
         P + "f(Box{}, 3)));",
         ("b.at<7>(3) + k", "k + (b.at<7>(3) * 2)"),
-        "struct Box { int n = 2; template <int I> int at(int j) { n++; return j + I; } };\n",
+        "struct Box { int n = 2; template <int I> int at(int j) { n++; return j + I; } template <class T> struct Part { T n = 1; void put(T m) { n += m; } }; };\n",
     ),
     "objects that are made of nothing": Trap(
         "int f(int n) { Num a = Num() + Num(); a = Num() - a; int r = (Num() * n).v + a.v; r += int() + n; r += now() - n; r = now() * r + unsigned() * 2; return r; }",

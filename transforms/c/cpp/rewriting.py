@@ -32,7 +32,7 @@ COROUTINE: Final = "coroutine"
 ATTRIBUTED: Final = "attribute of a statement"
 HIDDEN: Final = "type with the name of a number of the library"
 TEMPLATE: Final = "call of a template that may be read as a comparison"
-_CALL: Final = re.compile(rb"\s*<(?![<=])[^;{}]*(?<!-)>\s*\(")
+_CALL: Final = re.compile(rb"\s*<(?![<=])[^;{}]*(?<!-)>\s*(?:\(|::)")
 """What stands behind `a.f` in `a.f<1>(b)`, which the grammar takes for two comparisons."""
 _CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b|CONSTEXPR|CONSTEVAL")
 _USING_ENUM: Final = re.compile(rb"\busing\s+enum\b")
