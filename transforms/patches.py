@@ -16,6 +16,8 @@ from itertools import accumulate
 from typing import Final, NamedTuple, TypeAlias
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+_WORD: Final = re.compile(rb"[\w$\x80-\xff]")
+"""A byte of a word."""
 
 
 class Edit(NamedTuple):
@@ -191,14 +193,30 @@ def _render(source: bytes, start: int, end: int, nodes: Iterable[_Node], shift: 
     out, position = [], start
     for node in nodes:
         out.append(source[position : node.patch.start])
+        made = []
         for part in node.patch.parts:
             if isinstance(part, str):
-                out.append(part.encode())
+                made.append(part.encode())
             else:
                 inner = [child for child in node.inner if _holds(part, child.patch)]
                 text = _render(source, part.start, part.end, inner, shift)
                 add, drop = part.add.encode(), part.drop.encode()
-                out.append(shift(text, add, drop) if add or drop else text)
+                made.append(shift(text, add, drop) if add or drop else text)
+        out.append(_apart(source, node.patch, b"".join(made)))
         position = node.patch.end
     out.append(source[position:end])
     return b"".join(out)
+
+
+def _apart(source: bytes, patch: Patch, text: bytes) -> bytes:
+    """The new text of a patch, with a blank where it would run together with a word beside it, which the old
+    text touched with a sign: the sum in `return(a)+b` may become `b+(a)`."""
+    start, end = patch.start, patch.end
+    old = source[start:end]
+    left = _joins(source[start - 1 : start], old[:1], text[:1])
+    right = _joins(source[end : end + 1], old[-1:], text[-1:])
+    return b" " * left + text + b" " * right
+
+
+def _joins(beside: bytes, old: bytes, new: bytes) -> bool:
+    return bool(old and _WORD.match(beside) and _WORD.match(new) and not _WORD.match(old))

@@ -69,6 +69,25 @@ def test_a_patch_is_made_inside_a_part_that_another_keeps(inner: Patch, result: 
     assert _made(EXCHANGED, inner) == _made(inner, EXCHANGED) == result
 
 
+@pytest.mark.parametrize(
+    ("source", "patch", "result"),
+    [
+        (b"return(a)", Patch(6, 9, ("a",)), b"return a"),
+        (b"(a)in b", Patch(0, 3, ("a",)), b"a in b"),
+        (b"return(a)", Patch(6, 9, ("-a",)), b"return-a"),
+        (b"return\xc3\xa4(a)", Patch(8, 11, ("b",)), b"return\xc3\xa4 b"),
+        (b"12", Patch(1, 2, ("3",)), b"13"),  # inside of a word
+        (b"12", Patch(2, 2, ("L",)), b"12L"),
+        (b"'a' 'b'", Patch(2, 5, ()), b"'ab'"),
+        (b"(a)", Patch(0, 3, ("a",)), b"a"),
+    ],
+)
+def test_a_word_does_not_run_together_with_one_that_touched_a_sign(
+    source: bytes, patch: Patch, result: bytes
+) -> None:
+    assert patched(source, [patch], _unmoved) == result
+
+
 def test_nothing_is_edited_in_a_part_that_is_gone() -> None:
     assert _made(Patch(2, 6, ("x",)), Patch(3, 4, ("y",))) is None
     assert _made(Patch(2, 6, ("x",)), Patch(6, 6, ("y",))) == b"f(xy)"

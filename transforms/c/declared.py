@@ -90,8 +90,7 @@ class DeclaredNames:
         return any(self.type(words) not in INTEGRAL for kinds in types for words in kinds)
 
     def scalar(self, name: str, of: str = "") -> str | None:
-        """The type of everything that a plain name of C++ may be, or a field of a class: a number or a
-        pointer."""
+        """The type of all that a plain name of C++, or a field of a class, may be: a number or a pointer."""
         kinds = set(map(self.type, self._declarations(name, of)))
         if len(kinds) > 1:
             return NUMBER if kinds <= INTEGRAL - {"bool"} else None
@@ -119,14 +118,12 @@ class DeclaredNames:
         return kind if not is_wide else NUMBER if kind in INTEGRAL else None
 
     def class_named(self, words: str | None) -> str | None:
-        """The class that the words of a type mean, or to which they point; `None` if a template leaves it
-        open."""
+        """The class that the words of a type mean or point to; `None` if a template leaves it open."""
         kind, name, stars = self._behind(words or "")
         return name if kind == OBJECT and name != OBJECT and stars < 2 else None
 
     def _behind(self, words: str) -> tuple[str | None, str, int]:
-        """The number, or `OBJECT`, that words mean behind all `typedef`s and pointers; its words there; and
-        how many pointers lead to it."""
+        """The number or `OBJECT` behind `typedef`s and pointers, its words, and how many pointers."""
         stars = 0
         for _ in range(20):
             stars += words.count("*")
@@ -267,8 +264,7 @@ def _walk(node: "TreeNode") -> Iterator["TreeNode"]:
 
 
 def _declared(node: "TreeNode") -> Iterator[tuple["TreeNode", str, list[str]]]:
-    """Each declarator of a declaration, its name, and the kinds of declarators around the name from the
-    outermost on."""
+    """Each declarator of a declaration, its name, and the kinds around the name, outermost first."""
     kind, name = node.child_by_field_name("type"), node.child_by_field_name("name")
     if node.type == "alias_declaration" and kind is not None and name is not None:
         outer = kind.child_by_field_name("declarator")

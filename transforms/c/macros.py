@@ -40,20 +40,21 @@ _COMMENT: Final = re.compile(rf"({_STRING.pattern})|/\*.*?\*/|//(?:\\\r?\n|[^\n]
 _INCLUDE: Final = re.compile(rf"{_DIRECTIVE}(?:include|include_next|import|embed)\b", re.MULTILINE)
 _TOKEN: Final = re.compile(r"[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.'])*|##?|->|\.\.\.|\S")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
-_PIECE: Final = re.compile(r"\w+")
-"""What `##` makes a name of: a word or a number."""
+_PIECE: Final = re.compile(r"\w+")  # a word or a number, of which `##` makes a name
 
-TEXT_OF_ARGUMENT: Final = frozenset(
-    {"assert", "static_assert", "_Static_assert", "g_assert", "BUG_ON", "WARN_ON"}
-)
-"""Macros that show the text of their argument: `assert` by the C standard (7.2.1.1), the others by custom."""
 _OF_MEMBERS: Final = """
     offsetof container_of containerof __containerof owner_of DO_UPCAST list_entry list_first_entry
     list_next_entry list_for_each_entry hlist_entry rb_entry CONTAINER_OF CONTAINING_RECORD OBJECT_OFFSETOF
 """
 MEMBER_ARGUMENT: Final = frozenset(_OF_MEMBERS.split())
-"""Macros of which an argument is the name of a member: `offsetof` by the C standard (7.19), the others by
-custom."""
+"""Macros of which an argument is a member: `offsetof` by the C standard (7.19), the others by custom."""
+_NO_OPERAND: Final = re.compile(
+    r"assert|static_assert|_Static_assert|g_assert|BUG_ON|WARN_ON|va_arg|typeid|"
+    r"__(?:is|has|underlying|reference)_\w+|"
+    r"__builtin_(?:offsetof|va_arg|bit_cast|has_attribute|types_compatible_p|convertvector)"
+)
+"""What shows the text of its argument, such as `assert` (7.2.1.1), or may be given a type, such as `va_arg`
+(7.16.1.1), `typeid` and what compilers have built in."""
 UNSEEN: Final = "word that an unseen macro may be"
 NOT_FOUND: Final = "word that a header may define that is not found"
 NOT_COMPILED: Final = "in a branch that the compiler does not read"
@@ -196,9 +197,8 @@ class Macros:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The names of all macros, and every word of those that the file defines or uses, and in C++ those of
-        the heads of templates, whose parameters nothing in a template may hide ([temp.local]). No variable
-        gets one as a name."""
+        """The names of macros, every word of those that the file defines or uses, and in C++ of heads of
+        templates, whose parameters nothing may hide ([temp.local]). No variable gets such a name."""
         own = frozenset(_WORD.findall(self._text) if self._is_asked else self.defined)
         used = own & self.defined.keys()
         words = set(self.defined).union(*map(self.named_by, used), self._parameters(used))
@@ -211,8 +211,7 @@ class Macros:
 
     @cached_property
     def shared_fields(self) -> frozenset[str]:
-        """The words that stand in a union, as far as one is known, and the names of macros: fields of such
-        names may share their memory."""
+        """The words in unions that are known, and the names of macros: such fields may share their memory."""
         text = plain("\n".join([self._text, self.headers.own, *self.headers.declarations]))
         words: set[str] = set(self.defined)
         for match in _UNION.finditer(text):
@@ -246,14 +245,12 @@ class Macros:
 
     @property
     def evidence(self) -> Evidence:
-        """What vouches for an edit of a function that is in no doubt: it is assumed that unseen macros are
-        hygienic, or nothing is."""
+        """What vouches for an edit without doubt: unseen macros are assumed to be hygienic, or nothing is."""
         is_seen = self._is_asked or (self._is_file and self.complete)
         return "analysis" if self._level == "unknown" or is_seen else HYGIENIC
 
     def doubt(self, scopes: Scopes) -> str | None:
-        """Why a function may contain a macro that is not seen; `None` if it contains none, or if such a macro
-        is assumed to be hygienic."""
+        """Why a function may contain an unseen macro; `None` if it has none, or one assumed hygienic."""
         if self._level == "hygienic" or (self._level == "known" and not self._is_asked):
             return None
         source, name = scopes.reading.source.decode(), name_of(scopes.reading.source, scopes.unit)
@@ -341,11 +338,10 @@ class Macros:
 
     def keeps_text(self, name: str) -> bool:
         """Whether a call of this macro may do more with an argument than to evaluate it: make a string or a
-        part of a name of it, or take it for a member, a tag or a label."""
-        if name not in self.defined:
-            return name in TEXT_OF_ARGUMENT or name in MEMBER_ARGUMENT
-        named = {name, *self.named_by(name)} & (TEXT_OF_ARGUMENT | MEMBER_ARGUMENT | {"__builtin_offsetof"})
-        return bool(named) or any(map(_is_special, self._reached(name)))
+        part of a name of it, or take it for a type, a member, a tag or a label."""
+        named = {name, *self.named_by(name)}
+        is_known = not named.isdisjoint(MEMBER_ARGUMENT) or any(map(_NO_OPERAND.fullmatch, named))
+        return is_known or any(map(_is_special, self._reached(name)))
 
     def only_reads(self, name: str) -> bool:
         """Whether a macro neither assigns a variable nor takes an address."""

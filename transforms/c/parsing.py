@@ -48,6 +48,7 @@ SIGNED: Final = "number that a sign behind it belongs to"
 """`0x1E+1` is one number that does not exist (6.4.8), though the grammar reads a sum."""
 _SIGNED: Final = re.compile(rb"\b0[xX][\da-fA-F']*[eE][+-]")
 LABEL_VALUE: Final = "address of a label, or label of a block"
+MISREAD: Final = "operator of GNU C that is read otherwise"
 
 _KEYWORDS: Final = """
     auto break case char const continue default do double else enum extern float for goto if inline int
@@ -76,6 +77,7 @@ _BODY_NEXT: Final = re.compile(_BLANKS + rb"(?:\{|__attribute)", re.DOTALL)
 _PLACEHOLDER: Final = b"int "
 _MOST_BLANKED: Final = 12
 _DIRECTIVES: Final = ("preproc_", "directive")
+_OPERATOR: Final = re.compile(rb"\b__(?:real|imag)|typeof\w*\s*\([^()]*\)\s*_")
 _TRIGRAPH: Final = re.compile(rb"\\[ \t]*\r?\n|\?\?[=/'()!<>-]")
 
 
@@ -171,6 +173,8 @@ def read_unit(text: str, language: str = C) -> tuple[CText, Node]:
         reason = SPLICED
     if b"__label__" in reading.source:
         reason = LABEL_VALUE
+    if _OPERATOR.search(reading.source):
+        reason = MISREAD
     if reason is not None:
         raise UnknownSyntaxError(reason)
     return reading, function

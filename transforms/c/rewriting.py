@@ -138,8 +138,7 @@ class CSource(CodeText):
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes but names that are declared, and those in arguments of macros of the file or of macros
-        that keep a text."""
+        """All nodes but declared names, and those in arguments of macros of the file, or that keep a text."""
         hidden = [
             (argument.start, argument.end)
             for node in self.unit.walk()
@@ -439,8 +438,7 @@ class CSource(CodeText):
         return None if self.are_known(node) and keeps_bits else UNKNOWN
 
     def is_unordered(self, node: Node) -> bool:
-        """Whether one operand is made of numbers and locals that nobody else sees, and the other one does not
-        assign them."""
+        """Whether one operand is of numbers and locals that nobody else sees, and the other keeps these."""
         left, right = node.children
         is_quiet = self._is_quiet(left, right) or self._is_quiet(right, left)
         return is_quiet and self.are_known(node)
@@ -460,8 +458,7 @@ class CSource(CodeText):
         return not any(inner.kind in _OPERATIONS and not _stays_small(inner) for inner in node.walk())
 
     def private(self, node: Node) -> Binding | None:
-        """The variable of a known type that a name means, if nobody takes its address, so no other code sees
-        it."""
+        """The variable of a known type that a name means, if nobody takes its address, so nobody sees it."""
         binding = self.binding(node)
         if binding is None or self.type_of_variable(binding) is None or binding.number in self.addressed:
             return None

@@ -23,11 +23,9 @@ SPECIFIERS: Final = frozenset(
 
 def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | None:
     """The type of a local or parameter in one spelling, such as `unsigned long` or `char *`; with `const` and
-    `volatile` of the variable or of what it points to. `None` for arrays, functions, references, and types
-    with a body; `through` is the kind of a declarator that counts as what it is made of or refers to.
-
-    A type that a header defines is its name.
-    """
+    `volatile` of the variable or of what it points to. One that a header defines is its name. `None` for
+    arrays, functions, references, types with a body and types of templates; `through` is the kind of a
+    declarator that counts as what it is made of or refers to."""
     node = binding.node
     if node is None or binding.doubt is not None or binding.view not in ("local", "parameter"):
         return None
@@ -38,6 +36,8 @@ def declared_type(scopes: Scopes, binding: Binding, through: str = "") -> str | 
     if any(child.kind not in SPECIFIERS or child.child("body") is not None for child in specifiers):
         return None
     text = " ".join(scopes.text(child).removeprefix("std::") for child in specifiers)
+    if "<" in text or "*" in text:
+        return None  # `std::vector<int *>` is no pointer
     words = sorted(word for word in text.split() if word not in ("auto", "register", "restrict"))
     here: Node | None = node.child("declarator") if node.kind == "variable_declarator" else node
     stars: list[str] = []

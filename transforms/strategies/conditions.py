@@ -118,8 +118,9 @@ def _to_ternary(code: CodeText, node: Node) -> Site | Refused | None:
     if code.commented(node.start, node.end):
         return Refused(COMMENT)
     least = code.precedence.ternary + 1
+    before = "return " if target is None else Span(one.start, first.start)  # `return(x)` has no blank
     parts = (
-        Span(one.start, first.start), *code.operand(node.part("condition").unparenthesized, least), " ? ",
+        before, *code.operand(node.part("condition").unparenthesized, least), " ? ",
         *code.operand(first, least), " : ", *code.operand(last, least), ";",
     )  # fmt: skip
     return code.site(node, "if as ?:", replace(node, *parts))

@@ -234,7 +234,9 @@ def test_every_example_changes_and_every_transform_is_offered() -> None:
     assert lacking(asked, CppSource, DIALECT_OF_CPP) == ()
 
 
-NOT_READ: Final = ("A::A(int x) try : y(x) { } catch (...) { }", "int f() { struct L { void g() { } }; }",
+NOT_READ: Final = ("A::A(double x) { __real__ s = x; }", "int f(int a) { _Complex int b; return a; }",
+                   "int f(int a) { ({ union { __typeof__ (a) __b; int c; } u; u.c; }); return a; }",
+                   "A::A(int x) try : y(x) { } catch (...) { }", "int f() { struct L { void g() { } }; }",
                    "int f(int a) { a < b > (c); a<d>(c); }", "int f(int a) { return [](auto x) requires C<T> {}; ")  # fmt: skip
 
 

@@ -13,6 +13,9 @@ from codeaudit.transforms.perturb import DENIED, perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import rests_on, transform_for
 from tests.support.c_running import NO_CODE, Versions, needs_gcc, outputs
+from tests.support.cpp_running import Program as CppProgram
+from tests.support.cpp_running import needs_gpp
+from tests.support.cpp_running import outputs as cpp_outputs
 
 
 class Program(NamedTuple):
@@ -22,14 +25,15 @@ class Program(NamedTuple):
     function: str
     header: str
     flags: tuple[str, ...] = ("-O0",)
+    language: str = "c"
 
     def variants(self, context: str = "") -> list[Perturbed | NotApplied]:
         """What the transform makes of the function."""
         sample = Sample(
-            id="ledger", language="c", source=self.function, label=None, context=context,
+            id="ledger", language=self.language, source=self.function, label=None, context=context,
             origin=Origin(path="a.c", line=1),
         )  # fmt: skip
-        return list(perturb_one(sample, transform_for(self.transform, "c"), variants=4, seed=0))
+        return list(perturb_one(sample, transform_for(self.transform, self.language), variants=4, seed=0))
 
 
 SUM: Final = "int f(int n)\n{\n    int sum = n;\n    if (n) ADD(n);\n    return sum + (n > 1);\n}\n"
@@ -84,6 +88,27 @@ def test_an_edit_is_refused_where_its_file_shows_that_an_entry_is_false(entry: s
 def test_a_macro_of_the_file_is_looked_up() -> None:
     made = BROKEN["macros-hygienic"]
     assert all(isinstance(variant, NotApplied) for variant in made.variants(made.header + made.function))
+
+
+@needs_gpp
+def test_a_longer_name_moves_columns() -> None:
+    """An entry of C++ alone."""
+    made = Program(
+        "rename",
+        "int f(int n)\n{\n    int sum = n; return sum - sum + column();\n}\n",
+        "#include <source_location>\nstatic int column(std::source_location at = std::source_location::current())"
+        " { return at.column(); }\n",
+        language="cpp",
+    )
+    edits = [variant for variant in made.variants() if isinstance(variant, Perturbed)]
+    assert all("columns-unread" in {row.id for row in rests_on(edit)} for edit in edits)
+    texts = [made.function, *(edit.source for edit in edits)]
+    calls = 'printf("%d", f(3));'
+    before, *after = cpp_outputs([CppProgram(made.header + text, calls) for text in texts], "-std=gnu++20")
+    assert before.isdigit()
+    assert any(one != before for one in after)
+    refused = made.variants(made.header + made.function)
+    assert {one.reason for one in refused if isinstance(one, NotApplied)} == {f"{DENIED}columns-unread"}
 
 
 def test_every_entry_has_its_programs() -> None:

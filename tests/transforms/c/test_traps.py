@@ -10,7 +10,16 @@ import pytest
 
 from codeaudit.transforms.c.analysis.scopes import TYPE_OR_VARIABLE, UNREAD_MACRO
 from codeaudit.transforms.c.language import C
-from codeaudit.transforms.c.parsing import DIRECTIVE, INNER, LABEL_VALUE, OLD_HEAD, SIGNED, SPLICED, read_unit
+from codeaudit.transforms.c.parsing import (
+    DIRECTIVE,
+    INNER,
+    LABEL_VALUE,
+    MISREAD,
+    OLD_HEAD,
+    SIGNED,
+    SPLICED,
+    read_unit,
+)
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
 from codeaudit.transforms.interface import Refused, Rewritten, is_surrounded
 from codeaudit.transforms.registry import transform_for
@@ -57,6 +66,17 @@ TRAPS: Final = {
         "int f(int n) { int item = n; { int size = (int)sizeof(NEW(item)); n += size > 0; } return n + item; }",
         P + "f(2));",
         "struct item { int a[9]; };\n#define NEW(t) (*(struct t *)0)\n",
+    ),
+    "5 types that are built in as arguments": Trap(
+        "int f(int n, ...) { __builtin_va_list all; __builtin_va_start(all, n); int r = __builtin_va_arg(all, whole) + n; __builtin_va_end(all); "
+        "if (__builtin_types_compatible_p(whole, pair)) r++; return r + (int)__builtin_offsetof(pair, y); }",
+        P + "f(3, 4));",
+        "typedef int whole;\ntypedef struct { int x, y; } pair;\n",
+    ),
+    "5 type as an argument of a macro of the library": Trap(
+        "int f(int n, ...) { va_list all; va_start(all, n); int r = va_arg(all, whole) + n; va_end(all); return r; }",
+        P + "f(3, 4));",
+        "#include <stdarg.h>\ntypedef int whole;\n",
     ),
     "6 macro that jumps": Trap(
         "int f(int *p) { int a = 1; int b = 2; CHECK(p); b = *p; a = b + 1; return a; fail: return -a - b; }",
@@ -367,6 +387,8 @@ def test_most_traps_are_renamed() -> None:
         ("int f(int n) { void *p = &&l; l: return p != 0; }", LABEL_VALUE),
         ("int f(int n) { __label__ l; if (n) goto l; n = 2; l: return n; }", LABEL_VALUE),
         ("int f(int a) { return 0x1E+a; }", SIGNED),
+        ("int f(double a) { __real__ s = a; __imag s = 1; return 0; }", MISREAD),
+        ("int f(int a) { __typeof__(a) __b; return a; }", MISREAD),
     ],
 )  # fmt: skip
 def test_what_is_not_read(source: str, reason: str | None) -> None:

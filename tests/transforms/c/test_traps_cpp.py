@@ -528,6 +528,33 @@ TRAPS: Final = {
         f"template <class item, int {', int '.join(NATURAL[:40])}> struct Grid {{\n",
         "\n};",
     ),
+    "types as arguments": Trap(
+        "template <class T> int f(T n) { int r = __is_class(T) + __is_base_of(Base, T) * 2 + __has_virtual_destructor(Base) * 4; if (typeid(Base) == typeid(T)) r += 8; "
+        "r += typeid(n) == typeid(T); return r + (__is_same(T, Base) ? 16 : 0) + __builtin_offsetof(Pair, y); }",
+        P + "f(3))); " + P + "f(Base{})));",
+        ("typeid(Base) == typeid(T)", "typeid(Base) != typeid(T)"),
+        "#include <typeinfo>\nstruct Base { virtual ~Base() {} };\nstruct Pair { int x, y; };\n",
+    ),
+    "a method of a template or two comparisons": Trap(
+        "int f(Box b, int k) { int r = b.at<7>(3) + k; if (b.at<8>((k)) != 10) r++; b.at<1>((k + 1)); Box::Part<int> p; p.Box::Part<int>::put(k); return r * 10 + b.n + p.n; }",
+        P + "f(Box{}, 3)));",
+        ("b.at<7>(3) + k", "k + (b.at<7>(3) * 2)"),
+        "struct Box { int n = 2; template <int I> int at(int j) { n++; return j + I; } template <class T> struct Part { T n = 1; void put(T m) { n += m; } }; };\n",
+    ),
+    "objects that are made of nothing": Trap(
+        "int f(int n) { Num a = Num() + Num(); a = Num() - a; int r = (Num() * n).v + a.v; r += int() + n; r += now() - n; r = now() * r + unsigned() * 2; return r; }",
+        P + "f(3)));",
+        ("Num() - a", "a - Num()"),
+        "struct Num { int v = 2; };\nstatic Num operator+(Num a, Num b) { return Num{a.v + b.v}; }\nstatic Num operator-(Num a, Num b) { return Num{a.v - b.v}; }\n"
+        "static Num operator*(Num a, int b) { return Num{a.v * b}; }\nstatic int now() { return 7; }\n",
+    ),
+    "types of templates that hold pointers": Trap(
+        "int f(int n) { int a = n; std::vector<int *> v(3); v[1] = &a; std::bitset<2 * 4> b; b[3] = 1; const std::vector<int *> &w = v; v[2] = v[1]; a += b[3] + b[1]; "
+        "std::vector<int *> x = v; x[1] = 0; return a * 10 + (w[2] == v[1]) + (x[1] == v[1]); }",
+        P + "f(3)));",
+        ("v[2] = v[1]; a +=", "a +="),
+        "#include <bitset>\n#include <vector>\n",
+    ),
 }  # fmt: skip
 IN_20: Final = {
     "36 coroutines": Trap(

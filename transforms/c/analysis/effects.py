@@ -50,8 +50,7 @@ class CFacts(ScopeFacts):
         """Whether nobody but this function can reach a variable."""
         self._assigned = code.assigned(code.unit)
         self._reached = code.addressed.union(self._parted(code))
-        """The variables whose address is taken, or of which a part is named: a part may be an array, whose
-        name is its address."""
+        """The variables whose address is taken, or of which a part is named, which may be an array."""
 
     @staticmethod
     def _parted(code: CSource) -> Iterator[int]:
@@ -81,8 +80,7 @@ class CFacts(ScopeFacts):
         )
 
     def is_apart(self, binding: Binding) -> bool:
-        """Whether a variable is declared outside, and the function names it as a whole only: then no field
-        is part of it."""
+        """Whether a variable is declared outside and only named as a whole: then no field is part of it."""
         is_object = self.code.macros.declared.may_be_object(binding.name, is_field=False)
         may_be_field = self.code.evidence == HYGIENIC and binding.name.isupper()
         is_whole = binding.view == "outer" and binding.number not in self._reached
@@ -209,8 +207,7 @@ class CEffectCollector(EffectCollector):
         return self.facts.code.macros.declared.may_be_object(name, is_field=True)
 
     def _is_apart(self, node: Node) -> bool:
-        """Whether a field is no structure or array, and neither it nor what it is a part of is in a union or
-        a macro, as far as is known."""
+        """Whether a field, no structure or array, and what it is part of are in no known union or macro."""
         if self.may_be_object(node):
             return False
         shared = self.facts.code.macros.shared_fields

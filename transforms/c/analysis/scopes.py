@@ -65,8 +65,7 @@ class CScopes(ScopeWalk):
         self.visit_all(body.children)
 
     def declarator(self, node: Node, view: View, declaration: Node, doubt: str | None = None) -> None:
-        """Visit what a declarator declares: sizes of arrays first, then the name. The declarator of the
-        function itself declares its parameters."""
+        """Visit what a declarator declares: sizes of arrays, the name, or parameters of the function."""
         function = node
         while function.kind != "function_declarator" and (within := inner(function)) is not None:
             self.parts(function, within)
@@ -89,8 +88,7 @@ class CScopes(ScopeWalk):
         self.visit_all(child for child in node.children if child is not inner and child.field != "value")
 
     def parameters(self, node: Node, view: View | None) -> None:
-        """Visit parameters, or what stands beside them; those of a prototype are known only there, and keep
-        their names."""
+        """Visit parameters or what stands beside them; a prototype's are known only there and keep theirs."""
         if node.kind != "formal_parameters":
             self.visit(node)
             return
@@ -167,8 +165,7 @@ class CScopes(ScopeWalk):
         """Visit a jump."""
 
     def visit_type_identifier(self, node: Node) -> None:
-        """Visit the name of a type. One that a variable has, too, may have been read wrongly: to the grammar
-        `a * b;` is a declaration."""
+        """Visit the name of a type. Where a variable has it, too, `a * b;` may be no declaration."""
         binding = self.find(self.text(node))
         if binding.view != "outer" and binding.doubt != IS_A_TYPE:
             self.strange = TYPE_OR_VARIABLE

@@ -35,6 +35,16 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
         *(replace(row, **_OWN.get(id, {})) for id, row in of_c.LEDGER.items() if id != "later-than-c89"),
         Assumption(
+            id="columns-unread",
+            assumed="No program acts on columns of its text, which a longer name moves.",
+            shown="The file uses `source_location` or `__builtin_COLUMN`.",
+            sign=r"source_location\b|\b__builtin_COLUMN\b",
+            words=("source_location", "__builtin_COLUMN"),
+            refused="No transform that rests on this edits the file.",
+            of_text=True,
+            example="`n` becomes `count`, and a header prints `std::source_location::current().column()`",
+        ),
+        Assumption(
             id="names-of-code-unread",
             assumed="No program acts on the names that compilers give to lambdas and local classes.",
             shown="The file uses `typeid`.",
@@ -49,6 +59,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
 
 RESTS_ON: Final[Mapping[str, tuple[str, ...]]] = {
     "later-than-c89": (),
+    "macros-hygienic": ("macros-hygienic", "columns-unread"),
     "nobody-between": ("nobody-between", "names-of-code-unread"),
 }
 """The entries on which a transform of C++ rests in place of one of C."""

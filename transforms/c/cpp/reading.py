@@ -25,10 +25,10 @@ _KEYWORDS: Final = """
     goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
     protected public register reinterpret_cast requires restrict return short signed sizeof static
     static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename
-    union unsigned using virtual void volatile wchar_t while xor xor_eq final override
+    union unsigned using virtual void volatile wchar_t while xor xor_eq final override _Complex
 """
 KEYWORDS: Final = frozenset(_KEYWORDS.split())
-"""The keywords of C++11 to C++23, and `final` and `override`."""
+"""The keywords of C++11 to C++23, `final` and `override`, and `_Complex`, which compilers take from C."""
 
 ALIASES: Final = {
     "condition_clause": "parenthesized_expression",

@@ -31,6 +31,9 @@ CONSTANT: Final = "function that a compiler may evaluate"
 COROUTINE: Final = "coroutine"
 ATTRIBUTED: Final = "attribute of a statement"
 HIDDEN: Final = "type with the name of a number of the library"
+TEMPLATE: Final = "call of a template that may be read as a comparison"
+_CALL: Final = re.compile(rb"\s*<(?![<=])[^;{}]*(?<!-)>\s*(?:\(|::)")
+"""What stands behind `a.f` in `a.f<1>(b)`, which the grammar takes for two comparisons."""
 _CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b|CONSTEXPR|CONSTEVAL")
 _USING_ENUM: Final = re.compile(rb"\busing\s+enum\b")
 _PREFIXES: Final = frozenset({"update_expression", "unary_expression", "pointer_expression"})
@@ -86,18 +89,20 @@ class CppSource(CSource):
 
     @cached_property
     def unusual(self) -> str | None:
-        """As in C; coroutines give control away, attributes are not looked into, a number may be none."""
+        """As in C; coroutines, attributes, types that hide numbers, and comparisons that may be calls."""
         for node in self.unit.walk():
             if node.kind in _COROUTINE:
                 return COROUTINE
             if node.kind == "attributed_statement" and any(part.kind != EMPTY for part in node.children[1:]):
                 return ATTRIBUTED
+            is_call = node.kind == "field_access" and _CALL.match(self.source, node.end)
+            if is_call and self.type(node) is None:
+                return TEMPLATE
         return HIDDEN if self.macros.declared.hides_a_number else super().unusual
 
     @cached_property
     def obstacle_to_layout(self) -> str | None:
-        """As in C, operators whose precedence is not known here, and `++x = 1`, which the grammar reads as
-        `++(x = 1)`."""
+        """As in C, operators of unknown precedence, and `++x = 1`, which the grammar reads as `++(x = 1)`."""
         for node in self.unit.walk():
             if node.kind in _PREFIXES and node.children[0].kind == "assignment_expression":
                 return MISREAD
@@ -256,8 +261,7 @@ class CppSource(CSource):
         return self.type(node)
 
     def outer_type(self, name: str, of: str = "") -> str | None:
-        """The type that the declarations around the function give to a plain name or to a field of a class,
-        if it is a number or a pointer."""
+        """The number or pointer that declarations around the function make of a plain name or a field."""
         # In a function that is `volatile`, its object is.
         if self._is_hidden(name, of) or "volatile" in self._head:
             return None
@@ -287,8 +291,7 @@ class CppSource(CSource):
         return self._class_of(object_) if is_known else None
 
     def _class_of(self, node: Node) -> str | None:
-        """The class of an object, or of what a pointer points to, if no template leaves it open: then its
-        fields are among those that are declared."""
+        """The class of an object or of what a pointer points to, if no template leaves its fields open."""
         node, declared = node.unparenthesized, self.macros.declared
         binding = self.binding(node)
         if binding is not None and binding.view != "outer":
@@ -468,8 +471,7 @@ def _nothing_lives(code: CppSource, node: Node) -> bool:
 
 
 def _moves_up(code: CppSource, node: Node) -> bool:
-    """What stands in an `else` may stand behind its `if`: no destructor runs later, and no jump comes to pass
-    a declaration there."""
+    """An `else` may stand behind its `if`: no destructor runs later, and no jump passes a declaration."""
     other = node.child("alternative")
     declares = other is not None and bool(code.declares(other.children))
     return _nothing_lives(code, node) and not (declares and code.closed is not None)
@@ -504,6 +506,8 @@ def _plain_return(code: CppSource, node: Node) -> bool:
         return True
     if node.kind == "parenthesized_expression" and parent.kind == "method_invocation":
         return False  # `(f)(x)` does not look for `f` where the type of `x` is
+    if node.field == "left" and node.kind in ("method_invocation", *CASTS) and not node.children[-1].children:
+        return False  # `(T()) + x` is a cast
     if parent.kind == "variable_declarator":
         return parent.parent is None or "decltype" not in code.text(parent.parent).split("=")[0]
     return parent.kind != "return_statement" or (

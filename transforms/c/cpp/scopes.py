@@ -23,8 +23,7 @@ class CppScopes(CScopes):
     # Functions
 
     def visit_function_definition(self, node: Node) -> None:
-        """Visit the function. Its parameters, what initialises members, and the statements of its body are in
-        one block."""
+        """Visit the function. Its parameters, initialisers of members, and statements are in one block."""
         head, body = head_of(node), node.part("body")
         for child in node.children:
             if child.field == "declarator":

@@ -56,8 +56,13 @@ PROPERTY: Final = "parameter that is a property"
 DYNAMIC: Final = "eval or with may read any name"
 SPELT: Final = "escape in a name"
 NAMESPACE: Final = "namespace or ambient declaration in a function"
-_UNREADABLE: Final = ("\\", "eval", "with", "namespace", "module", "declare", "import", "global")
+OPERATOR: Final = "await or yield that is a name"
+_UNREADABLE: Final = ("\\", "eval", "with", "namespace", "module", "declare", "import", "global", "await",
+                      "yield")  # fmt: skip
 """A text without this has nothing of all that."""
+_MARKS: Final = {"await_expression": "async", "yield_expression": "*"}
+"""The marks of functions in which words are operators; in others they are names, which the grammar does not
+know."""
 _NAMESPACES: Final = frozenset({"internal_module", "module", "ambient_declaration", "import_alias"})
 _PROPERTIES: Final = frozenset({"accessibility_modifier", "override_modifier"})
 _SIGNATURES: Final = frozenset({"required_parameter", "optional_parameter"})
@@ -93,6 +98,8 @@ def unreadable(scopes: Scopes) -> str | None:
             return DYNAMIC
         if node.kind in _NAMESPACES:
             return NAMESPACE
+        if node.kind in _MARKS and not _is_inside(node, _MARKS[node.kind]):
+            return OPERATOR
         if node.kind.endswith("identifier"):
             text = scopes.text(node)
             if text == "eval":
@@ -100,6 +107,16 @@ def unreadable(scopes: Scopes) -> str | None:
             if "\\" in text:
                 return SPELT
     return None
+
+
+def _is_inside(node: Node, mark: str) -> bool:
+    """Whether the function around a node has a mark; a method's name in brackets is not inside of it."""
+    inner = node
+    for above in node.ancestors():
+        if above.kind in FUNCTIONS and inner.kind != "computed_property_name":
+            return above.has(mark)
+        inner = above
+    return False
 
 
 class _Walk(ScopeWalk):

@@ -7,7 +7,7 @@ import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.javascript.analysis.scopes import DYNAMIC, SPELT
+from codeaudit.transforms.javascript.analysis.scopes import DYNAMIC, OPERATOR, SPELT
 from codeaudit.transforms.javascript.identifiers.rename import (
     RENAME,
     RENAME_CANONICAL,
@@ -181,6 +181,10 @@ def test_names_that_say_something_stay(source: str, kept: str) -> None:
         ("function f(a) { let b = 1; return (eval)(a) + (() => eval('b'))(); }", DYNAMIC),
         ("function f(a) { with (a) { x = 1; } let b; }", DYNAMIC),
         ("function f(a) { let \\u0062 = 1; return b; }", SPELT),
+        ("function f(a) { var yield = 1, b = { get [yield]() { return a; } }; return b; }", OPERATOR),
+        ("function f(await) { let b = 1; return await(b); }", OPERATOR),
+        ("async function f(a) { let b = await a; return function () { return await(b); }; }", OPERATOR),
+        ("async function f(a) { var yield = await a, b = 1; return { [yield]: b }; }", OPERATOR),
         ("function f(a) { let b = 1; return b <!--a\n; }", HTML_COMMENT),
         ("function f(a) { let b = 1;\n--> b\n return b; }", HTML_COMMENT),
     ],
@@ -188,6 +192,18 @@ def test_names_that_say_something_stay(source: str, kept: str) -> None:
 def test_what_may_read_any_name_keeps_all(source: str, reason: str) -> None:
     for transform in STRATEGIES:
         assert transform.propose(source, Random(0)) == Refused(reason)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "function* f(a) { let b = { [yield a]() { }, *[yield]() { yield a; }, get [yield]() { } }; yield* b; }",
+        "async function f(a) { let c = 1; let b = class { [await a]() { } async *m() { yield await a; } }; await b; }",
+        "function f(a) { let c = 1; let b = async () => await a; return b; }",
+    ],
+)
+def test_operators_of_a_generator_or_asynchronous_function_hide_no_name(source: str) -> None:
+    assert not isinstance(STRATEGIES[0].propose(source, Random(0)), Refused)
 
 
 @pytest.mark.parametrize(
