@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.transforms.python.parsing import FunctionNode, parse
@@ -96,6 +98,7 @@ def _drawn(strategy: "SearchStrategy[str]", seed: int, count: int) -> tuple[str,
     from unittest.mock import patch
 
     import hypothesis
+    from hypothesis import configuration
 
     texts: dict[str, None] = {}
 
@@ -117,6 +120,9 @@ def _drawn(strategy: "SearchStrategy[str]", seed: int, count: int) -> tuple[str,
     # of the user's own model. Then inputs would depend on more than the text and the seed.
     providers: Any = sys.modules.get("hypothesis.internal.conjecture.providers")
     with ExitStack() as stack:
+        # It keeps tables of Unicode in `.hypothesis` where it runs, which is the user's folder.
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        stack.enter_context(patch.object(configuration, "__hypothesis_home_directory", folder, create=True))
         if hasattr(providers, "_get_local_constants"):
             stack.enter_context(
                 patch.object(providers, "_get_local_constants", lambda: providers.Constants())

@@ -133,6 +133,22 @@ def test_the_function_is_found() -> None:
         find("def", None)
 
 
+def test_drawing_leaves_nothing_in_the_folder_where_it_runs(tmp_path: Path) -> None:
+    """Hypothesis keeps tables in `.hypothesis`; a process that has its own settings gets them back."""
+    program = (
+        "from codeaudit.transforms.oracle.inputs import inputs\n"
+        "from hypothesis import configuration\n"
+        "configuration.set_hypothesis_home_dir('own')\n"
+        "assert len(inputs('def f(name: str): return name.upper()', seed=0, count=5)) > 1\n"
+        "print(configuration.storage_directory('x').home_directory)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout == "own\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_hypothesis_is_imported_when_inputs_are_drawn_and_not_before() -> None:
     program = (
         "import sys; import codeaudit.transforms.oracle.oracle as o; from codeaudit.transforms.oracle.inputs import inputs\n"
