@@ -445,7 +445,10 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         pairs.append(({"stack", "trace"}, {"inspect"}))
     if mask & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED | _NAMING_ERRORS
-        pairs += [(HERE.paths["inspect"].keys(), {"inspect"}), ({"lineno", "default"}, _WARNED | _LOGGING)]
+        pairs += [
+            (HERE.paths["inspect"].keys(), {"inspect"}),
+            ({"lineno", "default", "record"}, _WARNED | _LOGGING),
+        ]
     return words, [*pairs, (_OWN_FILE - {"argv"}, _READING)] if mask & Sees.SOURCE else pairs
 
 
@@ -583,8 +586,8 @@ def _unresolved(index: TextIndex) -> Sees:
             sees |= Sees.LOCALS
     if not words.isdisjoint(_CODES) and _given_away(index, _is_code, _ASKING_CODE):
         sees |= Sees.LOCALS
-    # `warnings.formatwarning = told`; `simplefilter("default")` tells warnings apart by their lines
-    by_line = "default" in index.texts and "catch_warnings" in words
+    # `warnings.formatwarning = told`; filters but `"always"` tell warnings apart by their lines
+    by_line = "catch_warnings" in words and ("default" in index.texts or _collects_warnings(index))
     if by_line or ("lineno" in words and not _WARNED.isdisjoint(words | index.members)):
         sees |= Sees.RUNNING
     if _looks_under_another_name(index):
@@ -601,6 +604,14 @@ def _unresolved(index: TextIndex) -> Sees:
     if describes and _reads_described_text(index):
         sees |= Sees.SOURCE
     return sees
+
+
+def _collects_warnings(index: TextIndex) -> bool:
+    """Whether a file keeps a list of warnings under the filter that Python begins with."""
+    catching = (call for call in index(ast.Call) if last_name(call.func) == "catch_warnings")
+    return "always" not in index.texts and any(
+        word.arg == "record" for call in catching for word in call.keywords
+    )
 
 
 def _reads_naming_error(index: TextIndex) -> bool:

@@ -128,6 +128,9 @@ TEXTS = {
     "warnings that are caught once for a line": (
         "import warnings\ndef f():\n    with warnings.catch_warnings(record=True) as seen:\n        warnings.simplefilter('default')\n"
         "        warnings.warn('x')\n        warnings.warn('x')\n        a = 1\n        warnings.warn('x')\n    return len(seen), a"),
+    "warnings that are caught under the filter that Python begins with": (
+        "import warnings\ndef f():\n    with warnings.catch_warnings(record=True) as seen:\n        warnings.resetwarnings()\n"
+        "        warnings.warn('x')\n        warnings.warn('x')\n        a = 1\n        warnings.warn('x')\n    return len(seen), a"),
     "a warning that is caught": (
         "import warnings\ndef f():\n    with warnings.catch_warnings(record=True) as seen:\n        warnings.simplefilter('always')\n"
         "        a = 1\n        b = 2\n        warnings.warn('x')\n        c = 3\n    return seen[0].lineno, a, b, c"),
