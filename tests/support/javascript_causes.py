@@ -56,7 +56,7 @@ def put_back(cause: str) -> Iterator[None]:
     """The engine with a cause."""
     _, holder, name, value = CAUSES[cause]
     _forget()
-    with patch.object(holder, name, value, create=True):
+    with patch.object(holder, name, value):
         yield
     _forget()
 

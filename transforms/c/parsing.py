@@ -48,7 +48,7 @@ SIGNED: Final = "number that a sign behind it belongs to"
 """`0x1E+1` is one number that does not exist (6.4.8), though the grammar reads a sum."""
 _SIGNED: Final = re.compile(rb"\b0[xX][\da-fA-F']*[eE][+-]")
 LABEL_VALUE: Final = "address of a label, or label of a block"
-MISREAD: Final = "operator of GNU C that is read otherwise"
+GNU_OPERATOR: Final = "operator of GNU C that is read otherwise"
 
 _KEYWORDS: Final = """
     auto break case char const continue default do double else enum extern float for goto if inline int
@@ -174,7 +174,7 @@ def read_unit(text: str, language: str = C) -> tuple[CText, Node]:
     if b"__label__" in reading.source:
         reason = LABEL_VALUE
     if _OPERATOR.search(reading.source):
-        reason = MISREAD
+        reason = GNU_OPERATOR
     if reason is not None:
         raise UnknownSyntaxError(reason)
     return reading, function

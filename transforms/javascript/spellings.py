@@ -217,10 +217,7 @@ def _parentheses(code: CodeText, node: Node) -> Site | Refused | None:
         return None
     if code.commented(listed.start, listed.end):
         return Refused(COMMENT)
-    joined = code.source[listed.start - 1 : listed.start].isalnum()
-    return code.site(
-        node, "parameter alone", replace(listed, " " if joined else "", span(listed.children[0]))
-    )
+    return code.site(node, "parameter alone", replace(listed, span(listed.children[0])))
 
 
 # ── declarations ─────────────────────────────────────────────────────────────────────────────────────────

@@ -120,7 +120,7 @@ def _drawn(strategy: "SearchStrategy[str]", seed: int, count: int) -> tuple[str,
     # of the user's own model. Then inputs would depend on more than the text and the seed.
     providers: Any = sys.modules.get("hypothesis.internal.conjecture.providers")
     with ExitStack() as stack:
-        # It keeps tables of Unicode in `.hypothesis` where it runs, which is the user's folder.
+        # Hypothesis keeps tables of Unicode in `.hypothesis` of the folder where it runs: the user's.
         folder = Path(stack.enter_context(TemporaryDirectory()))
         stack.enter_context(patch.object(configuration, "__hypothesis_home_directory", folder, create=True))
         if hasattr(providers, "_get_local_constants"):

@@ -12,9 +12,9 @@ from codeaudit.transforms.c.analysis.scopes import TYPE_OR_VARIABLE, UNREAD_MACR
 from codeaudit.transforms.c.language import C
 from codeaudit.transforms.c.parsing import (
     DIRECTIVE,
+    GNU_OPERATOR,
     INNER,
     LABEL_VALUE,
-    MISREAD,
     OLD_HEAD,
     SIGNED,
     SPLICED,
@@ -387,8 +387,8 @@ def test_most_traps_are_renamed() -> None:
         ("int f(int n) { void *p = &&l; l: return p != 0; }", LABEL_VALUE),
         ("int f(int n) { __label__ l; if (n) goto l; n = 2; l: return n; }", LABEL_VALUE),
         ("int f(int a) { return 0x1E+a; }", SIGNED),
-        ("int f(double a) { __real__ s = a; __imag s = 1; return 0; }", MISREAD),
-        ("int f(int a) { __typeof__(a) __b; return a; }", MISREAD),
+        ("int f(double a) { __real__ s = a; __imag s = 1; return 0; }", GNU_OPERATOR),
+        ("int f(int a) { __typeof__(a) __b; return a; }", GNU_OPERATOR),
     ],
 )  # fmt: skip
 def test_what_is_not_read(source: str, reason: str | None) -> None:

@@ -439,7 +439,8 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         ({name for name, sees in names.items() if sees & mask}, {module})
         for module, names in FILE.paths.items()
     ]
-    pairs += [({"yield"}, {"finally", "with", "except"})] if mask & Sees.DROPS else []
+    if mask & Sees.DROPS:
+        pairs.append(({"yield"}, {"finally", "with", "except"}))
     if mask & Sees.SOURCE:
         words |= _DESCRIBED | {"help"}
         pairs.append(({"stack", "trace"}, {"inspect"}))
@@ -586,9 +587,8 @@ def _unresolved(index: TextIndex) -> Sees:
             sees |= Sees.LOCALS
     if not words.isdisjoint(_CODES) and _given_away(index, _is_code, _ASKING_CODE):
         sees |= Sees.LOCALS
-    # `warnings.formatwarning = told`; filters but `"always"` tell warnings apart by their lines
-    by_line = "catch_warnings" in words and ("default" in index.texts or _collects_warnings(index))
-    if by_line or ("lineno" in words and not _WARNED.isdisjoint(words | index.members)):
+    # `warnings.formatwarning = told`
+    if _counts_by_line(index) or ("lineno" in words and not _WARNED.isdisjoint(words | index.members)):
         sees |= Sees.RUNNING
     if _looks_under_another_name(index):
         sees |= Sees.LOCALS
@@ -606,12 +606,15 @@ def _unresolved(index: TextIndex) -> Sees:
     return sees
 
 
-def _collects_warnings(index: TextIndex) -> bool:
-    """Whether a file keeps a list of warnings under the filter that Python begins with."""
+def _counts_by_line(index: TextIndex) -> bool:
+    """Whether a file catches warnings under a filter that shows each once for its line: the one that Python
+    begins with, or `simplefilter("default")`.
+    """
+    if "catch_warnings" not in index.words:
+        return False
     catching = (call for call in index(ast.Call) if last_name(call.func) == "catch_warnings")
-    return "always" not in index.texts and any(
-        word.arg == "record" for call in catching for word in call.keywords
-    )
+    records = any(word.arg == "record" for call in catching for word in call.keywords)
+    return "default" in index.texts or (records and "always" not in index.texts)
 
 
 def _reads_naming_error(index: TextIndex) -> bool:
@@ -627,7 +630,7 @@ def _reads_naming_error(index: TextIndex) -> bool:
 _EXHAUSTED: Final = frozenset({"contextmanager", "asynccontextmanager", "fixture", "hookimpl"})
 """Decorators of generators that run to their end before they are dropped."""
 _CLOSING: Final = {
-    path.rpartition(".")[2] for path, does in NEVER_SWALLOWING.items() if "closes a file" in does
+    path.rpartition(".")[2] for path, reason in NEVER_SWALLOWING.items() if reason == NEVER_SWALLOWING["open"]
 }
 """Managers that do no more at their end than what dropping them does."""
 
