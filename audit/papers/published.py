@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -31,7 +32,7 @@ State: TypeAlias = Literal["run", "drawing", "missing"]
 GENERATED: Final = "algebra"
 """The corpus that needs no file."""
 TRIED: Final = 32
-"""Most test samples of a preset that is only tried."""
+"""Most samples of a test or an audit of a preset that is only tried."""
 ENDINGS: Final = (".jsonl.gz", ".jsonl", ".csv.gz", ".csv", ".parquet")
 
 
@@ -399,7 +400,8 @@ def steps(wanted: Item, request: Request) -> list[Step]:
             models = [word for step in learned for word in ("--model", str(step.out))]
             words = ("run", *models, "--task", wanted.audited or wanted.task)
             words += ("--corpus", _corpus(group, group.test, request))
-            words += _once((*group.options, *wanted.audit, *scale.run))
+            audited = _fewer(scale.run) if request.steps is not None else scale.run
+            words += _once((*group.options, *wanted.audit, *audited))
             out = request.out / "runs" / f"{wanted.task}-seed-{seed}-{_digest(words)}"
             words += (*device, "--out", str(out))
             commands.append(
@@ -456,6 +458,12 @@ def _ended(settings: Sequence[str], steps: int) -> tuple[str, ...]:
         else:
             words.append(word)
     return *words, "--steps", str(steps)
+
+
+def _fewer(settings: Sequence[str]) -> tuple[str, ...]:
+    """The settings of an audit of few samples, for a try."""
+    limits = [int(value) for word, value in pairwise(settings) if word == "--limit" and value != "0"]
+    return *settings, "--limit", str(min([TRIED, *limits]))
 
 
 def _digest(words: Sequence[str]) -> str:

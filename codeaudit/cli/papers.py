@@ -137,7 +137,7 @@ def show(name: str) -> int:
     "ended",
     type=POSITIVE,
     metavar="N",
-    help="End each training after N steps, to try a preset.",
+    help="End each training after N steps and audit few samples, to try a preset.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the steps and the forecast; do nothing.")
 def run(

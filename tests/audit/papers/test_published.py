@@ -58,6 +58,17 @@ def test_a_try_counts_steps_and_no_epochs(entry: Item, preset: published.PresetN
 
 @pytest.mark.parametrize("preset", ["small", "paper"])
 @pytest.mark.parametrize("entry", MADE, ids=lambda entry: entry.name)
+def test_a_try_audits_few_samples(entry: Item, preset: published.PresetName) -> None:
+    """An audit of all test samples by an untrained network of full size takes hours on a CPU."""
+    made = steps(entry, Request(preset=preset, out=Path("out"), dry=True, steps=2))
+    limits = [int(dict(pairwise(step.words))["--limit"]) for step in made if step.kind == "run"]
+    assert all(0 < limit <= published.TRIED for limit in limits)
+    whole = steps(entry, Request(preset=preset, out=Path("out"), dry=True))
+    assert [step.kind for step in made] == [step.kind for step in whole]
+
+
+@pytest.mark.parametrize("preset", ["small", "paper"])
+@pytest.mark.parametrize("entry", MADE, ids=lambda entry: entry.name)
 def test_a_training_has_options_of_its_task(entry: Item, preset: published.PresetName) -> None:
     """`train` refuses the others."""
     names = {word: str(param.name) for param in train.params for word in param.opts}
