@@ -10,7 +10,10 @@ import java.io.PrintStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import javax.tools.Diagnostic;
 import javax.tools.DiagnosticCollector;
 import javax.tools.JavaCompiler;
@@ -60,7 +63,7 @@ class JavacReader {
                     return "!" + one.getMessage(null).replace('\n', ' ');
                 }
             }
-            var nodes = new Nodes(unit, Trees.instance(task).getSourcePositions());
+            var nodes = new Nodes(text, unit, Trees.instance(task).getSourcePositions());
             nodes.scan(unit, null);
             return nodes.found.toString();
         } catch (RuntimeException | StackOverflowError error) {
@@ -69,13 +72,15 @@ class JavacReader {
     }
 
     static class Nodes extends TreeScanner<Void, Void> {
+        final String text;
         final CompilationUnitTree unit;
         final SourcePositions places;
         final StringBuilder found = new StringBuilder();
-        /** What stands behind the last arrow of a case: of an expression javac makes a statement at times. */
-        Tree body;
+        /** What stands behind the arrows of cases: of an expression javac makes a statement at times. */
+        final Set<Tree> bodies = Collections.newSetFromMap(new IdentityHashMap<>());
 
-        Nodes(CompilationUnitTree unit, SourcePositions places) {
+        Nodes(String text, CompilationUnitTree unit, SourcePositions places) {
+            this.text = text;
             this.unit = unit;
             this.places = places;
         }
@@ -88,7 +93,7 @@ class JavacReader {
         @Override
         public Void scan(Tree node, Void nothing) {
             String kind = node == null ? null : kind(node);
-            boolean ofRule = node != null && node == body && node instanceof ExpressionStatementTree;
+            boolean ofRule = node instanceof ExpressionStatementTree && bodies.contains(node);
             if (kind != null && !ofRule) {
                 note(kind, node);
             }
@@ -122,9 +127,10 @@ class JavacReader {
         /** Where a sign stands directly before a whole number, javac takes both for one literal, but not always. */
         @Override
         public Void visitUnary(UnaryTree node, Void nothing) {
+            Tree inner = node.getExpression();
             boolean signed = node.getKind() == Tree.Kind.UNARY_MINUS
-                && (node.getExpression().getKind() == Tree.Kind.INT_LITERAL
-                || node.getExpression().getKind() == Tree.Kind.LONG_LITERAL);
+                && !text.startsWith("-", (int) places.getStartPosition(unit, inner))
+                && (inner.getKind() == Tree.Kind.INT_LITERAL || inner.getKind() == Tree.Kind.LONG_LITERAL);
             String name = node.getKind().name();
             note(signed ? "LITERAL" : name.endsWith("CREMENT") ? "UPDATE" : name, node);
             return signed ? null : super.visitUnary(node, nothing);
@@ -204,7 +210,9 @@ class JavacReader {
 
         @Override
         public Void visitCase(CaseTree node, Void nothing) {
-            body = node.getCaseKind() == CaseTree.CaseKind.RULE ? node.getBody() : null;
+            if (node.getCaseKind() == CaseTree.CaseKind.RULE) {
+                bodies.add(node.getBody());
+            }
             return super.visitCase(node, nothing);
         }
 

@@ -143,6 +143,8 @@ def _is_misread(node: "Node") -> bool:
     match node.kind:
         case "binary_expression" if len(parts) == 2:
             level = OPERATORS[node.operator]
+            if level == RELATION and _level(parts[0]) == RELATION:
+                return True  # a truth value has no order (JLS 15.20): `b < c > d` is a type and a name
             return not _binds(parts[0], level) or _level(parts[1]) <= level
         case "unary_expression":
             return _level(parts[0]) < UNARY

@@ -35,6 +35,9 @@ MISREAD = (
     "int k = -1[a];",
     "switch (o) { case B() when c > d -> h(); default -> g(); }",
     "switch (o) { case B b when (A & C) d -> e += a -> f; default -> g(); }",
+    "boolean k = o instanceof A<B.C> when;",
+    "switch (o) { case record<B> b: f(); default: g(); }",
+    "switch (o) { case open<B<C>> b when b.c: f(); default: g(); }",
 )
 """Statements that the parser takes apart in another way than Java."""
 
@@ -56,6 +59,8 @@ READ = (
     "String s = \"// \\\" \" + 'a' + '\\'' + 0x1p3 + .5e-3f + 1_0L; // \" c\n/* ' */ f();",
     'String s = """\n  a " \\""" b\n  """;',
     "open: for (;;) { record = var + with; break open; }",
+    "boolean k = a < b == c > d; boolean e = (a < b) == (c instanceof A<B> d);",
+    "switch (o) { case A a when f(switch (a) { case 1 -> 2; default -> - -1; }) -> g(); default -> h(); }",
     "class L { record R(int a) { R { f(); } } } L.super.f(); int.class.g(); this.<T>f();",
 )
 """Statements that both read alike, though they are like those above."""
