@@ -7,6 +7,7 @@ that no entry can change without being noticed.
 import builtins
 import contextlib
 import itertools
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -126,6 +127,8 @@ def test_a_method_of_a_container_does_what_its_entry_says(kind: str, name: str) 
 # ── methods of texts ─────────────────────────────────────────────────────────────────────────────────────
 
 TEXTS: Final = ("", "a", "ab", " B1", "\ud800", "ß\n")
+TRUTHS: Final = frozenset({"splitlines"} if sys.version_info >= (3, 13) else ())
+"""Methods of texts that ask their argument for its truth. Before, they asked it for a number."""
 
 
 @pytest.mark.parametrize("name", STR_METHODS)
@@ -142,6 +145,8 @@ def test_a_method_of_a_text_takes_so_many_texts_and_gives_its_type(name: str) ->
             assert type(answer).__name__ == STR_METHODS[name]
         if not raised:
             never.add(count)
+    if name in TRUTHS:
+        never -= {1}  # what the tables say of older releases holds, too
     assert never == STR_ARGUMENTS.get(name, {0})
 
 
@@ -183,7 +188,7 @@ def test_the_arguments_that_are_indices_are_converted(kind: str, name: str) -> N
     receiver: object = {"str": "ab", "list": [5], "dict": {}, "set": set()}[kind]
     place = knowledge.INDICES.get((kind, name), slice(0))
     places, most = converted(receiver, name)
-    assert places == {*range(most)[place]}
+    assert places == (set() if name in TRUTHS else {*range(most)[place]})
 
 
 # ── builtins ─────────────────────────────────────────────────────────────────────────────────────────────
