@@ -1,6 +1,7 @@
 """What a query has beside its source: a second unit, candidates, a query in words."""
 
 import json
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,10 +41,11 @@ CHANGED = Perturbed(
 
 
 def test_a_query_without_them_has_the_key_the_line_and_the_hash_that_it_had(tmp_path: Path) -> None:
-    memory = ModelMemory(cache=AnswerCache(tmp_path / "c.sqlite"), fingerprint="f", run="r")
     known = digest_of(b"codeaudit-1", ("f", "", "t", "python", "a = 1\n"))
-    assert memory._key(PLAIN, again=False) == known
-    assert len({memory._key(query, again=False) for query in (PLAIN, PAIR, RANKED)}) == 3
+    with closing(AnswerCache(tmp_path / "c.sqlite")) as cache:
+        memory = ModelMemory(cache=cache, fingerprint="f", run="r")
+        assert memory._key(PLAIN, again=False) == known
+        assert len({memory._key(query, again=False) for query in (PLAIN, PAIR, RANKED)}) == 3
     assert json.loads(_question(0, PLAIN)) == {
         "id": "0",
         "task": "t",
