@@ -310,6 +310,11 @@ TRAPS: Final = {
         "return *p + p[-1] * 10; }",
         "int n[3] = {1, 2, 3}, *q = n; " + P + "f(n, &q)); " + P + "n[0] + n[1] * 10 + (int)(q - n) * 1000);",
     ),
+    "types made of statements": Trap(
+        "int f(int n) { int k = n; int size = (int)sizeof(typeof(*({ k = 10; struct row { int x[n]; } r; &r; }))); "
+        "return size + (int)_Alignof(typeof(*({ long m = k; &m; }))) + n * k; }",
+        P + "f(3));",
+    ),
     "slashes before stars": Trap(
         "int f(int n, int *p) { int *q = p; int m = n / *p; m += n/(*q); m = m/p[0] + n/(*q + 1)/ *p; n /= *q; n = n/(*(p + 1)); "
         "return m/p[1] + n / *p - (n > 1 ? n/(*p) : m); } /* the end */",
