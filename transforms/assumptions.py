@@ -11,12 +11,14 @@ breaks an entry on which the edit rests and its file does not show that; or a bu
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 MOST: Final = 20
 """The largest number of entries of a language: a longer list is read by nobody."""
 
+NOT_EDITED: Final = "No transform that rests on this edits the file."
+"""What is refused where the text of a file has the sign of an entry."""
 Reach: TypeAlias = Literal["place", "function", "callers", "class", "file"]
 """How much is left alone where the file shows that an assumption does not hold: the place, its function, this
 function and those that call it, the class, or the whole file."""
@@ -33,7 +35,7 @@ class Assumption:
     shown: str = ""
     """What in the file shows that the assumption does not hold. Empty: nothing in a file can show it."""
     refused: str = ""
-    """What is not done then."""
+    """What is not done then. Where it is empty and there is a sign, the ledger says what the sign does."""
     reach: Reach = "file"
     """How far that refusal goes."""
     sign: str = ""
@@ -65,7 +67,7 @@ def ledger(entries: Iterable[Assumption]) -> Mapping[str, Assumption]:
     Raises:
         ValueError: two entries have one id, or there are more than `MOST`.
     """
-    rows = list(entries)
+    rows = [replace(row, refused=row.refused or (row.sign and NOT_EDITED)) for row in entries]
     table = {row.id: row for row in rows}
     if len(table) < len(rows):
         raise ValueError("an assumption stands twice in a ledger")

@@ -202,10 +202,17 @@ def _render(source: bytes, start: int, end: int, nodes: Iterable[_Node], shift: 
                 text = _render(source, part.start, part.end, inner, shift)
                 add, drop = part.add.encode(), part.drop.encode()
                 made.append(shift(text, add, drop) if add or drop else text)
-        out.append(_apart(source, node.patch, b"".join(made)))
+        new = _apart(source, node.patch, b"".join(made))
+        before = next(filter(None, reversed(out)), source[:position])
+        out.append(b" " * begins_comment(before, new) + new)
         position = node.patch.end
     out.append(source[position:end])
     return b"".join(out)
+
+
+def begins_comment(before: bytes, text: bytes) -> bool:
+    """Whether a text would begin a comment with the sign before it, as in `a/ *p` without the blank."""
+    return before.endswith(b"/") and text.startswith((b"*", b"/"))
 
 
 def _apart(source: bytes, patch: Patch, text: bytes) -> bytes:

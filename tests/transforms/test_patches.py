@@ -80,12 +80,21 @@ def test_a_patch_is_made_inside_a_part_that_another_keeps(inner: Patch, result: 
         (b"12", Patch(2, 2, ("L",)), b"12L"),
         (b"'a' 'b'", Patch(2, 5, ()), b"'ab'"),
         (b"(a)", Patch(0, 3, ("a",)), b"a"),
+        (b"a/p[0]", Patch(2, 6, ("*(p + 0)",)), b"a/ *(p + 0)"),
+        (b"a/(/b/)", Patch(2, 7, ("/b/",)), b"a/ /b/"),
+        (b"a*p[0]", Patch(2, 6, ("*(p + 0)",)), b"a**(p + 0)"),
+        (b"'a/' '*b'", Patch(3, 6, ()), b"'a/*b'"),
     ],
 )
-def test_a_word_does_not_run_together_with_one_that_touched_a_sign(
+def test_what_a_patch_writes_does_not_run_together_with_what_is_before_it(
     source: bytes, patch: Patch, result: bytes
 ) -> None:
     assert patched(source, [patch], _unmoved) == result
+
+
+def test_two_patches_begin_no_comment() -> None:
+    patches = [Patch(1, 2, ()), Patch(2, 6, ("*(p + 0)",))]
+    assert patched(b"/ p[0]", patches, _unmoved) == b"/ *(p + 0)"
 
 
 def test_nothing_is_edited_in_a_part_that_is_gone() -> None:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.c.ledger import CODE, LAYOUT
+from codeaudit.transforms.c.ledger import CODE, COMPUTED, LAYOUT
 from codeaudit.transforms.language import (
     TransformFamily,
     changes,
@@ -197,7 +197,7 @@ DEAD_CODE: Final = TransformFamily.of(
     "dead-code",
     "Statements of C that never run or that nothing depends on.",
     *dead_code(_SUM, "reachable-branch"),
-    rests_on=CODE,
+    rests_on=COMPUTED,
 )  # fmt: skip
 
 LAYOUT_OF_TEXT: Final = TransformFamily.of(

@@ -48,7 +48,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file uses `__LINE__` or `__COUNTER__`.",
             sign=r"\b__LINE__\b|\b__COUNTER__\b|\b__builtin_LINE\b",
             words=("__LINE__", "__COUNTER__", "__builtin_LINE"),
-            refused="No transform that rests on this edits the file.",
             of_text=True,
             example="a blank line is inserted, and a macro of a header stores `__LINE__`",
         ),
@@ -60,7 +59,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             sign=r"(?m)^[ \t]*#[ \t]*define\b[^\n]*\([^\n]*\)(?:[^\n\\]|\\.|\\\n)*?"
             r"(?<!#)#(?!#)[ \t]*[A-Za-z_]",
             words=("define",),
-            refused="No transform that rests on this edits the file.",
             of_text=True,
             example="`a+b` becomes `a + b` in an argument, and a macro of a header prints its argument",
         ),
@@ -79,10 +77,19 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="No other thread, signal handler or device looks at memory between two statements, and "
             "to read a name that a header declares runs no code.",
             shown="The file has the word `volatile`, or a type or function of the library for threads.",
-            sign=r"\b(?:(?:__)?volatile(?:__)?|_Atomic)\b|\b(?:atomic|__atomic|__sync|pthread|thrd|mtx|cnd)_\w",
-            words=("volatile", "_Atomic", "atomic_", "__sync_", "pthread_", "thrd_", "mtx_", "cnd_"),
-            refused="No transform that rests on this edits the file.",
+            sign=r"\b(?:(?:__)?volatile(?:__)?|_Atomic)\b|\b(?:atomic|__atomic|__sync|pthread|thrd|mtx|cnd)_\w|"
+            r"\bstd::(?:atomic|j?thread|(?:shared_)?mutex|condition_variable)\b",
+            words=("volatile", "_Atomic", "atomic_", "__sync_", "pthread_", "thrd_", "mtx_", "cnd_", "std::"),
             example="`a = flag` and `b = data` change places, and a header declares both as `volatile`",
+        ),
+        Assumption(
+            id="fractions-plain",
+            assumed="No program asks for the flags of fractions, or sets how they are rounded.",
+            shown="The file uses the functions of `fenv.h`, or what sets the registers behind them.",
+            sign=r"\bfe(?:set|test|clear|raise|hold|update|enable)\w|"
+            r"\bFENV_ACCESS\b|_MM_SET_|_FPU_SETCW|ldmxcsr|_mm_setcsr",
+            words=("fe", "FENV_ACCESS", "_MM_SET_", "_FPU_SETCW", "ldmxcsr", "_mm_setcsr"),
+            example="`a = x / y` passes a call that sets `FE_UPWARD`",
         ),
         Assumption(
             id="warnings-allowed",
@@ -97,7 +104,9 @@ NAMES: Final = ("macros-hygienic",)
 """Of edits that change what variables are called."""
 CODE: Final = ("macros-hygienic", "positions-unread", "text-unread", "later-than-c89", "warnings-allowed")
 """Of edits that change the code."""
-EFFECTS: Final = (*CODE, "fields-disjoint", "nobody-between")
+COMPUTED: Final = (*CODE, "fractions-plain")
+"""Of edits that compute what was not computed."""
+EFFECTS: Final = (*COMPUTED, "fields-disjoint", "nobody-between")
 """Of edits that change the order of statements."""
 LAYOUT: Final = ("macros-hygienic", "positions-unread", "text-unread")
 """Of edits that change what the text looks like."""

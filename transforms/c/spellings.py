@@ -24,8 +24,8 @@ _PIECE: Final = re.compile(
     r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|[^\\]", re.DOTALL
 )
 """One character of a string, which an escape spells with several."""
-_OPEN_END: Final = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,2})$")
-"""An escape that would go on with a digit behind it."""
+_OPEN_END: Final = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,2})$|\?$")
+"""An escape that would go on with a digit behind it, or what may begin a trigraph."""
 _ZEROS: Final = frozenset({"0", "NULL"})
 
 

@@ -35,7 +35,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file declares a type with a small letter, or such a method with a type parameter.",
             sign=r"(?<![.\w])(?:class|interface|enum|record)\s+[a-z_]\w*\s*[(<{\w]",
             words=("class", "interface", "enum", "record"),
-            refused="No transform that rests on this edits the file.",
             example="`foo.size` passes `this.a`, and `foo` is a class whose initialiser stores to `a`",
         ),
         # ── what objects do ──
@@ -56,7 +55,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             sign=r"\bextends\s+(?:java\.lang\.)?"
             r"(?:Integer|Long|Short|Byte|Character|Boolean|Float|Double)\b",
             words=("extends",),
-            refused="No transform that rests on this edits the file.",
             example="`int b = n` passes `this.a = 1`, `n` has a type variable bounded by `Integer`, and "
             "is null",
         ),
@@ -76,7 +74,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "`identityHashCode`, `isAnonymousClass`.",
             sign=r"\b(?:isAnonymousClass|isSynthetic|isHidden|identityHashCode)\b",
             words=("isAnonymousClass", "isSynthetic", "isHidden", "identityHashCode"),
-            refused="No transform that rests on this edits the file.",
             example="an anonymous class becomes a lambda, and a caller prints "
             "`getClass().isAnonymousClass()`",
         ),
@@ -87,7 +84,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file reads them or whole stack traces: `getStackTrace`, `StackWalker`.",
             sign=r"\b(?:getLineNumber|getStackTrace|StackWalker|StackTraceElement)\b",
             words=("getLineNumber", "getStackTrace", "StackWalker", "StackTraceElement"),
-            refused="No transform that rests on this edits the file.",
             of_text=True,
             example="a blank line is inserted, and a caller prints `getStackTrace()[0].getLineNumber()`",
         ),
@@ -107,7 +103,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file catches a NullPointerException and reads its message.",
             sign=r"\bcatch\s*\([^)]*\bNullPointerException\b.*\b(?:getMessage|toString)\b",
             words=("NullPointerException",),
-            refused="No transform that rests on this edits the file.",
             of_text=True,
             example="`values` becomes `lower`, and a caller prints the message of the NullPointerException",
         ),
@@ -117,7 +112,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file calls `getParameters`; an annotation that may read a name keeps it.",
             sign=r"\bgetParameters\b|\bjava\.lang\.reflect\.Parameter\b",
             words=("getParameters", "reflect.Parameter"),
-            refused="No transform that rests on this edits the file.",
             of_text=True,
             example="`f(int value)` becomes `f(int rate)`, and a framework finds `value` by `getParameters`",
         ),
@@ -129,7 +123,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file lists members: `getDeclaredMethods`, `getDeclaredFields`.",
             sign=r"\bget(?:Declared)?(?:Methods|Fields|Constructors|Classes)\b",
             words=("Methods", "Fields", "Constructors", "Classes"),
-            refused="No transform that rests on this edits the file.",
             example="two constants change places, and another class prints `getDeclaredFields()`",
         ),
         # ── what happens in between ──
@@ -139,7 +132,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file has a `volatile` field or a `VarHandle`.",
             sign=r"\b(?:volatile|VarHandle)\b",
             words=("volatile", "VarHandle"),
-            refused="No transform that rests on this edits the file.",
             example="`this.a = n` and `this.ready = true` change places, and another thread waits for "
             "`ready`",
         ),
@@ -149,7 +141,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file catches such an error.",
             sign=r"\bcatch\s*\([^)]*\b(?:OutOfMemory|StackOverflow|VirtualMachine)Error\b",
             words=("OutOfMemory", "StackOverflow", "VirtualMachine"),
-            refused="No transform that rests on this edits the file.",
             example="`this.a = n` passes `new int[n]`, and the memory does not suffice",
         ),
     )

@@ -97,7 +97,9 @@ def _expand_step(code: CodeText, node: Node) -> Site | Refused:
         return Refused(COMMENT)
     mark = node.operator
     is_prefix = node.tokens[0][1] < target.start
-    options = [replace(node, span(target), mark) if is_prefix else replace(node, mark, span(target))]
+    # `++*p` is not `*p++`.
+    operand = code.precedence.operand(target, code.precedence.primary)
+    options = [replace(node, *operand, mark) if is_prefix else replace(node, mark, span(target))]
     kind = code.type(target) if target.kind == "identifier" else None
     if kind in code.dialect.numeric:
         options.append(replace(node, span(target), f" {mark[0]}= 1"))

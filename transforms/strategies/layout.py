@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.patches import Patch, Site, begins_comment
 from codeaudit.transforms.strategies.conditions import ARMS
 from codeaudit.transforms.strategies.dead_code import gaps
 from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeText, each
@@ -187,8 +187,9 @@ def _spacing(code: CodeText, node: Node) -> Site | Refused | None:
     if left.end == mark.start and mark.end == right.start:
         blanks = Patch(mark.start, mark.start, (" ",)), Patch(mark.end, mark.end, (" ",))
         return code.site(node, "blanks around a sign", *blanks)
-    if code.text(right)[0] in "+-!~<>=&|(" or code.text(left)[-1] in "+->":
-        return Refused(OPERATOR)  # `a - -b`, `i++ + j`, `(a) - b`
+    meets = code.text(right)[0] in "+-!~<=>&|(" or code.text(left)[-1] in "+->"
+    if meets or begins_comment(node.operator.encode(), code.source[right.start :]):
+        return Refused(OPERATOR)  # `a - -b`, `i++ + j`, `(a) - b`, `a / *p`
     patches = Patch(left.end, mark.start, ()), Patch(mark.end, right.start, ())
     return code.site(node, "no blanks around a sign", *patches)
 
@@ -241,9 +242,10 @@ def _remove_parentheses(code: CodeText, node: Node) -> Site | Refused | None:
         return Refused(ARMS)
     before = code.source[node.start - 1 : node.start]
     after = code.source[node.end : node.end + 1]
+    is_joined = _joins(before) or begins_comment(before, code.source[inner.start :])
     return code.site(
         node, "no parentheses",
-        Patch(node.start, node.start + 1, (" " if _joins(before) else "",)),
+        Patch(node.start, node.start + 1, (" " if is_joined else "",)),
         Patch(node.end - 1, node.end, (" " if _joins(after) else "",)),
     )  # fmt: skip
 

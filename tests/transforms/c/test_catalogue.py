@@ -150,6 +150,7 @@ def test_edits(name: str, source: str, expected: str) -> None:
         ("index-to-pointer", "int f(V a, int i) { return a[i]; }"),
         ("zero-to-not", "int f(int a) { return a != 0; }"),
         ("join-strings", 'int f(void) { return g("\\x4" "1"); }'),
+        ("join-strings", 'int f(void) { return g("?" "?/"); }'),
         ("join-strings", 'int f(void) { return g(L"a" "b"); }'),
         ("remove-comments", "int f(int a) { /* fall through */ return a; }"),
         ("remove-parentheses", "int f(void) { return (t) - 1; }"),

@@ -53,12 +53,23 @@ BROKEN: Final = {
         "int f(int n)\n{\n    int a = !NOW;\n    int b = !NOW;\n    return a * 10 + b;\n}\n",
         "static int ticks;\nstatic int tick(void) { return ++ticks & 1; }\n#define NOW tick()\n",
     ),
+    "fractions-plain": Program(
+        "reorder",
+        "int f(int n)\n{\n    double one = 1.0;\n    double little = 1e-20;\n    upwards();\n    double sum = one + little;\n"
+        "    nearest();\n    return n + (sum > one);\n}\n",
+        "#include <fenv.h>\nstatic void upwards(void) { fesetround(FE_UPWARD); }\n"
+        "static void nearest(void) { fesetround(FE_TONEAREST); }\n",
+        ("-O0", "-Wl,--no-as-needed", "-lm"),
+    ),
     "warnings-allowed": Program("unused-locals", SUM, "#define ADD(n) sum++\n", ("-Wno-error", "-Werror=unused-variable", "-Wall", "-W")),
 }  # fmt: skip
 SHOWN: Final = (
     ("nobody-between", "extern volatile int flag;\n"),
     ("nobody-between", "extern __volatile int flag;\n"),
     ("nobody-between", "extern __volatile__ int flag;\n"),
+    ("fractions-plain", "#include <fenv.h>\nvoid up(void) { fesetround(FE_UPWARD); }\n"),
+    ("fractions-plain", "#pragma STDC FENV_ACCESS ON\n"),
+    ("fractions-plain", "int inexact(void) { return fetestexcept(FE_INEXACT); }\n"),
     ("positions-unread", "int line(void) { return __LINE__; }\n"),
     ("text-unread", '#define SHOW(x) \\\n    printf("%s", # x)\n'),
 )

@@ -305,6 +305,21 @@ TRAPS: Final = {
         "#define INNER(a, b) { a = b; shared = b; }\n#define OUTER(a, b) INNER(a, b)\n#define SET { shared++; }\n#define BARE SET\n"
         "#define PLUS 1 + shared\n#define SUM PLUS\n#define ID(a) a\nstatic int shared;\n",
     ),
+    "steps of what is pointed to": Trap(
+        "int f(int *p, int **q) { ++*p; --**q; (*p)++; ++(*q)[1]; ++*(p + 1); for (int i = 0; i < 3; i++, ++*p) --*q[0]; ++*p++; "
+        "return *p + p[-1] * 10; }",
+        "int n[3] = {1, 2, 3}, *q = n; " + P + "f(n, &q)); " + P + "n[0] + n[1] * 10 + (int)(q - n) * 1000);",
+    ),
+    "types made of statements": Trap(
+        "int f(int n) { int k = n; int size = (int)sizeof(typeof(*({ k = 10; struct row { int x[n]; } r; &r; }))); "
+        "return size + (int)_Alignof(typeof(*({ long m = k; &m; }))) + n * k; }",
+        P + "f(3));",
+    ),
+    "slashes before stars": Trap(
+        "int f(int n, int *p) { int *q = p; int m = n / *p; m += n/(*q); m = m/p[0] + n/(*q + 1)/ *p; n /= *q; n = n/(*(p + 1)); "
+        "return m/p[1] + n / *p - (n > 1 ? n/(*p) : m); } /* the end */",
+        "int n[2] = {3, 2}; " + P + "f(700, n)); " + P + "f(1, n));",
+    ),
 }
 
 

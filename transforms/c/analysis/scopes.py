@@ -96,6 +96,7 @@ class CScopes(ScopeWalk):
             self.frames.append(ScopeFrame(node.end))
         for child in node.children:
             if child.kind != "parameter_declaration":
+                self.visit(child)  # what looks like a parameter in `typeof(*({ n; }))`
                 continue
             for part in child.children:
                 if part.field == "declarator" and not part.kind.startswith("abstract_"):

@@ -13,16 +13,7 @@ from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, si
 from codeaudit.transforms.c import ledger as of_c
 from codeaudit.transforms.remembering import FILES
 
-_THREADS: Final = (
-    r"\b(?:volatile|_Atomic)\b|\b(?:atomic|__atomic|__sync|pthread|thrd|mtx|cnd)_\w|"
-    r"\bstd::(?:atomic|thread|jthread|mutex|shared_mutex|condition_variable)\b"
-)
-
 _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
-    "nobody-between": {
-        "sign": _THREADS,
-        "words": (*of_c.LEDGER["nobody-between"].words, "std::"),
-    },
     "fields-disjoint": {
         "assumed": "Under `--dependence disjoint` members of other names are different memory.",
         "shown": "A union with a member of this name is found, or no declaration says that the member is a "
@@ -40,7 +31,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file uses `source_location` or `__builtin_COLUMN`.",
             sign=r"source_location\b|\b__builtin_COLUMN\b",
             words=("source_location", "__builtin_COLUMN"),
-            refused="No transform that rests on this edits the file.",
             of_text=True,
             example="`n` becomes `count`, and a header prints `std::source_location::current().column()`",
         ),
@@ -50,7 +40,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file uses `typeid`.",
             sign=r"\btypeid\b",
             words=("typeid",),
-            refused="No transform that rests on this edits the file.",
             example="a statement with a lambda moves before another one, and a test prints "
             "`typeid(f).name()`",
         ),
