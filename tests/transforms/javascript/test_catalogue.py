@@ -245,6 +245,32 @@ def test_an_operand_is_written_otherwise_at_any_place() -> None:
     assert len(programs) > 10 * len(PLACES)
 
 
+CONTENTS: Final = (
+    "", "a", "$_1", "'a'", '"a"', "a'", '"', "it's", "1", "01", "1e3", "-1", " a", "a ", "a b", "a-b", "a.b", "#a", "if", "get",
+    "async", "await", "__proto__", "constructor", "m²", "½", "a½", "x①", "a٣", "é", "aé", "名", "a名", "ª", "a·", "℮", "y゛",
+    "a\u200c", "a\u2028", "\U0001d4d0", r"\\", r"\u0061", r"\x61", r"\n", r"\'", r"\"", r"\q", "\t", "`a`", "${a}", "//", "/*",
+)  # fmt: skip
+"""What may stand between quotes: other quotes, words, signs that Python counts as letters or digits, escapes."""
+
+
+@needs_node
+@pytest.mark.parametrize("name", ["key-quotes", "item-to-member", "string-quotes", "spacing"])
+def test_a_text_keeps_what_it_holds(name: str) -> None:
+    programs = [
+        f"function f(a) {{ return [{{ {quote}{content}{quote}: 1, z: 2 }}, a[{quote}{content}{quote}], 3 + 4]; }}"
+        for quote in "'\""
+        for content in CONTENTS
+        if quote not in content.replace(f"\\{quote}", "")
+    ]
+    pairs = [(program, edited) for program in programs for edited in _changed(name, program)]
+    called = "print(f(new Proxy({}, { get: (_, key) => key }))); print(Object.keys(f({})[0]));"
+    before = outputs([program + called for program, _ in pairs])
+    after = outputs([edited + called for _, edited in pairs])
+    assert len(pairs) > 6
+    for pair, expected, actual in zip(pairs, before, after, strict=True):
+        assert actual == expected, pair
+
+
 @pytest.mark.thinned(12)
 @pytest.mark.parametrize(("name", "source", "expected"), EDITS)
 def test_edits(name: str, source: str, expected: str) -> None:
