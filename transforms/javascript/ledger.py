@@ -20,6 +20,12 @@ def _property(name: str) -> str:
     return rf"(?:\.\s*{name}\b|\[\s*[\"'`]{name}[\"'`]\s*\]|{taken})"
 
 
+_OWN_FILE: Final = (
+    r"\b(?:read|open|stat|lstat|createRead|fetch)\w*\s*\(\s*"
+    r"(?:(?:\w+\s*\.\s*)?(?:fileURLToPath|resolve|normalize)\s*\(\s*|new\s+URL\s*\(\s*)?"
+    r"(?:__filename|import\.meta\.(?:url|filename))\s*[),]"
+)
+"""A pattern of what reads the file itself, such as `readFileSync(__filename)`."""
 _STACK: Final = rf"(?:{_property('stack')}|\b(?:captureStackTrace|prepareStackTrace)\b)"
 _COLUMN: Final = r"(?:\bcolumnNumber\b|:\(?(?:\\d|\[0-9\])[+*]\)?:\(?(?:\\d|\[0-9\]))"
 r"""A pattern of what takes a column out of a stack trace, such as `/:(\d+):(\d+)/`."""
@@ -35,11 +41,11 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="source-unread",
             assumed="No program reads the text of a function: its names, comments and layout.",
             shown="The file names `Function.prototype` to call its `toString`, or cuts the text of a "
-            "function with `toString().match` and the like.",
-            sign=r"\bFunction\s*\.\s*prototype\b(?!\s*\.\s*(?:call|apply|bind)\b)"
+            "function with `toString().match` and the like, or reads itself: `readFileSync(__filename)`.",
+            sign=rf"{_OWN_FILE}|\bFunction\s*\.\s*prototype\b(?!\s*\.\s*(?:call|apply|bind)\b)"
             r"|\.toString\(\)\s*\.\s*(?:match|replace|split|slice|substr|substring|indexOf|includes|search|length|trim"
             r"|startsWith|charAt)\b|\bFunction\s*\.\s*toString\b",
-            words=("prototype", "toString"),
+            words=("prototype", "toString", "__filename", "import.meta"),
             refused="No transform that rests on this edits the file.",
             of_text=True,
             example="`sum` becomes `count`, and a caller prints `String(total)`",

@@ -73,6 +73,18 @@ SHOWN: Final = (
         ("source-unread", FIRST + f"print(f.toString().{cut});\n")
         for cut in ("match(/all/)", "indexOf('all')", "includes('all')", "length", "trim()")
     ),
+    *(
+        ("source-unread", FIRST + f"print({own});\n")
+        for own in (
+            "fs.readFileSync(__filename, 'utf8')",
+            "readFileSync(path.resolve(__filename))",
+            "statSync(__filename).size",
+            "fs.createReadStream( __filename )",
+            "await readFile(new URL(import.meta.url))",
+            "readFileSync(url.fileURLToPath(import.meta.url)).length",
+            "await Deno.readTextFile(import.meta.filename)",
+        )
+    ),
     *(("positions-unread", FIRST + f"try {{ f(1); }} catch {text}\n") for text in _read("stack")),
     *(
         ("columns-unread", FIRST + f"try {{ f(1); }} catch {text}\nconst column = /:(\\d+):(\\d+)/;\n")
