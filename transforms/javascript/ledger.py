@@ -26,7 +26,9 @@ _OWN_FILE: Final = (
     r"(?:__filename|import\.meta\.(?:url|filename))\s*[),]"
 )
 """A pattern of what reads the file itself, such as `readFileSync(__filename)`."""
-_STACK: Final = rf"(?:{_property('stack')}|\b(?:captureStackTrace|prepareStackTrace)\b)"
+_STACK: Final = (
+    rf"(?:{_property('stack')}|\b(?:captureStackTrace|prepareStackTrace|callFrames|getLineNumber)\b)"
+)
 _COLUMN: Final = r"(?:\bcolumnNumber\b|:\(?(?:\\d|\[0-9\])[+*]\)?:\(?(?:\\d|\[0-9\]))"
 r"""A pattern of what takes a column out of a stack trace, such as `/:(\d+):(\d+)/`."""
 _MESSAGE: Final = (
@@ -55,7 +57,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="No program acts on lines and columns in stack traces.",
             shown="The file reads or makes stack traces: `error.stack`, `captureStackTrace`.",
             sign=rf"{_STACK}|\b(?:stackTraceLimit|getCallSites?)\b",
-            words=("stack", "Stack", "getCallSite"),
+            words=("stack", "Stack", "callFrames", "getLineNumber", "getCallSite"),
             refused="No transform that rests on this edits the file.",
             of_text=True,
             example="a blank line is inserted, and a caller prints the line in `new Error().stack`",
@@ -65,7 +67,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="No program acts on columns in stack traces, which a longer name moves.",
             shown="The file reads stack traces, and columns in them: `columnNumber`, `/:(\\d+):(\\d+)/`.",
             sign=rf"{_STACK}.*{_COLUMN}|{_COLUMN}.*{_STACK}|\bget(?:ColumnNumber|CallSites?)\b",
-            words=("stack", "Stack", "getColumnNumber", "getCallSite"),
+            words=("stack", "Stack", "callFrames", "getLineNumber", "getColumnNumber", "getCallSite"),
             refused="No transform that rests on this edits the file.",
             of_text=True,
             example="`n` becomes `count`, and a caller prints the columns in `new Error().stack`",

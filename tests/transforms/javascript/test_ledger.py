@@ -90,6 +90,10 @@ SHOWN: Final = (
         ("columns-unread", FIRST + f"try {{ f(1); }} catch {text}\nconst column = /:(\\d+):(\\d+)/;\n")
         for text in _read("stack")
     ),
+    (
+        "positions-unread",
+        FIRST + "session.once('x', ({ params: { callFrames: [top] } }) => print(top.lineNumber));\n",
+    ),
     ("columns-unread", FIRST + "parse(new Error().stack, (frame) => print(frame.columnNumber));\n"),
     ("columns-unread", FIRST + "Error.prepareStackTrace = (_, sites) => sites[0].getColumnNumber();\n"),
     *(
