@@ -226,7 +226,12 @@ LAYOUT_OF_TEXT: Final = TransformFamily.of(
     "layout",
     "Comments, lines and blanks of JavaScript: what a text looks like.",
     *layouts(_MIDDLE),
-    keeps("rules:INSERT_PARENTHESES", "parentheses around operations", _MIDDLE),
+    keeps(
+        "rules:INSERT_PARENTHESES",
+        "parentheses around operations",
+        _MIDDLE,
+        rests_on=(*LAYOUT, "messages-unread"),  # `[a] = 5`: "5 is not iterable", and without parentheses more
+    ),
     rests_on=LAYOUT,
 )
 

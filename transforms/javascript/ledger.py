@@ -13,34 +13,71 @@ from typing import Final
 from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
 from codeaudit.transforms.remembering import FILES
 
+
+def _property(name: str) -> str:
+    """A pattern of a property in each form: `a.b`, `a["b"]` and `const { b } = a`."""
+    taken = rf"\{{[^{{}};]*\b{name}\b[^{{}};]*\}}\s*(?:=(?![=>])|\)\s*(?:=>|\{{))"
+    return rf"(?:\.\s*{name}\b|\[\s*[\"'`]{name}[\"'`]\s*\]|{taken})"
+
+
+_OWN_FILE: Final = (
+    r"\b(?:read|open|stat|lstat|createRead|fetch)\w*\s*\(\s*"
+    r"(?:(?:\w+\s*\.\s*)?(?:fileURLToPath|resolve|normalize)\s*\(\s*|new\s+URL\s*\(\s*)?"
+    r"(?:__filename|import\.meta\.(?:url|filename))\s*[),]"
+)
+"""A pattern of what reads the file itself, such as `readFileSync(__filename)`."""
+_STACK: Final = (
+    rf"(?:{_property('stack')}|\b(?:captureStackTrace|prepareStackTrace|callFrames|getLineNumber)\b)"
+)
+_COLUMN: Final = r"(?:\bcolumnNumber\b|:\(?(?:\\d|\[0-9\])[+*]\)?:\(?(?:\\d|\[0-9\]))"
+r"""A pattern of what takes a column out of a stack trace, such as `/:(\d+):(\d+)/`."""
+_MESSAGE: Final = (
+    r"(?:is not (?:a function|a constructor|defined|iterable)|before initialization"
+    r"|Cannot (?:access|read|set|destructure)|Assignment to constant)"
+)
+"""A pattern of the words of node's messages that name variables."""
+
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
         Assumption(
             id="source-unread",
             assumed="No program reads the text of a function: its names, comments and layout.",
             shown="The file names `Function.prototype` to call its `toString`, or cuts the text of a "
-            "function with `toString().match` and the like.",
-            sign=r"\bFunction\s*\.\s*prototype\b(?!\s*\.\s*(?:call|apply|bind)\b)"
-            r"|\.toString\(\)\s*\.\s*(?:match|replace|split|slice|substring)\b",
-            words=("prototype", "toString"),
+            "function with `toString().match` and the like, or reads itself: `readFileSync(__filename)`.",
+            sign=rf"{_OWN_FILE}|\b(?:scopeChain|evaluateOnCallFrame)\b"
+            r"|\bFunction\s*\.\s*prototype\b(?!\s*\.\s*(?:call|apply|bind)\b)|\bFunction\s*\.\s*toString\b"
+            r"|\.toString\(\)\s*\.\s*(?:match|replace|split|slice|substr|substring|indexOf|includes|search"
+            r"|startsWith|charAt)\b",
+            words=("prototype", "toString", "__filename", "import.meta", "scopeChain", "OnCallFrame"),
             of_text=True,
             example="`sum` becomes `count`, and a caller prints `String(total)`",
         ),
         Assumption(
             id="positions-unread",
-            assumed="No program acts on line numbers in stack traces.",
+            assumed="No program acts on lines and columns in stack traces.",
             shown="The file reads or makes stack traces: `error.stack`, `captureStackTrace`.",
-            sign=r"\.\s*stack\b|\b(?:captureStackTrace|prepareStackTrace|stackTraceLimit)\b",
-            words=("stack", "Stack"),
+            sign=rf"{_STACK}|\b(?:stackTraceLimit|getCallSites?)\b",
+            words=("stack", "Stack", "callFrames", "getLineNumber", "getCallSite"),
             of_text=True,
             example="a blank line is inserted, and a caller prints the line in `new Error().stack`",
         ),
         Assumption(
+            id="columns-unread",
+            assumed="No program acts on columns in stack traces, which a longer name moves.",
+            shown="The file reads stack traces, and columns in them: `columnNumber`, `/:(\\d+):(\\d+)/`.",
+            sign=rf"{_STACK}.*{_COLUMN}|{_COLUMN}.*{_STACK}|\bget(?:ColumnNumber|CallSites?)\b",
+            words=("stack", "Stack", "callFrames", "getLineNumber", "getColumnNumber", "getCallSite"),
+            of_text=True,
+            example="`n` becomes `count`, and a caller prints the columns in `new Error().stack`",
+        ),
+        Assumption(
             id="messages-unread",
             assumed="No program acts on the text of errors that the engine makes, which names variables.",
-            shown="The file tells such an error by its class and reads its message.",
-            sign=r"(?:\binstanceof\s+|[\"'])(?:TypeError|ReferenceError)\b.*\.\s*message\b",
-            words=("TypeError", "ReferenceError"),
+            shown="The file tells such an error by its class and reads its message, or compares a message "
+            "with the words of one, such as `/list is not iterable/`.",
+            sign=rf"(?:\binstanceof\s+|[\"'])(?:TypeError|ReferenceError)\b.*{_property('message')}"
+            rf"|\bmessage\b[^;\n]{{0,80}}{_MESSAGE}|/[^/\n]*{_MESSAGE}[^/\n]*/",
+            words=("TypeError", "ReferenceError", "is not ", "before init", "Cannot ", "Assignment"),
             of_text=True,
             example="`list` becomes `lines`, and a caller prints the message `list is not iterable`",
         ),
@@ -56,14 +93,15 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="frames-unread",
             assumed="No called function reads the parameters of its caller (`f.arguments`).",
             shown="The file reads a property `arguments` of something.",
-            sign=r"\.\s*arguments\b",
+            sign=_property("arguments"),
+            words=("arguments",),
             of_text=True,
             example="`a = 2` moves behind a loop, in which a called function prints `f.arguments[0]`",
         ),
     )
 )
 
-LOCAL_NAMES: Final = ("source-unread", "messages-unread")
+LOCAL_NAMES: Final = ("source-unread", "columns-unread", "messages-unread")
 """Of edits that change what variables are called."""
 LAYOUT: Final = ("source-unread", "positions-unread")
 """Of edits that change what the text looks like."""

@@ -23,7 +23,7 @@ AWAITED: Final = "an asynchronous generator waits for its result"
 SET_LATER: Final = "variable is set later"
 NO_VALUE: Final = "no value"
 FIRST: Final = "would be something else in front of a statement"
-_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
+_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 _PLACES: Final = frozenset(
     {"return_statement", "binary_expression", "assignment_expression", "variable_declarator", "argument_list",
      "ternary_expression", "array"}
@@ -108,12 +108,13 @@ def _short(code: CodeText, node: Node) -> Site | Refused | None:
 def _quoted(code: CodeText, node: Node) -> Site | Refused | None:
     """`{ a: 1 }` as `{ "a": 1 }`, and back."""
     key = node.part("key")
-    text = code.text(key).strip("'\"")
     if key.kind not in ("property_identifier", "string_literal"):
         return None
+    is_name = key.kind == "property_identifier"
+    text = code.text(key) if is_name else code.text(key)[1:-1]
     if text == "__proto__":
         return Refused(PROTOTYPE)
-    if key.kind == "property_identifier":
+    if is_name:
         return code.site(node, "key in quotes", replace(key, f'"{text}"'))
     if not _NAME.fullmatch(text):
         return Refused(NO_NAME)

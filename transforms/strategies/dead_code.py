@@ -39,15 +39,20 @@ class TextGap:
 
 
 def gaps(code: CodeText) -> Iterator[list[TextGap]]:
-    """The places in each list of statements, before statements that begin a line."""
+    """The places in each list of statements, before statements that begin a line.
+
+    None is behind the head of an overload (TypeScript), which what follows belongs to.
+    """
     for node in code.nodes:
         if node.kind not in LISTS:
             continue
         row = [
-            TextGap(child, code.indentation(child.start)) for child in node.children
+            TextGap(child, code.indentation(child.start))
+            for above, child in zip((None, *node.children), node.children, strict=False)
             if child.kind not in ("switch_label", "explicit_constructor_invocation")
+            and (above is None or above.kind != "function_signature")
             and code.starts_line(child.start)
-        ]  # fmt: skip
+        ]
         if row:
             yield row
 

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.javascript.analysis.scopes import IN_BLOCK
+from codeaudit.transforms.javascript.analysis.scopes import IN_BLOCK, RELEASED
 from codeaudit.transforms.javascript.dialect import DIALECT
 from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.javascript.rewriting import (
@@ -17,6 +17,7 @@ from codeaudit.transforms.javascript.rewriting import (
     JavaScriptRewriting,
     JavaScriptSource,
 )
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.strategies.dialect import CodeText
 from codeaudit.transforms.strategies.layout import FOR_A_TOOL
@@ -243,6 +244,54 @@ def test_an_operand_is_written_otherwise_at_any_place() -> None:
         assert len(expected) >= 5, text
         assert lines == expected, f"{name}\n{text}"
     assert len(programs) > 10 * len(PLACES)
+
+
+CONTENTS: Final = (
+    "", "a", "$_1", "'a'", '"a"', "a'", '"', "it's", "1", "01", "1e3", "-1", " a", "a ", "a b", "a-b", "a.b", "#a", "if", "get",
+    "async", "await", "__proto__", "constructor", "m²", "½", "a½", "x①", "a٣", "é", "aé", "名", "a名", "ª", "a·", "℮", "y゛",
+    "a\u200c", "a\u2028", "\U0001d4d0", r"\\", r"\u0061", r"\x61", r"\n", r"\'", r"\"", r"\q", "\t", "`a`", "${a}", "//", "/*",
+)  # fmt: skip
+"""What may stand between quotes: other quotes, words, signs that Python counts as letters or digits, escapes."""
+
+
+@needs_node
+@pytest.mark.parametrize("name", ["key-quotes", "item-to-member", "string-quotes", "spacing"])
+def test_a_text_keeps_what_it_holds(name: str) -> None:
+    programs = [
+        f"function f(a) {{ return [{{ {quote}{content}{quote}: 1, z: 2 }}, a[{quote}{content}{quote}], 3 + 4]; }}"
+        for quote in "'\""
+        for content in CONTENTS
+        if quote not in content.replace(f"\\{quote}", "")
+    ]
+    pairs = [(program, edited) for program in programs for edited in _changed(name, program)]
+    called = "print(f(new Proxy({}, { get: (_, key) => key }))); print(Object.keys(f({})[0]));"
+    before = outputs([program + called for program, _ in pairs])
+    after = outputs([edited + called for _, edited in pairs])
+    assert len(pairs) > 6
+    for pair, expected, actual in zip(pairs, before, after, strict=True):
+        assert actual == expected, pair
+
+
+RELEASING: Final = (
+    "function f(a) { if (a) { using b = g(a); } else { using c = g(1); h(true); } return !a ? 1 : a; }",
+    "async function f(a) { await using b = g(a), c = a === 1; let d = 2; d += 1; return [d, b, c]; }",
+    "function f(a) { let b = 1; return () => { while (a) { using c = a ? g(b) : h(b); } return c.d; }; }",
+)
+
+
+@pytest.mark.parametrize("source", RELEASING)
+@pytest.mark.parametrize("language", ["javascript", "typescript"])
+def test_a_function_that_releases_values_keeps_its_text(language: str, source: str) -> None:
+    for name, entry in LANGUAGES.get(language).transforms.items():
+        if entry.family != "prose":
+            moves = transform_for(name, language).propose(source, Random(0))
+            assert isinstance(moves, Refused), name
+            assert moves.reason in (RELEASED, NO_SEMICOLON), name
+
+
+def test_using_may_be_a_name() -> None:
+    source = "function f(a) { const using = a; return using === 1; }"
+    assert _changed("swap-operands", source) == [source.replace("using === 1", "1 === using")]
 
 
 @pytest.mark.thinned(12)

@@ -37,6 +37,11 @@ BROKEN: Final = {
     "positions-unread": Program(
         "insert-blank-lines", FIRST, "try { f(1); } catch (e) { print(e.stack.match(/:(\\d+):/)[1]); }"
     ),
+    "columns-unread": Program(
+        "rename",
+        "function f(list) { const all = list; return all + null.x; }\n",
+        "try { f(1); } catch (e) { print(e.stack.match(/:\\d+:(\\d+)/)[1]); }",
+    ),
     "messages-unread": Program("rename", FIRST, "try { f(1); } catch (e) { print(e.message); }"),
     "frames-unread": Program(
         "reorder",
@@ -47,15 +52,63 @@ BROKEN: Final = {
         "rename-parameters", FIRST, "print(/\\((.*?)\\)/.exec(Function.prototype.toString.call(f))[1]);"
     ),
 }
+
+
+def _read(name: str) -> tuple[str, ...]:
+    """Handlers that read a property of an exception, in every form."""
+    return (
+        f"(e) {{ print(e.{name}); }}",
+        f"(e) {{ print(e?.{name}); }}",
+        f'(e) {{ print(e["{name}"]); }}',
+        f"(e) {{ const {{ {name}, name }} = e; print({name}); }}",
+        f"(e) {{ const {{ name, {name}: text = '' }} = e; print(text); }}",
+        f"({{ {name} }}) {{ print({name}); }}",
+    )
+
+
 SHOWN: Final = (
     ("source-unread", FIRST + "print(Function.prototype.toString.call(f));\n"),
-    ("source-unread", FIRST + "print(f.toString().match(/all/));\n"),
-    ("positions-unread", FIRST + "try { f(1); } catch (e) { print(e.stack); }\n"),
-    (
-        "messages-unread",
-        FIRST + "try { f(1); } catch (e) { if (e instanceof TypeError) print(e.message); }\n",
+    ("source-unread", FIRST + "print(Function.toString.call(f));\n"),
+    ("source-unread", FIRST + "for (const { type, object } of frame.scopeChain) print(type, object);\n"),
+    *(
+        ("source-unread", FIRST + f"print(f.toString().{cut});\n")
+        for cut in ("match(/all/)", "indexOf('all')", "includes('all')")
     ),
+    *(
+        ("source-unread", FIRST + f"print({own});\n")
+        for own in (
+            "fs.readFileSync(__filename, 'utf8')",
+            "readFileSync(path.resolve(__filename))",
+            "statSync(__filename).size",
+            "fs.createReadStream( __filename )",
+            "await readFile(new URL(import.meta.url))",
+            "readFileSync(url.fileURLToPath(import.meta.url)).length",
+            "await Deno.readTextFile(import.meta.filename)",
+        )
+    ),
+    *(("positions-unread", FIRST + f"try {{ f(1); }} catch {text}\n") for text in _read("stack")),
+    *(
+        ("columns-unread", FIRST + f"try {{ f(1); }} catch {text}\nconst column = /:(\\d+):(\\d+)/;\n")
+        for text in _read("stack")
+    ),
+    (
+        "positions-unread",
+        FIRST + "session.once('x', ({ params: { callFrames: [top] } }) => print(top.lineNumber));\n",
+    ),
+    ("columns-unread", FIRST + "parse(new Error().stack, (frame) => print(frame.columnNumber));\n"),
+    ("columns-unread", FIRST + "Error.prepareStackTrace = (_, sites) => sites[0].getColumnNumber();\n"),
+    *(
+        (
+            "messages-unread",
+            FIRST + f"const own = (e) => e instanceof TypeError; try {{ f(1); }} catch {text}\n",
+        )
+        for text in _read("message")
+    ),
+    ("messages-unread", FIRST + "try { f(1); } catch (e) { print(/^list is not iterable/.test(e)); }\n"),
+    ("messages-unread", FIRST + "assert.throws(() => f(1), { message: 'list is not iterable' });\n"),
     ("frames-unread", FIRST + "function g() { print(f.arguments.length); }\n"),
+    ("frames-unread", FIRST + "function g() { print(f['arguments'].length); }\n"),
+    ("frames-unread", FIRST + "function g() { const { arguments: list } = f; print(list); }\n"),
     ("parameter-names-unread", FIRST + "angular.injector().invoke(f); f.$inject = ['list'];\n"),
 )
 

@@ -1,5 +1,6 @@
 """TypeScript: what its types mean for names, and that every transform of JavaScript holds there."""
 
+import re
 from random import Random
 from typing import Final
 
@@ -116,6 +117,20 @@ def test_overloads_are_one_function() -> None:
     assert [
         (binding.doubt, len(binding.occurrences)) for binding in resolved.bindings if binding.name == "g"
     ] == [(scopes.OF_FUNCTION, 3)]
+
+
+@pytest.mark.parametrize("end", ["", ";"])
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_comes_between_the_heads_of_an_overload(name: str, end: str) -> None:
+    heads = f"    function g(b: string): string{end}\n    function g(b: number): number{end}\n    function g("
+    source = (
+        f"function f(a: number) {{\n    let c = a;\n{heads}b: any): any {{\n        return b;\n    }}\n"
+        "    c += 1;\n    return g(c);\n}\n"
+    )
+    texts = {text for seed in range(4) for text in made(name, source, seed)}
+    for text in texts:
+        code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
+        assert len(re.findall(r"function g\s*\([^()]*\)\s*:\s*\w+\s*;?\s*(?=function g\b)", code)) == 2, text
 
 
 def test_a_text_that_means_two_things_is_not_read() -> None:

@@ -57,8 +57,9 @@ DYNAMIC: Final = "eval or with may read any name"
 SPELT: Final = "escape in a name"
 NAMESPACE: Final = "namespace or ambient declaration in a function"
 OPERATOR: Final = "await or yield that is a name"
+RELEASED: Final = "using releases a value where its block ends"
 _UNREADABLE: Final = ("\\", "eval", "with", "namespace", "module", "declare", "import", "global", "await",
-                      "yield")  # fmt: skip
+                      "yield", "using")  # fmt: skip
 """A text without this has nothing of all that."""
 _MARKS: Final = {"await_expression": "async", "yield_expression": "*"}
 """The marks of functions in which words are operators; in others they are names, which the grammar does not
@@ -98,6 +99,8 @@ def unreadable(scopes: Scopes) -> str | None:
             return DYNAMIC
         if node.kind in _NAMESPACES:
             return NAMESPACE
+        if node.has("using"):  # the grammar of TypeScript takes it for an assignment
+            return RELEASED
         if node.kind in _MARKS and not _is_inside(node, _MARKS[node.kind]):
             return OPERATOR
         if node.kind.endswith("identifier"):
