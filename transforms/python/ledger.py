@@ -120,7 +120,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="source-unread",
             assumed="No program reads the text of the source: comments, layout, names and spelling.",
-            shown="It asks for the text (`getsource`, `help`, `extract_tb(…)[0].line`), takes a "
+            shown="It asks for the text (`getsource`, `help`, `extract_tb(…)[0].line`), opens itself, takes a "
             "traceback apart (`format_exc().splitlines()`), or a comment is one that tools read.",
             refused="No text of the file changes; a comment for tools stays.",
             of_text=True,

@@ -772,6 +772,86 @@ READING_SOURCE = (
     "import inspect\nt = inspect.getframeinfo(x)[3]",
     "import inspect\nfile, number, name, lines, index = inspect.getframeinfo(x)",
 )
+KEPT_TRACEBACKS = (
+    "import io, logging\nt = io.StringIO()\nlogging.basicConfig(stream=t)\nlogging.exception('x')\n"
+    "n = t.getvalue().splitlines()",
+    "import io, logging\nt = io.StringIO()\nH = logging.StreamHandler(t)\nlog.warning('x', stack_info=True)\n"
+    "found = 'total' in t.getvalue()",
+    "import io, logging\nt = io.StringIO()\nH = logging.StreamHandler(stream=t)\nlog.error('x', exc_info=True)\n"
+    "n = t.getvalue()[5:]",
+    "import io, unittest\nt = io.StringIO()\nunittest.TextTestRunner(t).run(s)\nn = t.getvalue().splitlines()",
+    "import io, unittest\nt = io.StringIO()\nunittest.TextTestRunner(stream=t).run(s)\nn = t.getvalue().count('total')",
+    "import unittest\nr = unittest.TestResult()\ns.run(r)\nn = r.failures[0][1].splitlines()",
+    "import unittest\nr = unittest.TestResult()\ns.run(r)\nfor test, text in r.errors:\n    print(text.split(','))",
+    "import unittest\nclass R(unittest.TestResult):\n    def addError(self, test, error):\n"
+    "        print(self._exc_info_to_string(error, test)[-9:])",
+)
+PATHS_OF_THE_FILE = (
+    "p = __file__\nt = open(p).read()",
+    "from pathlib import Path\nP = Path(__file__)\nt = P.read_text()",
+    "from pathlib import Path\nt = Path(__file__).resolve().read_bytes()",
+    "import os\nP = os.path.realpath(__file__)\nn = os.path.getsize(P)",
+    "import os\nF = os.path.dirname(__file__)\nt = open(os.path.join(F, os.path.basename(__file__)))",
+    "from pathlib import Path\nP = Path(__file__)\nt = (P.parent / P.name).open()",
+    "import os\nt = open(f'{os.getcwd()}/{os.path.basename(__file__)}')",
+    "def read(p=__file__):\n    return open(p).read()",
+    "def read(*, p=__file__):\n    return open(p).read()",
+    "def read(n, p):\n    return open(p).read()\nread(1, __file__)",
+    "def read(p):\n    return open(p).read()\nread(p=__file__)",
+    "class R:\n    def __init__(self, p):\n        self.p = p\n    def read(self):\n        return open(self.p).read()\n"
+    "R(__file__)",
+    "from pathlib import Path\ndef here():\n    return Path(__file__)\nt = here().read_text()",
+    "from pathlib import Path\nfor p in sorted(Path(__file__).parent.rglob('*.py')):\n    print(p.read_text())",
+    "from pathlib import Path\nROOT = Path(__file__).resolve().parents[1]\nt = [p.read_text() for p in ROOT.iterdir()]",
+    "import os\nF = os.path.dirname(os.path.abspath(__file__))\nfor f, fs, ns in os.walk(F):\n"
+    "    for n in ns:\n        t = open(os.path.join(f, n)).read()",
+    "import glob, os\nfor p in glob.glob(os.path.join(os.path.dirname(__file__), '*.py')):\n    t = open(p).read()",
+    "import sys\ns = sys.argv[0]\nt = open(s).read()",
+    "t = open(__spec__.origin).read()",
+    "import sys\np = sys.modules[__name__].__file__\nt = open(p).read()",
+    "p = __file__.replace('.pyc', '.py')\nt = open(p).read()",
+    "import subprocess\nn = subprocess.run(['wc', '-l', __file__], capture_output=True)",
+    "from subprocess import check_output as told\nn = told(('cat', __file__))",
+    "import os\nn = os.popen(f'wc -l {__file__}').read()",
+    "import subprocess, sys\nsubprocess.run([sys.executable, '-m', 'tokenize', __file__])",
+)
+OTHER_PATHS = (
+    "from pathlib import Path\nt = (Path(__file__).parent / 'data.json').read_text()",
+    "import os\nF = os.path.dirname(os.path.abspath(__file__))\nt = open(os.path.join(F, 'data.json'))",
+    "from pathlib import Path\nfor p in Path(__file__).parent.glob('*.json'):\n    print(p.read_text())",
+    "from pathlib import Path\nt = Path(__file__).with_suffix('.json').read_text()",
+    "t = open(__file__.replace('.py', '.toml')).read()",
+    "t = open(__file__ + '.txt').read()",
+    "import subprocess, sys\nsubprocess.run([sys.executable, __file__, 'again'])",
+    "import os, sys\nsys.stderr.write('usage: ' + os.path.basename(sys.argv[0]))",
+    "import sys\nt = [open(p).read() for p in sys.argv[1:]]",
+    "def read(p):\n    return open(p).read()\nread('data.json')\nprint(__file__)",
+)
+READING_RECORDS = (
+    "import logging\nclass H(logging.Handler):\n    def emit(self, record):\n        print(record.__dict__)",
+    "import logging\nclass F(logging.Formatter):\n    def format(self, r):\n        return str(vars(r))",
+    "import logging\nclass F(logging.Filter):\n    def filter(self, r):\n        return getattr(r, '__dict__')",
+    "import logging\nn = logging.getLogger().findCaller()",
+    "def test(caplog):\n    assert [r.__dict__ for r in caplog.records]",
+    "import warnings\nwith warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('always')\n"
+    "    print(w[0])",
+    "import warnings\nwith warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('always')\n"
+    "    t = [str(one) for one in w]",
+    "import warnings\nwith warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('always')\n"
+    "    one = w.pop()\n    t = f'{one}'",
+    "import warnings\nwith warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('always')\n"
+    "    t = w[0].__dict__",
+    "import pytest\nwith pytest.warns(UserWarning) as w:\n    print(*w)",
+    "def test(recwarn):\n    assert list(map(str, recwarn))",
+    "import pstats\nn = list(pstats.Stats(x).stats)",
+)
+OTHER_RECORDS = (
+    "import logging\nclass H(logging.Handler):\n    def emit(self, record):\n        print(record.msg, self.__dict__)",
+    "import warnings\nwith warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('always')\n"
+    "    print(w[0].message, len(w))",
+    "print(vars(x))",
+    "import pstats\npstats.Stats(x).print_stats()",
+)
 READING_LINES = (
     "import pyclbr\nn = pyclbr.readmodule('m')['f'].lineno",
     "from pyclbr import readmodule_ex as read\nn = read('m')['f'].end_lineno",
@@ -793,6 +873,15 @@ FOR_PEOPLE = (
     "import sys, traceback\ntraceback.print_exc(file=sys.stderr)",
     "import traceback\nprint(traceback.format_exc().strip())",
     "import traceback\nx.kept = ''.join(traceback.format_exception(x))\nlog(x.kept)",
+)
+PRINTED_TRACEBACKS = (
+    "import logging, sys\nlogging.basicConfig(stream=sys.stdout)\nlogging.exception('x')\nsys.stdout.flush()",
+    "import io, logging\nt = io.StringIO()\nlogging.basicConfig(stream=t)\nlogging.error('x')\n"
+    "n = t.getvalue().splitlines()",
+    "import io, logging\nt = io.StringIO()\nlogging.basicConfig(stream=t)\nn = job.exception()\n"
+    "n = t.getvalue().splitlines()",
+    "import unittest\nr = unittest.TestResult()\ns.run(r)\nprint(len(r.failures), r.errors)",
+    "import unittest\nr = unittest.TestResult()\ns.run(r)\nfor test, text in r.errors:\n    print(text)",
 )
 READING_MESSAGES = (
     "try:\n    f(1)\nexcept NameError as error:\n    print(error)",
@@ -857,7 +946,7 @@ def test_who_counts_references_sees_which_variables_hold_an_object(head: str) ->
         assert applies(name, LOCAL)
 
 
-@pytest.mark.parametrize("head", READING_SOURCE)
+@pytest.mark.parametrize("head", [*READING_SOURCE, *KEPT_TRACEBACKS, *PATHS_OF_THE_FILE])
 def test_who_reads_the_source_sees_every_edit(head: str) -> None:
     for name in ("reorder", "rename", "insert-blank-lines", "dead-stores"):
         assert not applies(name, LOCAL, head)
@@ -878,7 +967,18 @@ def test_who_reads_lines_of_definitions_sees_inserted_ones(head: str) -> None:
     assert not applies("insert-blank-lines", LOCAL, head)
 
 
-@pytest.mark.parametrize("head", FOR_PEOPLE)
+@pytest.mark.parametrize("head", READING_RECORDS)
+def test_who_reads_all_of_a_record_sees_its_line(head: str) -> None:
+    assert not applies("insert-blank-lines", LOCAL, head)
+
+
+@pytest.mark.parametrize("head", [*OTHER_PATHS, *OTHER_RECORDS])
+def test_who_reads_other_files_and_parts_of_records_sees_no_line(head: str) -> None:
+    for name in ("rename", "insert-blank-lines", "dead-stores"):
+        assert applies(name, LOCAL, head)
+
+
+@pytest.mark.parametrize("head", [*FOR_PEOPLE, *PRINTED_TRACEBACKS])
 def test_a_text_for_people_is_not_taken_apart(head: str) -> None:
     for name in ("reorder", "rename", "insert-blank-lines", "dead-stores"):
         assert applies(name, LOCAL, head)

@@ -22,6 +22,7 @@ from operator import or_
 from typing import Any, Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis import own_file
 from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.analysis.index import (
     TextIndex,
@@ -257,6 +258,7 @@ WAYS: Final[Sequence[Way]] = (
         " FrameSummary TracebackException getframeinfo getouterframes getinnerframes inspect.stack"
         " inspect.trace cr_origin"),
     Way("lines of log records", Sees.RUNNING, Reach.FILE, "%lineno"),
+    Way("who writes to a log", Sees.FUNCTIONS | Sees.RUNNING, Reach.FILE, "findCaller"),
     Way("lines of warnings", Sees.RUNNING, Reach.FILE, "=showwarning =formatwarning"),
     Way("lines of allocations", Sees.LINES, Reach.FILE,
         "tracemalloc.get_object_traceback tracemalloc.take_snapshot"),
@@ -273,7 +275,8 @@ WAYS: Final[Sequence[Way]] = (
         " register_introspection_functions"),
     Way("tracebacks that are taken apart", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
         "/format_exc /format_exception /format_tb /format_stack /format_list /formatException /formatStack"
-        " /print_exc /print_exception /print_tb /print_stack /print_last /excepthook /__excepthook__"),
+        " /print_exc /print_exception /print_tb /print_stack /print_last /excepthook /__excepthook__"
+        " /_exc_info_to_string"),
     Way("tracebacks in warnings", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
         "set_coroutine_origin_tracking_depth"),
     # ── namespaces ───────────────────────────────────────────────────────────────────────────────────
@@ -389,17 +392,16 @@ _WARNED: Final = frozenset(
     }
 )  # fmt: skip
 """Where one of these is mentioned, `lineno` may be the line of a statement."""
+_COLLECTING: Final = frozenset({"catch_warnings", "warns", "deprecated_call"})
+"""Managers that collect warnings."""
+_WRITING: Final = frozenset({"str", "print", "format", "map", "vars"})
+"""Functions that show what they get."""
+_LOGGED: Final = frozenset({"logging", "caplog"})
 _LOGGING: Final = frozenset({"logging", "Formatter", "formatters", "dictConfig", "basicConfig"})
-_READING: Final = frozenset({
-    "read_text", "read_bytes", "open", "get_data", "input", "FileInput", "FileIO", "stat", "getsize", "cmp",
-    "copy", "copy2", "copyfile", "write", "add", "compile", "updatecache",
-})  # fmt: skip
-"""What gets the text of a file, or its size: `filecmp.cmp`, `ZipFile.write`, `py_compile.compile`."""
 _NAMING_ERRORS: Final = frozenset({"NameError", "UnboundLocalError"})
 """Exceptions whose message names a variable."""
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
-_OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile", "argv"})
 _DESCRIBED: Final = frozenset(
     {
         "extract_tb", "extract_stack", "StackSummary", "FrameSummary", "TracebackException", "getframeinfo",
@@ -444,13 +446,18 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
     if mask & Sees.SOURCE:
         words |= _DESCRIBED | {"help"}
         pairs.append(({"stack", "trace"}, {"inspect"}))
+    if mask & (Sees.SOURCE | Sees.RUNNING):
+        words |= _RUNNERS
+        pairs.append((_LOGGED_TRACEBACKS, _TO_STREAMS))
     if mask & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED | _NAMING_ERRORS
-        pairs += [
-            (HERE.paths["inspect"].keys(), {"inspect"}),
-            ({"lineno", "default", "record"}, _WARNED | _LOGGING),
-        ]
-    return words, [*pairs, (_OWN_FILE - {"argv"}, _READING)] if mask & Sees.SOURCE else pairs
+        pairs.append((HERE.paths["inspect"].keys(), {"inspect"}))
+    if mask & (Sees.FUNCTIONS | Sees.RUNNING):
+        words |= {"recwarn", *_COLLECTING} if mask & Sees.RUNNING else set()
+        pairs += [({"lineno", "default", "record"}, _WARNED | _LOGGING), ({"vars", "__dict__"}, _LOGGED)]
+    if mask & (Sees.FUNCTIONS | Sees.LINES):
+        pairs.append(({"stats"}, {"pstats"}))
+    return words, [*pairs, (own_file.NAMING - {"argv"}, own_file.READING)] if mask & Sees.SOURCE else pairs
 
 
 def _may_show(file: str, mask: Sees) -> bool:
@@ -461,7 +468,12 @@ def _may_show(file: str, mask: Sees) -> bool:
     if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in pairs):
         return True
     plain = normalised(file)
-    if mask & Sees.SOURCE and "argv" in words and not words.isdisjoint(_READING) and _SCRIPT.search(plain):
+    if (
+        mask & Sees.SOURCE
+        and "argv" in words
+        and not words.isdisjoint(own_file.READING)
+        and _SCRIPT.search(plain)
+    ):
         return True
     if not mask & Sees.LOCALS:
         return False
@@ -545,12 +557,50 @@ _CAPTURING: Final = frozenset({"redirect_stderr", "captured_stderr", "captured_o
 """Managers that write into a text what is printed for people."""
 
 
-def _takes_apart(index: TextIndex, makers: Set[str]) -> bool:
-    """Whether a file cuts, searches or compares a text that one of these functions makes."""
+_RUNNERS: Final = frozenset({"TextTestRunner", "TestResult", "TextTestResult"})
+"""Classes that keep the tracebacks of failures, or write them."""
+_FAILURES: Final = frozenset({"failures", "errors", "expectedFailures"})
+"""Attributes of a result: pairs of a test and a traceback."""
+_TO_STREAMS: Final = frozenset({"StreamHandler", "basicConfig"})
+_LOGGED_TRACEBACKS: Final = frozenset({"exception", "exc_info", "stack_info"})
+
+
+def _tracebacks(index: TextIndex) -> Set[str]:
+    """The names that may hold texts of tracebacks: streams of test runners, and of logs of exceptions."""
+    calls = index(ast.Call)
+    # Of a log, and not `future.exception()`.
+    logs = any(call.args and last_name(call.func) == "exception" for call in calls)
+    logs |= any(word.arg in _LOGGED_TRACEBACKS for word in index(ast.keyword))
+    writers = {"TextTestRunner", *(_TO_STREAMS if logs else ())}
+    streams = [
+        place
+        for call in calls
+        if last_name(call.func) in writers
+        for place in (*call.args[:1], *(word.value for word in call.keywords if word.arg == "stream"))
+    ]
+    names = {last_name(stream) for stream in streams}
+    if not index.words.isdisjoint(_RUNNERS):
+        # `for test, text in result.failures`
+        loops: list[ast.For | ast.comprehension] = [*index(ast.For), *index(ast.comprehension)]
+        pairs = [loop.target for loop in loops if last_name(loop.iter) in _FAILURES]
+        names |= {last_name(pair.elts[-1]) for pair in pairs if isinstance(pair, ast.Tuple)}
+    return {name for name in names if name} - {"stdout", "stderr", "__stdout__", "__stderr__"}
+
+
+def _is_failure(node: ast.expr) -> bool:
+    """Whether an expression is a pair of a test and a traceback: `result.failures[0]`."""
+    return isinstance(node, ast.Subscript) and last_name(node.value) in _FAILURES
+
+
+def _takes_apart(index: TextIndex, makers: Set[str], tracebacks: Set[str] = frozenset()) -> bool:
+    """Whether a file cuts, searches or compares a text that one of these functions makes, or that one of the
+    names holds.
+    """
     aliases = (alias for node in index(ast.ImportFrom) for alias in node.names)
     names = {*makers, *(alias.asname for alias in aliases if alias.asname and alias.name in makers)}
     written = (word for call in index(ast.Call) if last_name(call.func) in names for word in call.keywords)
-    holders = {last_name(word.value) for word in written if word.arg == "file"}  # `print_exc(file=text)`
+    # `print_exc(file=text)`
+    holders = {*tracebacks, *(last_name(word.value) for word in written if word.arg == "file")}
     holders |= {last_name(value) for name, value in index.bindings if name == "stderr"}
     for manager in index(ast.withitem):
         if isinstance(call := manager.context_expr, ast.Call) and last_name(call.func) in _CAPTURING:
@@ -564,9 +614,12 @@ def _takes_apart(index: TextIndex, makers: Set[str]) -> bool:
                 return last_name(function) in names
             case ast.Name() | ast.Attribute():
                 return last_name(node) in holders
+            case ast.Subscript(value=pair, slice=ast.Constant(value=1)):
+                return results and _is_failure(pair)
             case _:
                 return False
 
+    results = not index.words.isdisjoint(_RUNNERS)
     while more := {name for name, value in index.bindings if name not in holders and is_text(value)}:
         holders |= more
     looked = [node.value for node in index(ast.Subscript)]
@@ -590,9 +643,17 @@ def _unresolved(index: TextIndex) -> Sees:
     # `warnings.formatwarning = told`
     if _counts_by_line(index) or ("lineno" in words and not _WARNED.isdisjoint(words | index.members)):
         sees |= Sees.RUNNING
+    if not (_LOGGED.isdisjoint(words) or _WARNED.isdisjoint(words)) and _lists_records(index):
+        sees |= Sees.FUNCTIONS | Sees.RUNNING
+    if not words.isdisjoint(_RUNNERS | _TO_STREAMS) and _takes_apart(index, frozenset(), _tracebacks(index)):
+        sees |= Sees.RUNNING | Sees.SOURCE
+    if _shows_warnings(index):
+        sees |= Sees.RUNNING
+    if "stats" in index.attributes and "pstats" in index.imported:
+        sees |= Sees.FUNCTIONS | Sees.LINES
     if _looks_under_another_name(index):
         sees |= Sees.LOCALS
-    if not words.isdisjoint(_OWN_FILE) and any(map(_reads_own_file, index(ast.Call))):
+    if own_file.reads_own_file(index):
         sees |= Sees.SOURCE
     if "help" in index.names and "help" not in index.bound:
         sees |= Sees.SOURCE
@@ -615,6 +676,48 @@ def _counts_by_line(index: TextIndex) -> bool:
     catching = (call for call in index(ast.Call) if last_name(call.func) == "catch_warnings")
     records = any(word.arg == "record" for call in catching for word in call.keywords)
     return "default" in index.texts or (records and "always" not in index.texts)
+
+
+def _lists_records(index: TextIndex) -> bool:
+    """Whether a file that handles log records may list all that one of them has: `vars(record)`."""
+    calls = {id(call.func): call for call in index(ast.Call)}
+    for mention in namespaces_in(index, frozenset({"vars", "__dict__"})):
+        match mention and (mention if isinstance(mention, ast.Attribute) else calls.get(id(mention))):
+            case ast.Attribute(value=owner) | ast.Call(args=[owner]):
+                if last_name(owner) not in ("self", "cls"):
+                    return True
+            case _:
+                return True
+    return False
+
+
+def _shows_warnings(index: TextIndex) -> bool:
+    """Whether a file shows warnings that it collects, which hold their lines: `str(caught[0])`."""
+    lists = {"recwarn"} & index.names
+    for manager in index(ast.withitem):
+        if isinstance(call := manager.context_expr, ast.Call) and last_name(call.func) in _COLLECTING:
+            lists |= {name for target in [manager.optional_vars] if target and (name := last_name(target))}
+    if not lists:
+        return False
+    loops: list[ast.For | ast.comprehension] = [*index(ast.For), *index(ast.comprehension)]
+    items = {last_name(loop.target) for loop in loops if last_name(loop.iter) in lists}
+
+    def is_one(node: ast.expr) -> bool:
+        match node:
+            case ast.Subscript(value=owner) | ast.Starred(value=owner):
+                return last_name(owner) in lists
+            case ast.Call(func=ast.Attribute(value=owner, attr="pop")):
+                return last_name(owner) in lists
+            case ast.Name(id=name):
+                return name in items | lists
+            case _:
+                return False
+
+    items |= {name for name, value in index.bindings if is_one(value)}
+    shown = [field.value for field in index(ast.FormattedValue)]
+    shown += [node.value for node in index(ast.Attribute) if node.attr == "__dict__"]
+    shown += [part for call in index(ast.Call) if last_name(call.func) in _WRITING for part in call.args]
+    return any(map(is_one, shown))
 
 
 def _reads_naming_error(index: TextIndex) -> bool:
@@ -756,28 +859,6 @@ def _takes_unseen(index: TextIndex, module: str, looking: Set[str], called: Set[
 
 _ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"})
 """Functions that take nothing out of a module."""
-
-
-def _reads_own_file(call: ast.Call) -> bool:
-    """Whether a call opens the file in which it stands: `open(__file__)`, `Path(__file__).read_text()`."""
-    match call if last_name(call.func) in _READING else None:
-        case ast.Call(func=ast.Attribute(value=ast.Call(args=[place]))) if _is_own_file(place):
-            return True
-        case ast.Call(args=[ast.List(elts=[place, *_]) | ast.Tuple(elts=[place, *_]) | place, *_]):
-            return _is_own_file(place)
-        case _:
-            return False
-
-
-def _is_own_file(node: ast.expr) -> bool:
-    """Whether an expression is the path of the text: `__file__`, `sys.argv[0]`, `getsourcefile(f)`."""
-    match node:
-        case ast.Subscript(value=value, slice=ast.Constant(value=0)):
-            return last_name(value) == "argv"
-        case ast.Call(func=func):
-            return last_name(func) in _OWN_FILE
-        case _:
-            return last_name(node) in _OWN_FILE - {"argv"}
 
 
 # ── patches ──────────────────────────────────────────────────────────────────────────────────────────────
