@@ -773,6 +773,14 @@ READING_SOURCE = (
     "import inspect\nfile, number, name, lines, index = inspect.getframeinfo(x)",
 )
 KEPT_TRACEBACKS = (
+    "import logging\nlog.exception('x')\nn = record.exc_text.splitlines()",
+    "import logging\nlog.exception('x')\nwith case.assertLogs() as c:\n    n = c.output[0].splitlines()",
+    "def test(caplog):\n    log.error('x', exc_info=True)\n    assert 'total' in caplog.text",
+    "import contextlib, io, threading\nt = io.StringIO()\nwith contextlib.redirect_stderr(t):\n"
+    "    threading.Thread(target=g).start()\nn = t.getvalue().splitlines()",
+    "import contextlib, io, warnings\nt = io.StringIO()\nwith contextlib.redirect_stderr(t):\n"
+    "    warnings.warn('x')\nn = t.getvalue().splitlines()",
+    "import hashlib, marshal\nn = hashlib.md5(marshal.dumps(x.__code__)).hexdigest()",
     "import io, logging\nt = io.StringIO()\nlogging.basicConfig(stream=t)\nlogging.exception('x')\n"
     "n = t.getvalue().splitlines()",
     "import io, logging\nt = io.StringIO()\nH = logging.StreamHandler(t)\nlog.warning('x', stack_info=True)\n"
@@ -808,6 +816,11 @@ PATHS_OF_THE_FILE = (
     "import glob, os\nfor p in glob.glob(os.path.join(os.path.dirname(__file__), '*.py')):\n    t = open(p).read()",
     "import sys\ns = sys.argv[0]\nt = open(s).read()",
     "t = open(__spec__.origin).read()",
+    "t = open(__loader__.path).read()",
+    "t = __spec__.loader.get_data(__spec__.loader.path)",
+    "import sys\nscript, *names = sys.argv\nt = open(script).read()",
+    "import sys\nscript = sys.argv.pop(0)\nt = open(script).read()",
+    "import sys\nfor name in sys.argv[1:] or [__file__]:\n    t = open(name).read()",
     "import sys\np = sys.modules[__name__].__file__\nt = open(p).read()",
     "p = __file__.replace('.pyc', '.py')\nt = open(p).read()",
     "import subprocess\nn = subprocess.run(['wc', '-l', __file__], capture_output=True)",
@@ -816,6 +829,7 @@ PATHS_OF_THE_FILE = (
     "import subprocess, sys\nsubprocess.run([sys.executable, '-m', 'tokenize', __file__])",
 )
 OTHER_PATHS = (
+    "import sys\nscript, *names = sys.argv\nt = [open(name).read() for name in names]",
     "from pathlib import Path\nt = (Path(__file__).parent / 'data.json').read_text()",
     "import os\nF = os.path.dirname(os.path.abspath(__file__))\nt = open(os.path.join(F, 'data.json'))",
     "from pathlib import Path\nfor p in Path(__file__).parent.glob('*.json'):\n    print(p.read_text())",
@@ -844,6 +858,7 @@ READING_RECORDS = (
     "import pytest\nwith pytest.warns(UserWarning) as w:\n    print(*w)",
     "def test(recwarn):\n    assert list(map(str, recwarn))",
     "import pstats\nn = list(pstats.Stats(x).stats)",
+    "n = len(__warningregistry__)",
 )
 OTHER_RECORDS = (
     "import logging\nclass H(logging.Handler):\n    def emit(self, record):\n        print(record.msg, self.__dict__)",
@@ -875,6 +890,10 @@ FOR_PEOPLE = (
     "import traceback\nx.kept = ''.join(traceback.format_exception(x))\nlog(x.kept)",
 )
 PRINTED_TRACEBACKS = (
+    "import contextlib, io, warnings\nt = io.StringIO()\nwith contextlib.redirect_stderr(t):\n"
+    "    warnings.warn('x')\nlog(t.getvalue())",
+    "with case.assertLogs() as c:\n    log.error('x')\nn = c.output[0].split()",
+    "def test(caplog):\n    log.error('x')\n    assert 'total' in caplog.text",
     "import logging, sys\nlogging.basicConfig(stream=sys.stdout)\nlogging.exception('x')\nsys.stdout.flush()",
     "import io, logging\nt = io.StringIO()\nlogging.basicConfig(stream=t)\nlogging.error('x')\n"
     "n = t.getvalue().splitlines()",
@@ -950,6 +969,13 @@ def test_who_counts_references_sees_which_variables_hold_an_object(head: str) ->
 def test_who_reads_the_source_sees_every_edit(head: str) -> None:
     for name in ("reorder", "rename", "insert-blank-lines", "dead-stores"):
         assert not applies(name, LOCAL, head)
+
+
+@pytest.mark.parametrize("name", ["unused-locals", "dead-stores"])
+def test_who_asks_for_the_size_of_a_generator_sees_how_many_variables_it_has(name: str) -> None:
+    steps = "def steps(a):\n    total = a + 1\n    yield total\n"
+    assert not applies(name, steps, "import sys\nn = sys.getsizeof(steps(1))")
+    assert applies(name, LOCAL, "import sys\nn = sys.getsizeof([1])")
 
 
 @pytest.mark.parametrize("head", READING_MESSAGES)

@@ -259,7 +259,7 @@ WAYS: Final[Sequence[Way]] = (
         " inspect.trace cr_origin"),
     Way("lines of log records", Sees.RUNNING, Reach.FILE, "%lineno"),
     Way("who writes to a log", Sees.FUNCTIONS | Sees.RUNNING, Reach.FILE, "findCaller"),
-    Way("lines of warnings", Sees.RUNNING, Reach.FILE, "=showwarning =formatwarning"),
+    Way("lines of warnings", Sees.RUNNING, Reach.FILE, "=showwarning =formatwarning __warningregistry__()"),
     Way("lines of allocations", Sees.LINES, Reach.FILE,
         "tracemalloc.get_object_traceback tracemalloc.take_snapshot"),
     Way("names and lines of definitions", Sees.FUNCTIONS | Sees.LINES, Reach.FILE,
@@ -276,7 +276,7 @@ WAYS: Final[Sequence[Way]] = (
     Way("tracebacks that are taken apart", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
         "/format_exc /format_exception /format_tb /format_stack /format_list /formatException /formatStack"
         " /print_exc /print_exception /print_tb /print_stack /print_last /excepthook /__excepthook__"
-        " /_exc_info_to_string"),
+        " /_exc_info_to_string /warn /warn_explicit"),
     Way("tracebacks in warnings", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
         "set_coroutine_origin_tracking_depth"),
     # ── namespaces ───────────────────────────────────────────────────────────────────────────────────
@@ -396,6 +396,9 @@ _COLLECTING: Final = frozenset({"catch_warnings", "warns", "deprecated_call"})
 """Managers that collect warnings."""
 _WRITING: Final = frozenset({"str", "print", "format", "map", "vars"})
 """Functions that show what they get."""
+_SIZES: Final = frozenset({"getsizeof", "__sizeof__"})
+"""The size of a generator or coroutine depends on how many variables it has."""
+_SUSPENDING: Final[Sequence[type[ast.AST]]] = (ast.Yield, ast.YieldFrom, ast.Await)
 _LOGGED: Final = frozenset({"logging", "caplog"})
 _LOGGING: Final = frozenset({"logging", "Formatter", "formatters", "dictConfig", "basicConfig"})
 _NAMING_ERRORS: Final = frozenset({"NameError", "UnboundLocalError"})
@@ -411,8 +414,11 @@ _DESCRIBED: Final = frozenset(
 """Functions and classes that describe a frame, with the text of its line."""
 _LINE_TEXTS: Final = frozenset({"line", "_line", "lines", "_lines", "_original_line", "code_context"})
 """Attributes of such a description that give the text."""
-_SCRIPT: Final = re.compile(r"argv(?:[\s)\\]|#[^\n]*)*\[(?:[\s(\\]|#[^\n]*)*[0F]")
-"""The path of the text itself: `sys.argv[0]`."""
+_SCRIPT: Final = re.compile(
+    r"argv(?:[\s)\\]|#[^\n]*)*(?:\[(?:[\s(\\]|#[^\n]*)*[0F]|\.\s*pop)"
+    r"|,[^\n=]*=[ \t(]*(?:\w+\.)?argv\b(?![\s)]*\[)"
+)
+"""The path of the text itself: `sys.argv[0]`, `script, *names = sys.argv`."""
 _HANDED: Final = _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
 """What shows something if other code gets it."""
 _UNCALLED: Final = re.compile(
@@ -443,12 +449,16 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
     ]
     if mask & Sees.DROPS:
         pairs.append(({"yield"}, {"finally", "with", "except"}))
+    if mask & Sees.LOCALS:
+        pairs.append((_SIZES, {"yield", "await"}))
     if mask & Sees.SOURCE:
+        pairs.append(({"marshal"}, _CODES))
         words |= _DESCRIBED | {"help"}
         pairs.append(({"stack", "trace"}, {"inspect"}))
     if mask & (Sees.SOURCE | Sees.RUNNING):
         words |= _RUNNERS
-        pairs.append((_LOGGED_TRACEBACKS, _TO_STREAMS))
+        pairs.append((_LOGGED_TRACEBACKS, _KEEPING))
+        pairs.append(({"Thread"}, {"stderr", *_CAPTURING}))
     if mask & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED | _NAMING_ERRORS
         pairs.append((HERE.paths["inspect"].keys(), {"inspect"}))
@@ -562,6 +572,8 @@ _RUNNERS: Final = frozenset({"TextTestRunner", "TestResult", "TextTestResult"})
 _FAILURES: Final = frozenset({"failures", "errors", "expectedFailures"})
 """Attributes of a result: pairs of a test and a traceback."""
 _TO_STREAMS: Final = frozenset({"StreamHandler", "basicConfig"})
+_KEEPING: Final = _RUNNERS | _TO_STREAMS | {"Thread", "exc_text", "assertLogs", "caplog"}
+"""Where one of these is mentioned, a file may hold the text of a traceback."""
 _LOGGED_TRACEBACKS: Final = frozenset({"exception", "exc_info", "stack_info"})
 
 
@@ -579,6 +591,10 @@ def _tracebacks(index: TextIndex) -> Set[str]:
         for place in (*call.args[:1], *(word.value for word in call.keywords if word.arg == "stream"))
     ]
     names = {last_name(stream) for stream in streams}
+    if logs:
+        # `record.exc_text`, and what `assertLogs` and `caplog` keep.
+        names |= {"exc_text", *(("output",) if "assertLogs" in index.words else ())}
+        names |= {"text"} if "caplog" in index.names else set()
     if not index.words.isdisjoint(_RUNNERS):
         # `for test, text in result.failures`
         loops: list[ast.For | ast.comprehension] = [*index(ast.For), *index(ast.comprehension)]
@@ -601,10 +617,12 @@ def _takes_apart(index: TextIndex, makers: Set[str], tracebacks: Set[str] = froz
     written = (word for call in index(ast.Call) if last_name(call.func) in names for word in call.keywords)
     # `print_exc(file=text)`
     holders = {*tracebacks, *(last_name(word.value) for word in written if word.arg == "file")}
-    holders |= {last_name(value) for name, value in index.bindings if name == "stderr"}
-    for manager in index(ast.withitem):
-        if isinstance(call := manager.context_expr, ast.Call) and last_name(call.func) in _CAPTURING:
-            holders |= {last_name(text) for text in (*call.args, manager.optional_vars) if text}
+    # A thread that ends by an exception prints it.
+    if makers or "Thread" in index.words:
+        holders |= {last_name(value) for name, value in index.bindings if name == "stderr"}
+        for manager in index(ast.withitem):
+            if isinstance(call := manager.context_expr, ast.Call) and last_name(call.func) in _CAPTURING:
+                holders |= {last_name(text) for text in (*call.args, manager.optional_vars) if text}
 
     def is_text(node: ast.expr) -> bool:
         match node:
@@ -640,12 +658,17 @@ def _unresolved(index: TextIndex) -> Sees:
             sees |= Sees.LOCALS
     if not words.isdisjoint(_CODES) and _given_away(index, _is_code, _ASKING_CODE):
         sees |= Sees.LOCALS
+        # The bytes hold the places of all instructions.
+        if index.asks("marshal", frozenset({"dump", "dumps"})):
+            sees |= Sees.SOURCE
+    if not words.isdisjoint(_SIZES) and any(map(index, _SUSPENDING)):
+        sees |= Sees.LOCALS
     # `warnings.formatwarning = told`
     if _counts_by_line(index) or ("lineno" in words and not _WARNED.isdisjoint(words | index.members)):
         sees |= Sees.RUNNING
     if not (_LOGGED.isdisjoint(words) or _WARNED.isdisjoint(words)) and _lists_records(index):
         sees |= Sees.FUNCTIONS | Sees.RUNNING
-    if not words.isdisjoint(_RUNNERS | _TO_STREAMS) and _takes_apart(index, frozenset(), _tracebacks(index)):
+    if not words.isdisjoint(_KEEPING) and _takes_apart(index, frozenset(), _tracebacks(index)):
         sees |= Sees.RUNNING | Sees.SOURCE
     if _shows_warnings(index):
         sees |= Sees.RUNNING

@@ -20,9 +20,9 @@ _PLACES: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile
 """What gives the path of a file."""
 _ARGUMENTS: Final = "argv"
 """The first of them is the path of the script."""
-_SPECIFICATION: Final = "__spec__"
-"""Its `origin` is the path of the file."""
-NAMING: Final = _PLACES | {_ARGUMENTS, _SPECIFICATION}
+_SPECIFIED: Final = frozenset({("__spec__", "origin"), ("__loader__", "path"), ("loader", "path")})
+"""Attributes that are the path of the file."""
+NAMING: Final = _PLACES | {_ARGUMENTS, "__spec__", "__loader__"}
 """One of these stands in every text that reads itself."""
 _DIRECT: Final = frozenset({"input", "write", "add", "compile"})
 """What reads a file, if it gets its path at that place: `ZipFile.write(__file__)`."""
@@ -78,6 +78,11 @@ class _Paths:
                 if isinstance(part, ast.FunctionDef) and part.name == "__init__":
                     functions[kind.name] = part
         loops: list[ast.For | ast.comprehension] = [*index(ast.For), *index(ast.comprehension)]
+        for several in index(ast.Assign):
+            for target in several.targets if self._named(several.value) == _ARGUMENTS else ():
+                # `script, *names = sys.argv`
+                if isinstance(target, ast.Tuple | ast.List) and (first := last_name(target.elts[0])):
+                    self.files.add(first)
         size = -1
         while size < (size := len(self.files) + len(self.folders) + len(self.listings)):
             for name, value in (*index.bindings, *_passed(index, functions), *_returned(index.functions)):
@@ -109,8 +114,10 @@ class _Paths:
                 return True
             case ast.Subscript(value=value):
                 return self.is_listing(value)
-            case ast.Attribute(value=ast.Name(id=name), attr="origin") if name == _SPECIFICATION:
+            case ast.Attribute(value=owner, attr=name) if (last_name(owner), name) in _SPECIFIED:
                 return True
+            case ast.Call(func=ast.Attribute(value=owner, attr="pop"), args=[ast.Constant(value=0)]):
+                return self._named(owner) == _ARGUMENTS
             case ast.Attribute(value=value, attr="name"):
                 return self.is_file(value)
             case ast.Name() | ast.Attribute():
@@ -166,6 +173,12 @@ class _Paths:
         match node:
             case ast.Name() | ast.Attribute():
                 return last_name(node) in self.listings
+            case ast.List(elts=parts) | ast.Tuple(elts=parts):
+                return any(map(self.is_file, parts))
+            case ast.BoolOp(values=parts):
+                return any(map(self.is_listing, parts))
+            case ast.IfExp(body=one, orelse=other):
+                return self.is_listing(one) or self.is_listing(other)
             case ast.Call(func=function, args=args) if self._named(function) in _ORDERING:
                 return any(map(self.is_listing, args))
             case ast.Call(func=function, args=args) if self._named(function) in _LISTING:
