@@ -394,8 +394,12 @@ _WARNED: Final = frozenset(
 """Where one of these is mentioned, `lineno` may be the line of a statement."""
 _COLLECTING: Final = frozenset({"catch_warnings", "warns", "deprecated_call"})
 """Managers that collect warnings."""
-_WRITING: Final = frozenset({"str", "print", "format", "map", "vars"})
+_WRITING: Final = frozenset({"str", "repr", "print", "map", "vars", "dir"})
 """Functions that show what they get."""
+_IN_RECORDS: Final = {"lineno": Sees.RUNNING, "funcName": Sees.FUNCTIONS}
+"""Attributes of records."""
+_HANDLING: Final = frozenset({"emit", "handle", "filter", "format", "formatMessage", "makePickle", "prepare"})
+"""Methods of handlers, filters and formatters, which get a record."""
 _SIZES: Final = frozenset({"getsizeof", "__sizeof__"})
 """The size of a generator or coroutine depends on how many variables it has."""
 _SUSPENDING: Final[Sequence[type[ast.AST]]] = (ast.Yield, ast.YieldFrom, ast.Await)
@@ -453,6 +457,7 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         pairs.append((_SIZES, {"yield", "await"}))
     if mask & Sees.SOURCE:
         pairs.append(({"marshal"}, _CODES))
+        words |= own_file.NAMING - {"argv"}
         words |= _DESCRIBED | {"help"}
         pairs.append(({"stack", "trace"}, {"inspect"}))
     if mask & (Sees.SOURCE | Sees.RUNNING):
@@ -464,10 +469,13 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         pairs.append((HERE.paths["inspect"].keys(), {"inspect"}))
     if mask & (Sees.FUNCTIONS | Sees.RUNNING):
         words |= {"recwarn", *_COLLECTING} if mask & Sees.RUNNING else set()
-        pairs += [({"lineno", "default", "record"}, _WARNED | _LOGGING), ({"vars", "__dict__"}, _LOGGED)]
+        pairs += [
+            ({"lineno", "default", "record"}, _WARNED | _LOGGING),
+            (_LOGGED, {"vars", "dir", "__dict__", *_HANDLING}),
+        ]
     if mask & (Sees.FUNCTIONS | Sees.LINES):
         pairs.append(({"stats"}, {"pstats"}))
-    return words, [*pairs, (own_file.NAMING - {"argv"}, own_file.READING)] if mask & Sees.SOURCE else pairs
+    return words, pairs
 
 
 def _may_show(file: str, mask: Sees) -> bool:
@@ -478,12 +486,7 @@ def _may_show(file: str, mask: Sees) -> bool:
     if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in pairs):
         return True
     plain = normalised(file)
-    if (
-        mask & Sees.SOURCE
-        and "argv" in words
-        and not words.isdisjoint(own_file.READING)
-        and _SCRIPT.search(plain)
-    ):
+    if mask & Sees.SOURCE and "argv" in words and _SCRIPT.search(plain):
         return True
     if not mask & Sees.LOCALS:
         return False
@@ -674,6 +677,10 @@ def _unresolved(index: TextIndex) -> Sees:
         sees |= Sees.RUNNING
     if "stats" in index.attributes and "pstats" in index.imported:
         sees |= Sees.FUNCTIONS | Sees.LINES
+    if not _WARNED.isdisjoint(words | index.members):
+        # `"msg lineno".split()`
+        written = _WORD.findall(" ".join(index.texts))
+        sees |= reduce(or_, (what for word, what in _IN_RECORDS.items() if word in written), Sees.NOTHING)
     if _looks_under_another_name(index):
         sees |= Sees.LOCALS
     if own_file.reads_own_file(index):
@@ -702,9 +709,13 @@ def _counts_by_line(index: TextIndex) -> bool:
 
 
 def _lists_records(index: TextIndex) -> bool:
-    """Whether a file that handles log records may list all that one of them has: `vars(record)`."""
+    """Whether a file that handles log records may show all that one of them has: `vars(record)`."""
+    methods = [function.args.args for function in index.functions if function.name in _HANDLING]
+    records = {parameters[1].arg for parameters in methods if len(parameters) > 1}
+    if any(last_name(part) in records for part in _shown(index)):
+        return True
     calls = {id(call.func): call for call in index(ast.Call)}
-    for mention in namespaces_in(index, frozenset({"vars", "__dict__"})):
+    for mention in namespaces_in(index, frozenset({"vars", "dir", "__dict__"})):
         match mention and (mention if isinstance(mention, ast.Attribute) else calls.get(id(mention))):
             case ast.Attribute(value=owner) | ast.Call(args=[owner]):
                 if last_name(owner) not in ("self", "cls"):
@@ -737,10 +748,15 @@ def _shows_warnings(index: TextIndex) -> bool:
                 return False
 
     items |= {name for name, value in index.bindings if is_one(value)}
+    return any(map(is_one, _shown(index)))
+
+
+def _shown(index: TextIndex) -> Sequence[ast.expr]:
+    """The expressions of which a file makes texts, or lists what they have."""
     shown = [field.value for field in index(ast.FormattedValue)]
     shown += [node.value for node in index(ast.Attribute) if node.attr == "__dict__"]
     shown += [part for call in index(ast.Call) if last_name(call.func) in _WRITING for part in call.args]
-    return any(map(is_one, shown))
+    return shown
 
 
 def _reads_naming_error(index: TextIndex) -> bool:

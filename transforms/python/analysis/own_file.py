@@ -24,11 +24,12 @@ _SPECIFIED: Final = frozenset({("__spec__", "origin"), ("__loader__", "path"), (
 """Attributes that are the path of the file."""
 NAMING: Final = _PLACES | {_ARGUMENTS, "__spec__", "__loader__"}
 """One of these stands in every text that reads itself."""
-_DIRECT: Final = frozenset({"input", "write", "add", "compile"})
-"""What reads a file, if it gets its path at that place: `ZipFile.write(__file__)`."""
+_PACKING: Final = frozenset({"write", "add"})
+"""Methods of archives that read a file."""
+_ARCHIVES: Final = frozenset({"zipfile", "tarfile"})
 _OPENING: Final = frozenset({
     "open", "open_code", "get_data", "FileInput", "FileIO", "stat", "getsize", "cmp", "copy", "copy2",
-    "copyfile", "updatecache", "read_text", "read_bytes",
+    "copyfile", "updatecache", "read_text", "read_bytes", "lstat",
 })  # fmt: skip
 """What gets the text of a file, or its size: `filecmp.cmp`, `Path.read_text`."""
 _STARTING: Final = frozenset({
@@ -36,8 +37,15 @@ _STARTING: Final = frozenset({
     "create_subprocess_exec", "create_subprocess_shell",
 })  # fmt: skip
 """What starts a program, which may read the files that its command names."""
-READING: Final = _DIRECT | _OPENING | _STARTING
-"""One of these, too."""
+_DIRECT: Final = frozenset({"input", "compile", "write", "add"})
+"""What reads a file, if it gets its path at that place; others of these names get no path."""
+_QUIET: Final = frozenset({
+    "append", "chdir", "commonpath", "critical", "debug", "dirname", "endswith", "error", "execl", "execlp",
+    "execv", "execvp", "exists", "format", "getLogger", "getmtime", "info", "insert", "is_dir", "is_file",
+    "isdir", "isfile", "isinstance", "islink", "len", "log", "main", "match", "print", "repr", "run_module",
+    "run_path", "samefile", "spec_from_file_location", "split", "splitext", "startswith", "warning", "write",
+})  # fmt: skip
+"""Functions that read no file whose path they get, or run it as it is."""
 _STARTERS: Final = frozenset({"subprocess", "os", "asyncio"})
 _SAME: Final = frozenset({
     "Path", "PurePath", "PosixPath", "WindowsPath", "str", "fspath", "abspath", "realpath", "normpath",
@@ -72,21 +80,33 @@ class _Paths:
             alias.asname: alias.name for node in index(ast.ImportFrom) for alias in node.names if alias.asname
         }
         self.starts: Final = not index.imported.isdisjoint(_STARTERS)
+        self.packs: Final = not index.imported.isdisjoint(_ARCHIVES)
         functions = {function.name: function for function in index.functions}
         for kind in index(ast.ClassDef):
             for part in kind.body:
                 if isinstance(part, ast.FunctionDef) and part.name == "__init__":
                     functions[kind.name] = part
+        self.functions: Final = functions.keys()
         loops: list[ast.For | ast.comprehension] = [*index(ast.For), *index(ast.comprehension)]
-        for several in index(ast.Assign):
-            for target in several.targets if self._named(several.value) == _ARGUMENTS else ():
-                # `script, *names = sys.argv`
-                if isinstance(target, ast.Tuple | ast.List) and (first := last_name(target.elts[0])):
-                    self.files.add(first)
+        unpacked = [
+            (target, several.value)
+            for several in index(ast.Assign)
+            for target in several.targets
+            if isinstance(target, ast.Tuple | ast.List)
+        ]
+        for target, value in unpacked:
+            # `script, *names = sys.argv`
+            if self._named(value) == _ARGUMENTS:
+                self.files |= {first for part in target.elts[:1] if (first := last_name(part))}
         size = -1
         while size < (size := len(self.files) + len(self.folders) + len(self.listings)):
             for name, value in (*index.bindings, *_passed(index, functions), *_returned(index.functions)):
                 self._note(name, value)
+            for target, value in unpacked:
+                if self.is_listing(value):
+                    parts = {first for part in target.elts if (first := last_name(part))}
+                    self.files |= parts
+                    self.folders |= parts
             for loop in loops:
                 if self.is_listing(loop.iter):
                     names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
@@ -173,8 +193,10 @@ class _Paths:
         match node:
             case ast.Name() | ast.Attribute():
                 return last_name(node) in self.listings
-            case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
                 return any(map(self.is_file, parts))
+            case ast.Call(func=function, args=[place]) if self._named(function) == "split":
+                return self.is_file(place)
             case ast.BoolOp(values=parts):
                 return any(map(self.is_listing, parts))
             case ast.IfExp(body=one, orelse=other):
@@ -199,19 +221,25 @@ class _Paths:
         if name in _OPENING:
             owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
             return any(map(self.is_file, (*owner, *parts)))
-        if name in _DIRECT:
-            return any(last_name(getattr(part, "func", part)) in _PLACES for part in parts)
+        if name in _PACKING and self.packs and any(map(self.is_file, parts)):
+            return True
         if name in _STARTING and self.starts and any(map(self.is_file, parts)):
             # Python runs the file again; `-c` and `-m` may read it.
             again = any(last_name(part) == "executable" for part in parts)
             return not again or not {"-c", "-m"}.isdisjoint(map(text_of, parts))
-        return False
+        if name in _DIRECT and any(last_name(getattr(part, "func", part)) in _PLACES for part in parts):
+            return True
+        # `load(__file__, "rates.csv")` reads another file.
+        if any(_OTHER_FILES.search(text_of(part) or "") for part in parts):
+            return False
+        # Nobody knows what another function does with the path: `partial(read, __file__)`.
+        harmless = _QUIET | _SAME | _ENDING | _JOINING | _STARTING | self.functions
+        return name not in harmless and any(map(_is_written, parts))
 
 
 def _passed(index: TextIndex, functions: Mapping[str, FunctionNode]) -> Iterator[tuple[str, ast.expr]]:
     """The parameters of these functions, with what calls and defaults give them."""
-    for function in functions.values():
-        arguments = function.args
+    for arguments in [node.args for node in (*functions.values(), *index(ast.Lambda))]:
         named = [*arguments.posonlyargs, *arguments.args]
         behind = named[len(named) - len(arguments.defaults) :]
         pairs = (
@@ -233,3 +261,16 @@ def _returned(functions: Sequence[FunctionNode]) -> Iterator[tuple[str, ast.expr
         for node in own_nodes(function.body):
             if isinstance(node, ast.Return | ast.Yield) and node.value is not None:
                 yield function.name, node.value
+
+
+def _is_written(node: ast.expr) -> bool:
+    """Whether an expression is the path of this very file, without a variable: `Path(__file__)`."""
+    match node:
+        case ast.Name(id=name):
+            return name == "__file__"
+        case ast.Call(func=ast.Attribute(value=owner, attr="resolve" | "absolute" | "as_posix")):
+            return _is_written(owner)
+        case ast.Call(func=function, args=[place]) if last_name(function) in _SAME - {"basename"}:
+            return _is_written(place)
+        case _:
+            return False
