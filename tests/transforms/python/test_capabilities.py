@@ -814,12 +814,8 @@ PATHS_OF_THE_FILE = (
     "import os\nF = os.path.dirname(os.path.abspath(__file__))\nfor f, fs, ns in os.walk(F):\n"
     "    for n in ns:\n        t = open(os.path.join(f, n)).read()",
     "import glob, os\nfor p in glob.glob(os.path.join(os.path.dirname(__file__), '*.py')):\n    t = open(p).read()",
-    "import sys\ns = sys.argv[0]\nt = open(s).read()",
     "t = open(__spec__.origin).read()",
     "t = open(__loader__.path).read()",
-    "t = __spec__.loader.get_data(__spec__.loader.path)",
-    "import sys\nscript, *names = sys.argv\nt = open(script).read()",
-    "import sys\nscript = sys.argv.pop(0)\nt = open(script).read()",
     "import sys\nfor name in sys.argv[1:] or [__file__]:\n    t = open(name).read()",
     "import sys\np = sys.modules[__name__].__file__\nt = open(p).read()",
     "p = __file__.replace('.pyc', '.py')\nt = open(p).read()",

@@ -276,7 +276,7 @@ WAYS: Final[Sequence[Way]] = (
     Way("tracebacks that are taken apart", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
         "/format_exc /format_exception /format_tb /format_stack /format_list /formatException /formatStack"
         " /print_exc /print_exception /print_tb /print_stack /print_last /excepthook /__excepthook__"
-        " /_exc_info_to_string /warn /warn_explicit"),
+        " /_exc_info_to_string"),
     Way("tracebacks in warnings", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
         "set_coroutine_origin_tracking_depth"),
     # ── namespaces ───────────────────────────────────────────────────────────────────────────────────
@@ -418,11 +418,8 @@ _DESCRIBED: Final = frozenset(
 """Functions and classes that describe a frame, with the text of its line."""
 _LINE_TEXTS: Final = frozenset({"line", "_line", "lines", "_lines", "_original_line", "code_context"})
 """Attributes of such a description that give the text."""
-_SCRIPT: Final = re.compile(
-    r"argv(?:[\s)\\]|#[^\n]*)*(?:\[(?:[\s(\\]|#[^\n]*)*[0F]|\.\s*pop)"
-    r"|,[^\n=]*=[ \t(]*(?:\w+\.)?argv\b(?![\s)]*\[)"
-)
-"""The path of the text itself: `sys.argv[0]`, `script, *names = sys.argv`."""
+_SCRIPT: Final = re.compile(r"argv(?:[\s)\\]|#[^\n]*)*(?:\[(?:[\s(\\]|#[^\n]*)*[0F])")
+"""The path of the text itself: `sys.argv[0]`."""
 _HANDED: Final = _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
 """What shows something if other code gets it."""
 _UNCALLED: Final = re.compile(
@@ -463,7 +460,7 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
     if mask & (Sees.SOURCE | Sees.RUNNING):
         words |= _RUNNERS
         pairs.append((_LOGGED_TRACEBACKS, _KEEPING))
-        pairs.append(({"Thread"}, {"stderr", *_CAPTURING}))
+        pairs.append(({"Thread", "warn"}, _CAPTURING))
     if mask & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED | _NAMING_ERRORS
         pairs.append((HERE.paths["inspect"].keys(), {"inspect"}))
@@ -575,7 +572,7 @@ _RUNNERS: Final = frozenset({"TextTestRunner", "TestResult", "TextTestResult"})
 _FAILURES: Final = frozenset({"failures", "errors", "expectedFailures"})
 """Attributes of a result: pairs of a test and a traceback."""
 _TO_STREAMS: Final = frozenset({"StreamHandler", "basicConfig"})
-_KEEPING: Final = _RUNNERS | _TO_STREAMS | {"Thread", "exc_text", "assertLogs", "caplog"}
+_KEEPING: Final = _RUNNERS | _TO_STREAMS | {"Thread", "warn", "exc_text", "assertLogs", "caplog"}
 """Where one of these is mentioned, a file may hold the text of a traceback."""
 _LOGGED_TRACEBACKS: Final = frozenset({"exception", "exc_info", "stack_info"})
 
@@ -620,9 +617,10 @@ def _takes_apart(index: TextIndex, makers: Set[str], tracebacks: Set[str] = froz
     written = (word for call in index(ast.Call) if last_name(call.func) in names for word in call.keywords)
     # `print_exc(file=text)`
     holders = {*tracebacks, *(last_name(word.value) for word in written if word.arg == "file")}
-    # A thread that ends by an exception prints it.
-    if makers or "Thread" in index.words:
+    # A thread that ends by an exception prints it, and so does a warning its line.
+    if makers:
         holders |= {last_name(value) for name, value in index.bindings if name == "stderr"}
+    if makers or not index.words.isdisjoint({"Thread", "warn"}):
         for manager in index(ast.withitem):
             if isinstance(call := manager.context_expr, ast.Call) and last_name(call.func) in _CAPTURING:
                 holders |= {last_name(text) for text in (*call.args, manager.optional_vars) if text}

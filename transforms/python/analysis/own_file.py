@@ -20,7 +20,7 @@ _PLACES: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile
 """What gives the path of a file."""
 _ARGUMENTS: Final = "argv"
 """The first of them is the path of the script."""
-_SPECIFIED: Final = frozenset({("__spec__", "origin"), ("__loader__", "path"), ("loader", "path")})
+_SPECIFIED: Final = frozenset({("__spec__", "origin"), ("__loader__", "path")})
 """Attributes that are the path of the file."""
 NAMING: Final = _PLACES | {_ARGUMENTS, "__spec__", "__loader__"}
 """One of these stands in every text that reads itself."""
@@ -94,10 +94,6 @@ class _Paths:
             for target in several.targets
             if isinstance(target, ast.Tuple | ast.List)
         ]
-        for target, value in unpacked:
-            # `script, *names = sys.argv`
-            if self._named(value) == _ARGUMENTS:
-                self.files |= {first for part in target.elts[:1] if (first := last_name(part))}
         size = -1
         while size < (size := len(self.files) + len(self.folders) + len(self.listings)):
             for name, value in (*index.bindings, *_passed(index, functions), *_returned(index.functions)):
@@ -130,14 +126,10 @@ class _Paths:
     def is_file(self, node: ast.expr) -> bool:
         """Whether an expression may be the path of the file, or end with its name."""
         match node:
-            case ast.Subscript(value=value, slice=ast.Constant(value=0)) if self._named(value) == _ARGUMENTS:
-                return True
             case ast.Subscript(value=value):
                 return self.is_listing(value)
             case ast.Attribute(value=owner, attr=name) if (last_name(owner), name) in _SPECIFIED:
                 return True
-            case ast.Call(func=ast.Attribute(value=owner, attr="pop"), args=[ast.Constant(value=0)]):
-                return self._named(owner) == _ARGUMENTS
             case ast.Attribute(value=value, attr="name"):
                 return self.is_file(value)
             case ast.Name() | ast.Attribute():
@@ -167,6 +159,14 @@ class _Paths:
 
     def _is_made(self, name: str | None, args: Sequence[ast.expr]) -> bool:
         return name in _PLACES | self.files or (name in _SAME and bool(args) and self.is_file(args[-1]))
+
+    def _is_script(self, node: ast.expr) -> bool:
+        """Whether an expression is `sys.argv[0]`. It mostly goes into messages, so it is not followed."""
+        match node:
+            case ast.Subscript(value=value, slice=ast.Constant(value=0)):
+                return self._named(value) == _ARGUMENTS
+            case _:
+                return False
 
     def is_folder(self, node: ast.expr) -> bool:
         """Whether an expression may be a folder around the file."""
@@ -220,7 +220,8 @@ class _Paths:
             parts += part.elts if isinstance(part, ast.List | ast.Tuple) else ()
         if name in _OPENING:
             owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-            return any(map(self.is_file, (*owner, *parts)))
+            inner = [part for place in (*owner, *parts) for part in (place, *getattr(place, "args", ()))]
+            return any(map(self.is_file, (*owner, *parts))) or any(map(self._is_script, inner))
         if name in _PACKING and self.packs and any(map(self.is_file, parts)):
             return True
         if name in _STARTING and self.starts and any(map(self.is_file, parts)):
