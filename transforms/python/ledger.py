@@ -120,8 +120,8 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="source-unread",
             assumed="No program reads the text of the source: comments, layout, names and spelling.",
-            shown="It asks for the text (`getsource`, `help`, `extract_tb(…)[0].line`), opens itself, takes a "
-            "traceback apart (`format_exc().splitlines()`), or a comment is one that tools read.",
+            shown="It asks for the text (`getsource`, `help`, `extract_tb(…)[0].line`), opens itself, takes "
+            "a traceback apart (`format_exc().splitlines()`), or a comment is one that tools read.",
             refused="No text of the file changes; a comment for tools stays.",
             of_text=True,
             example="a comment is inserted, and another file compiles `inspect.getsource(f)` again",

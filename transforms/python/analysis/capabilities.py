@@ -402,7 +402,6 @@ _HANDLING: Final = frozenset({"emit", "handle", "filter", "format", "formatMessa
 """Methods of handlers, filters and formatters, which get a record."""
 _SIZES: Final = frozenset({"getsizeof", "__sizeof__"})
 """The size of a generator or coroutine depends on how many variables it has."""
-_SUSPENDING: Final[Sequence[type[ast.AST]]] = (ast.Yield, ast.YieldFrom, ast.Await)
 _LOGGED: Final = frozenset({"logging", "caplog"})
 _LOGGING: Final = frozenset({"logging", "Formatter", "formatters", "dictConfig", "basicConfig"})
 _NAMING_ERRORS: Final = frozenset({"NameError", "UnboundLocalError"})
@@ -451,7 +450,7 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
     if mask & Sees.DROPS:
         pairs.append(({"yield"}, {"finally", "with", "except"}))
     if mask & Sees.LOCALS:
-        pairs.append((_SIZES, {"yield", "await"}))
+        pairs.append((_SIZES, {"yield", "async"}))
     if mask & Sees.SOURCE:
         pairs.append(({"marshal"}, _CODES))
         words |= own_file.NAMING - {"argv"}
@@ -583,7 +582,8 @@ def _tracebacks(index: TextIndex) -> Set[str]:
     # Of a log, and not `future.exception()`.
     logs = any(call.args and last_name(call.func) == "exception" for call in calls)
     logs |= any(word.arg in _LOGGED_TRACEBACKS for word in index(ast.keyword))
-    writers = {"TextTestRunner", *(_TO_STREAMS if logs else ())}
+    runners = _runners(index)
+    writers = {*(runners & {"TextTestRunner"}), *(_TO_STREAMS if logs else ())}
     streams = [
         place
         for call in calls
@@ -595,12 +595,17 @@ def _tracebacks(index: TextIndex) -> Set[str]:
         # `record.exc_text`, and what `assertLogs` and `caplog` keep.
         names |= {"exc_text", *(("output",) if "assertLogs" in index.words else ())}
         names |= {"text"} if "caplog" in index.names else set()
-    if not index.words.isdisjoint(_RUNNERS):
+    if not index.words.isdisjoint(runners):
         # `for test, text in result.failures`
         loops: list[ast.For | ast.comprehension] = [*index(ast.For), *index(ast.comprehension)]
         pairs = [loop.target for loop in loops if last_name(loop.iter) in _FAILURES]
         names |= {last_name(pair.elts[-1]) for pair in pairs if isinstance(pair, ast.Tuple)}
     return {name for name in names if name} - {"stdout", "stderr", "__stdout__", "__stderr__"}
+
+
+def _runners(index: TextIndex) -> Set[str]:
+    """The classes that run tests. A file that defines one reads no traceback to act on it."""
+    return _RUNNERS - {node.name for node in index(ast.ClassDef)}
 
 
 def _is_failure(node: ast.expr) -> bool:
@@ -638,7 +643,7 @@ def _takes_apart(index: TextIndex, makers: Set[str], tracebacks: Set[str] = froz
             case _:
                 return False
 
-    results = not index.words.isdisjoint(_RUNNERS)
+    results = not index.words.isdisjoint(_runners(index))
     while more := {name for name, value in index.bindings if name not in holders and is_text(value)}:
         holders |= more
     looked = [node.value for node in index(ast.Subscript)]
@@ -660,9 +665,13 @@ def _unresolved(index: TextIndex) -> Sees:
     if not words.isdisjoint(_CODES) and _given_away(index, _is_code, _ASKING_CODE):
         sees |= Sees.LOCALS
         # The bytes hold the places of all instructions.
-        if index.asks("marshal", frozenset({"dump", "dumps"})):
+        holders = {name for name, value in index.bindings if _is_code(value)}
+        packed = [call.args for call in index(ast.Call) if last_name(call.func) in ("dump", "dumps")]
+        if "marshal" in index.imported and any(
+            _is_code(part) or last_name(part) in holders for parts in packed for part in parts
+        ):
             sees |= Sees.SOURCE
-    if not words.isdisjoint(_SIZES) and any(map(index, _SUSPENDING)):
+    if not words.isdisjoint(_SIZES) and _measures_a_generator(index):
         sees |= Sees.LOCALS
     # `warnings.formatwarning = told`
     if _counts_by_line(index) or ("lineno" in words and not _WARNED.isdisjoint(words | index.members)):
@@ -695,6 +704,25 @@ def _unresolved(index: TextIndex) -> Sees:
     return sees
 
 
+def _measures_a_generator(index: TextIndex) -> bool:
+    """Whether a file asks for the size of a generator of its own, which grows with its variables."""
+    steps = {
+        function.name
+        for function in index.functions
+        if isinstance(function, ast.AsyncFunctionDef)
+        or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(function.body))
+    }
+    names = {*_SIZES, *(name for name, value in index.bindings if last_name(value) in _SIZES)}
+    holders = {name for name, value in index.bindings if last_name(getattr(value, "func", value)) in steps}
+    measured = [
+        part
+        for call in index(ast.Call)
+        if last_name(call.func) in names
+        for part in (*call.args, getattr(call.func, "value", None))
+    ]
+    return any(last_name(getattr(part, "func", part)) in steps | holders for part in measured if part)
+
+
 def _counts_by_line(index: TextIndex) -> bool:
     """Whether a file catches warnings under a filter that shows each once for its line: the one that Python
     begins with, or `simplefilter("default")`.
@@ -712,14 +740,22 @@ def _lists_records(index: TextIndex) -> bool:
     records = {parameters[1].arg for parameters in methods if len(parameters) > 1}
     if any(last_name(part) in records for part in _shown(index)):
         return True
+    loops: list[ast.For | ast.comprehension] = [*index(ast.For), *index(ast.comprehension)]
+    records |= {name for loop in loops if (name := last_name(loop.target))}
     calls = {id(call.func): call for call in index(ast.Call)}
     for mention in namespaces_in(index, frozenset({"vars", "dir", "__dict__"})):
-        match mention and (mention if isinstance(mention, ast.Attribute) else calls.get(id(mention))):
-            case ast.Attribute(value=owner) | ast.Call(args=[owner]):
-                if last_name(owner) not in ("self", "cls"):
-                    return True
-            case _:
-                return True
+        match mention:
+            case ast.Attribute(value=owner, attr="__dict__"):
+                listed: ast.expr | None = owner
+            case ast.Name(id=name) if name not in index.bound:
+                call = calls.get(id(mention))
+                listed = call.args[0] if call is not None and call.args else None
+            case None:
+                listed = None
+            case _:  # a variable or an attribute of this name
+                continue
+        if listed is None or isinstance(listed, ast.Subscript) or last_name(listed) in records:
+            return True
     return False
 
 

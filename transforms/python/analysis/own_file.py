@@ -9,7 +9,7 @@ Not seen: a path that another file gives back, and a listing of a folder below o
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from codeaudit.transforms.python.analysis.facts import own_nodes
@@ -94,10 +94,15 @@ class _Paths:
             for target in several.targets
             if isinstance(target, ast.Tuple | ast.List)
         ]
+        by_name: dict[str, list[ast.expr]] = {}
+        for name, value in (*index.bindings, *_passed(index, functions), *_returned(index.functions)):
+            by_name.setdefault(name, []).append(value)
+        # A path that is asked for, mostly of another file, is not followed.
+        self._flowing = True
         size = -1
         while size < (size := len(self.files) + len(self.folders) + len(self.listings)):
-            for name, value in (*index.bindings, *_passed(index, functions), *_returned(index.functions)):
-                self._note(name, value)
+            for name, values in by_name.items():
+                self._note(name, values)
             for target, value in unpacked:
                 if self.is_listing(value):
                     parts = {first for part in target.elts if (first := last_name(part))}
@@ -109,14 +114,20 @@ class _Paths:
                     self.files |= names
                     # `for folder, folders, names in os.walk(path)`
                     self.listings |= names if isinstance(loop.target, ast.Tuple) else set()
+        self._flowing = False
 
-    def _note(self, name: str, value: ast.expr) -> None:
-        if self.is_file(value):
+    def _note(self, name: str, values: Sequence[ast.expr]) -> None:
+        if any(map(self.is_file, values)):
             self.files.add(name)
-        if self.is_folder(value):
+        # `path = os.path.join(path, "scripts")` is another folder.
+        if all(map(self.is_folder, values)):
             self.folders.add(name)
-        if self.is_listing(value):
+        if any(map(self.is_listing, values)):
             self.listings.add(name)
+
+    @property
+    def _places(self) -> Set[str]:
+        return {"__file__"} if self._flowing else _PLACES
 
     def _named(self, node: ast.expr) -> str | None:
         """What an expression is called where it comes from: `open` after `from io import open as read`."""
@@ -132,8 +143,11 @@ class _Paths:
                 return True
             case ast.Attribute(value=value, attr="name"):
                 return self.is_file(value)
+            case ast.Attribute(value=owner, attr="__file__"):
+                # That of `sys.modules[__name__]`, and not of a module that is imported.
+                return not self._flowing or isinstance(owner, ast.Subscript)
             case ast.Name() | ast.Attribute():
-                return last_name(node) in _PLACES | self.files
+                return last_name(node) in self._places | self.files
             case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args):
                 if name in _JOINING:
                     return bool(args) and self.is_file(args[-1])
@@ -158,7 +172,7 @@ class _Paths:
                 return False
 
     def _is_made(self, name: str | None, args: Sequence[ast.expr]) -> bool:
-        return name in _PLACES | self.files or (name in _SAME and bool(args) and self.is_file(args[-1]))
+        return name in self._places | self.files or (name in _SAME and bool(args) and self.is_file(args[-1]))
 
     def _is_script(self, node: ast.expr) -> bool:
         """Whether an expression is `sys.argv[0]`. It mostly goes into messages, so it is not followed."""
