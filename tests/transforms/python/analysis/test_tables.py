@@ -127,7 +127,7 @@ def test_a_method_of_a_container_does_what_its_entry_says(kind: str, name: str) 
 # ── methods of texts ─────────────────────────────────────────────────────────────────────────────────────
 
 TEXTS: Final = ("", "a", "ab", " B1", "\ud800", "ß\n")
-TRUTHS: Final = frozenset({"splitlines"} if sys.version_info >= (3, 13) else ())
+TRUTHS: Final = frozenset({"splitlines"} if sys.version_info >= (3, 12) else ())
 """Methods of texts that ask their argument for its truth. Before, they asked it for a number."""
 
 
