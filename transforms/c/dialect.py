@@ -89,8 +89,6 @@ DIALECT: Final = Dialect(
             POINTER: (("int", "!{}"), ("int", "{} != 0")),
         },
         of_objects=(("int", "!{}"),),
-        others={
-            **dict.fromkeys(WHOLE, "{} ^ 1"), **dict.fromkeys(("double", "float"), "{} + 1"),
-        },
+        others={**dict.fromkeys(WHOLE, "{} ^ 1"), **dict.fromkeys(("double", "float"), "{} + 1")},
     ),
 )  # fmt: skip

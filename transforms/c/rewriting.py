@@ -114,7 +114,9 @@ class CSource(CodeText):
         return JUMPS_OUT if any(map(_leaves_expression, self.unit.walk())) else None
 
     def _binds_as_a_call(self, node: Node) -> bool:
-        """Whether it is `(word)(a)->b`: what stands behind binds to a call, and not to a cast."""
+        """Whether it is `(word)(a)->b`, which binds to a call, or `(a::b) - c`, perhaps a difference."""
+        if node.kind == "cast_expression" and "::" in (word := self.text(node.part("type"))):
+            return word[-1] not in "*&" and self.text(node.part("value"))[0] in "+-*&"
         inner = node.children[0] if node.kind in _POSTFIX and node.children else None
         called = inner.children[0] if inner is not None and inner.kind == "method_invocation" else None
         return called is not None and called.kind == "parenthesized_expression" and self._is_foreign(called)

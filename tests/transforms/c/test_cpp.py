@@ -11,6 +11,7 @@ from codeaudit.transforms.c.cpp.rewriting import DIALECT_OF_CPP, FITTING, CppSou
 from codeaudit.transforms.c.files import CPP_FILES
 from codeaudit.transforms.c.macros import Surroundings
 from codeaudit.transforms.c.parsing import places, read_unit
+from codeaudit.transforms.c.rewriting import CAST_OR_CALL
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten, is_surrounded
 from codeaudit.transforms.registry import transform_for
@@ -35,6 +36,16 @@ def edited(name: str, source: str, seed: int = 0) -> str | None:
     """The text after an edit at every site, with single blanks; `None` if there is none."""
     rewritten = applied(name, source, seed=seed)
     return " ".join(rewritten.source.split()) if isinstance(rewritten, Rewritten) else None
+
+
+@pytest.mark.parametrize("sign", ["&", "*", "-", "+"])
+@pytest.mark.parametrize("name", ["n::at", "Box<int>::size"])
+def test_a_qualified_name_in_parentheses_may_be_a_value(name: str, sign: str) -> None:
+    """The grammar reads `(n::at) - (b)` as a cast of `-(b)`, which binds tighter than a difference."""
+    source = f"int f(int b) {{ return (({name}) {sign} (b)) != 3; }}"
+    assert applied("remove-parentheses", source) == Refused(CAST_OR_CALL)
+    pointer = f"int f(int b) {{ return (({name} *) {sign} b) != g((int) (b)); }}"
+    assert isinstance(applied("remove-parentheses", pointer), Rewritten)
 
 
 FILE: Final = """\
