@@ -20,7 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -76,7 +76,7 @@ def ran(words: Iterable[str | Path], folder: Path) -> tuple[int, str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class Suite(ABC):
     """How the programs of a language are read and run."""
 
     harness: Path | None = None
@@ -95,8 +95,9 @@ class Suite:
     def run(self, program: Program, text: str, folder: Path, seed: int) -> str | None:
         """What the program prints with this text; `None` if it does not compile or does not end well."""
 
-    def prepare(self, program: Program, folder: Path) -> None:
-        """Put beside the program what the engines read of it."""
+    def flags(self, program: Program) -> Sequence[str]:
+        """The lines of `compile_flags.txt`, from which the engines know how the program is compiled."""
+        return ()
 
 
 class CSuite(Suite):
@@ -128,9 +129,9 @@ class CSuite(Suite):
         return ()
 
     @override
-    def prepare(self, program: Program, folder: Path) -> None:
-        flags = [word for word in program.options if word.startswith(("-std", "-D"))]
-        (folder / "compile_flags.txt").write_text("\n".join([*flags, f"-I{program.path.parent}", ""]))
+    def flags(self, program: Program) -> Sequence[str]:
+        kept = [word for word in program.options if word.startswith(("-std", "-D"))]
+        return [*kept, f"-I{program.path.parent}"]
 
     @override
     def run(self, program: Program, text: str, folder: Path, seed: int) -> str | None:
@@ -197,17 +198,17 @@ class JavaScriptSuite(Suite):
     @override
     def read(self, path: Path, text: str) -> Program:
         front = re.search(r"/\*---(.*?)---\*/", text, re.DOTALL)
-        told = front[1] if front else ""
-        if re.search(r"negative:|flags:.*(module|raw|CanBlock)|\$262", told + text) or path.stem.endswith(
+        matter = front[1] if front else ""
+        if re.search(r"negative:|flags:.*(module|raw|CanBlock)|\$262", matter + text) or path.stem.endswith(
             "_FIXTURE"
         ):
             raise LeftOut("is not run alone")
-        names = re.search(r"includes:\s*\[(.*?)\]", told)
+        names = re.search(r"includes:\s*\[(.*?)\]", matter)
         included = [name.strip() for name in names[1].split(",")] if names else []
-        if "includes:" in told and not names:
-            included = re.findall(r"^\s*-\s*(\S+\.js)\s*$", told.partition("includes:")[2], re.MULTILINE)
+        if "includes:" in matter and not names:
+            included = re.findall(r"^\s*-\s*(\S+\.js)\s*$", matter.partition("includes:")[2], re.MULTILINE)
         always = ["assert.js", "sta.js", "doneprintHandle.js"] if front else []
-        strict = '"use strict";\n' if re.search(r"flags:.*onlyStrict", told) else ""
+        strict = '"use strict";\n' if re.search(r"flags:.*onlyStrict", matter) else ""
         if always and self.harness is None:
             raise LeftOut("needs --harness")
         before = [(self.harness / name).read_text() for name in (*always, *included)] if self.harness else []
@@ -258,7 +259,8 @@ def judged(path: Path, *, suite: Suite, names: Sequence[str], seeds: Sequence[in
         except LeftOut as reason:
             outcome.counts[f"left out: {reason}"] += 1
             return outcome
-        suite.prepare(program, folder)
+        if flags := suite.flags(program):
+            (folder / "compile_flags.txt").write_text("\n".join(flags) + "\n")
         before = {seed: suite.run(program, program.text, folder, seed) for seed in seeds}
         if None in before.values():
             outcome.counts["left out: does not end well"] += 1

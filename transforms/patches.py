@@ -203,7 +203,7 @@ def _render(source: bytes, start: int, end: int, nodes: Iterable[_Node], shift: 
                 add, drop = part.add.encode(), part.drop.encode()
                 made.append(shift(text, add, drop) if add or drop else text)
         new = _apart(source, node.patch, b"".join(made))
-        before = next(filter(None, reversed(out)), source[:position])
+        before = next(filter(None, reversed(out)), source[max(position - 1, 0) : position])
         out.append(b" " * begins_comment(before, new) + new)
         position = node.patch.end
     out.append(source[position:end])

@@ -1,4 +1,4 @@
-"""The programs of public test suites: what is read of their directives, and that a wrong edit is told."""
+"""Public test suites as judges of the engines: their directives are read, and a wrong edit is reported."""
 
 import sys
 from collections.abc import Callable

@@ -41,7 +41,7 @@ class TextGap:
 def gaps(code: CodeText) -> Iterator[list[TextGap]]:
     """The places in each list of statements, before statements that begin a line.
 
-    None is behind the head of an overload (TypeScript), which what follows belongs to.
+    There is no place behind the head of an overload (TypeScript): the next statement belongs to that head.
     """
     for node in code.nodes:
         if node.kind not in LISTS:

@@ -188,7 +188,7 @@ def _spacing(code: CodeText, node: Node) -> Site | Refused | None:
         blanks = Patch(mark.start, mark.start, (" ",)), Patch(mark.end, mark.end, (" ",))
         return code.site(node, "blanks around a sign", *blanks)
     meets = code.text(right)[0] in "+-!~<=>&|(" or code.text(left)[-1] in "+->"
-    if meets or begins_comment(node.operator.encode(), code.source[right.start :]):
+    if meets or begins_comment(node.operator.encode(), code.source[right.start : right.end]):
         return Refused(OPERATOR)  # `a - -b`, `i++ + j`, `(a) - b`, `a / *p`
     patches = Patch(left.end, mark.start, ()), Patch(mark.end, right.start, ())
     return code.site(node, "no blanks around a sign", *patches)
@@ -242,7 +242,7 @@ def _remove_parentheses(code: CodeText, node: Node) -> Site | Refused | None:
         return Refused(ARMS)
     before = code.source[node.start - 1 : node.start]
     after = code.source[node.end : node.end + 1]
-    is_joined = _joins(before) or begins_comment(before, code.source[inner.start :])
+    is_joined = _joins(before) or begins_comment(before, code.source[inner.start : inner.end])
     return code.site(
         node, "no parentheses",
         Patch(node.start, node.start + 1, (" " if is_joined else "",)),

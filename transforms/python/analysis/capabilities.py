@@ -417,7 +417,7 @@ _DESCRIBED: Final = frozenset(
 """Functions and classes that describe a frame, with the text of its line."""
 _LINE_TEXTS: Final = frozenset({"line", "_line", "lines", "_lines", "_original_line", "code_context"})
 """Attributes of such a description that give the text."""
-_SCRIPT: Final = re.compile(r"argv(?:[\s)\\]|#[^\n]*)*(?:\[(?:[\s(\\]|#[^\n]*)*[0F])")
+_SCRIPT: Final = re.compile(r"argv(?:[\s)\\]|#[^\n]*)*\[(?:[\s(\\]|#[^\n]*)*[0F]")
 """The path of the text itself: `sys.argv[0]`."""
 _HANDED: Final = _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
 """What shows something if other code gets it."""
@@ -597,8 +597,7 @@ def _tracebacks(index: TextIndex) -> Set[str]:
         names |= {"text"} if "caplog" in index.names else set()
     if not index.words.isdisjoint(runners):
         # `for test, text in result.failures`
-        loops: list[ast.For | ast.comprehension] = [*index(ast.For), *index(ast.comprehension)]
-        pairs = [loop.target for loop in loops if last_name(loop.iter) in _FAILURES]
+        pairs = [loop.target for loop in index.loops if last_name(loop.iter) in _FAILURES]
         names |= {last_name(pair.elts[-1]) for pair in pairs if isinstance(pair, ast.Tuple)}
     return {name for name in names if name} - {"stdout", "stderr", "__stdout__", "__stderr__"}
 
@@ -649,7 +648,7 @@ def _takes_apart(index: TextIndex, makers: Set[str], tracebacks: Set[str] = froz
     looked = [node.value for node in index(ast.Subscript)]
     looked += [node.value for node in index(ast.Attribute) if node.attr not in _SAME_TEXT]
     looked += [part for node in index(ast.Compare) for part in (node.left, *node.comparators)]
-    looked += [node.iter for node in index(ast.For)] + [node.iter for node in index(ast.comprehension)]
+    looked += [loop.iter for loop in index.loops]
     looked += [part for call in index(ast.Call) if last_name(call.func) in _SEARCHING for part in call.args]
     return any(map(is_text, looked))
 
@@ -740,8 +739,7 @@ def _lists_records(index: TextIndex) -> bool:
     records = {parameters[1].arg for parameters in methods if len(parameters) > 1}
     if any(last_name(part) in records for part in _shown(index)):
         return True
-    loops: list[ast.For | ast.comprehension] = [*index(ast.For), *index(ast.comprehension)]
-    records |= {name for loop in loops if (name := last_name(loop.target))}
+    records |= {name for loop in index.loops if (name := last_name(loop.target))}
     calls = {id(call.func): call for call in index(ast.Call)}
     for mention in namespaces_in(index, frozenset({"vars", "dir", "__dict__"})):
         match mention:
@@ -767,8 +765,7 @@ def _shows_warnings(index: TextIndex) -> bool:
             lists |= {name for target in [manager.optional_vars] if target and (name := last_name(target))}
     if not lists:
         return False
-    loops: list[ast.For | ast.comprehension] = [*index(ast.For), *index(ast.comprehension)]
-    items = {last_name(loop.target) for loop in loops if last_name(loop.iter) in lists}
+    items = {last_name(loop.target) for loop in index.loops if last_name(loop.iter) in lists}
 
     def is_one(node: ast.expr) -> bool:
         match node:

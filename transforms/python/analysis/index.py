@@ -191,6 +191,11 @@ class TextIndex:
         """The `def`s, then the `async def`s."""
         return [*self(ast.FunctionDef), *self(ast.AsyncFunctionDef)]
 
+    @property
+    def loops(self) -> Sequence[ast.For | ast.comprehension]:
+        """The `for` statements, then the loops of comprehensions."""
+        return [*self(ast.For), *self(ast.comprehension)]
+
     def calls_in(self, node: ast.stmt) -> Iterable[ast.Call]:
         """The calls inside a statement of the top level."""
         start, end = self._calls[id(node)]

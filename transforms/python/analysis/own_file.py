@@ -2,7 +2,7 @@
 
 The path of the file is followed through variables, attributes, parameters and results of functions of the
 file, through what makes another path of it (`Path(__file__).resolve()`), and through a listing of its folder
-(`Path(__file__).parent.glob("*.py")`). Names are told apart by their spelling alone, whatever their scope.
+(`Path(__file__).parent.glob("*.py")`). Two variables with one name count as one, even in two functions.
 
 Not seen: a path that another file gives back, and a listing of a folder below or beside the own one.
 """
@@ -87,7 +87,7 @@ class _Paths:
                 if isinstance(part, ast.FunctionDef) and part.name == "__init__":
                     functions[kind.name] = part
         self.functions: Final = functions.keys()
-        loops: list[ast.For | ast.comprehension] = [*index(ast.For), *index(ast.comprehension)]
+        loops = index.loops
         unpacked = [
             (target, several.value)
             for several in index(ast.Assign)
