@@ -362,8 +362,7 @@ def bench_of(wanted: Item, experiment: Experiment, request: Request, tell: Calla
         UsageError: it has no such preset.
     """
     settings = request.settings(experiment)
-    seeds = request.seeds or int(settings.pop("seeds"))
-    settings.pop("seeds", None)
+    seeds = request.trainings(int(settings.pop("seeds")))
     data = None
     if name := experiment.data_of(request.preset):
         data = data_sets()[name].place(request.data, must_exist=not request.dry)

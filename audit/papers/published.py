@@ -31,8 +31,8 @@ State: TypeAlias = Literal["run", "drawing", "missing"]
 
 GENERATED: Final = "algebra"
 """The corpus that needs no file."""
-TRIED: Final = 32
-"""Most samples of a test or an audit of a preset that is only tried."""
+TRIED: Final = 8
+"""Most samples of a test or an audit of a preset that is only tried, and on a CPU of a batch."""
 ENDINGS: Final = (".jsonl.gz", ".jsonl", ".csv.gz", ".csv", ".parquet")
 
 
@@ -357,7 +357,18 @@ class Request:
     dry: bool = False
     """Only show the commands: the data need not be there."""
     steps: int | None = None
-    """Each training ends after so many steps, as a try of a preset; `None`: as the preset says."""
+    """Each training ends after so many steps, as a try of a preset; `None`: as the preset says. A try trains
+    each network once unless `seeds` says otherwise. On a CPU its batches are small.
+    """
+
+    def trainings(self, usual: int) -> int:
+        """Of each network, where a preset has its usual number."""
+        return self.seeds or (usual if self.steps is None else 1)
+
+    @property
+    def batch(self) -> int | None:
+        """The most examples of a step; `None`: as the preset says."""
+        return TRIED if self.steps is not None and self.device in {None, "cpu"} else None
 
     def settings(self, experiment: Experiment) -> dict[str, Any]:
         """Of an experiment.
@@ -372,10 +383,11 @@ class Request:
             settings.pop(aside, None)
         if self.steps is not None:
             settings |= {name: self.steps for name in ("steps", "attack_steps") if name in settings}
-            settings |= {
-                name: min(settings[name] or TRIED, TRIED) for name in ("tested", "lines") if name in settings
-            }
+            fewer = ("tested", "lines", "valid", "test")
+            settings |= {name: min(settings[name] or TRIED, TRIED) for name in fewer if name in settings}
             settings |= {"longer": 1} if "longer" in settings else {}  # times as many steps for baselines
+            if self.batch is not None and "batch" in settings:
+                settings["batch"] = min(settings["batch"], self.batch)
         return settings
 
 
@@ -391,7 +403,7 @@ def steps(wanted: Item, request: Request) -> list[Step]:
     scale = wanted.scales[request.preset]
     device = () if request.device is None else ("--device", request.device)
     commands: list[Step] = []
-    for seed in range(request.seeds or scale.seeds):
+    for seed in range(request.trainings(scale.seeds)):
         for group in wanted.groups:
             learned = [_training(row, wanted, group, seed, request) for row in wanted.rows]
             commands += learned
@@ -428,6 +440,8 @@ def _training(row: Network, wanted: Item, group: ColumnGroup, seed: int, request
     settings += (*scale.train, *(group.paper if request.preset == "paper" else group.small), *row.options)
     if request.steps is not None:
         settings = _ended(settings, request.steps)
+        if request.batch is not None:
+            settings += ("--batch", str(request.batch))
     words += (*_once(settings), "--seed", str(seed))
     # What decides the weights. The device and the folder do not.
     digest = _digest(words)
@@ -457,7 +471,7 @@ def _ended(settings: Sequence[str], steps: int) -> tuple[str, ...]:
             skipped = False
         else:
             words.append(word)
-    return *words, "--steps", str(steps)
+    return *words, "--steps", str(steps), "--test-limit", str(TRIED)
 
 
 def _fewer(settings: Sequence[str]) -> tuple[str, ...]:
@@ -554,8 +568,6 @@ def _of_experiment(experiment: Experiment, rows: int, seeds: int | None) -> Trai
         return None
     size = size | size.get("forecast", {})
     weights, memory = _demands(size)
-    if "side" in size and "train" in size:  # pictures of one channel in float32, all kept
-        memory += 4.0 * (int(size["train"]) + int(size["tested"])) * int(size["side"]) ** 2 / 2**30
     tokens = float(size["batch"]) * float(size["window"]) * float(size["steps"])
     operations = 6.0 * weights * tokens * rows * (seeds or int(size["seeds"]))
     return TrainingCost(hours=operations / (H100 * USED) / 3600, memory=memory)

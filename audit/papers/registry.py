@@ -49,6 +49,8 @@ class TrainingRequest:
     """Names of the tables' columns, by ours, as in `CorpusResources`."""
     limit: int | None = None
     """Samples of each corpus to read."""
+    test_limit: int | None = None
+    """Samples of the corpora for validation and test to read, where these are given."""
     structure: Mapping[str, object] = field(default_factory=dict)
     """The structural options of the network, see `presets`."""
     encoder: "EncoderStart | None" = None
@@ -66,16 +68,17 @@ class TrainingRequest:
 
         resources = CorpusResources(cache=self.cache, note=self.note, columns=self.columns)
 
-        def opened(spec: str) -> "Corpus":
+        def opened(spec: str, limit: int | None) -> "Corpus":
             source = corpus(spec, column, resources)
-            if self.limit is not None and isinstance(source, GeneratedPairs):
+            if limit is not None and isinstance(source, GeneratedPairs):
                 # Drawn one by one, so the first ones are as good as any; to generate all takes minutes.
-                return replace(source, size=min(self.limit, source.size))
+                return replace(source, size=min(limit, source.size))
             noting = NotingCorpus(source, self.note)
-            return noting if self.limit is None else SpreadCorpus(noting, self.limit)
+            return noting if limit is None else SpreadCorpus(noting, limit)
 
-        valid, test = (None if spec is None else opened(spec) for spec in (self.valid, self.test))
-        return opened(self.train), valid, test
+        limit = min((count for count in (self.limit, self.test_limit) if count is not None), default=None)
+        valid, test = (None if spec is None else opened(spec, limit) for spec in (self.valid, self.test))
+        return opened(self.train, self.limit), valid, test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

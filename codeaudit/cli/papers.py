@@ -137,7 +137,7 @@ def show(name: str) -> int:
     "ended",
     type=POSITIVE,
     metavar="N",
-    help="End each training after N steps and audit few samples, to try a preset.",
+    help="To try a preset: one training of each network, which ends after N steps, and few samples.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the steps and the forecast; do nothing.")
 def run(
@@ -216,7 +216,7 @@ def _plan(source: Item, request: Request) -> None:
     """Print the steps of an item and what they cost."""
     if source.experiment is not None:
         settings = request.settings(source.experiment)
-        for seed in range(request.seeds or int(settings["seeds"])):
+        for seed in range(request.trainings(int(settings["seeds"]))):
             for name in source.names:
                 click.echo(f"{name}, seed {seed}: {_settings(settings)}")
         minutes = source.experiment.scales["small"].get("minutes")

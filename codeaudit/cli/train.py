@@ -435,6 +435,12 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
     help="For a trial: read only N samples of each corpus, spread over it.  [default: all]",
 )
 @click.option(
+    "--test-limit",
+    type=POSITIVE,
+    metavar="N",
+    help="For a trial: validate and test on only N samples of each corpus.  [default: all]",
+)
+@click.option(
     "--log",
     "logs",
     metavar="KIND,…",
@@ -470,6 +476,7 @@ def train(
     recompute: bool,
     compiled: bool,
     limit: int | None,
+    test_limit: int | None,
     logs: str | None,
     **values: Any,
 ) -> None:
@@ -559,6 +566,7 @@ def train(
             note=note if processes.first else lambda text: None,
             columns=named,
             limit=limit,
+            test_limit=test_limit,
             structure=structure,
             encoder=encoder,
         )

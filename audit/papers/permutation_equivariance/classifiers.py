@@ -24,7 +24,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from codeaudit.audit.papers import checkpoint
 from codeaudit.audit.papers.experiments import Bench, PaperTrial
-from codeaudit.audit.papers.permutation_equivariance.split import KINDS, pictures
+from codeaudit.audit.papers.permutation_equivariance.split import KINDS, Pictures
 from codeaudit.transforms.columns.layout import draw
 from codeaudit.transforms.columns.permute import permute_module, permuting_rows, stacks
 from codeaudit.transforms.columns.tracing import Call, infer
@@ -89,8 +89,9 @@ def texts() -> DataParts:
 
 def shapes(side: int) -> DataParts:
     """Procedural pictures in three equal colours, as ViT takes them."""
-    images, kinds = pictures(PICTURES if side < 100 else PICTURES // 4, 0, side)
-    return _parts(LabelledInputs("pixel_values", (images - 0.5).expand(-1, 3, -1, -1), kinds))
+    made = Pictures.of(PICTURES if side < 100 else PICTURES // 4, 0, side, "cpu")
+    images = torch.cat([part for part, _ in made.batches(256)])
+    return _parts(LabelledInputs("pixel_values", (images - 0.5).expand(-1, 3, -1, -1), made.kinds))
 
 
 def _parts(inputs: LabelledInputs) -> DataParts:

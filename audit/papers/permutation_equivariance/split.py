@@ -31,7 +31,6 @@ from codeaudit.audit.papers import checkpoint
 from codeaudit.audit.papers.experiments import Bench, Matrix, PaperTrial
 
 KINDS: Final = 6
-BATCH: Final = 32
 NOISE: Final = 1.0
 """Standard deviation of the Gaussian noise, as a multiple of the features' own."""
 KEPT: Final = 0.5
@@ -55,6 +54,7 @@ class Shape:
     steps: int
     """Of the training of client and server."""
     attack_steps: int
+    batch: int
     rate: float
     device: str
 
@@ -67,10 +67,9 @@ class Shape:
         """Of random numbers."""
         return torch.Generator(self.device).manual_seed(seed)
 
-    def pictures(self, count: int, seed: int) -> tuple[Tensor, Tensor]:
-        """Pictures and kinds, on the device."""
-        images, kinds = pictures(count, seed, self.side)
-        return images.to(self.device), kinds.to(self.device)
+    def pictures(self, count: int, seed: int) -> "Pictures":
+        """Pictures, which are drawn on the device."""
+        return Pictures.of(count, seed, self.side, self.device)
 
 
 Defence = Callable[[Tensor, torch.Generator], Tensor]
@@ -85,19 +84,34 @@ class Protection:
     permuted: bool
 
 
-def pictures(count: int, seed: int, side: int) -> tuple[Tensor, Tensor]:
-    """(count, 1, side, side) in 0 to 1, and the shape in each."""
-    generator = torch.Generator().manual_seed(seed)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictures:
+    """Pictures in shades from 0 to 1. They are drawn when they are asked for, so many need no memory."""
 
-    def draw(low: float, high: float) -> Tensor:
-        return (low + (high - low) * torch.rand(count, generator=generator))[:, None, None]
+    kinds: Tensor
+    """(N,) the shape in each."""
+    numbers: Sequence[Tensor]
+    """(N,) each: place, size and the like, as in `_RANGES`."""
+    side: int
 
-    kind = torch.randint(0, KINDS, (count,), generator=generator)
-    numbers = [draw(low, high) for low, high in _RANGES]
-    images = torch.empty(count, 1, side, side)
-    for part in torch.split(torch.arange(count), _DRAWN_TOGETHER):
-        images[part, 0] = _drawn(kind[part], [number[part] for number in numbers], side)
-    return images, kind
+    @classmethod
+    def of(cls, count: int, seed: int, side: int, device: str) -> "Pictures":
+        """So many pictures, which a seed decides."""
+        generator = torch.Generator().manual_seed(seed)
+        kinds = torch.randint(0, KINDS, (count,), generator=generator)
+        numbers = [low + (high - low) * torch.rand(count, generator=generator) for low, high in _RANGES]
+        return cls(kinds=kinds.to(device), numbers=[number.to(device) for number in numbers], side=side)
+
+    def __getitem__(self, chosen: Tensor | slice) -> Tensor:
+        """(B, 1, side, side) the chosen pictures."""
+        numbers = [number[chosen][:, None, None] for number in self.numbers]
+        return _drawn(self.kinds[chosen], numbers, self.side)[:, None]
+
+    def batches(self, size: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """All pictures in their order, (B, 1, side, side), with their kinds, (B,)."""
+        for first in range(0, len(self.kinds), size):
+            chosen = slice(first, first + size)
+            yield self[chosen], self.kinds[chosen]
 
 
 _RANGES: Final = (
@@ -105,14 +119,12 @@ _RANGES: Final = (
     *((0.0, 0.4), (0.2, 1), (-1, 1), (0.75, 1.0)),
 )
 """Of the numbers that a picture is drawn from, in the order of `_drawn`."""
-_DRAWN_TOGETHER: Final = 256
-"""Pictures; this bounds memory."""
 
 
 def _drawn(kind: Tensor, numbers: Sequence[Tensor], side: int) -> Tensor:
     """(B, side, side) in 0 to 1; `numbers` are (B, 1, 1) each."""
     right, down, turn, size, ground, contrast, slope, shade = numbers
-    axis = torch.linspace(-1, 1, side)
+    axis = torch.linspace(-1, 1, side, device=kind.device)
     x, y = axis[None, None, :] - right, axis[None, :, None] - down
     across, along = x * turn.cos() + y * turn.sin(), -x * turn.sin() + y * turn.cos()
     radius = (across**2 + along**2).sqrt()
@@ -126,7 +138,7 @@ def _drawn(kind: Tensor, numbers: Sequence[Tensor], side: int) -> Tensor:
             (along > -size * 0.6) & (across.abs() * 1.6 + along < size),
         ]
     )
-    mask = masks[kind, torch.arange(len(kind))]
+    mask = masks[kind, torch.arange(len(kind), device=kind.device)]
     background = ground + 0.15 * contrast * (1 + torch.sin(9 * (x * slope + y)))
     return torch.where(mask, shade, background).clamp(0, 1)
 
@@ -260,14 +272,14 @@ def trained(row: Protection, shape: Shape, seed: int) -> tuple[SplitClient, nn.M
     torch.manual_seed(100 * seed)
     client, server = SplitClient(shape).to(shape.device), blocks(shape, shape.layers).to(shape.device)
     generator = shape.generator(100 * seed + 1)
-    images, kinds = shape.pictures(shape.train, 0)
+    images = shape.pictures(shape.train, 0)
     weights = [*client.parameters(), *server.parameters()]
     optimiser = torch.optim.AdamW(weights, lr=shape.rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, shape.rate, total_steps=shape.steps + 1)
     for _ in range(shape.steps):
-        batch = torch.randint(0, shape.train, (BATCH,), generator=generator, device=shape.device)
+        batch = torch.randint(0, shape.train, (shape.batch,), generator=generator, device=shape.device)
         optimiser.zero_grad()
-        loss = F.cross_entropy(passed(client, server, images[batch], row, generator), kinds[batch])
+        loss = F.cross_entropy(passed(client, server, images[batch], row, generator), images.kinds[batch])
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         schedule.step()
@@ -278,10 +290,9 @@ def trained(row: Protection, shape: Shape, seed: int) -> tuple[SplitClient, nn.M
 def accuracy(client: SplitClient, server: nn.Module, row: Protection, shape: Shape) -> float:
     """The accuracy on pictures that were not trained on."""
     generator = shape.generator(5)
-    images, kinds = shape.pictures(shape.tested, 1)
     parts = [
-        passed(client, server, part, row, generator).argmax(1) == kind
-        for part, kind in zip(_batches(images), _batches(kinds), strict=True)
+        passed(client, server, part, row, generator).argmax(1) == kinds
+        for part, kinds in shape.pictures(shape.tested, 1).batches(shape.batch)
     ]
     return float(torch.cat(parts).float().mean())
 
@@ -327,7 +338,7 @@ def attacked(client: SplitClient, row: Protection, shape: Shape, seed: int, *, p
     """What the server gets back of test pictures."""
     torch.manual_seed(100 * seed + 2)
     generator = shape.generator(100 * seed + 3)
-    images, _ = shape.pictures(shape.train, 2)
+    images = shape.pictures(shape.train, 2)
     model = Inversion(shape).to(shape.device)
     reader = PositionReader(client, row, images[:200], generator) if positional else None
     optimiser = torch.optim.AdamW(model.parameters(), lr=shape.rate)
@@ -340,15 +351,16 @@ def attacked(client: SplitClient, row: Protection, shape: Shape, seed: int, *, p
         return reader.ordered(rows, together=row.permuted and row.defence is not batch_shuffled)
 
     for _ in range(shape.attack_steps):
-        batch = torch.randint(0, shape.train, (BATCH,), generator=generator, device=shape.device)
+        batch = torch.randint(0, shape.train, (shape.batch,), generator=generator, device=shape.device)
         optimiser.zero_grad()
-        loss = F.mse_loss(model(rows_of(images[batch])), images[batch])
+        wanted = images[batch]
+        loss = F.mse_loss(model(rows_of(wanted)), wanted)
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         schedule.step()
-    images, _ = shape.pictures(shape.tested, 4)
+    tested = shape.pictures(shape.tested, 4)
     with torch.no_grad():
-        return torch.cat([model(rows_of(part)) for part in _batches(images)])
+        return torch.cat([model(rows_of(part)) for part, _ in tested.batches(shape.batch)])
 
 
 def ssim(one: Tensor, other: Tensor) -> float:
@@ -400,11 +412,12 @@ def table(bench: Bench) -> Iterator[PaperTrial]:
                 matrices["pictures"] = _side_by_side(guess)
         return [PaperTrial(row=name, seed=seed, scores=scores, matrices=matrices)]
 
-    images, _ = shape.pictures(shape.tested, 4)
+    images = shape.pictures(shape.tested, 4)[:]
     if "SL" in bench.rows:
         yield PaperTrial(row=ORIGINAL, matrices={"pictures": _side_by_side(images)})
     yield from bench.trials(measure)
-    guess = shape.pictures(shape.train, 2)[0].mean(0, keepdim=True).expand(len(images), -1, -1, -1)
+    sums = [part.sum(0, keepdim=True) for part, _ in shape.pictures(shape.train, 2).batches(256)]
+    guess = (torch.cat(sums).sum(0, keepdim=True) / shape.train).expand(len(images), -1, -1, -1)
     yield PaperTrial(
         row="the mean picture", scores={"SSIM": ssim(guess, images), "PSNR": psnr(guess, images)}
     )
@@ -412,11 +425,6 @@ def table(bench: Bench) -> Iterator[PaperTrial]:
 
 ORIGINAL: Final = "the pictures"
 """The row of what an attack wants to get back."""
-
-
-def _batches(tensor: Tensor) -> Sequence[Tensor]:
-    parts: Sequence[Tensor] = tensor.split(BATCH)  # type: ignore[no-untyped-call]
-    return parts
 
 
 def _side_by_side(images: Tensor) -> list[list[float]]:

@@ -63,8 +63,20 @@ def test_a_try_audits_few_samples(entry: Item, preset: published.PresetName) -> 
     made = steps(entry, Request(preset=preset, out=Path("out"), dry=True, steps=2))
     limits = [int(dict(pairwise(step.words))["--limit"]) for step in made if step.kind == "run"]
     assert all(0 < limit <= published.TRIED for limit in limits)
-    whole = steps(entry, Request(preset=preset, out=Path("out"), dry=True))
+    whole = steps(entry, Request(preset=preset, out=Path("out"), dry=True, seeds=1))
     assert [step.kind for step in made] == [step.kind for step in whole]
+
+
+@pytest.mark.parametrize("entry", MADE, ids=lambda entry: entry.name)
+def test_a_try_trains_each_network_once_and_tests_few_samples(entry: Item) -> None:
+    """On a CPU its batches are small, since one of full size takes minutes there. A GPU shows what fits."""
+    for device, batch in ((None, str(published.TRIED)), ("cpu", str(published.TRIED)), ("cuda", None)):
+        request = Request(preset="paper", out=Path("out"), dry=True, steps=2, device=device)
+        made = steps(entry, request)
+        trained = [dict(pairwise(step.words)) for step in made if step.kind == "train"]
+        assert {words["--seed"] for words in trained} == {"0"}
+        assert {words["--test-limit"] for words in trained} == {str(published.TRIED)}
+        assert {words.get("--batch") for words in trained} == {batch}
 
 
 @pytest.mark.parametrize("preset", ["small", "paper"])
@@ -113,6 +125,20 @@ def test_an_experiment_has_rows_columns_and_a_function(entry: Item) -> None:
     for scale in experiment.scales.values():
         assert scale["seeds"] > 0
     assert {experiment.data_of(name) for name in experiment.scales} <= {"", *data_sets()}
+
+
+@pytest.mark.parametrize("entry", EXPERIMENTS, ids=lambda entry: entry.name)
+def test_a_try_of_an_experiment_is_short(entry: Item) -> None:
+    assert entry.experiment is not None
+    for size in entry.experiment.scales:
+        whole = Request(preset=size, out=Path("out")).settings(entry.experiment)
+        tried = Request(preset=size, out=Path("out"), steps=2).settings(entry.experiment)
+        assert list(tried) == list(whole), "a setting is changed, none added"
+        assert {tried[name] for name in ("steps", "attack_steps") if name in tried} <= {2}
+        few = [tried[name] for name in ("tested", "lines", "valid", "test", "batch") if name in tried]
+        assert all(0 < number <= published.TRIED for number in few)
+        sizes = ("width", "layers", "heads", "side", "window", "vocabulary", "length", "features")
+        assert all(tried[name] == whole[name] for name in sizes if name in whole)
 
 
 @pytest.mark.parametrize("size", ["small", "paper"])

@@ -60,7 +60,15 @@ def test_what_is_permuted_with_its_key_answers_as_before(
 @pytest.mark.slow
 def test_every_defence_is_attacked(tmp_path: Path) -> None:
     rows = ["SL", "GN+", "LP 0.3", "BS"]
-    settings = {"train": 64, "tested": 32, "steps": 2, "attack_steps": 2, "rate": 1e-3, "radius": 0.2}
+    settings = {
+        "train": 64,
+        "tested": 32,
+        "steps": 2,
+        "attack_steps": 2,
+        "batch": 32,
+        "rate": 1e-3,
+        "radius": 0.2,
+    }
     by_row = trials(tmp_path, split.table, rows, **settings)
     assert list(by_row) == [split.ORIGINAL, *rows, "the mean picture"]
     for row in rows:
@@ -74,12 +82,23 @@ def test_every_defence_is_attacked(tmp_path: Path) -> None:
     assert first.scores["PSNR"] != second.scores["PSNR"]
 
 
+def test_a_picture_is_the_same_whichever_are_drawn_with_it() -> None:
+    made = split.Pictures.of(10, 3, 16, "cpu")
+    together = made[:]
+    assert together.shape == (10, 1, 16, 16)
+    assert len({picture.numpy().tobytes() for picture in together}) == 10, "no two are equal"
+    assert torch.equal(made[torch.tensor([7, 2])], together[[7, 2]])
+    images, kinds = zip(*made.batches(4), strict=True)
+    assert torch.equal(torch.cat(images), together)
+    assert torch.equal(torch.cat(kinds), made.kinds)
+
+
 def test_rows_in_another_order_are_put_back() -> None:
     """The same answers, whatever the order in which the server saw the rows."""
-    shape = split.Shape(**SIZES, train=8, tested=8, steps=1, attack_steps=1, rate=1e-3, device="cpu")
+    shape = split.Shape(**SIZES, train=8, tested=8, steps=1, attack_steps=1, batch=8, rate=1e-3, device="cpu")
     torch.manual_seed(0)
     client, server = split.SplitClient(shape), split.blocks(shape, 1).eval()
-    images, _ = shape.pictures(8, 1)
+    images = shape.pictures(8, 1)[:]
     for name in ("SL", "BS"):
         plain, turned = (split.protections({"radius": 0.2}, name + plus) for plus in ("", "+"))
         answers = [split.passed(client, server, images, row, shape.generator(3)) for row in (plain, turned)]
