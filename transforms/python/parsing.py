@@ -196,11 +196,9 @@ def parameter_names(arguments: ast.arguments) -> list[str]:
 
 def last_name(node: ast.expr) -> str | None:
     """`c` for `c`, `a.c` and `a.b.c`; `None` for any other expression."""
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-        case _:
-            return None
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else None
 
 
 def first_line(node: ast.stmt) -> int:

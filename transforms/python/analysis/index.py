@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeVar
 
@@ -22,7 +22,7 @@ from codeaudit.transforms.python.parsing import (
     normalised,
     parameter_names,
 )
-from codeaudit.transforms.python.walking import LAST_FIRST, below
+from codeaudit.transforms.python.walking import LAST_FIRST, below, reached
 
 _WORD: Final = re.compile(r"\w+")
 _PATH: Final = re.compile(r"(?:\d+\.)?[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
@@ -339,10 +339,17 @@ class TextIndex:
         for alias in self(ast.alias):
             if alias.asname and alias.name == module:
                 names.add(alias.asname)
-        names |= {target for target, value in self.bindings if names_module(value) == module}
-        while more := {target for target, value in self.bindings if last_name(value) in names} - names:
-            names |= more
-        return names
+        return reached(names, lambda name: self._copies.get(name, ()))
+
+    @cached_property
+    def _copies(self) -> Mapping[str, Sequence[str]]:
+        """The names that get the value of another name, or a module by its name, by that name."""
+        copies: dict[str, list[str]] = {}
+        for target, value in self.bindings:
+            for name in (last_name(value), names_module(value)):
+                if name is not None:
+                    copies.setdefault(name, []).append(target)
+        return copies
 
     def asks(self, module: str, names: Set[str]) -> bool:
         """Whether the text asks a module for one of these names: `inspect.stack`, `from inspect import *`."""
