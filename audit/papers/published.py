@@ -502,7 +502,8 @@ def _corpus(group: ColumnGroup, split: str, request: Request) -> str:
     if group.data != GENERATED:
         name = (group.paper_data if request.preset == "paper" else "") or group.data
         return f"{data_sets()[name].place(request.data, must_exist=not request.dry)}:{split}"
-    size = f":{group.sizes[split]}" if request.preset == "small" and split in group.sizes else ""
+    small = request.preset == "small" or request.steps is not None
+    size = f":{group.sizes[split]}" if small and split in group.sizes else ""
     return f"{GENERATED}:{split}{size}"
 
 
