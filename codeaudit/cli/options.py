@@ -181,23 +181,33 @@ class OneAddress(Listed):
 class OutputFile(click.Path):
     """A file that a command writes, of formats that some endings name."""
 
-    def __init__(self, *endings: str, makes_folder: bool = False) -> None:
-        """Without endings every name is fine. `makes_folder`: the command makes the folder of the file."""
-        super().__init__(path_type=Path, dir_okay=False, allow_dash=True)
+    def __init__(self, *endings: str, makes_folder: bool = False, may_be_stdout: bool = False) -> None:
+        """Without endings every name is fine.
+
+        `makes_folder`: the command makes the folder of the file. `may_be_stdout`: for `-` it
+        writes to stdout.
+        """
+        super().__init__(path_type=Path, dir_okay=False, allow_dash=may_be_stdout)
         self._endings = endings
         self._makes_folder = makes_folder
+        self.may_be_stdout = may_be_stdout
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Check the name of a file to write, and its folder.
 
         Raises:
-            UsageError: the name ends as that of another format.
+            UsageError: the name ends as that of another format, or stands for stdout, which the command does
+                not write this file to.
             RunError: the folder of the file does not exist.
         """
         path = super().convert(value, param, ctx)
-        if not isinstance(path, Path) or str(path) == "-":
-            return path
         named = param.opts[0] if param is not None and param.opts else "the file"
+        if not isinstance(path, Path):
+            return path
+        if str(path) == "-":
+            if not self.may_be_stdout:
+                raise UsageError(f"{named} does not write to stdout; give the name of a file")
+            return path
         if self._endings and path.suffix.lower() in OUTPUTS - set(self._endings):
             remedy = f"name it {path.stem}{self._endings[0]}"
             printed = " and print it to PDF in a browser" if path.suffix.lower() == ".pdf" else ""
@@ -299,9 +309,9 @@ def path_option(name: str, metavar: str, text: str) -> Callable[[F], F]:
     return option(name, type=click.Path(path_type=Path), metavar=metavar, help=text, show_default=False)
 
 
-def file_option(name: str, text: str, *endings: str, makes_folder: bool = False) -> Callable[[F], F]:
+def file_option(name: str, text: str, *endings: str, **kind: bool) -> Callable[[F], F]:
     """An option that takes a file for a command to write, as `OutputFile`."""
-    file = OutputFile(*endings, makes_folder=makes_folder)
+    file = OutputFile(*endings, **kind)
     return option(name, type=file, metavar="FILE", help=text, show_default=False)
 
 

@@ -24,19 +24,25 @@ def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
     """Add `--NAME FILE` for each report format that an installed package provides."""
     # Read when the module is imported, because click needs all options before it parses.
     for name in FORMATS.plug_ins():
-        command = file_option(f"--{name}", f"Format {name!r} of an installed package.")(command)
+        command = file_option(f"--{name}", f"Format {name!r} of an installed package.", may_be_stdout=True)(
+            command
+        )
     return command
 
 
 @click.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@file_option("--html", "One page with everything; it needs no other file.", ".html", ".htm")
-@file_option("--markdown", "Tables for a README or a pull request.", ".md", ".txt")
-@file_option("--latex", "Tables for a paper: booktabs, the best in bold.", ".tex", ".txt")
+@file_option(
+    "--html", "One page with everything; it needs no other file.", ".html", ".htm", may_be_stdout=True
+)
+@file_option("--markdown", "Tables for a README or a pull request.", ".md", ".txt", may_be_stdout=True)
+@file_option("--latex", "Tables for a paper: booktabs, the best in bold.", ".tex", ".txt", may_be_stdout=True)
 @option(
     "--csv", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Numbers, one file per table."
 )
-@file_option("--junit", "A test case for each sample, with the diff of each violation.", ".xml")
+@file_option(
+    "--junit", "A test case for each sample, with the diff of each violation.", ".xml", may_be_stdout=True
+)
 @file_option("--baseline", "The judged pairs, a small file for codeaudit gate --baseline.")
 @run_option("sign_key", "Check that RUN was signed with the secret in this file, and sign the baseline file.")
 @_options_of_plug_ins
@@ -44,7 +50,8 @@ def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
 def report(
     run: Path, folder: Path | None, baseline: Path | None, sign_key: Path | None, form: str, **files: Any
 ) -> int:
-    """Render a finished run: as files, or on stdout if none is named. FILE may be `-` for stdout.
+    """Render a finished run: as files, or on stdout if none is named. FILE may be `-` for stdout, except
+    that of --baseline.
 
     \b
     Examples:

@@ -223,6 +223,7 @@ def _note_idle(options: RunOptions) -> None:
     "Also write one page with the verdict, the runs and the tests; - for stdout, instead of the tables.",
     ".html",
     ".htm",
+    may_be_stdout=True,
 )
 @DRY_RUN
 def compare(

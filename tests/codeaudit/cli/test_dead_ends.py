@@ -12,6 +12,7 @@ import pytest
 
 from codeaudit.cli.doctor import PARTS, what_to_install
 from codeaudit.cli.main import COMMANDS, main
+from codeaudit.cli.options import OutputFile
 from codeaudit.transforms.registration import load_target, nearest
 
 MISSING = "no-such-path"
@@ -177,6 +178,29 @@ def test_an_empty_value_is_a_mistake(command: str, option: str, capsys: pytest.C
     for words in ([option, ""], [f"{option}="]) if option.startswith("--") else ([option, ""],):
         assert main([command, *words]) == 2
         assert capsys.readouterr().err == f"codeaudit: {option} is empty; give a value, or leave it out\n"
+
+
+FILES_TO_WRITE: Final = {
+    (name, param.opts[0]): param.type.may_be_stdout
+    for name in COMMANDS
+    for param in load_target(COMMANDS[name][0]).params
+    if isinstance(param.type, OutputFile)
+}
+
+
+def test_a_dash_is_stdout_or_a_mistake_and_never_a_file(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(here)
+    needed = {"gate": ["--max-violation-rate", "5%"], "view": ["--no-browser"], "compare": ["more"]}
+    words = "run --model fake/length --corpus src --transform rename --out more"
+    assert main(words.split()) == 0
+    for (command, option), may_be_stdout in FILES_TO_WRITE.items():
+        capsys.readouterr()
+        assert main([command, "done", *needed.get(command, ()), option, "-"]) == (0 if may_be_stdout else 2)
+        assert bool(capsys.readouterr().out) == may_be_stdout
+        assert not Path("-").exists(), (command, option)
+    assert {True, False} == set(FILES_TO_WRITE.values())
 
 
 def test_an_empty_argument_or_an_empty_value_in_a_file_is_a_mistake(
