@@ -21,7 +21,7 @@ from codeaudit.audit.bound_files import BoundFolder, Table, TableFolder
 from codeaudit.audit.checks import is_whole, load_json, shown
 from codeaudit.audit.integrity import VARIANT, RowCounts, check_files, check_rows, repeated, restored
 from codeaudit.audit.interface import Task
-from codeaudit.audit.records import Audited, Held, Unjudged, Verdict, Violated
+from codeaudit.audit.records import NOT_REPEATED, Audited, Held, Unjudged, Verdict, Violated
 from codeaudit.audit.rows import read_audited, read_by_sample, with_replies
 from codeaudit.audit.run import judge, score_of
 from codeaudit.audit.store import (
@@ -43,7 +43,7 @@ from codeaudit.audit.tasks.recorded import RecordedTask, recorded_task
 from codeaudit.keywords import says_what_is_meant
 from codeaudit.known_runs import recall
 from codeaudit.reports import wording
-from codeaudit.reports.records import ComparedRun, Comparison, Summary
+from codeaudit.reports.records import ComparedRun, Comparison, ModelSummary, Rate, Summary
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import KEEPS_TEXT, Sample
@@ -473,10 +473,43 @@ def _check_tables(run: Run) -> None:
         recorded = {kind: (rate.count, rate.total - rate.count) for kind, rate in rates.items()}
         unjudged = sum(number for row, number in counts.items() if row.outcome == "unjudged")
         counted = {kind: (_pooled(counts, kind, "violated"), _pooled(counts, kind, "held")) for kind in rates}
-        if recorded != counted or unjudged != model.unjudged:
+        same = (
+            recorded == counted and unjudged == model.unjudged and _by_transform(model) == _by_outcome(counts)
+        )
+        parts = [(part.violations, part.pairs) for part in model.by_transform]
+        if not same or not all(_agree(*part) for part in [(model.violations, model.pairs), *parts]):
             raise RunError(
                 f"{str(run.path / SUMMARY)!r} and {VERDICTS} have different counts; {restored(run.path)}"
             )
+
+
+def _by_transform(model: ModelSummary) -> Counter[tuple[str, str]]:
+    """The number of pairs that a summary has of each transform and outcome."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for part in model.by_transform:
+        counts[part.transform, "violated"] = part.pairs.count
+        counts[part.transform, "held"] = part.pairs.total - part.pairs.count
+        counts[part.transform, "unjudged"] = part.unjudged
+    return counts
+
+
+def _by_outcome(rows: Mapping[RowCounts, int]) -> Counter[tuple[str, str]]:
+    """The number of verdicts of each transform and outcome."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for row, number in rows.items():
+        if row.outcome != NOT_REPEATED:
+            counts[row.transform, row.outcome] += number
+    return counts
+
+
+def _agree(samples: Rate, pairs: Rate) -> bool:
+    """Whether the counts of samples can be of the pairs, and each share is that of its counts."""
+    return (
+        (samples.count > 0) == (pairs.count > 0)
+        and samples.count <= pairs.count
+        and samples.total <= pairs.total
+        and all(rate.total == 0 or rate.rate == rate.count / rate.total for rate in (samples, pairs))
+    )
 
 
 def _pooled(rows: Mapping[RowCounts, int], kind: str, outcome: str) -> int:
