@@ -21,6 +21,7 @@ from codeaudit.audit.interface import Task
 from codeaudit.audit.store import (
     BASELINE,
     BASELINE_COLUMNS,
+    PARQUET,
     RunFolder,
     TableRow,
     TableWriter,
@@ -113,7 +114,9 @@ def read_baseline_file(path: Path, key: bytes | None) -> Judged:
     try:
         about = read_about(path)
     except RunError as error:
-        raise RunError(f"{str(path)!r} is no baseline file ({error}); {REMEDY}") from error
+        # Of a file with another ending the message would be about suites.
+        why = f" ({error})" if path.suffix == PARQUET else ""
+        raise RunError(f"{str(path)!r} is no baseline file{why}; {REMEDY}") from error
     if about.get("format") != FORMAT:
         raise RunError(f"{str(path)!r} is no baseline file; {REMEDY}")
     if about.get("schema") not in READ:

@@ -234,7 +234,7 @@ def demand_outside_of_runs(path: Path, named: str) -> None:
 
 OUTPUTS: Final = frozenset({
     ".html", ".htm", ".md", ".tex", ".xml", ".csv", ".json", ".pdf", ".png", ".svg", ".docx", ".txt",
-    ".parquet",
+    ".parquet", ".jsonl", ".gz",
 })  # fmt: skip
 """Endings that name a format."""
 

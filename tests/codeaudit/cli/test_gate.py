@@ -15,6 +15,7 @@ from codeaudit.audit.store import SUITE, VERDICT_COLUMNS, VERDICTS, TableWriter,
 from codeaudit.cli.gate import gate, locator
 from codeaudit.cli.hook import main as hook
 from codeaudit.cli.main import main
+from codeaudit.cli.options import OUTPUTS
 from codeaudit.finished_runs import read_run
 from codeaudit.gating import named_transforms, read_judged, recomputed
 from codeaudit.reports.checks import Gate
@@ -269,6 +270,17 @@ def test_a_plan_says_how_many_samples_are_needed(capsys: pytest.CaptureFixture[s
 # ── bad input ────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_every_name_that_a_baseline_file_gets_is_one_that_the_gate_reads(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for ending in ("", ".parquet", ".dat", *sorted(OUTPUTS)):
+        if main(["report", "steady", "--baseline", f"kept{ending}"]) == 0:
+            assert main(["gate", "steady", "--baseline", f"kept{ending}"]) == 0, ending
+        else:
+            assert not Path(f"kept{ending}").exists()
+            assert "name it kept.parquet" in capsys.readouterr().err
+
+
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("words", "code", "message"),
@@ -285,9 +297,9 @@ def test_a_plan_says_how_many_samples_are_needed(capsys: pytest.CaptureFixture[s
             2,
             "no verdicts to compare with; keep the whole run",
         ),
-        (["steady", "--baseline", "mine.py"], 3, "'mine.py' is no baseline file"),
+        (["steady", "--baseline", "mine.py"], 3, "'mine.py' is no baseline file; write one with"),
         (["steady", "--baseline", "fickle/verdicts.parquet"], 3, "is no baseline file; write one with"),
-        (["steady", "--baseline", "fickle/manifest.json"], 3, "is no baseline file"),
+        (["steady", "--baseline", "fickle/manifest.json"], 3, "is no baseline file; write one with"),
         (["steady", "--max-violation-rate", "5"], 2, "did you mean 5%?"),
         (["steady", "--max-violation-rate", "nan"], 2, "'nan' is no share"),
         (["steady", "--max-violation-rate", "-1%"], 2, "is not between 0 and 1"),
