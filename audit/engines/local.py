@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,6 +27,8 @@ R = TypeVar("R")
 
 CHUNKS: Final = 3
 """How many chunks there are for each worker: that in its hands, those that wait for it, and finished ones."""
+REMOVED: Final = "ignore::UserWarning:multiprocessing.resource_tracker"
+"""What Python's process that removes locks is started with; it has no other way to be silent."""
 
 
 class Engine(Protocol):
@@ -75,6 +78,9 @@ def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: i
         yield from map(work, chain(first, pending))
         return
     pending = chain(first, pending)
+    # After Ctrl-C, Python's process that removes the locks of the pool would warn that it removes them.
+    if REMOVED not in sys.warnoptions:
+        sys.warnoptions.append(REMOVED)
     # `spawn`: a forked process inherits the locks of other threads, for example those of PyTorch, and may
     # hang.
     pool = ProcessPoolExecutor(
