@@ -50,7 +50,7 @@ CONTEXT: Final = 3
 
 
 @click.command("list")
-@click.argument("what", type=click.Choice((*KINDS, *FURTHER_KINDS)), required=False)
+@click.argument("what", metavar="[KIND]", type=click.Choice((*KINDS, *FURTHER_KINDS)), required=False)
 @click.argument("name", required=False)
 @click.option("--verbose", "-v", is_flag=True, help="Describe each name; show an example of each transform.")
 @click.option(
