@@ -165,7 +165,7 @@ def _answers(
         other = answers.setdefault(key, RecordedAnswer(line, prediction))
         if other.prediction != prediction:
             raise ModelError(
-                f"{path}:{line} and line {other.line} answer one input otherwise; keep one row for each"
+                f"{path}:{line} and line {other.line} give one input different answers; keep one row for each"
             )
     if not answers:
         raise ModelError(f"no answers in {str(path)!r}")

@@ -156,7 +156,7 @@ GOOD = b'{"source": "a", "answer": "x"}\n'
         (
             "p.jsonl",
             GOOD + b'{"source": "a", "answer": "y"}\n',
-            r"p\.jsonl:2 and line 1 answer one input oth",
+            r"p\.jsonl:2 and line 1 give one input diff",
         ),
         ("p.jsonl", b'{"source": "a", "answer": null}\n', "no answers in "),
         ("p.jsonl", b"", "no answers in "),
