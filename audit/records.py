@@ -319,6 +319,8 @@ class Failed:
     """A short phrase that counts together: `endpoint: 429`, `input too long`, `no readable answer`."""
     given: str = field(default="", compare=False)
     """The beginning of a malformed answer, for a message to the user; kept in no file."""
+    wrong: str = field(default="", compare=False)
+    """What is wrong with it, for the same message; empty where the task does not take the answer."""
     is_reply: bool = field(default=False, compare=False)
     """Whether the model answered a prompt, which asks for a form of its own."""
     replies: tuple[RawReply, ...] = field(default=(), compare=False)
@@ -342,13 +344,13 @@ def brief(value: object) -> str:
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 
-def malformed(answer: object, *, is_reply: bool = False) -> Failed:
+def malformed(answer: object, wrong: str = "", *, is_reply: bool = False) -> Failed:
     """The failure for an answer that the task does not take, or for a reply that is no answer."""
     # A whole number was read as a float, and is shown as it was given.
     if isinstance(answer, float) and answer.is_integer():
         answer = int(answer)
     replies = (RawReply(kept_reply(answer), MALFORMED),) if isinstance(answer, str) else ()
-    return Failed(reason=MALFORMED, given=brief(answer), is_reply=is_reply, replies=replies)
+    return Failed(reason=MALFORMED, given=brief(answer), wrong=wrong, is_reply=is_reply, replies=replies)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -564,6 +564,8 @@ def malformed_message(failed: Failed, task: Task) -> str:
     """A malformed answer beside what the task takes."""
     if failed.is_reply:
         return f"the reply {failed.given} has no readable answer; {task.name} takes {task.accepted}"
+    if failed.wrong:
+        return f"the answer {failed.given} is malformed: {failed.wrong}"
     return f"the answer {failed.given} is malformed; {task.name} takes {task.accepted}"
 
 

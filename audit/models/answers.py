@@ -74,7 +74,9 @@ def _from_mapping(raw: Mapping[object, object]) -> Prediction:
         values = [_score(number) for number in given] if isinstance(given, list | tuple) else []
         known = [value for value in values if value is not None]
         # All or none, as for labels.
-        return ranked_by(known) if known and len(known) == len(values) else malformed(dict(raw))
+        if known and len(known) == len(values):
+            return ranked_by(known)
+        return malformed(dict(raw), "it has no answer, nor a ranking or scores of candidates in numbers")
     plain = raw["answer"]
     # A mapping in a mapping could nest without end.
     predicted = malformed(raw) if isinstance(plain, Mapping) else read_answer(plain)
@@ -82,12 +84,12 @@ def _from_mapping(raw: Mapping[object, object]) -> Prediction:
         return predicted
     scores = _scores(raw.get("scores"))
     if scores is None:
-        return malformed(raw)
+        return malformed(dict(raw), "scores must be a finite number for each label")
     alone = raw.get("score")
     if not scores and isinstance(alone, Real) and isinstance(predicted.answer, str):
         score = _score(alone)
         if score is None:
-            return malformed(raw)
+            return malformed(dict(raw), "score must be a finite number")
         scores = ((predicted.answer, score),)
     return replace(predicted, scores=scores)
 

@@ -151,6 +151,30 @@ def test_a_run_in_which_nothing_was_answered(sources: Path, capsys: pytest.Captu
     assert [line for line in lines if " is malformed" in line] == [f"codeaudit: {message}"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "wrong"),
+    [
+        ({"name": "area"}, "it has no answer, nor a ranking or scores of candidates in numbers"),
+        ({"answer": "area", "score": "high"}, ""),
+        ({"answer": "area", "score": float("nan")}, "score must be a finite number"),
+        ({"answer": "area", "scores": {"area": "high"}}, "scores must be a finite number for each label"),
+        ({"answer": "area", "scores": [0.5]}, "scores must be a finite number for each label"),
+    ],
+    ids=str,
+)
+def test_an_answer_whose_field_is_wrong(
+    answer: object, wrong: str, sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message names the field. A score that is no number at all is not read."""
+    Path("mine.py").write_text(
+        f"nan = float('nan')\ndef f(queries): return [{answer} for q in queries]\n", encoding="utf-8"
+    )
+    code = main(["run", "--model", "py/mine:f", "--corpus", str(sources), "--out", "out", "--workers", "1"])
+    lines = [line for line in capsys.readouterr().err.splitlines() if " is malformed" in line]
+    assert (code == 3) is bool(wrong)
+    assert [line.partition(" is malformed: ")[2] for line in lines] == [wrong] * bool(wrong)
+
+
 def test_a_run_in_which_nothing_could_be_changed(capsys: pytest.CaptureFixture[str]) -> None:
     Path("plain.py").write_text("def plain(x):\n    # nothing to reorder\n    return x\n", encoding="utf-8")
     words = ["run", "--model", "fake/hash", "--corpus", "plain.py", "--transform", "reorder", "--out", "out"]
