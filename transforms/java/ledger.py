@@ -81,9 +81,11 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="positions-unread",
             assumed="No program acts on line numbers in stack traces.",
-            shown="The file reads them or whole stack traces: `getStackTrace`, `StackWalker`.",
-            sign=r"\b(?:getLineNumber|getStackTrace|StackWalker|StackTraceElement)\b",
-            words=("getLineNumber", "getStackTrace", "StackWalker", "StackTraceElement"),
+            shown="The file reads them or whole stack traces: `getStackTrace`, `StackWalker`, or "
+            "`printStackTrace` into a text.",
+            sign=r"\b(?:getLineNumber|getStackTrace|StackWalker|StackTraceElement)\b"
+            r"|\b(?:StringWriter|CharArrayWriter|ByteArrayOutputStream)\b.*\bprintStackTrace\s*\(\s*[^)\s]",
+            words=("getLineNumber", "tackTrace", "StackWalker"),
             of_text=True,
             example="a blank line is inserted, and a caller prints `getStackTrace()[0].getLineNumber()`",
         ),

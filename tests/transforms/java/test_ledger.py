@@ -421,6 +421,15 @@ SHOWN: Final[list[Any]] = [
         f"{DENIED}positions-unread",
     ),
     (
+        "positions-unread",
+        program(
+            "insert-blank-lines",
+            RAISING,
+            members="void g(Exception e) { var all = new StringWriter(); e.printStackTrace(new PrintWriter(all)); }\n",
+        ),
+        f"{DENIED}positions-unread",
+    ),
+    (
         "source-unread",
         program("remove-comments", "int f() {\n    // CHECKSTYLE:OFF\n    return 1;\n}\n"),
         "",
