@@ -23,7 +23,7 @@ def _property(name: str) -> str:
 _OWN_FILE: Final = (
     r"\b(?:read|open|stat|lstat|createRead|fetch)\w*\s*\(\s*"
     r"(?:(?:\w+\s*\.\s*)?(?:fileURLToPath|resolve|normalize)\s*\(\s*|new\s+URL\s*\(\s*)?"
-    r"(?:__filename|import\.meta\.(?:url|filename))\s*[),]"
+    r"(?:__filename|import\.meta\.(?:url|filename)|process\.argv\[1\]|(?:require\.main|module)\.filename)\s*[),]"
 )
 """A pattern of what reads the file itself, such as `readFileSync(__filename)`."""
 _STACK: Final = (
@@ -50,7 +50,7 @@ _ASSERTION: Final = (
 """A pattern of what reads the message of `assert(n > 1)`: node puts the text of the call into it."""
 _AS_TEXT: Final = re.compile(
     r"\bString\(\s*(\w+)\s*\)|\$\{\s*(\w+)\s*\}|(?<![\w$.])(\w+)\s*\.\s*toString\(\)"
-    r"|[\"'`]\s*\+\s*(\w+)\b(?!\s*[.(\[$])|(?<![\w$.])(\w+)\s*\+\s*[\"'`]"
+    r"|[\"'`]\s*\+\s*(\w+)\b(?!\s*[.(\[$`])|(?<![\w$.])(\w+)\s*\+\s*[\"'`]"
 )
 """A name that is made a text."""
 _IS_FUNCTION: Final = r"\s*=\s*(?:async\s*)?(?:function\b|class\b|\([^()]*\)\s*=>|\w+\s*=>)"
@@ -78,6 +78,8 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
                 "OnCallFrame",
                 "typeof",
                 "String(",
+                "argv[1]",
+                ".filename",
                 "assert",
                 "generatedMessage",
                 "evaluated to",
@@ -109,7 +111,9 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file tells such an error by its class and reads its message, or compares a message "
             "with the words of one, such as `/list is not iterable/`.",
             sign=rf"(?:\binstanceof\s+|[\"'])(?:TypeError|ReferenceError)\b.*{_property('message')}"
-            rf"|\bmessage\b[^;\n]{{0,80}}{_MESSAGE}|/[^/\n]*{_MESSAGE}[^/\n]*/",
+            rf"|\b(?:message|(?:toThrow\w*|throws?|rejects)\s*\()[^;\n]{{0,80}}{_MESSAGE}"
+            rf"|[\"'`][^\"'`\n]{{0,40}}\b(?:Type|Reference)Error: [^\"'`\n]{{0,80}}{_MESSAGE}"
+            rf"|/[^/\n]*{_MESSAGE}[^/\n]*/",
             words=("TypeError", "ReferenceError", "is not ", "before init", "Cannot ", "Assignment"),
             of_text=True,
             example="`list` becomes `lines`, and a caller prints the message `list is not iterable`",

@@ -443,6 +443,18 @@ SHOWN: Final[list[Any]] = [
         ),
         f"{DENIED}debug-names-unread",
     ),
+    *(
+        (
+            "debug-names-unread",
+            program(
+                "rename",
+                FIRST,
+                members=f"void g() {{ try {{ f(null); }} catch (NullPointerException e) {{ print({text}); }} }}\n",
+            ),
+            f"{DENIED}debug-names-unread",
+        )
+        for text in ("e", '"no list: " + e')
+    ),
     (
         "parameter-names-unread",
         program("rename-parameters", f"@Named{VALUE}"),

@@ -98,6 +98,9 @@ SHOWN: Final = (
             "statSync(__filename).size",
             "fs.createReadStream( __filename )",
             "await readFile(new URL(import.meta.url))",
+            "readFileSync(process.argv[1], 'utf8')",
+            "readFileSync(require.main.filename)",
+            "readFileSync(module.filename)",
             "readFileSync(url.fileURLToPath(import.meta.url)).length",
             "await Deno.readTextFile(import.meta.filename)",
         )
@@ -121,6 +124,15 @@ SHOWN: Final = (
         for text in _read("message")
     ),
     ("messages-unread", FIRST + "try { f(1); } catch (e) { print(/^list is not iterable/.test(e)); }\n"),
+    *(
+        ("messages-unread", FIRST + f"{text}\n")
+        for text in (
+            "expect(() => f(1)).toThrow('list is not iterable');",
+            "expect(() => f(1)).toThrowErrorMatchingInlineSnapshot(`list is not iterable`);",
+            "expect(() => f(1)).to.throw('list is not iterable');",
+            "try { f(1); } catch (e) { assert.equal(String(e), 'TypeError: list is not iterable'); }",
+        )
+    ),
     ("messages-unread", FIRST + "assert.throws(() => f(1), { message: 'list is not iterable' });\n"),
     ("frames-unread", FIRST + "function g() { print(f.arguments.length); }\n"),
     ("frames-unread", FIRST + "function g() { print(f['arguments'].length); }\n"),
