@@ -92,7 +92,7 @@ class JavaScriptSource(CodeText):
             return reason
         if b"\0" in self.source:
             return ZERO  # patches mark hard line breaks with it
-        if _MARKS.search(self.source):
+        if self.language == TYPESCRIPT and _MARKS.search(self.source):
             return MARKED
         for _, start, end in self.reading.comments:
             lines = b"\n" in self.source[start:end]

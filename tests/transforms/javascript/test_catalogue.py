@@ -9,7 +9,6 @@ from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.javascript.analysis.scopes import IN_BLOCK, RELEASED
 from codeaudit.transforms.javascript.dialect import DIALECT
 from codeaudit.transforms.javascript.language import JAVASCRIPT
-from codeaudit.transforms.javascript.narrowing import MARKED
 from codeaudit.transforms.javascript.rewriting import (
     BESIDE,
     DIRECTIVE,
@@ -319,7 +318,7 @@ def test_edits(name: str, source: str, expected: str) -> None:
         ("insert-braces", "function f(a) { if (a) function g() {} }", IN_BLOCK),
         ("remove-comments", "function f(a) { return a; /* 1\n */ g(); }", BESIDE),
         ("remove-comments", "function f(a) {\n    // eslint-disable-next-line\n    return a;\n}", FOR_A_TOOL),
-        ("remove-comments", "function f(a) {\n    return a; // @ts-ignore\n}", MARKED),
+        ("remove-comments", "function f(a) {\n    return a; // @ts-ignore\n}", FOR_A_TOOL),
         *(
             ("remove-comments", f"function f(a) {{\n    {comment}\n    return a;\n}}", FOR_A_TOOL)
             for comment in ("/* GraphQL */", "/* v8 ignore next */", "// translators: a name", "/* turbopackIgnore: true */")
