@@ -81,9 +81,11 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="positions-unread",
             assumed="No program acts on line numbers in stack traces.",
-            shown="The file reads them or whole stack traces: `getStackTrace`, `StackWalker`.",
-            sign=r"\b(?:getLineNumber|getStackTrace|StackWalker|StackTraceElement)\b",
-            words=("getLineNumber", "getStackTrace", "StackWalker", "StackTraceElement"),
+            shown="The file reads them or whole stack traces: `getStackTrace`, `StackWalker`, or "
+            "`printStackTrace` into a text.",
+            sign=r"\b(?:getLineNumber|getStackTrace|StackWalker|StackTraceElement)\b"
+            r"|\b(?:StringWriter|CharArrayWriter|ByteArrayOutputStream)\b.*\bprintStackTrace\s*\(\s*[^)\s]",
+            words=("getLineNumber", "tackTrace", "StackWalker"),
             of_text=True,
             example="a blank line is inserted, and a caller prints `getStackTrace()[0].getLineNumber()`",
         ),
@@ -100,8 +102,9 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="debug-names-unread",
             assumed="No program reads the names of local variables: in the text of a "
             "NullPointerException, in tables for debuggers, in names of synthetic fields.",
-            shown="The file catches a NullPointerException and reads its message.",
-            sign=r"\bcatch\s*\([^)]*\bNullPointerException\b.*\b(?:getMessage|toString)\b",
+            shown="The file catches a NullPointerException and reads its message, or prints it.",
+            sign=r"\bcatch\s*\([^)]*\bNullPointerException\b(?:.*\b(?:getMessage|toString)\b"
+            r"|\s+(?P<null>\w+)\s*\)\s*\{[^{}]*[(+]\s*(?P=null)\s*[)+])",
             words=("NullPointerException",),
             of_text=True,
             example="`values` becomes `lower`, and a caller prints the message of the NullPointerException",

@@ -12,7 +12,8 @@ from codeaudit.transforms.syntax.text import Precedence
 FOR_A_TOOL: Final = re.compile(
     r"[@#]|^.!|/\*!|\bSPDX-|\bcopyright\b|\b(?:eslint|tslint|jshint|jslint|jscs|istanbul|c8|prettier|globals?|exported|webpack|vite|"
     r"sourceMappingURL|sourceURL|biome|deno|oxlint|falls?[\s-]?through|no default|region|endregion|"
-    r"noinspection|codeql|lgtm|NOSONAR|nosemgrep|formatter|language=)",
+    r"noinspection|codeql|lgtm|NOSONAR|nosemgrep|formatter|language=|v8 ignore|node:coverage|turbopack|"
+    r"rspack|graphql|translators:|dprint|cspell|stryker|jscpd)",
     re.IGNORECASE,
 )
 """A comment that a tool may read."""

@@ -23,7 +23,7 @@ def _property(name: str) -> str:
 _OWN_FILE: Final = (
     r"\b(?:read|open|stat|lstat|createRead|fetch)\w*\s*\(\s*"
     r"(?:(?:\w+\s*\.\s*)?(?:fileURLToPath|resolve|normalize)\s*\(\s*|new\s+URL\s*\(\s*)?"
-    r"(?:__filename|import\.meta\.(?:url|filename))\s*[),]"
+    r"(?:__filename|import\.meta\.(?:url|filename)|process\.argv\[1\]|(?:require\.main|module)\.filename)\s*[),]"
 )
 """A pattern of what reads the file itself, such as `readFileSync(__filename)`."""
 _STACK: Final = (
@@ -37,18 +37,53 @@ _MESSAGE: Final = (
 )
 """A pattern of the words of node's messages that name variables."""
 
+_OF_FUNCTION: Final = (
+    r"\b(?:fn|func|callback|cb)\s*\.\s*toString\(\)|\bString\(\s*(?:fn|func|callback|cb)\s*\)"
+    r"|typeof\s+(?P<tested>[\w.]+)\s*===?\s*[\"']function[\"'][^;{}]{0,80}?(?:\b(?P=tested)\s*\.\s*toString\(\)"
+    r"|\bString\(\s*(?P=tested)\s*\)|\$\{\s*(?P=tested)\s*\}|[\"'`]\s*\+\s*(?P=tested)\b(?![.\w(]))"
+)
+"""A pattern of what takes the text of a value that is certainly a function."""
+_ASSERTION: Final = (
+    r"\bgeneratedMessage\b|\bevaluated to a falsy\b|\btry\s*\{[^{}]*\bassert(?:\.ok)?\s*\([^{}]*\}\s*catch\s*"
+    r"\(\s*(?P<error>\w+)\s*\)\s*\{[^{}]*\b(?P=error)\s*\??\.\s*message"
+)
+"""A pattern of what reads the message of `assert(n > 1)`: node puts the text of the call into it."""
+_AS_TEXT: Final = re.compile(
+    r"\bString\(\s*(\w+)\s*\)|\$\{\s*(\w+)\s*\}|(?<![\w$.])(\w+)\s*\.\s*toString\(\)"
+    r"|[\"'`]\s*\+\s*(\w+)\b(?!\s*[.(\[$`])|(?<![\w$.])(\w+)\s*\+\s*[\"'`]"
+)
+"""A name that is made a text."""
+_IS_FUNCTION: Final = r"\s*=\s*(?:async\s*)?(?:function\b|class\b|\([^()]*\)\s*=>|\w+\s*=>)"
+_FUNCTION: Final = re.compile(rf"\b(?:(?:function\s*\*?|class)\s+(\w+)|(\w+){_IS_FUNCTION})")
+
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
         Assumption(
             id="source-unread",
-            assumed="No program reads the text of a function: its names, comments and layout.",
+            assumed="No program reads the text of a function: its names, comments, layout and spelling, as a "
+            'packer does that renames `.size` and not `["size"]`.',
             shown="The file names `Function.prototype` to call its `toString`, or cuts the text of a "
-            "function with `toString().match` and the like, or reads itself: `readFileSync(__filename)`.",
-            sign=rf"{_OWN_FILE}|\b(?:scopeChain|evaluateOnCallFrame)\b"
+            "function with `toString().match` and the like, makes a text of one (`String(f)`), reads what an "
+            "`assert` says, or reads itself: `readFileSync(__filename)`.",
+            sign=rf"{_OWN_FILE}|{_OF_FUNCTION}|{_ASSERTION}|\b(?:scopeChain|evaluateOnCallFrame)\b"
             r"|\bFunction\s*\.\s*prototype\b(?!\s*\.\s*(?:call|apply|bind)\b)|\bFunction\s*\.\s*toString\b"
             r"|\.toString\(\)\s*\.\s*(?:match|replace|split|slice|substr|substring|indexOf|includes|search"
             r"|startsWith|charAt)\b",
-            words=("prototype", "toString", "__filename", "import.meta", "scopeChain", "OnCallFrame"),
+            words=(
+                "prototype",
+                "toString",
+                "__filename",
+                "import.meta",
+                "scopeChain",
+                "OnCallFrame",
+                "typeof",
+                "String(",
+                "argv[1]",
+                ".filename",
+                "assert",
+                "generatedMessage",
+                "evaluated to",
+            ),
             of_text=True,
             example="`sum` becomes `count`, and a caller prints `String(total)`",
         ),
@@ -76,7 +111,9 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file tells such an error by its class and reads its message, or compares a message "
             "with the words of one, such as `/list is not iterable/`.",
             sign=rf"(?:\binstanceof\s+|[\"'])(?:TypeError|ReferenceError)\b.*{_property('message')}"
-            rf"|\bmessage\b[^;\n]{{0,80}}{_MESSAGE}|/[^/\n]*{_MESSAGE}[^/\n]*/",
+            rf"|\b(?:message|(?:toThrow\w*|throws?|rejects)\s*\()[^;\n]{{0,80}}{_MESSAGE}"
+            rf"|[\"'`][^\"'`\n]{{0,40}}\b(?:Type|Reference)Error: [^\"'`\n]{{0,80}}{_MESSAGE}"
+            rf"|/[^/\n]*{_MESSAGE}[^/\n]*/",
             words=("TypeError", "ReferenceError", "is not ", "before init", "Cannot ", "Assignment"),
             of_text=True,
             example="`list` becomes `lines`, and a caller prints the message `list is not iterable`",
@@ -84,8 +121,8 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="parameter-names-unread",
             assumed="No program reads the names of parameters from the text of a function.",
-            shown="The file uses an injector that does: `$inject`, `$injector`.",
-            sign=r"\$inject(?:or)?\b",
+            shown="The file uses an injector that does: `$inject`, `$injector`, `autoInject`.",
+            sign=r"(?:\$inject(?:or)?|\bautoInject)\b",
             of_text=True,
             example="`f(rates)` becomes `f(values)`, and a framework looks for a service `rates`",
         ),
@@ -117,4 +154,29 @@ def shown_in(file: str) -> Mapping[str, int]:
 
     Comments and strings count, too: where they end is not told without a parser, and `/"/` is no string.
     """
-    return first_lines(_SIGNS, file)
+    lines = first_lines(_SIGNS, file)
+    at = None if "source-unread" in lines else _function_as_text(file)
+    return lines if at is None else {**lines, "source-unread": file.count("\n", 0, at) + 1}
+
+
+def _function_as_text(file: str) -> int | None:
+    """Where a file makes a text of a function that it declares, as `String(f)` does; `None` if nowhere.
+
+    The name means that function everywhere: nothing else of this name is declared.
+    """
+    texts = {name: match.start() for match in _AS_TEXT.finditer(file) for name in match.groups() if name}
+    functions = {name for names in _FUNCTION.findall(file) for name in names} if texts else set[str]()
+    places = [texts[name] for name in functions & texts.keys() if not _declares_other(file, name)]
+    return min(places, default=None)
+
+
+def _declares_other(file: str, name: str) -> bool:
+    """Whether a name may be declared as a parameter or a variable, too."""
+    return (
+        re.search(
+            rf"\b(?:let|const|var)\s+{name}\b(?!{_IS_FUNCTION})|\([^()]*\b{name}\b[^()]*\)\s*(?:=>|\{{|:)"
+            rf"|(?<![\w$.]){name}\s*=>|(?:(?<!\$)\{{|[\[,])\s*(?:\w+\s*:\s*)?{name}\s*[,}}\]=]|\bcatch\s*\(\s*{name}\b",
+            file,
+        )
+        is not None
+    )

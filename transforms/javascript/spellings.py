@@ -10,6 +10,7 @@ from codeaudit.transforms.javascript.parsing import FUNCTIONS
 from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeText, each
 from codeaudit.transforms.strategies.logic import negated
+from codeaudit.transforms.syntax.effects import OUTSIDE
 from codeaudit.transforms.syntax.flow import following
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.text import grouped, replace, span
@@ -22,8 +23,15 @@ PROTOTYPE: Final = "__proto__ sets the prototype"
 AWAITED: Final = "an asynchronous generator waits for its result"
 SET_LATER: Final = "variable is set later"
 NO_VALUE: Final = "no value"
+FOR_TOOLS: Final = "tools find this property by its text"
 FIRST: Final = "would be something else in front of a statement"
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
+_FOR_TOOLS: Final = re.compile(
+    r"(?:process\.(?:env|browser)|module\.(?:exports|hot)|define\.amd|import\.meta|require\.\w+|(?:jest|vi)\.\w+)\b"
+)
+"""The beginnings of chains that tools look for in a text: bundlers replace `process.env.X` with a value, and
+runners of tests move `jest.mock(…)` to the top of its file."""
+_ITEM: Final = re.compile(r"\[\s*[\"'](\w+)[\"']\s*\]")
 _PLACES: Final = frozenset(
     {"return_statement", "binary_expression", "assignment_expression", "variable_declarator", "argument_list",
      "ternary_expression", "array"}
@@ -55,9 +63,21 @@ def _to_item(code: CodeText, node: Node) -> Site | Refused | None:
     above = next((ancestor for ancestor in node.ancestors() if ancestor.kind != "field_access"), None)
     if above is None or above.kind.startswith("jsx_"):
         return Refused(IN_TAG)
+    if _is_for_tools(code, node):
+        return Refused(FOR_TOOLS)
     if code.commented(target.end, node.end):
         return Refused(COMMENT)
     return code.site(node, "property by a text", Patch(target.end, node.end, (f'["{code.text(name)}"]',)))
+
+
+def _is_for_tools(code: CodeText, node: Node) -> bool:
+    """Whether a tool may look for a property, in the spelling that it has."""
+    root = node
+    while root.kind in ("field_access", "array_access"):
+        root = root.part("object")
+    binding = code.binding(root)
+    text = "".join(_ITEM.sub(r".\1", code.text(node)).split())
+    return (binding is None or binding.view in OUTSIDE) and _FOR_TOOLS.match(text) is not None
 
 
 def _names_unit(code: CodeText, node: Node) -> bool:
@@ -77,6 +97,8 @@ def _to_member(code: CodeText, node: Node) -> Site | Refused | None:
     text = code.text(index)[1:-1]
     if not _NAME.fullmatch(text) or target.kind == "number":
         return Refused(NO_NAME)
+    if _is_for_tools(code, node):
+        return Refused(FOR_TOOLS)
     if code.commented(target.end, node.end):
         return Refused(COMMENT)
     return code.site(node, "property by its name", Patch(target.end, node.end, (f".{text}",)))

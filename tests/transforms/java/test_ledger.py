@@ -421,6 +421,15 @@ SHOWN: Final[list[Any]] = [
         f"{DENIED}positions-unread",
     ),
     (
+        "positions-unread",
+        program(
+            "insert-blank-lines",
+            RAISING,
+            members="void g(Exception e) { var all = new StringWriter(); e.printStackTrace(new PrintWriter(all)); }\n",
+        ),
+        f"{DENIED}positions-unread",
+    ),
+    (
         "source-unread",
         program("remove-comments", "int f() {\n    // CHECKSTYLE:OFF\n    return 1;\n}\n"),
         "",
@@ -433,6 +442,18 @@ SHOWN: Final[list[Any]] = [
             members='String g() { try { return "" + f(null); } catch (NullPointerException e) { return e.getMessage(); } }\n',
         ),
         f"{DENIED}debug-names-unread",
+    ),
+    *(
+        (
+            "debug-names-unread",
+            program(
+                "rename",
+                FIRST,
+                members=f"void g() {{ try {{ f(null); }} catch (NullPointerException e) {{ print({text}); }} }}\n",
+            ),
+            f"{DENIED}debug-names-unread",
+        )
+        for text in ("e", '"no list: " + e')
     ),
     (
         "parameter-names-unread",

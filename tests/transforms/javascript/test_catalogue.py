@@ -180,6 +180,14 @@ EDITS: Final = (
     ("member-to-item", "exports.f = function (a) { return a.b; };", 'exports.f = function (a) { return a["b"]; };'),
     ("item-to-member", "function f(a) { return a['b'] + a['c d'] + a?.['e'] + 1['f']; }",
      "function f(a) { return a.b + a['c d'] + a?.['e'] + 1['f']; }"),
+    ("member-to-item", "function f(a) { return process.env.HOME + process.argv.length + import.meta.url + a.env; }",
+     'function f(a) { return process.env.HOME + process["argv"]["length"] + import.meta.url + a["env"]; }'),
+    ("member-to-item", "function f(a) { jest.mock(a.b); vi.mock(a.b); module.exports.c = require.resolve(a.b); }",
+     'function f(a) { jest.mock(a["b"]); vi.mock(a["b"]); module.exports.c = require.resolve(a["b"]); }'),
+    ("member-to-item", "function f(process) { return process.env.HOME; }",
+     'function f(process) { return process["env"]["HOME"]; }'),
+    ("item-to-member", "function f(a) { return process.env['HOME'] + process['env'].HOME + a['env']; }",
+     "function f(a) { return process.env['HOME'] + process['env'].HOME + a.env; }"),
     ("expand-shorthand", "function f(a, __proto__) { return { a, __proto__ }; }",
      "function f(a, __proto__) { return { a: a, __proto__ }; }"),
     ("key-quotes", "function f(a) { return { b: a, 'c': a, __proto__: a, 'd e': a, 1: a }; }",
@@ -311,6 +319,10 @@ def test_edits(name: str, source: str, expected: str) -> None:
         ("remove-comments", "function f(a) { return a; /* 1\n */ g(); }", BESIDE),
         ("remove-comments", "function f(a) {\n    // eslint-disable-next-line\n    return a;\n}", FOR_A_TOOL),
         ("remove-comments", "function f(a) {\n    return a; // @ts-ignore\n}", FOR_A_TOOL),
+        *(
+            ("remove-comments", f"function f(a) {{\n    {comment}\n    return a;\n}}", FOR_A_TOOL)
+            for comment in ("/* GraphQL */", "/* v8 ignore next */", "// translators: a name", "/* turbopackIgnore: true */")
+        ),
         ("while-to-while-true", "function f(a) { while (a) { let a = 1; g(a); } }", CONSTANT),
         ("while-to-while-true", "function f(a) { while (a()) { class a {} } }", CONSTANT),
         ("for-to-while", "function f(a) { for (let i = 0; i < 2; i++) a.push(() => i); }", CAPTURED),

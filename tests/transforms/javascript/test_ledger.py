@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from codeaudit.transforms.javascript.ledger import LEDGER
+from codeaudit.transforms.javascript.ledger import LEDGER, shown_in
 from codeaudit.transforms.perturb import DENIED, perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Outcome, Perturbed, Sample
 from codeaudit.transforms.registry import rests_on, transform_for
@@ -66,7 +66,23 @@ def _read(name: str) -> tuple[str, ...]:
     )
 
 
+_AS_TEXT: Final = (
+    "const text = String(f); print(text.indexOf('all'));",
+    "const text = f.toString(); print(text.split('{')[0]);",
+    "print(`${f}`);",
+    "print('' + f);",
+    "print(f + '');",
+    "print(JSON.stringify({ f }, (key, value) => (typeof value === 'function' ? value.toString() : value)));",
+    "const show = (x) => { if (typeof x === 'function') return `${x}`; }; print(show(f));",
+    "const body = (fn) => fn.toString(); print(body(f));",
+    "const body = (callback) => String(callback); print(body(f));",
+    "try { assert(f(1)); } catch (error) { print(error.message); }",
+    "assert.throws(g, { generatedMessage: true });",
+    "assert.throws(g, /The expression evaluated to a falsy value/);",
+)
+"""Other code that makes a text of a function, or reads one of a call."""
 SHOWN: Final = (
+    *(("source-unread", f"{FIRST}{text}\n") for text in _AS_TEXT),
     ("source-unread", FIRST + "print(Function.prototype.toString.call(f));\n"),
     ("source-unread", FIRST + "print(Function.toString.call(f));\n"),
     ("source-unread", FIRST + "for (const { type, object } of frame.scopeChain) print(type, object);\n"),
@@ -82,6 +98,9 @@ SHOWN: Final = (
             "statSync(__filename).size",
             "fs.createReadStream( __filename )",
             "await readFile(new URL(import.meta.url))",
+            "readFileSync(process.argv[1], 'utf8')",
+            "readFileSync(require.main.filename)",
+            "readFileSync(module.filename)",
             "readFileSync(url.fileURLToPath(import.meta.url)).length",
             "await Deno.readTextFile(import.meta.filename)",
         )
@@ -105,10 +124,20 @@ SHOWN: Final = (
         for text in _read("message")
     ),
     ("messages-unread", FIRST + "try { f(1); } catch (e) { print(/^list is not iterable/.test(e)); }\n"),
+    *(
+        ("messages-unread", FIRST + f"{text}\n")
+        for text in (
+            "expect(() => f(1)).toThrow('list is not iterable');",
+            "expect(() => f(1)).toThrowErrorMatchingInlineSnapshot(`list is not iterable`);",
+            "expect(() => f(1)).to.throw('list is not iterable');",
+            "try { f(1); } catch (e) { assert.equal(String(e), 'TypeError: list is not iterable'); }",
+        )
+    ),
     ("messages-unread", FIRST + "assert.throws(() => f(1), { message: 'list is not iterable' });\n"),
     ("frames-unread", FIRST + "function g() { print(f.arguments.length); }\n"),
     ("frames-unread", FIRST + "function g() { print(f['arguments'].length); }\n"),
     ("frames-unread", FIRST + "function g() { const { arguments: list } = f; print(list); }\n"),
+    ("parameter-names-unread", FIRST + "async.autoInject({ list: make, all: f });\n"),
     ("parameter-names-unread", FIRST + "angular.injector().invoke(f); f.$inject = ['list'];\n"),
 )
 
@@ -132,6 +161,15 @@ def test_an_edit_is_refused_where_its_file_shows_that_an_entry_is_false(entry: s
     outcomes = BROKEN[entry].variants(file)
     assert {outcome.reason for outcome in outcomes if isinstance(outcome, NotApplied)} == {f"{DENIED}{entry}"}
     assert not any(isinstance(outcome, Perturbed) for outcome in outcomes)
+
+
+def test_a_text_of_what_may_be_no_function_shows_nothing() -> None:
+    for text in (
+        "const total = (f) => `${f}`;", "for (const f of [1]) print(f + '');", "const { f } = sizes; print(String(f));",
+        "const text = n.toString(); print(text);", "print('' + f(1), `${f.length}`);",
+        "if (typeof x === 'function') print(+x.size);",
+    ):  # fmt: skip
+        assert "source-unread" not in shown_in(f"{FIRST}{text}\n"), text
 
 
 def test_every_entry_has_its_programs() -> None:

@@ -53,6 +53,7 @@ OF_TYPE: Final = "name of a type"
 IN_TYPE: Final = "parameter in a type"
 IN_ENUM: Final = "name in an enum"
 PROPERTY: Final = "parameter that is a property"
+DECORATED: Final = "parameter with a decorator"
 DYNAMIC: Final = "eval or with may read any name"
 SPELT: Final = "escape in a name"
 NAMESPACE: Final = "namespace or ambient declaration in a function"
@@ -444,9 +445,10 @@ class _TypedWalk(_Walk):
     """The same for TypeScript."""
 
     def doubt_of(self, parameter: Node) -> str | None:
-        """`constructor(private n)` declares a property."""
-        is_property = parameter.has("readonly") or parameter.first(*_PROPERTIES) is not None
-        return PROPERTY if is_property else None
+        """`constructor(private n)` declares a property; of `get(@Path() id)` a tool may take the name."""
+        if parameter.has("readonly") or parameter.first(*_PROPERTIES) is not None:
+            return PROPERTY
+        return DECORATED if parameter.first("decorator") is not None else None
 
     def doubted(self, node: Node, reason: str) -> None:
         """Visit the parts of a node, and doubt every variable that they name."""
