@@ -106,6 +106,7 @@ EDITS: Final = (
     ("not-to-zero", "int f(int *a) { return !a + !!b; }", "int f(int *a) { return (a == 0) + ((b == 0) == 0); }"),
     ("zero-to-not", "int f(int *a) { if (a != NULL && g() == 0) return a == 0; }", "int f(int *a) { if (a && !g()) return !a; }"),
     ("join-strings", 'int f(void) { return g("a" "b"); }', 'int f(void) { return g("ab"); }'),
+    ("join-strings", 'int f(void) { return g(L"a" "\\x4" "1" "2" "?" "?="); }', 'int f(void) { return g(L"a" "\\x4" "12" "?" "?="); }'),
     ("remove-braces", "int f(int a) { if (a) { int b; } else { g(); } }", "int f(int a) { if (a) { int b; } else g(); }"),
     ("else-to-return", "int f(int a) { if (a) { return 1; } else { int b = 2; g(b); } return 0; }",
      "int f(int a) { if (a) { return 1; } int b = 2; g(b); return 0; }"),
