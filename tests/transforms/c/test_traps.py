@@ -298,6 +298,11 @@ TRAPS: Final = {
         "out: return m * 10 + n; }",
         P + "f(3)); " + P + "f(0));",
     ),
+    "functions for the end in brackets": Trap(
+        "int f(int n) { [[gnu::cleanup(done)]] int a = 1; [[__gnu__::__cleanup__(done)]] int c = n; int b = 4; n = a; a = 9; return n + b + c; }",
+        P + "f(2));",
+        'static void done(int *k) { printf("c%d", *k); }\n',
+    ),
     "function for the end of a variable": Trap(
         "int f(int n) { __attribute__((cleanup(done))) int a = 1; int b __attribute__((__cleanup__(done))) = 2; CLEAN int c = n; b = 4; n = a; a = 9; return n + b + c; }",
         P + "f(3));",
