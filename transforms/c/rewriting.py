@@ -30,11 +30,13 @@ from codeaudit.transforms.syntax.text import span
 LABEL_INSIDE: Final = "case label inside of another statement"
 ELVIS: Final = "?: without its middle"
 JUMPS_OUT: Final = "jump in an expression"
-CLEANS_UP: Final = "variable with a function for its end"
+CLEANS_UP: Final = "attribute that adds code or leaves it out"
 LATER: Final = "text that C89 does not have"
 UNREAD_WORDS: Final = "words that were not read would be lost"
-_CLEANUP: Final = re.compile(r"(?:\b__attribute(?:__)?\b|\[\s*\[)[^;]*\b(?:__)?cleanup(?:__)?\b")
-_CLEANING: Final = frozenset({"cleanup", "__cleanup__"})
+_CLEANUP: Final = re.compile(
+    r"(?:\b__attribute(?:__)?\b[^;]*|\[\s*\[[^\];]*)\b(?:__)?(?:cleanup|naked)(?:__)?\b"
+)
+_CLEANING: Final = frozenset({"cleanup", "__cleanup__", "naked", "__naked__"})
 _JUMPS: Final = frozenset({"goto_statement", "break_statement", "continue_statement", "return_statement"})
 CAST_OR_CALL: Final = "cast or call before what binds to it"
 NAMED_AS_A_MACRO: Final = "variable with the name of a macro"
@@ -100,8 +102,8 @@ class CSource(CodeText):
 
     @cached_property
     def unusual(self) -> str | None:
-        """Why nothing may change: code runs at the end of a variable, an expression jumps, a label stands
-        inside of a statement, or a text may mean something else than it is read as."""
+        """Why nothing may change: code runs at the end of a variable, a function has no frame, an expression
+        jumps, a label stands inside of a statement, or a text may mean something else than it is read as."""
         source = self.source.decode()
         if any(node.kind == "case_statement" for node in self.unit.walk()):
             return LABEL_INSIDE
