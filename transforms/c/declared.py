@@ -23,6 +23,8 @@ OBJECT: Final = "(object)"
 """A structure or union; no type has this name."""
 NUMBER: Final = "number"
 """A number of which no more is known."""
+VECTOR: Final = "(vector)"
+"""A vector of GNU C, which compares each of its elements; no type has this name."""
 NO_FRACTION: Final = "no fraction"
 """What is now a number and now a pointer or an object."""
 _STRUCTURED: Final = frozenset({"struct_specifier", "union_specifier", "class_specifier"})
@@ -41,6 +43,10 @@ _STRANGE: Final = re.compile(
     rb"|(?:__)?(?:vector_size|mode|alias|weakref|ifunc)(?:__)?\s*\()"
 )
 """Words in a declaration of what others change, what code begins, what has another name, or another type."""
+RETYPING: Final = re.compile(
+    r"(?:\[\s*\[|attribute(?:__)?\s*\(\s*\()[^;{}]*?\b(?:__|ext_)?(?:vector_(?:size|type)|mode)(?:__)?\s*\("
+)
+"""An attribute that makes another type of one, perhaps a vector."""
 _OF_NAMESPACE: Final = re.compile(
     r"(\bnamespace\b[\w\s:]*?)(?:__attribute(?:__)?\s*\(\((?:[^(){};]|\([^(){};]*\))*\)\)\s*)+(?=\{)"
 )
@@ -82,6 +88,17 @@ class DeclaredNames:
     def is_type(self, name: str) -> bool:
         """Whether something of a name is a type."""
         return any(name in table.types for table in self._tables)
+
+    @cached_property
+    def of_vectors(self) -> frozenset[str]:
+        """The names of vectors, of their types, and of all that is declared with such a name."""
+        tables = [kinds for table in self._tables for kinds in (table.types, table.fields, table.others)]
+        used = [(name, " ".join(filter(None, kinds[name])).split()) for kinds in tables for name in kinds]
+        names, more = frozenset[str](), frozenset({VECTOR})
+        while more:
+            names |= more
+            more = frozenset(name for name, words in used if not more.isdisjoint(words)) - names
+        return names
 
     @cached_property
     def hides_a_number(self) -> bool:
@@ -205,9 +222,11 @@ class _Tables:
         if any(child.type == "bitfield_clause" for child in node.children):
             # In an operation it is an `int`, if its values fit. In C++ it may be an enumeration.
             base = f"{base or ''} :" if self._is_cpp else "int"
-        parts = [child for child in node.children if self._is_cpp and child.type not in _BODIES]
+        parts = [child for child in node.children if child.type not in _BODIES]
         text = b" ".join(part.text or b"" for part in parts)
-        if any(part.has_error for part in parts) or b"typeof" in text:
+        if RETYPING.search(text.decode()):
+            base = VECTOR
+        if self._is_cpp and (any(part.has_error for part in parts) or b"typeof" in text):
             for part in parts:
                 self._open(part)
             if node.type == "type_definition" and (behind := node.next_named_sibling) is not None:

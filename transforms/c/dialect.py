@@ -69,6 +69,7 @@ DIALECT: Final = Dialect(
          "type_definition", "subscript_designator"}
     ),
     numbers=frozenset({"decimal_integer_literal"}),
+    joint=" ",
     truth=("1", "0"),
     for_a_tool=FOR_A_TOOL,
     targets=SCALAR,

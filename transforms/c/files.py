@@ -25,7 +25,7 @@ NONE_READ: Final = "no function that can be read"
 OF_CPP: Final = "file of C++"
 _CPP: Final = re.compile(
     r"^[ \t]*(?:template[ \t]*<|namespace\b[^;(=]*\{|using[ \t]+\w|class[ \t]+\w[^;()=]*\{|"
-    r"(?:public|private|protected)[ \t]*:)|\w[ \t]*::[ \t]*[~\w]",
+    r"(?:public|private|protected)[ \t]*:)|\b(?!(?:__)?(?:gnu|clang)(?:__)?\b)\w+[ \t]*::[ \t]*[~\w]",
     re.MULTILINE,
 )
 """What a header has that is one of C++."""

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Self, cast
 from codeaudit.transforms.c import headers
 from codeaudit.transforms.c.cpp import CPP
 from codeaudit.transforms.c.cpp.reading import name_of
-from codeaudit.transforms.c.declared import DeclaredNames
+from codeaudit.transforms.c.declared import RETYPING, DeclaredNames
 from codeaudit.transforms.c.parsing import WORDS_OF, C, closing, places
 from codeaudit.transforms.interface import BaseTransform, of_place
 from codeaudit.transforms.levels import MacroLevel
@@ -183,6 +183,7 @@ class Macros:
         """Gives the words that may stand in what a macro becomes, other macros in it included; none for a
         name that the file does not define."""
         self._used: Final = lru_cache(maxsize=1)(self._find_used)
+        self._unfolded: Final = lru_cache(maxsize=1)(self._unfold)
         self._is_file = is_file
         """Whether the text is more than a function."""
         self.is_c89: Final = around.language == C and headers.is_c89(around.file)
@@ -267,6 +268,25 @@ class Macros:
         known |= {scopes.text(node) for node in scopes.unit.walk() if node.kind == "statement_identifier"}
         strange = inside - known - WORDS_OF[self._language] - self._explained - self.defined.keys()
         return (NOT_FOUND if self._is_asked else UNSEEN) if strange else None
+
+    def retypes(self, source: str) -> bool:
+        """Whether a text or a macro in it has an attribute that makes another type of one."""
+        return RETYPING.search(self._unfolded(source)) is not None
+
+    def has_vectors(self, source: str) -> bool:
+        """Whether a text, or a macro in it, names a vector or makes one, as far as their types are seen."""
+        return self.retypes(source) or not self._of_vectors.isdisjoint(_WORD.findall(self._unfolded(source)))
+
+    def _unfold(self, source: str) -> str:
+        """A text, and the tokens of the macros of the file in it."""
+        reached = [macro.body for name in self.used_in(source) for macro in self._reached(name)]
+        return " ".join([source, *(token for body in reached for token in body)])
+
+    @cached_property
+    def _of_vectors(self) -> frozenset[str]:
+        texts = (self.headers.own or self._text, *self.headers.declarations)
+        is_said = any(map(RETYPING.search, texts))
+        return DeclaredNames(texts, self._language).of_vectors if is_said else frozenset()
 
     @cached_property
     def _explained(self) -> frozenset[str]:

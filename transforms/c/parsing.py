@@ -168,7 +168,7 @@ def read_unit(text: str, language: str = C) -> tuple[CText, Node]:
         function = cpp.function_in(function)
     if function is None or function.kind != FUNCTION:
         raise NoFunctionError("the text is not one function; give one function at a time")
-    reason = _strange(function, language)
+    reason = _strange(reading, function, language)
     if _TRIGRAPH.search(reading.source):
         reason = SPLICED
     if b"__label__" in reading.source:
@@ -428,7 +428,7 @@ def _group(switch: Node) -> None:
         group.children[:] = [label, *(child for child in group.children if child.field != "value")]
 
 
-def _strange(function: Node, language: str) -> str | None:
+def _strange(reading: CText, function: Node, language: str) -> str | None:
     """Why a function is not read, as a short reason to count; `None` if it is."""
     head = cpp.head_of(function)
     parameters = None if head is None else head.child("parameters")
@@ -441,6 +441,8 @@ def _strange(function: Node, language: str) -> str | None:
         part.kind for part in (*function.children, *parameters.children)
     }:
         return OLD_HEAD
+    elif head is not None and any(reading.text(part) in KEYWORDS for part in head.children):
+        return NO_PARAMETERS  # `DEFINE(a) DEFINE(b) struct c {`
     for node in function.walk():
         if node.kind.startswith(_DIRECTIVES):
             return DIRECTIVE

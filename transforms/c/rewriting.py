@@ -7,7 +7,7 @@ undefined keeps its place: operands change places only where one of them can nei
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import ClassVar, Final, Self, TypeAlias
 
 from codeaudit.transforms.c.analysis.scopes import resolve
@@ -30,11 +30,13 @@ from codeaudit.transforms.syntax.text import span
 LABEL_INSIDE: Final = "case label inside of another statement"
 ELVIS: Final = "?: without its middle"
 JUMPS_OUT: Final = "jump in an expression"
-CLEANS_UP: Final = "variable with a function for its end"
+CLEANS_UP: Final = "attribute that adds code or leaves it out"
 LATER: Final = "text that C89 does not have"
 UNREAD_WORDS: Final = "words that were not read would be lost"
-_CLEANUP: Final = re.compile(r"\b__attribute(?:__)?\b[^;]*\b(?:__)?cleanup(?:__)?\b")
-_CLEANING: Final = frozenset({"cleanup", "__cleanup__"})
+_CLEANUP: Final = re.compile(
+    r"(?:\b__attribute(?:__)?\b[^;]*|\[\s*\[[^\];]*)\b(?:__)?(?:cleanup|naked)(?:__)?\b"
+)
+_CLEANING: Final = frozenset({"cleanup", "__cleanup__", "naked", "__naked__"})
 _JUMPS: Final = frozenset({"goto_statement", "break_statement", "continue_statement", "return_statement"})
 CAST_OR_CALL: Final = "cast or call before what binds to it"
 NAMED_AS_A_MACRO: Final = "variable with the name of a macro"
@@ -80,6 +82,8 @@ class CSource(CodeText):
         super().__init__(resolve(source, around.language), self.spelling)
         self.macros = macros_of(source, around)
         self.evidence = self.macros.evidence
+        self.declared: Final = cache(self._find_declared)
+        """Gives the words of the type of a variable (`types.declared_type`)."""
 
     # ── what may be edited at all ────────────────────────────────────────────────────────────────────────
 
@@ -98,8 +102,8 @@ class CSource(CodeText):
 
     @cached_property
     def unusual(self) -> str | None:
-        """Why nothing may change: code runs at the end of a variable, an expression jumps, a label stands
-        inside of a statement, or a text may mean something else than it is read as."""
+        """Why nothing may change: code runs at the end of a variable, a function has no frame, an expression
+        jumps, a label stands inside of a statement, or a text may mean something else than it is read as."""
         source = self.source.decode()
         if any(node.kind == "case_statement" for node in self.unit.walk()):
             return LABEL_INSIDE
@@ -207,12 +211,19 @@ class CSource(CodeText):
         return super().leaves(node) and not any(inner.kind == "labeled_statement" for inner in node.walk())
 
     def are_known(self, node: Node) -> bool:
-        """Whether an operation is built in, as all of C are. So are `&&`, `||`, `!` and comparisons, which
-        give 0 or 1 (6.5.13, 6.5.3.3), and `x++` and `++x`, which are `x += 1` (6.5.2.4, 6.5.3.1). No compiler
-        rejects what cannot be reached."""
+        """Whether an operation is one of numbers and pointers, as all of C are but those of vectors."""
+        return not self._has_vectors or all(map(self.type, node.children))
+
+    @cached_property
+    def _has_vectors(self) -> bool:
+        return self.macros.has_vectors(self.source.decode())
+
+    def is_boolean(self, node: Node) -> bool:
+        """All are: `&&`, `||`, `!` and comparisons give 0 or 1 (6.5.13, 6.5.3.3), and `x++` and `++x` are
+        `x += 1` (6.5.2.4, 6.5.3.1). No compiler rejects what cannot be reached."""
         return True
 
-    is_boolean = steps_by_one = varies = are_known
+    steps_by_one = varies = is_boolean
 
     def is_inferred(self, node: Node) -> bool:
         """Only a condition that is left out is no operand."""
@@ -265,14 +276,9 @@ class CSource(CodeText):
 
     # ── types ────────────────────────────────────────────────────────────────────────────────────────────
 
-    @cached_property
-    def _declared(self) -> Sequence[str | None]:
-        """The words of the types of all variables, by number."""
-        return [declared_type(self.scopes, binding) for binding in self.scopes.bindings]
-
-    def declared(self, binding: Binding) -> str | None:
-        """The words of the type of a variable."""
-        return self._declared[binding.number]
+    def _find_declared(self, binding: Binding, through: str = "") -> str | None:
+        is_other = self.macros.retypes(self.source.decode())
+        return None if is_other else declared_type(self.scopes, binding, through)
 
     def type_of_variable(self, binding: Binding) -> str | None:
         """The type of a local or parameter that may be assigned: a number, or `pointer`. `None` where it is

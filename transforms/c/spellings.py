@@ -1,31 +1,21 @@
-r"""Rewritings that only C has: pointers and members, tests for zero, and strings side by side.
+"""Rewritings that only C has: pointers and members, and tests for zero.
 
 The standard gives each pair one meaning (ISO/IEC 9899:2018): `p->x` and `(*p).x` (6.5.2.3), `a[i]` and
-`*(a + i)` (6.5.2.1), `!x` and `x == 0` (6.5.3.3), `"a" "b"` and `"ab"` (5.1.1.2).
+`*(a + i)` (6.5.2.1), `!x` and `x == 0` (6.5.3.3).
 """
 
-import re
 from typing import Final
 
 from codeaudit.transforms.c.dialect import POINTER, PRIMARY, UNARY
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.patches import Part, Patch, Site, Span
+from codeaudit.transforms.patches import Part, Site, Span
 from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeText, each
-from codeaudit.transforms.strategies.literals import SHORT
 from codeaudit.transforms.syntax.flow import is_truth
 from codeaudit.transforms.syntax.reader import Node
-from codeaudit.transforms.syntax.text import replace, span
+from codeaudit.transforms.syntax.text import span
 
 NO_POINTER: Final = "no pointer of this function"
 NO_ZERO: Final = "no test for zero"
-PREFIX: Final = "string with a prefix"
-SEAM: Final = "escape at the seam"
-_PIECE: Final = re.compile(
-    r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|[^\\]", re.DOTALL
-)
-"""One character of a string, which an escape spells with several."""
-_OPEN_END: Final = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,2})$|\?$")
-"""An escape that would go on with a digit behind it, or what may begin a trigraph."""
 _ZEROS: Final = frozenset({"0", "NULL"})
 
 
@@ -102,7 +92,7 @@ def _truth(code: CodeText, node: Node) -> Site | Refused | None:
     left, right = node.children
     if node.operator not in ("==", "!="):
         return None
-    if code.text(right) not in _ZEROS:
+    if code.text(right) not in _ZEROS or not code.has_opposite(node):
         return Refused(NO_ZERO)
     parts: tuple[Part, ...] = (span(left),)
     own = code.precedence.of(left)
@@ -111,40 +101,6 @@ def _truth(code: CodeText, node: Node) -> Site | Refused | None:
     elif not is_truth(node, joined=True):
         return Refused("value is used as a number")
     return _rewritten(code, node, f"{node.operator} 0 as the truth", own, *parts)
-
-
-# ── strings ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@each("string_literal")
-def _split(code: CodeText, node: Node) -> Site | Refused:
-    """`"ab"` as `"a" "b"`."""
-    if not code.text(node).startswith('"'):
-        return Refused(PREFIX)
-    pieces = _PIECE.findall(code.text(node)[1:-1])
-    if len(pieces) < 2:
-        return Refused(SHORT)
-    options = []
-    for number in range(1, len(pieces)):
-        middle = node.start + 1 + len("".join(pieces[:number]).encode())
-        options.append((replace(node, Span(node.start, middle), '" "', Span(middle, node.end)),))
-    return Site(tuple(options), "string in two", code.line(node))
-
-
-@each("concatenated_string")
-def _join(code: CodeText, node: Node) -> Site | Refused | None:
-    """`"a" "b"` as `"ab"`."""
-    for first, second in zip(node.children, node.children[1:], strict=False):
-        if first.kind != "string_literal" or second.kind != "string_literal":
-            continue
-        if not code.text(first).startswith('"') or not code.text(second).startswith('"'):
-            return Refused(PREFIX)
-        if code.commented(first.end, second.start):
-            return Refused(COMMENT)
-        if _OPEN_END.search(code.text(first)[:-1]):
-            return Refused(SEAM)  # `"\x4" "1"` is not `"\x41"`
-        return code.site(node, "two strings in one", Patch(first.end - 1, second.start + 1, ()))
-    return None
 
 
 ARROW_TO_STAR: Final = CodeStrategy(name="arrow-to-star", find=_dereference, nothing="no ->")
@@ -157,5 +113,3 @@ POINTER_TO_INDEX: Final = CodeStrategy(
 )
 NOT_TO_ZERO: Final = CodeStrategy(name="not-to-zero", find=_compare, nothing="no negation")
 ZERO_TO_NOT: Final = CodeStrategy(name="zero-to-not", find=_truth, nothing="no test for equality")
-SPLIT_STRINGS: Final = CodeStrategy(name="split-strings", find=_split, nothing="no string")
-JOIN_STRINGS: Final = CodeStrategy(name="join-strings", find=_join, nothing="no two strings in a row")

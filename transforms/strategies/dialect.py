@@ -77,6 +77,8 @@ class Dialect:
     """A comment that a tool may read."""
     texts: frozenset[str] = frozenset({"string_literal"})
     """Kinds of nodes that are strings."""
+    joint: str = " + "
+    """What makes one string of two that stand around it."""
     fractions: frozenset[str] = frozenset()
     """Kinds of nodes that are numbers with a point."""
     wrapped: frozenset[str] = frozenset()

@@ -1,7 +1,8 @@
 """Numbers, characters and strings spelled otherwise: same types, same values, constants stay constant."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
@@ -14,12 +15,14 @@ SIGNED: Final = "literal belongs to its sign"
 OCTAL: Final = "octal number"
 SHORT: Final = "string too short to split"
 BLOCK: Final = "text block"
-OPEN: Final = "octal escape at the seam"
+PREFIX: Final = "string with a prefix"
+SEAM: Final = "escape at the seam"
 _CHARACTER: Final = re.compile(
-    r"\\(?:[0-3]?[0-7]{1,2}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|[^\\]", re.DOTALL
+    r"\\(?:[0-7]{1,3}|x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|[^\\]", re.DOTALL
 )
-"""One character of a string, which an escape spells with several."""
-_OCTAL_END: Final = re.compile(r"\\[0-7]{1,2}$")
+"""One character of a string, which an escape spells with several; perhaps more than one."""
+_OPEN_END: Final = re.compile(r"\\(?:[0-7]{1,2}|x[0-9a-fA-F]+)$")
+"""An escape that would go on with a digit behind it."""
 _LARGEST: Final = 2**31 - 1
 
 
@@ -53,37 +56,54 @@ def _escaped(code: CodeText, node: Node) -> Site | None:
 
 @each("string_literal")
 def _split(code: CodeText, node: Node) -> Site | Refused:
-    """`"ab"` as `"a" + "b"`, which is a constant, too."""
+    """`"ab"` as `"a" + "b"` or `"a" "b"`, which is a constant, too."""
     if code.is_multiline(node):
         return Refused(BLOCK)
+    if not code.text(node).startswith('"'):
+        return Refused(PREFIX)
     characters = _CHARACTER.findall(code.source[node.start + 1 : node.end - 1].decode())
     if len(characters) < 2:
         return Refused(SHORT)
-    options = []
+    options, joint = [], code.dialect.joint
+    own = code.precedence.operators.get(joint.strip(), code.precedence.primary)
     for number in range(1, len(characters)):
         middle = node.start + 1 + len("".join(characters[:number]).encode())
-        parts = (Span(node.start, middle), '" + "', Span(middle, node.end))
-        options.append((code.precedence.replace(node, parts, code.precedence.sum),))
+        parts = (Span(node.start, middle), f'"{joint}"', Span(middle, node.end))
+        options.append((code.precedence.replace(node, parts, own),))
     return Site(tuple(options), "string in two", code.line(node))
 
 
-@each("binary_expression")
+@each("binary_expression", "concatenated_string")
 def _join(code: CodeText, node: Node) -> Site | Refused | None:
-    """`"a" + "b"` as `"ab"`."""
-    if node.operator != "+":
-        return None
+    """`"a" + "b"` or `"a" "b"` as `"ab"`."""
+    refused = None
+    for first, second in _neighbours(code, node):
+        if first.kind != "string_literal" or second.kind != "string_literal":
+            continue
+        left, right = code.text(first), code.text(second)
+        if code.is_multiline(first) or code.is_multiline(second):
+            refused = Refused(BLOCK)
+        elif not left.startswith('"') or not right.startswith('"'):
+            refused = Refused(PREFIX)
+        elif code.commented(first.end, second.start):
+            refused = Refused(COMMENT)
+        elif _OPEN_END.search(left[:-1]) or "??" in left[1:-1][-2:] + right[1:-1][:2]:
+            refused = Refused(SEAM)  # `"\1" + "2"` is not `"\12"`, and `"?" "?/"` has no trigraph
+        else:
+            return code.site(node, "two strings in one", Patch(first.end - 1, second.start + 1, ()))
+    return refused
+
+
+def _neighbours(code: CodeText, node: Node) -> Iterable[tuple[Node, Node]]:
+    """The operands that stand side by side."""
+    if node.kind == "concatenated_string":
+        return pairwise(node.children)
     left, right = node.children
+    if node.operator != code.dialect.joint.strip():
+        return ()
     # `x + "a" + "b"` is `(x + "a") + "b"`.
-    first = left.children[1] if left.kind == "binary_expression" and left.operator == "+" else left
-    if first.kind != "string_literal" or right.kind != "string_literal":
-        return None
-    if code.is_multiline(first) or code.is_multiline(right):
-        return Refused(BLOCK)
-    if code.commented(first.end, right.start):
-        return Refused(COMMENT)
-    if _OCTAL_END.search(code.text(first)[:-1]):
-        return Refused(OPEN)  # `"\1" + "2"` is not `"\12"`
-    return code.site(node, "two strings in one", Patch(first.end - 1, right.start + 1, ()))
+    is_sum = left.kind == "binary_expression" and left.operator == node.operator
+    return ((left.children[1] if is_sum else left, right),)
 
 
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────

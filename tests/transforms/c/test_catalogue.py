@@ -7,7 +7,15 @@ import pytest
 
 from codeaudit.transforms.c.dialect import DIALECT
 from codeaudit.transforms.c.language import C
-from codeaudit.transforms.c.rewriting import ELVIS, HAS_LABELS, LABEL_INSIDE, LOOSE_MACRO, CRewriting, CSource
+from codeaudit.transforms.c.rewriting import (
+    CLEANS_UP,
+    ELVIS,
+    HAS_LABELS,
+    LABEL_INSIDE,
+    LOOSE_MACRO,
+    CRewriting,
+    CSource,
+)
 from codeaudit.transforms.interface import Refused, Rewritten, Transform, is_surrounded
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.strategies.dialect import CodeStrategy, lacking
@@ -106,6 +114,7 @@ EDITS: Final = (
     ("not-to-zero", "int f(int *a) { return !a + !!b; }", "int f(int *a) { return (a == 0) + ((b == 0) == 0); }"),
     ("zero-to-not", "int f(int *a) { if (a != NULL && g() == 0) return a == 0; }", "int f(int *a) { if (a && !g()) return !a; }"),
     ("join-strings", 'int f(void) { return g("a" "b"); }', 'int f(void) { return g("ab"); }'),
+    ("join-strings", 'int f(void) { return g(L"a" "\\x4" "1" "2" "?" "?="); }', 'int f(void) { return g(L"a" "\\x4" "12" "?" "?="); }'),
     ("remove-braces", "int f(int a) { if (a) { int b; } else { g(); } }", "int f(int a) { if (a) { int b; } else g(); }"),
     ("else-to-return", "int f(int a) { if (a) { return 1; } else { int b = 2; g(b); } return 0; }",
      "int f(int a) { if (a) { return 1; } int b = 2; g(b); return 0; }"),
@@ -167,6 +176,9 @@ def test_refusals(name: str, source: str) -> None:
         ("invert-if", "int f(int a) { if (a ?: 2) g(); else h(); }", ELVIS, ""),
         ("spacing", "int f(int a) { return a ?: 2; }", ELVIS, ""),
         ("unused-locals", "int f(int a) {\n    if (a) goto l;\n    a = 2;\n    l: return a;\n}", HAS_LABELS, ""),
+        ("insert-braces", "__attribute__((naked)) void f(int a) { if (a) asm(\"ret\"); }", CLEANS_UP, ""),
+        ("insert-braces", "[[gnu::naked]] void f(int a) { if (a) asm(\"ret\"); }", CLEANS_UP, ""),
+        ("insert-braces", "BARE void f(int a) { if (a) asm(\"ret\"); }", CLEANS_UP, "#define BARE __attribute__((__naked__))\n"),
         ("swap-operands", "int f(int a) { return a * LIMIT; }", LOOSE_MACRO, "#define LIMIT 1 + 2\n"),
         ("for-to-while", "int f(int a) { for (; a; a--) SKIP(a); }", LOOSE_MACRO, "#define SKIP(x) if (x) continue\n"),
         ("insert-braces", "int f(int a) { if (a) BOTH; return a; }", LOOSE_MACRO, "#define BOTH g(); h()\n"),

@@ -48,6 +48,8 @@ def test_a_header_of_cpp_is_not_read() -> None:
     data = b"namespace a {\ninline int f(int a) { if (a) return 1; return 0; }\n}\n"
     series = TransformSeries(transforms=(transform_for("insert-braces", "c"),), seed=0)
     assert perturb_file(C_FILES, data, "a.h", series).unread == OF_CPP
+    data = b"[[gnu::pure, clang :: noinline]] int f(int a) { [[__gnu__::unused]] int b; if (a) return 1; return 0; }\n"
+    assert perturb_file(C_FILES, data, "a.c", series).unread == ""
     context = function_context("#include <a.h>\nint f(int a) { return a; }\nint b;\n")
     assert (context.before, context.after) == ("#include <a.h>\n", "\nint b;\n")
 

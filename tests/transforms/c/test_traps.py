@@ -18,6 +18,7 @@ from codeaudit.transforms.c.parsing import (
     OLD_HEAD,
     SIGNED,
     SPLICED,
+    places,
     read_unit,
 )
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
@@ -246,6 +247,19 @@ TRAPS: Final = {
         P + "f(5));",
         "typedef int vec __attribute__((vector_size(8)));\n",
     ),
+    "vectors that are compared": Trap(
+        "int f(int n) {\n    typedef char own __attribute__((__vector_size__(4)));\n    own o = { n, 2 };\n    vec a = { n, 2 }, *p = &a;\n    int MADE m = { 0, n };\n"
+        "    two b = a == pair.b, c = *at(p) < 3;\n    b = (b != 0) == ZERO;\n    o = o == 0;\n    m = m != 0;\n"
+        "    if (n == 0) b = c;\n    return (b == c)[0] + b[1] * 3 + o[1] * 5 + m[1] * 7 + (at(p)[0] == pair.b)[1] * 11 + (n == 5) * 13;\n}",
+        P + "f(5)); " + P + "f(0));",
+        "typedef int vec __attribute__((aligned(8), vector_size(8)));\ntypedef vec two;\nstatic struct { two b; } pair = { { 5, 3 } };\n"
+        "static vec *at(vec *p) { return p; }\n#define ZERO (pair.b == 0)\n#define MADE __attribute__((vector_size(8)))\n",
+    ),
+    "function with the name of an attribute": Trap(
+        "int f(int n) { return vector_size(n) == 0 ? n != 0 : vector_size(3); }",
+        P + "f(5));",
+        "static int vector_size(int n) { return n - 5; }\n",
+    ),
     "names in capitals": Trap("int f(int L) { int N = L; int MAX = N; return L + N + MAX; }", P + "f(1));"),
     "traps": Trap(
         "int f(int *p, int n) { int a = 1; int b = 2; if (!p) return a; a = *p; b = a / n; n = b; return n; }",
@@ -283,6 +297,11 @@ TRAPS: Final = {
         "int f(int n) { int m = 0; int k = ({ if (n > 1) goto out; 3; }); m = 7; k++; for (int i = 0; i < 3; i++) { k = ({ if (i) break; 2; }); m += 2; } "
         "out: return m * 10 + n; }",
         P + "f(3)); " + P + "f(0));",
+    ),
+    "functions for the end in brackets": Trap(
+        "int f(int n) { [[gnu::cleanup(done)]] int a = 1; [[__gnu__::__cleanup__(done)]] int c = n; int b = 4; n = a; a = 9; return n + b + c; }",
+        P + "f(2));",
+        'static void done(int *k) { printf("c%d", *k); }\n',
     ),
     "function for the end of a variable": Trap(
         "int f(int n) { __attribute__((cleanup(done))) int a = 1; int b __attribute__((__cleanup__(done))) = 2; CLEAN int c = n; b = 4; n = a; a = 9; return n + b + c; }",
@@ -411,6 +430,21 @@ def test_what_is_not_read(source: str, reason: str | None) -> None:
         transform_for("rename", "c").propose(source, Random(0))
     if reason is not None:
         assert str(caught.value) == reason
+
+
+@pytest.mark.parametrize("language", ["c", "cpp"])
+@pytest.mark.parametrize(
+    "before", ["D(int)", "D(a)\nD(int, b)", "D(a) D(b)\nD(c)", "static D(a) D(b)", "int g(int) D(a)"]
+)
+@pytest.mark.parametrize(
+    "type_",
+    ["struct s", "union s", "typedef struct s", "static union", "const struct", "enum e", "typedef enum"],
+)
+def test_a_type_behind_macros_is_no_function(language: str, before: str, type_: str) -> None:
+    text = f"{before}\n{type_} {{ {'A, B' if 'enum' in type_ else 'int a, *b; struct t c;'} }};\n"
+    for function in places(text.encode(), language):
+        with pytest.raises(SourceError):
+            read_unit(text[function.start : function.end], language)
 
 
 @pytest.mark.parametrize(

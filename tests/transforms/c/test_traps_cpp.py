@@ -60,6 +60,12 @@ TRAPS: Final = {
         "static bool operator<(Num a, Num b) { return say(a.v) > say(b.v); }\nstatic bool operator>(Num, Num) { return say(7); }\n"
         "static Num operator+(Num a, Num b) { return Num{a.v * 2 + b.v}; }\nstatic bool operator&&(Num a, Num b) { return say(b.v) == a.v; }\n",
     ),
+    "2 functions for the end in brackets": Trap(
+        "int f(int n) { [[gnu::cleanup(done)]] int a = n; int b = 4; n = a; a = 9; b += n; return n + b; }",
+        P + "f(2)));",
+        ("a = 9; b += n;", "b += n; done(&a); a = 9;"),
+        'static void done(int *k) { printf("c%d", *k); }\n',
+    ),
     "2 destructors": Trap(
         "int f(int n) { Loud a(n); Loud b(2); { Loud c(3); int k = n; k++; say(k); } if (n) { Loud d(4); } return n + b.n; }",
         P + "f(1))); " + P + "f(0)));",

@@ -18,7 +18,7 @@ from codeaudit.transforms.java.rules import (
 )
 from codeaudit.transforms.strategies.conditions import ARMS
 from codeaudit.transforms.strategies.layout import NEEDED
-from codeaudit.transforms.strategies.literals import OPEN
+from codeaudit.transforms.strategies.literals import SEAM
 from tests.transforms.java.support import everything, refused, variants
 
 
@@ -30,7 +30,7 @@ def test_strings_are_split_between_their_characters() -> None:
     }
     assert everything(SPLIT_STRINGS, 'p = "ab".equals(s);') == 'p = ("a" + "b").equals(s);'
     assert everything(JOIN_STRINGS, 's = a + "x" + "y" + b;') == 's = a + "xy" + b;'
-    assert refused(JOIN_STRINGS, 's = "\\1" + "2";') == OPEN
+    assert refused(JOIN_STRINGS, 's = "\\1" + "2";') == SEAM
     assert refused(JOIN_STRINGS, 's = "x" + a + "y";') == "no two strings in a row"
 
 

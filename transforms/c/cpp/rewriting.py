@@ -20,7 +20,7 @@ from codeaudit.transforms.c.cpp.reading import CASTS, CONSTEXPR_IF, DECLARING, n
 from codeaudit.transforms.c.declared import NUMBER, OBJECT
 from codeaudit.transforms.c.dialect import ARITHMETIC, DIALECT, INTEGRAL, POINTER, WHOLE
 from codeaudit.transforms.c.rewriting import TRUTHS, CSource, is_declared_here
-from codeaudit.transforms.c.types import declared_type, number_type
+from codeaudit.transforms.c.types import number_type
 from codeaudit.transforms.syntax.flow import LOOPS
 from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
 from codeaudit.transforms.syntax.scopes import Binding
@@ -165,7 +165,7 @@ class CppSource(CSource):
         return self._values[binding.number]
 
     def _find_value(self, binding: Binding, through: str = _REFERENCE) -> str | None:
-        text = declared_type(self.scopes, binding, through)
+        text = self.declared(binding, through)
         if text is None or "volatile" in text.split():
             return None
         kind = POINTER if "*" in text else number_type(text)
@@ -206,7 +206,7 @@ class CppSource(CSource):
             base = next((child for child in node.children if self.type(child) == POINTER), None)
             return None if base is None else self.pointee(base)
         binding = self.binding(node)
-        text = None if binding is None else declared_type(self.scopes, binding, _REFERENCE)
+        text = None if binding is None else self.declared(binding, _REFERENCE)
         if text is None or text.count("*") != 1:
             return None
         return number_type(text.partition("*")[0])
@@ -295,7 +295,7 @@ class CppSource(CSource):
         node, declared = node.unparenthesized, self.macros.declared
         binding = self.binding(node)
         if binding is not None and binding.view != "outer":
-            return declared.class_named(self._unqualified(declared_type(self.scopes, binding, _REFERENCE)))
+            return declared.class_named(self._unqualified(self.declared(binding, _REFERENCE)))
         is_field = node.kind == "field_access"
         of = self._class_before(node) if is_field else self._own_class
         name = self.text(node.children[1] if is_field else node)
@@ -531,7 +531,6 @@ FITTING: Final[Mapping[str, Callable[[CppSource, Node], bool]]] = {
     "if-to-ternary": lambda code, node: node.kind != "if_statement" or _known_condition(code, node),
     "ternary-to-if": lambda code, node: node.kind != "ternary_expression" or _plain_target(code, node),
     "not-to-zero": lambda code, node: node.kind != "unary_expression" or code.are_known(node),
-    "zero-to-not": lambda code, node: node.kind != "binary_expression" or code.are_known(node),
     "arrow-to-star": lambda code, node: node.kind != "field_access" or _pointer(code, node),
     "star-to-arrow": lambda code, node: node.kind != "field_access" or _pointer(code, node),
     "index-to-pointer": lambda code, node: node.kind != "array_access" or code.are_known(node),
