@@ -793,6 +793,17 @@ KEPT_TRACEBACKS = (
     "import unittest\nr = unittest.TestResult()\ns.run(r)\nfor test, text in r.errors:\n    print(text.split(','))",
     "import unittest\nclass R(unittest.TestResult):\n    def addError(self, test, error):\n"
     "        print(self._exc_info_to_string(error, test)[-9:])",
+    "import logging\nlog.exception('x')\nT.append(record.exc_text)\nfor t in T:\n    n = t.splitlines()",
+    "import traceback\nT = [traceback.format_exc()]\nn = T[0].splitlines()",
+    "import traceback\nself.T.add(traceback.format_exc())\nn = [t.split('total') for t in self.T]",
+    "import asyncio\ntask = asyncio.create_task(g())\nn = repr(task).split(':')",
+    "import asyncio\nt = str(asyncio.current_task())\nfound = 'total' in t",
+    "import subprocess, sys\nr = subprocess.run([sys.executable, __file__], stderr=-1)\nn = r.stderr.splitlines()",
+    "import subprocess, sys\nr = subprocess.Popen([sys.executable, sys.argv[0]], stderr=-1)\n"
+    "n = r.stderr.read().decode().split('total')",
+    "import subprocess, sys\nr = subprocess.Popen([sys.executable, __file__], stderr=-1)\n"
+    "out, err = r.communicate()\nfound = b'total' in err",
+    "import subprocess as s, sys\nt = s.check_output([sys.executable, __file__], stderr=s.STDOUT)\nn = t.split()",
 )
 PATHS_OF_THE_FILE = (
     "p = __file__\nt = open(p).read()",
@@ -834,6 +845,21 @@ PATHS_OF_THE_FILE = (
     "from subprocess import check_output as told\nn = told(('cat', __file__))",
     "import os\nn = os.popen(f'wc -l {__file__}').read()",
     "import subprocess, sys\nsubprocess.run([sys.executable, '-m', 'tokenize', __file__])",
+    "import sys\nscript, *names = sys.argv\nt = open(script).read()",
+    "import sys\np = sys.argv[0]\nt = open(p).read()",
+    "import sys\nfor name in sys.argv:\n    t = open(name).read()",
+    "import sys, tarfile\np = sys.argv[0]\nt.add(p)",
+    "t = open(__spec__.loader.path).read()",
+    "t = open(__loader__.get_filename()).read()",
+    "import __main__\np = __main__.__file__\nt = open(p).read()",
+    "import glob\nfor p in glob.glob('*.py'):\n    t = open(p).read()",
+    "from glob import iglob\nt = [open(p).read() for p in iglob('**/*.py')]",
+    "import os\nfor p in os.listdir():\n    t = open(p).read()",
+    "import os\nfor p in sorted(os.listdir('.')):\n    t = os.stat(p).st_size",
+    "import os\nfor f, fs, ns in os.walk(os.getcwd()):\n    for n in ns:\n        t = open(os.path.join(f, n)).read()",
+    "from pathlib import Path\nt = [p.read_text() for p in Path('.').glob('*.py')]",
+    "from pathlib import Path\nfor p in Path.cwd().rglob('*'):\n    t = p.read_text()",
+    "from pathlib import Path\nfor p in Path().iterdir():\n    t = p.stat().st_size",
 )
 OTHER_PATHS = (
     "t = tools.load(__file__, 'rates.csv')",
@@ -851,6 +877,13 @@ OTHER_PATHS = (
     "import os, sys\nsys.stderr.write('usage: ' + os.path.basename(sys.argv[0]))",
     "import sys\nt = [open(p).read() for p in sys.argv[1:]]",
     "def read(p):\n    return open(p).read()\nread('data.json')\nprint(__file__)",
+    "import sys\np = sys.argv[0]\nprint(p)\nt = load(p)",
+    "import sys\nfor p in sys.argv[1:]:\n    t = open(p).read()",
+    "import glob\nfor p in glob.glob('*.json'):\n    t = open(p).read()",
+    "import glob\nfor p in glob.glob('data/*'):\n    t = open(p).read()",
+    "import ast\nfor p in ast.walk(x):\n    t = open(p).read()",
+    "import os\nfor p in os.listdir(x):\n    t = open(p).read()",
+    "from pathlib import Path\nt = [p.read_text() for p in x.glob('*.py')]",
 )
 READING_RECORDS = (
     "import logging\nclass H(logging.Handler):\n    def emit(self, r):\n        print(r)",
@@ -877,6 +910,11 @@ READING_RECORDS = (
     "n = len(__warningregistry__)",
 )
 OTHER_RECORDS = (
+    "import traceback\nT.append(traceback.format_exc())\nfor t in T:\n    print(t)\nassert not T",
+    "import asyncio\ntask = asyncio.create_task(g())\nprint(repr(task))\ntask.cancel()",
+    "import subprocess, sys\nr = subprocess.run([sys.executable, __file__], stdout=-1)\nn = r.stdout.splitlines()\n"
+    "sys.stderr.write('x')",
+    "import subprocess, sys\nr = subprocess.run([sys.executable, x], stderr=-1)\nn = r.stderr.splitlines()",
     "import logging\nclass H(logging.Handler):\n    def emit(self, record):\n        print(record.msg, self.__dict__)",
     "import warnings\nwith warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('always')\n"
     "    print(w[0].message, len(w))",

@@ -417,8 +417,6 @@ _DESCRIBED: Final = frozenset(
 """Functions and classes that describe a frame, with the text of its line."""
 _LINE_TEXTS: Final = frozenset({"line", "_line", "lines", "_lines", "_original_line", "code_context"})
 """Attributes of such a description that give the text."""
-_SCRIPT: Final = re.compile(r"argv(?:[\s)\\]|#[^\n]*)*\[(?:[\s(\\]|#[^\n]*)*[0F]")
-"""The path of the text itself: `sys.argv[0]`."""
 _HANDED: Final = _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
 """What shows something if other code gets it."""
 _UNCALLED: Final = re.compile(
@@ -453,12 +451,14 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         pairs.append((_SIZES, {"yield", "async"}))
     if mask & Sees.SOURCE:
         pairs.append(({"marshal"}, _CODES))
-        words |= own_file.NAMING - {"argv"}
+        words |= own_file.NAMING
         words |= _DESCRIBED | {"help"}
         pairs.append(({"stack", "trace"}, {"inspect"}))
     if mask & (Sees.SOURCE | Sees.RUNNING):
         words |= _RUNNERS
         pairs.append((_LOGGED_TRACEBACKS, _KEEPING))
+        pairs.append(({"repr", "str"}, _TASKS))
+        pairs.append(({"stderr", "STDOUT", "communicate"}, {"executable"}))
         pairs.append(({"Thread", "warn"}, _CAPTURING))
     if mask & (Sees.LOCALS | Sees.RUNNING):
         words |= _HANDED | _NAMING_ERRORS
@@ -482,8 +482,6 @@ def _may_show(file: str, mask: Sees) -> bool:
     if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in pairs):
         return True
     plain = normalised(file)
-    if mask & Sees.SOURCE and "argv" in words and _SCRIPT.search(plain):
-        return True
     if not mask & Sees.LOCALS:
         return False
     return bool(
@@ -551,8 +549,11 @@ def _mentioned(index: TextIndex, rows: _Spelled) -> Sees:
     return sees
 
 
-_SAME_TEXT: Final = frozenset({"strip", "lstrip", "rstrip", "encode", "join", "getvalue"})
+_SAME_TEXT: Final = frozenset({"strip", "lstrip", "rstrip", "encode", "decode", "join", "getvalue", "read"})
 """Methods that give a text as a whole."""
+_ADDING: Final = frozenset({"add", "append", "insert", "put"})
+"""Methods that put something into a list."""
+_TASKS: Final = frozenset({"create_task", "ensure_future", "current_task"})
 _SEARCHING: Final = frozenset(
     {
         "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn", "fnmatch", "len",
@@ -571,7 +572,9 @@ _RUNNERS: Final = frozenset({"TextTestRunner", "TestResult", "TextTestResult"})
 _FAILURES: Final = frozenset({"failures", "errors", "expectedFailures"})
 """Attributes of a result: pairs of a test and a traceback."""
 _TO_STREAMS: Final = frozenset({"StreamHandler", "basicConfig"})
-_KEEPING: Final = _RUNNERS | _TO_STREAMS | {"Thread", "warn", "exc_text", "assertLogs", "caplog"}
+_KEEPING: Final = (
+    _RUNNERS | _TO_STREAMS | _TASKS | {"Thread", "warn", "exc_text", "assertLogs", "caplog", "executable"}
+)
 """Where one of these is mentioned, a file may hold the text of a traceback."""
 _LOGGED_TRACEBACKS: Final = frozenset({"exception", "exc_info", "stack_info"})
 
@@ -599,12 +602,21 @@ def _tracebacks(index: TextIndex) -> Set[str]:
         # `for test, text in result.failures`
         pairs = [loop.target for loop in index.loops if last_name(loop.iter) in _FAILURES]
         names |= {last_name(pair.elts[-1]) for pair in pairs if isinstance(pair, ast.Tuple)}
-    return {name for name in names if name} - {"stdout", "stderr", "__stdout__", "__stderr__"}
+    names -= {None, "stdout", "stderr", "__stdout__", "__stderr__"}
+    # A program that ends by an exception prints it.
+    if own_file.runs_itself(index):
+        names |= {"stderr", *(("stdout", "check_output") if "STDOUT" in index.words else ())}
+    return {name for name in names if name}
 
 
 def _runners(index: TextIndex) -> Set[str]:
     """The classes that run tests. A file that defines one reads no traceback to act on it."""
     return _RUNNERS - {node.name for node in index(ast.ClassDef)}
+
+
+def _gives_task(node: ast.expr) -> bool:
+    """Whether an expression gives a task, whose `repr` has the line at which it waits."""
+    return isinstance(node, ast.Call) and last_name(node.func) in _TASKS
 
 
 def _is_failure(node: ast.expr) -> bool:
@@ -617,10 +629,13 @@ def _takes_apart(index: TextIndex, makers: Set[str], tracebacks: Set[str] = froz
     names holds.
     """
     aliases = (alias for node in index(ast.ImportFrom) for alias in node.names)
-    names = {*makers, *(alias.asname for alias in aliases if alias.asname and alias.name in makers)}
-    written = (word for call in index(ast.Call) if last_name(call.func) in names for word in call.keywords)
+    names = {*makers, *tracebacks, *(each.asname for each in aliases if each.asname and each.name in makers)}
+    calls = index(ast.Call)
+    written = (word for call in calls if last_name(call.func) in names for word in call.keywords)
     # `print_exc(file=text)`
     holders = {*tracebacks, *(last_name(word.value) for word in written if word.arg == "file")}
+    tasks = {name for name, value in index.bindings if _gives_task(value)}
+    lists: set[str | None] = {"communicate"} if "stderr" in tracebacks else set()
     # A thread that ends by an exception prints it, and so does a warning its line.
     if makers:
         holders |= {last_name(value) for name, value in index.bindings if name == "stderr"}
@@ -633,18 +648,38 @@ def _takes_apart(index: TextIndex, makers: Set[str], tracebacks: Set[str] = froz
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args) if name in _SAME_TEXT:
                 return is_text(owner) or any(map(is_text, args))
+            case ast.Call(func=ast.Name(id="repr" | "str"), args=[one]):
+                return is_text(one) or last_name(one) in tasks or _gives_task(one)
             case ast.Call(func=function):
                 return last_name(function) in names
+            case ast.Attribute(value=ast.Name(id="sys")):
+                return False
             case ast.Name() | ast.Attribute():
                 return last_name(node) in holders
-            case ast.Subscript(value=pair, slice=ast.Constant(value=1)):
-                return results and _is_failure(pair)
+            case ast.Subscript(value=pair, slice=ast.Constant(value=1)) if results and _is_failure(pair):
+                return True
+            case ast.Subscript(value=several):
+                return is_list(several)
             case _:
                 return False
 
+    def is_list(node: ast.expr) -> bool:
+        match node:
+            case ast.List(elts=items):
+                return any(map(is_text, items))
+            case ast.ListComp(elt=item):
+                return is_text(item)
+            case _:
+                return last_name(getattr(node, "func", node)) in lists
+
     results = not index.words.isdisjoint(_runners(index))
-    while more := {name for name, value in index.bindings if name not in holders and is_text(value)}:
-        holders |= more
+    methods = [(call.func, call.args) for call in calls if isinstance(call.func, ast.Attribute)]
+    kept = [(last_name(func.value), items) for func, items in methods if func.attr in _ADDING]
+    known = -1
+    while known < (known := len(holders) + len(lists)):
+        holders |= {name for name, value in (*index.bindings, *index.items) if is_text(value)}
+        lists |= {name for name, value in index.bindings if is_list(value)}
+        lists |= {name for name, items in kept if any(map(is_text, items))}
     looked = [node.value for node in index(ast.Subscript)]
     looked += [node.value for node in index(ast.Attribute) if node.attr not in _SAME_TEXT]
     looked += [part for node in index(ast.Compare) for part in (node.left, *node.comparators)]

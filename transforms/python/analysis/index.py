@@ -380,6 +380,21 @@ class TextIndex:
         pairs += [(node.target, node.value) for node in single if node.value is not None]
         return [(name, value) for target, value in pairs if (name := last_name(target))]
 
+    @cached_property
+    def items(self) -> Sequence[tuple[str, ast.expr]]:
+        """The variables that get an item of a value, each with that item: those of loops, and `a` and `b` of
+        `a, b = pair`.
+        """
+        pairs = [
+            (name, ast.Subscript(several.value, ast.Constant(place)))
+            for several in self(ast.Assign)
+            for target in several.targets
+            for place, part in enumerate(target.elts if isinstance(target, ast.Tuple | ast.List) else ())
+            if (name := last_name(part))
+        ]
+        inner = [(node, loop.iter) for loop in self.loops for node in ast.walk(loop.target)]
+        return pairs + [(node.id, _item(value)) for node, value in inner if isinstance(node, ast.Name)]
+
     # ── names that go elsewhere ──────────────────────────────────────────────────────────────────────
 
     def handed_on(self, names: Set[str]) -> bool:
@@ -406,6 +421,11 @@ class TextIndex:
                 if name.id in bound:
                     return True
         return False
+
+
+def _item(value: ast.expr) -> ast.Subscript:
+    """Any item of a value."""
+    return ast.Subscript(value, ast.Slice())
 
 
 _LONG: Final = 200

@@ -1,28 +1,33 @@
-"""Whether a file reads its own text, as data.
+"""Whether a file reads its own text, as data, or runs itself as another program.
 
-The path of the file is followed through variables, attributes, parameters and results of functions of the
-file, through what makes another path of it (`Path(__file__).resolve()`), and through a listing of its folder
-(`Path(__file__).parent.glob("*.py")`). Two variables with one name count as one, even in two functions.
+What an expression may hold is followed through variables, attributes, parameters and results of functions of
+the file, through what makes another path of it (`Path(__file__).resolve()`), and through listings of its
+folder and of the current one (`Path(__file__).parent.glob("*.py")`). Two variables with one name count as
+one, even in two functions.
 
 Not seen: a path that another file gives back, and a listing of a folder below or beside the own one.
 """
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Flag, auto
+from functools import reduce
+from operator import or_
 from typing import Final
 
 from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.analysis.index import TextIndex, text_of
 from codeaudit.transforms.python.parsing import FunctionNode, last_name
 
-_PLACES: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile"})
+_PLACES: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile", "get_filename"})
 """What gives the path of a file."""
 _ARGUMENTS: Final = "argv"
 """The first of them is the path of the script."""
-_SPECIFIED: Final = frozenset({("__spec__", "origin"), ("__loader__", "path")})
-"""Attributes that are the path of the file."""
-NAMING: Final = _PLACES | {_ARGUMENTS, "__spec__", "__loader__"}
+_SPECIFIED: Final = frozenset({("__spec__", "origin"), ("__loader__", "path"), ("loader", "path")})
+"""Attributes that are the path of the file: `__spec__.loader.path`."""
+_LISTING: Final = frozenset({"glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "walk"})
+NAMING: Final = _PLACES | _LISTING | {_ARGUMENTS, "__spec__", "__loader__"}
 """One of these stands in every text that reads itself."""
 _PACKING: Final = frozenset({"write", "add"})
 """Methods of archives that read a file."""
@@ -55,10 +60,13 @@ _SAME: Final = frozenset({
 _ENDING: Final = frozenset({"with_suffix", "replace"})
 """Methods that may change the end of a path: `__file__.replace(".pyc", ".py")`."""
 _JOINING: Final = frozenset({"join", "joinpath"})
-_LISTING: Final = frozenset({"glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "walk"})
 _ORDERING: Final = frozenset({"sorted", "list", "tuple", "set", "reversed", "enumerate"})
 _OTHER_FILES: Final = re.compile(r"\.(?!pyw?$)\w+$")
 """The end of a pattern that no file of Python matches."""
+_WORKING: Final = frozenset({"curdir", "getcwd", "cwd"})
+"""What gives the current folder, which may be that of the file."""
+_BESIDE: Final = re.compile(r"(?:\./|\*\*/)*[^/]*[*?\[][^/]*")
+"""A pattern of files in the current folder, or below it."""
 
 
 def reads_own_file(index: TextIndex) -> bool:
@@ -69,187 +77,211 @@ def reads_own_file(index: TextIndex) -> bool:
     return any(map(paths.are_read_by, index(ast.Call)))
 
 
+def runs_itself(index: TextIndex) -> bool:
+    """Whether a file may have Python run it again, as another program."""
+    if index.words.isdisjoint(_PLACES | {_ARGUMENTS}) or "executable" not in index.words:
+        return False
+    paths = _Paths(index)
+    return any(map(paths.are_run_by, index(ast.Call)))
+
+
+class _Holds(Flag):
+    """What an expression may hold."""
+
+    NOTHING = 0
+    FILE = auto()
+    """The path of the file, or its name."""
+    ASKED = auto()
+    """A path that is asked for, mostly of another file. It is not followed."""
+    SCRIPT = auto()
+    """`sys.argv[0]`, which mostly goes into messages."""
+    FOLDER = auto()
+    """A folder around the file."""
+    LISTING = auto()
+    """Several paths, of which one may be that of the file."""
+    ARGUMENTS = auto()
+    """`sys.argv`."""
+
+
+_OF_FILE: Final = _Holds.FILE | _Holds.ASKED
+_PATH: Final = _OF_FILE | _Holds.SCRIPT
+_AROUND: Final = _Holds.FILE | _Holds.FOLDER
+
+
 class _Paths:
-    """The names that may hold a path of the file, a folder around it, or a listing of that."""
+    """What the names of a text may hold of these."""
 
     def __init__(self, index: TextIndex) -> None:
-        self.files: set[str] = set()
-        self.folders: set[str] = set()
-        self.listings: set[str] = set()
         self.imported: Final = {
             alias.asname: alias.name for node in index(ast.ImportFrom) for alias in node.names if alias.asname
         }
         self.starts: Final = not index.imported.isdisjoint(_STARTERS)
         self.packs: Final = not index.imported.isdisjoint(_ARCHIVES)
+        self.patterns: Final = index.aliases("glob")
         functions = {function.name: function for function in index.functions}
         for kind in index(ast.ClassDef):
             for part in kind.body:
                 if isinstance(part, ast.FunctionDef) and part.name == "__init__":
                     functions[kind.name] = part
         self.functions: Final = functions.keys()
-        loops = index.loops
-        unpacked = [
-            (target, several.value)
-            for several in index(ast.Assign)
-            for target in several.targets
-            if isinstance(target, ast.Tuple | ast.List)
-        ]
         by_name: dict[str, list[ast.expr]] = {}
-        for name, value in (*index.bindings, *_passed(index, functions), *_returned(index.functions)):
+        for name, value in (
+            *index.bindings, *index.items, *_passed(index, functions), *_returned(index.functions),
+        ):  # fmt: skip
             by_name.setdefault(name, []).append(value)
-        # A path that is asked for, mostly of another file, is not followed.
-        self._flowing = True
-        size = -1
-        while size < (size := len(self.files) + len(self.folders) + len(self.listings)):
+        self._held: dict[str, _Holds] = {}
+        before = None
+        while before != self._held:
+            before = dict(self._held)
             for name, values in by_name.items():
-                self._note(name, values)
-            for target, value in unpacked:
-                if self.is_listing(value):
-                    parts = {first for part in target.elts if (first := last_name(part))}
-                    self.files |= parts
-                    self.folders |= parts
-            for loop in loops:
-                if self.is_listing(loop.iter):
-                    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-                    self.files |= names
-                    # `for folder, folders, names in os.walk(path)`
-                    self.listings |= names if isinstance(loop.target, ast.Tuple) else set()
-        self._flowing = False
+                parts = list(map(self.of, values))
+                holds = reduce(or_, parts) & ~_Holds.ASKED
+                # `path = os.path.join(path, "scripts")` is another folder.
+                if not all(part & _Holds.FOLDER for part in parts):
+                    holds &= ~_Holds.FOLDER
+                self._held[name] = holds | self._held.get(name, _Holds.NOTHING)
 
-    def _note(self, name: str, values: Sequence[ast.expr]) -> None:
-        if any(map(self.is_file, values)):
-            self.files.add(name)
-        # `path = os.path.join(path, "scripts")` is another folder.
-        if all(map(self.is_folder, values)):
-            self.folders.add(name)
-        if any(map(self.is_listing, values)):
-            self.listings.add(name)
-
-    @property
-    def _places(self) -> Set[str]:
-        return {"__file__"} if self._flowing else _PLACES
-
-    def _named(self, node: ast.expr) -> str | None:
-        """What an expression is called where it comes from: `open` after `from io import open as read`."""
-        name = last_name(node)
-        return self.imported.get(name, name) if name else None
-
-    def is_file(self, node: ast.expr) -> bool:
-        """Whether an expression may be the path of the file, or end with its name."""
+    def of(self, node: ast.expr) -> _Holds:
+        """What an expression may hold."""
         match node:
-            case ast.Subscript(value=value):
-                return self.is_listing(value)
+            case ast.Constant(value="."):
+                return _Holds.FOLDER
             case ast.Attribute(value=owner, attr=name) if (last_name(owner), name) in _SPECIFIED:
-                return True
-            case ast.Attribute(value=value, attr="name"):
-                return self.is_file(value)
+                return _Holds.FILE
+            case ast.Attribute(value=owner, attr="name"):
+                return self.of(owner) & _PATH
+            case ast.Attribute(value=owner, attr="parent" | "parents"):
+                return _Holds.FOLDER if self.of(owner) & _AROUND else _Holds.NOTHING
             case ast.Attribute(value=owner, attr="__file__"):
                 # That of `sys.modules[__name__]`, and not of a module that is imported.
-                return not self._flowing or isinstance(owner, ast.Subscript)
+                own = isinstance(owner, ast.Subscript) or last_name(owner) == "__main__"
+                return _Holds.FILE if own else _Holds.ASKED
             case ast.Name() | ast.Attribute():
-                return last_name(node) in self._places | self.files
-            case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args):
-                if name in _JOINING:
-                    return bool(args) and self.is_file(args[-1])
-                if name in _ENDING and any(_OTHER_FILES.search(text_of(part) or "") for part in args[-1:]):
-                    return False
-                return (name in _SAME | _ENDING and self.is_file(owner)) or self._is_made(name, args)
+                return self._of_name(self._named(node))
+            case ast.Subscript(value=value, slice=key):
+                return _of_item(self.of(value), key)
             case ast.Call(func=function, args=args):
-                return self._is_made(self._named(function), args)
+                return self._of_call(function, args)
             case ast.BinOp(op=ast.Div() | ast.Add() | ast.Mod(), right=right):
-                return self.is_file(right) or (
-                    isinstance(right, ast.Tuple) and any(map(self.is_file, right.elts))
-                )
+                return self._any(right.elts if isinstance(right, ast.Tuple) else [right]) & _PATH
             case ast.JoinedStr(values=[*_, ast.FormattedValue(value=last)]):
-                return self.is_file(last)
+                return self.of(last) & _PATH
             case ast.IfExp(body=one, orelse=other):
-                return self.is_file(one) or self.is_file(other)
+                return self.of(one) | self.of(other)
             case ast.BoolOp(values=values):
-                return any(map(self.is_file, values))
+                return self._any(values)
             case ast.NamedExpr(value=value):
-                return self.is_file(value)
-            case _:
-                return False
-
-    def _is_made(self, name: str | None, args: Sequence[ast.expr]) -> bool:
-        return name in self._places | self.files or (name in _SAME and bool(args) and self.is_file(args[-1]))
-
-    def _is_script(self, node: ast.expr) -> bool:
-        """Whether an expression is `sys.argv[0]`. It mostly goes into messages, so it is not followed."""
-        match node:
-            case ast.Subscript(value=value, slice=ast.Constant(value=0)):
-                return self._named(value) == _ARGUMENTS
-            case _:
-                return False
-
-    def is_folder(self, node: ast.expr) -> bool:
-        """Whether an expression may be a folder around the file."""
-        match node:
-            case ast.Attribute(value=value, attr="parent"):
-                return self.is_file(value) or self.is_folder(value)
-            case ast.Subscript(value=ast.Attribute(value=value, attr="parents")):
-                return self.is_file(value) or self.is_folder(value)
-            case ast.Name() | ast.Attribute():
-                return last_name(node) in self.folders
-            case ast.Call(func=function, args=[place]) if self._named(function) == "dirname":
-                return self.is_file(place) or self.is_folder(place)
-            case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _SAME and self.is_folder(
-                owner
-            ):
-                return True
-            case ast.Call(func=function, args=[place, *_]) if self._named(function) in _SAME:
-                return self.is_folder(place)
-            case _:
-                return False
-
-    def is_listing(self, node: ast.expr) -> bool:
-        """Whether an expression may list the folder of the file."""
-        match node:
-            case ast.Name() | ast.Attribute():
-                return last_name(node) in self.listings
+                return self.of(value)
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
-                return any(map(self.is_file, parts))
-            case ast.Call(func=function, args=[place]) if self._named(function) == "split":
-                return self.is_file(place)
-            case ast.BoolOp(values=parts):
-                return any(map(self.is_listing, parts))
-            case ast.IfExp(body=one, orelse=other):
-                return self.is_listing(one) or self.is_listing(other)
-            case ast.Call(func=function, args=args) if self._named(function) in _ORDERING:
-                return any(map(self.is_listing, args))
-            case ast.Call(func=function, args=args) if self._named(function) in _LISTING:
-                parts = [part for arg in args for part in (arg, *getattr(arg, "args", ()))]
-                if any(_OTHER_FILES.search(text_of(part) or "") for part in parts):
-                    return False
-                owner = [function.value] if isinstance(function, ast.Attribute) else []
-                return any(map(self.is_folder, (*owner, *parts)))
+                return _Holds.LISTING if self._any(parts) & _OF_FILE else _Holds.NOTHING
             case _:
-                return False
+                return _Holds.NOTHING
+
+    def _any(self, nodes: Iterable[ast.expr]) -> _Holds:
+        return reduce(or_, map(self.of, nodes), _Holds.NOTHING)
+
+    def _named(self, node: ast.expr) -> str:
+        """What an expression is called where it comes from: `open` after `from io import open as read`."""
+        name = last_name(node) or ""
+        return self.imported.get(name, name)
+
+    def _of_name(self, name: str) -> _Holds:
+        holds = self._held.get(name, _Holds.NOTHING)
+        if name == "__file__":
+            return holds | _Holds.FILE
+        if name in _PLACES:
+            return holds | _Holds.ASKED
+        if name in _WORKING:
+            return holds | _Holds.FOLDER
+        return holds | _Holds.ARGUMENTS if name == _ARGUMENTS else holds
+
+    def _of_call(self, function: ast.expr, args: Sequence[ast.expr]) -> _Holds:
+        """What a call gives."""
+        name = self._named(function)
+        owner = [function.value] if isinstance(function, ast.Attribute) else []
+        if name in _JOINING and owner:
+            return self._any(args[-1:]) & _PATH
+        if name in _ENDING and owner:
+            return _Holds.NOTHING if _names_others(args[-1:]) else self._any(owner) & _PATH
+        if name == "dirname":
+            return _Holds.FOLDER if self._any(args) & _AROUND else _Holds.NOTHING
+        if name == "split" and len(args) == 1:
+            return _Holds.LISTING if self._any(args) & _Holds.FILE else _Holds.NOTHING
+        if name in _ORDERING:
+            return self._any(args) & (_Holds.LISTING | _Holds.ARGUMENTS)
+        if name in _LISTING:
+            parts = [part for arg in args for part in (arg, *getattr(arg, "args", ()))]
+            if _names_others(parts):
+                return _Holds.NOTHING
+            # `os.listdir()`, `glob.glob("*.py")`
+            here = name in ("listdir", "scandir") and not args
+            if name in ("glob", "iglob") and (not owner or last_name(owner[0]) in self.patterns):
+                here = any(_BESIDE.fullmatch(text_of(part) or "") for part in args[:1])
+            return _Holds.LISTING if here or self._any([*owner, *parts]) & _Holds.FOLDER else _Holds.NOTHING
+        if name in _SAME:
+            if name == "Path" and not args:
+                return _Holds.FOLDER
+            return (
+                self._any(args[-1:]) & _PATH
+                | self._any(args[:1]) & _Holds.FOLDER
+                | self._any(owner) & (_PATH | _Holds.FOLDER)
+            )
+        return self._of_name(name)
 
     def are_read_by(self, call: ast.Call) -> bool:
         """Whether a call may read the file."""
-        name = self._named(call.func)
-        parts = [*call.args, *(word.value for word in call.keywords)]
-        for part in tuple(parts):
-            parts += part.elts if isinstance(part, ast.List | ast.Tuple) else ()
+        name, parts = self._named(call.func), _parts(call)
         if name in _OPENING:
             owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-            inner = [part for place in (*owner, *parts) for part in (place, *getattr(place, "args", ()))]
-            return any(map(self.is_file, (*owner, *parts))) or any(map(self._is_script, inner))
-        if name in _PACKING and self.packs and any(map(self.is_file, parts)):
+            return bool(self._any([*owner, *parts]) & _PATH)
+        given = self._any(parts)
+        if name in _PACKING and self.packs and given & _PATH:
             return True
-        if name in _STARTING and self.starts and any(map(self.is_file, parts)):
-            # Python runs the file again; `-c` and `-m` may read it.
-            again = any(last_name(part) == "executable" for part in parts)
-            return not again or not {"-c", "-m"}.isdisjoint(map(text_of, parts))
+        if name in _STARTING and self.starts and given & _OF_FILE:
+            # `-c` and `-m` may read it.
+            return not self.are_run_by(call) or not {"-c", "-m"}.isdisjoint(map(text_of, parts))
         if name in _DIRECT and any(last_name(getattr(part, "func", part)) in _PLACES for part in parts):
             return True
         # `load(__file__, "rates.csv")` reads another file.
-        if any(_OTHER_FILES.search(text_of(part) or "") for part in parts):
+        if _names_others(parts):
             return False
         # Nobody knows what another function does with the path: `partial(read, __file__)`.
         harmless = _QUIET | _SAME | _ENDING | _JOINING | _STARTING | self.functions
         return name not in harmless and any(map(_is_written, parts))
+
+    def are_run_by(self, call: ast.Call) -> bool:
+        """Whether a call has Python run the file again."""
+        if self._named(call.func) not in _STARTING or not self.starts:
+            return False
+        parts = _parts(call)
+        return any(last_name(part) == "executable" for part in parts) and bool(self._any(parts) & _PATH)
+
+
+def _of_item(holds: _Holds, key: ast.expr) -> _Holds:
+    """What an item holds; a slice of all counts as one."""
+    items = holds & _Holds.FOLDER
+    if holds & _Holds.LISTING:
+        items |= _AROUND | _Holds.LISTING
+    if holds & _Holds.ARGUMENTS:
+        match key:
+            case ast.Constant(value=0):
+                items |= _Holds.SCRIPT
+            case ast.Slice(lower=None | ast.Constant(value=0)):
+                items |= _Holds.SCRIPT | _Holds.ARGUMENTS
+            case _:
+                pass
+    return items
+
+
+def _names_others(parts: Sequence[ast.expr]) -> bool:
+    """Whether one of these texts ends like the name of a file that is none of Python."""
+    return any(_OTHER_FILES.search(text_of(part) or "") for part in parts)
+
+
+def _parts(call: ast.Call) -> Sequence[ast.expr]:
+    """The arguments of a call, and the items of those that are displays."""
+    parts = [*call.args, *(word.value for word in call.keywords)]
+    return [*parts, *(item for part in parts if isinstance(part, ast.List | ast.Tuple) for item in part.elts)]
 
 
 def _passed(index: TextIndex, functions: Mapping[str, FunctionNode]) -> Iterator[tuple[str, ast.expr]]:
