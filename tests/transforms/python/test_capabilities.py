@@ -758,6 +758,7 @@ READING_SOURCE = (
     "    sys.excepthook(*sys.exc_info())\nn = t.getvalue().split('total')",
     "import io, sys, traceback\nt = io.StringIO()\nsys.stderr = t\ntraceback.print_stack()\nn = 'total' in t.getvalue()",
     "import logging\nt = logging.Formatter().formatException(x).splitlines()",
+    "import faulthandler\nwith open(x) as f:\n    faulthandler.dump_traceback(file=f)\n    n = f.read().split('total')",
     "import sys\nsys.set_coroutine_origin_tracking_depth(1)",
     "import traceback\nt = traceback.extract_tb(x)[0].line",
     "from traceback import extract_stack as told\nt = told()[-1][3]",
@@ -925,6 +926,22 @@ READING_LINES = (
     "import pyclbr\nn = pyclbr.readmodule('m')['f'].lineno",
     "from pyclbr import readmodule_ex as read\nn = read('m')['f'].end_lineno",
     "from doctest import DocTestFinder as Finder\nn = Finder().find(f)[0].lineno",
+    "n = str(x.__code__).split('line ')[1]",
+    "n = C.__firstlineno__",
+)
+LISTING_CLASSES = (
+    "class C: pass\nn = list(vars(C).items())",
+    "class C: pass\nn = [v for v in C.__dict__.values() if isinstance(v, int)]",
+    "class C: pass\ndef g(kind):\n    return dict(vars(kind))\nn = g(C)",
+    "class C:\n    @classmethod\n    def g(cls):\n        return [v for v in vars(cls).values() if not callable(v)]",
+    "class C:\n    def g(self):\n        return dict(type(self).__dict__)",
+    "class C(type):\n    def __new__(mcs, name, bases, space):\n        n = [v for k, v in space.items()]",
+)
+LISTING_OTHERS = (
+    "class C: pass\nn = list(vars(C()).items())",
+    "class C: pass\nn = [k for k in vars(C) if not k.startswith('_')]",
+    "class C:\n    def g(self):\n        return dict(self.__dict__)",
+    "class C: pass\nn = [v for v in vars(C).values() if isinstance(v, Field)]",
 )
 DESCRIBING_FRAMES = (
     "import traceback\nn = traceback.extract_tb(x)[-1].name",
@@ -1042,7 +1059,7 @@ def test_who_only_catches_a_naming_error_sees_no_name(head: str) -> None:
     assert applies("rename", LOCAL, head)
 
 
-@pytest.mark.parametrize("head", READING_LINES)
+@pytest.mark.parametrize("head", [*READING_LINES, *LISTING_CLASSES])
 def test_who_reads_lines_of_definitions_sees_inserted_ones(head: str) -> None:
     assert not applies("insert-blank-lines", LOCAL, head)
 
@@ -1050,6 +1067,11 @@ def test_who_reads_lines_of_definitions_sees_inserted_ones(head: str) -> None:
 @pytest.mark.parametrize("head", READING_RECORDS)
 def test_who_reads_all_of_a_record_sees_its_line(head: str) -> None:
     assert not applies("insert-blank-lines", LOCAL, head)
+
+
+@pytest.mark.parametrize("head", LISTING_OTHERS)
+def test_who_lists_no_class_sees_no_line_on_which_one_begins(head: str) -> None:
+    assert applies("insert-blank-lines", LOCAL, head)
 
 
 @pytest.mark.parametrize("head", [*OTHER_PATHS, *OTHER_RECORDS])

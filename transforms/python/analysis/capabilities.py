@@ -240,6 +240,7 @@ WAYS: Final[Sequence[Way]] = (
     Way("profiling", Sees.LOCALS, Reach.FILE, "setprofile setprofile_all_threads"),
     Way("names in code objects", Sees.LOCALS, Reach.FILE,
         "co_varnames co_freevars co_cellvars co_names co_nlocals getclosurevars cell_contents"
+        " __static_attributes__"
         " dis.dis dis.code_info dis.show_code dis.distb"),
     Way("instructions", Sees.LOCALS | Sees.SOURCE, Reach.FILE,
         "dis.Bytecode get_instructions co_code co_consts co_stacksize co_exceptiontable _co_code_adaptive"
@@ -256,7 +257,7 @@ WAYS: Final[Sequence[Way]] = (
     Way("lines of frames", Sees.RUNNING, Reach.FILE,
         "f_lineno f_lasti tb_lineno tb_lasti extract_stack extract_tb walk_stack walk_tb StackSummary"
         " FrameSummary TracebackException getframeinfo getouterframes getinnerframes inspect.stack"
-        " inspect.trace cr_origin"),
+        " inspect.trace cr_origin capture_call_graph"),
     Way("lines of log records", Sees.RUNNING, Reach.FILE, "%lineno"),
     Way("who writes to a log", Sees.FUNCTIONS | Sees.RUNNING, Reach.FILE, "findCaller"),
     Way("lines of warnings", Sees.RUNNING, Reach.FILE, "=showwarning =formatwarning __warningregistry__()"),
@@ -276,7 +277,7 @@ WAYS: Final[Sequence[Way]] = (
     Way("tracebacks that are taken apart", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
         "/format_exc /format_exception /format_tb /format_stack /format_list /formatException /formatStack"
         " /print_exc /print_exception /print_tb /print_stack /print_last /excepthook /__excepthook__"
-        " /_exc_info_to_string"),
+        " /_exc_info_to_string /dump_traceback /dump_traceback_later /format_call_graph /print_call_graph"),
     Way("tracebacks in warnings", Sees.RUNNING | Sees.SOURCE, Reach.FILE,
         "set_coroutine_origin_tracking_depth"),
     # ── namespaces ───────────────────────────────────────────────────────────────────────────────────
@@ -402,6 +403,9 @@ _HANDLING: Final = frozenset({"emit", "handle", "filter", "format", "formatMessa
 """Methods of handlers, filters and formatters, which get a record."""
 _SIZES: Final = frozenset({"getsizeof", "__sizeof__"})
 """The size of a generator or coroutine depends on how many variables it has."""
+_OF_CLASSES: Final = frozenset({"vars", "__dict__", "items", "values"})
+"""What lists the namespace of a class, or of one that a metaclass makes."""
+_METACLASSES: Final = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
 _LOGGED: Final = frozenset({"logging", "caplog"})
 _LOGGING: Final = frozenset({"logging", "Formatter", "formatters", "dictConfig", "basicConfig"})
 _NAMING_ERRORS: Final = frozenset({"NameError", "UnboundLocalError"})
@@ -460,9 +464,11 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         pairs.append(({"repr", "str"}, _TASKS))
         pairs.append(({"stderr", "STDOUT", "communicate"}, {"executable"}))
         pairs.append(({"Thread", "warn"}, _CAPTURING))
-    if mask & (Sees.LOCALS | Sees.RUNNING):
+    if mask & (Sees.LOCALS | Sees.RUNNING | Sees.BEGINNINGS):
         words |= _HANDED | _NAMING_ERRORS
         pairs.append((HERE.paths["inspect"].keys(), {"inspect"}))
+    if mask & Sees.BEGINNINGS:
+        pairs += [({"vars", "__dict__"}, {"class"}), ({"items", "values"}, _METACLASSES)]
     if mask & (Sees.FUNCTIONS | Sees.RUNNING):
         words |= {"recwarn", *_COLLECTING} if mask & Sees.RUNNING else set()
         pairs += [
@@ -697,7 +703,7 @@ def _unresolved(index: TextIndex) -> Sees:
         if _given_away(index, _is_frame, _PRINTING):
             sees |= Sees.LOCALS
     if not words.isdisjoint(_CODES) and _given_away(index, _is_code, _ASKING_CODE):
-        sees |= Sees.LOCALS
+        sees |= Sees.LOCALS | Sees.BEGINNINGS
         # The bytes hold the places of all instructions.
         holders = {name for name, value in index.bindings if _is_code(value)}
         packed = [call.args for call in index(ast.Call) if last_name(call.func) in ("dump", "dumps")]
@@ -705,6 +711,8 @@ def _unresolved(index: TextIndex) -> Sees:
             _is_code(part) or last_name(part) in holders for parts in packed for part in parts
         ):
             sees |= Sees.SOURCE
+    if not words.isdisjoint(_OF_CLASSES) and _lists_a_class(index):
+        sees |= Sees.BEGINNINGS
     if not words.isdisjoint(_SIZES) and _measures_a_generator(index):
         sees |= Sees.LOCALS
     # `warnings.formatwarning = told`
@@ -757,6 +765,32 @@ def _measures_a_generator(index: TextIndex) -> bool:
     return any(last_name(getattr(part, "func", part)) in steps | holders for part in measured if part)
 
 
+def _lists_a_class(index: TextIndex) -> bool:
+    """Whether a file may list what a class holds. Since Python 3.13, a number is among it: the line on which
+    the class begins. Where names with `_` are told apart, or values of other types, nobody acts on it.
+    """
+    typed = "isinstance" in index.names and index.names.isdisjoint({"int", "callable"})
+    if typed or not index.texts.isdisjoint({"_", "__"}):
+        return False
+    kinds: set[str | None] = {"cls", "__class__", *(node.name for node in index(ast.ClassDef))}
+    given = (*index.bindings, *index.items, *index.passed)
+    kinds |= {name for name, value in given if isinstance(value, ast.Name) and value.id in kinds}
+    owners = [owner for owner in _listed_objects(index, frozenset({"vars", "__dict__"})) if owner]
+    asked = {last_name(owner.func) for owner in owners if isinstance(owner, ast.Call)}
+    if "type" in asked or not kinds.isdisjoint(map(last_name, owners)):
+        return True
+    spaces = {
+        method.args.args[3].arg
+        for kind in index(ast.ClassDef)
+        for method in kind.body
+        if isinstance(method, ast.FunctionDef) and method.name in ("__new__", "__init__")
+        if len(method.args.args) > 3 and any(last_name(base) in _METACLASSES for base in kind.bases)
+    }
+    return any(
+        node.attr in ("items", "values") and last_name(node.value) in spaces for node in index(ast.Attribute)
+    )
+
+
 def _counts_by_line(index: TextIndex) -> bool:
     """Whether a file catches warnings under a filter that shows each once for its line: the one that Python
     begins with, or `simplefilter("default")`.
@@ -775,21 +809,26 @@ def _lists_records(index: TextIndex) -> bool:
     if any(last_name(part) in records for part in _shown(index)):
         return True
     records |= {name for loop in index.loops if (name := last_name(loop.target))}
+    return any(
+        owner is None or isinstance(owner, ast.Subscript) or last_name(owner) in records
+        for owner in _listed_objects(index, frozenset({"vars", "dir", "__dict__"}))
+    )
+
+
+def _listed_objects(index: TextIndex, ways: Set[str]) -> Iterator[ast.expr | None]:
+    """The objects whose namespaces a text may list in one of these ways; `None` for one that is unknown."""
     calls = {id(call.func): call for call in index(ast.Call)}
-    for mention in namespaces_in(index, frozenset({"vars", "dir", "__dict__"})):
+    for mention in namespaces_in(index, ways):
         match mention:
             case ast.Attribute(value=owner, attr="__dict__"):
-                listed: ast.expr | None = owner
+                yield owner
             case ast.Name(id=name) if name not in index.bound:
                 call = calls.get(id(mention))
-                listed = call.args[0] if call is not None and call.args else None
+                yield call.args[0] if call is not None and call.args else None
             case None:
-                listed = None
+                yield None
             case _:  # a variable or an attribute of this name
-                continue
-        if listed is None or isinstance(listed, ast.Subscript) or last_name(listed) in records:
-            return True
-    return False
+                pass
 
 
 def _shows_warnings(index: TextIndex) -> bool:

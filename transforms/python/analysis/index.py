@@ -395,6 +395,37 @@ class TextIndex:
         inner = [(node, loop.iter) for loop in self.loops for node in ast.walk(loop.target)]
         return pairs + [(node.id, _item(value)) for node, value in inner if isinstance(node, ast.Name)]
 
+    @cached_property
+    def run_by_calls(self) -> Mapping[str, FunctionNode]:
+        """The functions by their names, and the `__init__` of each class by the name of the class."""
+        functions = {function.name: function for function in self.functions}
+        for kind in self(ast.ClassDef):
+            for part in kind.body:
+                if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+                    functions[kind.name] = part
+        return functions
+
+    @cached_property
+    def passed(self) -> Sequence[tuple[str, ast.expr]]:
+        """The parameters of functions of the text, with what calls and defaults give them."""
+        pairs = list[tuple[str, ast.expr]]()
+        for arguments in [node.args for node in (*self.run_by_calls.values(), *self(ast.Lambda))]:
+            named = [*arguments.posonlyargs, *arguments.args]
+            behind = named[len(named) - len(arguments.defaults) :]
+            defaults = (
+                *zip(behind, arguments.defaults, strict=True),
+                *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+            )
+            pairs += [(parameter.arg, value) for parameter, value in defaults if value is not None]
+        for call in self(ast.Call):
+            if (target := self.run_by_calls.get(last_name(call.func) or "")) is None:
+                continue
+            names = [parameter.arg for parameter in (*target.args.posonlyargs, *target.args.args)]
+            skipped = names[:1] in (["self"], ["cls"])
+            pairs += zip(names[1:] if skipped else names, call.args, strict=False)
+            pairs += [(word.arg, word.value) for word in call.keywords if word.arg]
+        return pairs
+
     # ── names that go elsewhere ──────────────────────────────────────────────────────────────────────
 
     def handed_on(self, names: Set[str]) -> bool:

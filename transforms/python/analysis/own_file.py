@@ -10,7 +10,7 @@ Not seen: a path that another file gives back, and a listing of a folder below o
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Flag, auto
 from functools import reduce
 from operator import or_
@@ -118,16 +118,9 @@ class _Paths:
         self.starts: Final = not index.imported.isdisjoint(_STARTERS)
         self.packs: Final = not index.imported.isdisjoint(_ARCHIVES)
         self.patterns: Final = index.aliases("glob")
-        functions = {function.name: function for function in index.functions}
-        for kind in index(ast.ClassDef):
-            for part in kind.body:
-                if isinstance(part, ast.FunctionDef) and part.name == "__init__":
-                    functions[kind.name] = part
-        self.functions: Final = functions.keys()
+        self.functions: Final = index.run_by_calls.keys()
         by_name: dict[str, list[ast.expr]] = {}
-        for name, value in (
-            *index.bindings, *index.items, *_passed(index, functions), *_returned(index.functions),
-        ):  # fmt: skip
+        for name, value in (*index.bindings, *index.items, *index.passed, *_returned(index.functions)):
             by_name.setdefault(name, []).append(value)
         self._held: dict[str, _Holds] = {}
         before = None
@@ -282,24 +275,6 @@ def _parts(call: ast.Call) -> Sequence[ast.expr]:
     """The arguments of a call, and the items of those that are displays."""
     parts = [*call.args, *(word.value for word in call.keywords)]
     return [*parts, *(item for part in parts if isinstance(part, ast.List | ast.Tuple) for item in part.elts)]
-
-
-def _passed(index: TextIndex, functions: Mapping[str, FunctionNode]) -> Iterator[tuple[str, ast.expr]]:
-    """The parameters of these functions, with what calls and defaults give them."""
-    for arguments in [node.args for node in (*functions.values(), *index(ast.Lambda))]:
-        named = [*arguments.posonlyargs, *arguments.args]
-        behind = named[len(named) - len(arguments.defaults) :]
-        pairs = (
-            *zip(behind, arguments.defaults, strict=True),
-            *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-        )
-        yield from ((parameter.arg, value) for parameter, value in pairs if value is not None)
-    for call in index(ast.Call):
-        if (target := functions.get(last_name(call.func) or "")) is None:
-            continue
-        names = [parameter.arg for parameter in (*target.args.posonlyargs, *target.args.args)]
-        yield from zip(names[1:] if names[:1] in (["self"], ["cls"]) else names, call.args, strict=False)
-        yield from ((word.arg, word.value) for word in call.keywords if word.arg)
 
 
 def _returned(functions: Sequence[FunctionNode]) -> Iterator[tuple[str, ast.expr]]:
