@@ -24,12 +24,13 @@ from codeaudit.transforms.python.parsing import (
     FunctionNode,
     file_tree,
     first_line,
+    last_name,
     normalised,
     parse,
     table_of,
 )
 from codeaudit.transforms.python.unseen_bindings import bound_in
-from codeaudit.transforms.python.walking import below
+from codeaudit.transforms.python.walking import below, reached
 from codeaudit.transforms.records import FunctionContext
 from codeaudit.transforms.remembering import fact
 
@@ -46,11 +47,10 @@ _COMPILERS: Final = (
 )
 """Of TorchScript, ONNX Script, Numba, Triton, Cython, Taichi, TVM, TensorFlow's AutoGraph, DaCe."""
 _COMPILED: Final = re.compile(rf"^[ \t]*@[ \t]*(?:\w+\.)*{_COMPILERS}\b", re.MULTILINE)
-_COMPILED_CLASS: Final = re.compile(
-    rf"^[ \t]*@[ \t]*(?:\w+\.)*{_COMPILERS}\b[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*class\b", re.MULTILINE
-)
-_COMPILED_NAME: Final = re.compile(rf"\b{_COMPILERS}(?:\([^()\n]*\))?\([ \t\n]*(\w+)")
-"""The name of what is compiled by a call: `fast = njit(slow)`, `njit(cache=True)(slow)`."""
+_COMPILED_NAME: Final = re.compile(rf"\b{_COMPILERS}(?=\(\s*(\w+))(?:\([^()\n]*\)\(\s*(\w+))?")
+"""The names of what may be compiled by a call: `fast = njit(slow)`, `njit(cache=True)(slow)`."""
+_SCRIPTED: Final = re.compile(r"\bjit\.script\(\s*(\w+)")
+"""What TorchScript compiles together with all that it calls, such as the methods of a model."""
 
 _DEFINITION: Final = re.compile(r"^(?:async )?def ", re.MULTILINE)
 _NAMED: Final = re.compile(r"\bdef[ \t]+(\w+)")
@@ -118,11 +118,30 @@ def _compiled_in(file: str) -> frozenset[str | None]:
 
 
 def _find_compiled(file: str) -> list[str | None]:
-    if not (_COMPILED_CLASS.search(file) or _COMPILED_NAME.search(file)):
+    if not (_COMPILED.search(file) or _COMPILED_NAME.search(file)):
         return []
     code = _code(file)
-    classes = [None] if _COMPILED_CLASS.search(code) else []
-    return [*classes, *_COMPILED_NAME.findall(code)]
+    names = {name for pair in _COMPILED_NAME.findall(code) for name in pair if name}
+    try:
+        index = TextIndex(parse(code))
+    except SourceError:
+        return [*names]
+
+    def is_compiled(node: FunctionNode | ast.ClassDef) -> bool:
+        return any(_COMPILED.match(f"@{ast.unparse(decorator)}") for decorator in node.decorator_list)
+
+    functions = {node.name: node for node in index.functions}
+    others = {*_SCRIPTED.findall(code)} - functions.keys()
+    if index(ast.ClassDef) and (others or any(map(is_compiled, index(ast.ClassDef)))):
+        return [None]
+    names |= {name for name, node in functions.items() if is_compiled(node)}
+    return [*reached(names, lambda name: _calls_of(functions[name]) if name in functions else ())]
+
+
+def _calls_of(function: FunctionNode) -> Set[str]:
+    """The names of what a function calls."""
+    called = (last_name(node.func) for node in below(function) if isinstance(node, ast.Call))
+    return {name for name in called if name}
 
 
 @lru_cache(maxsize=4)

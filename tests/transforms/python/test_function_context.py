@@ -381,6 +381,10 @@ COMPILED_ELSEWHERE = {
     "a call": f"{BODY}fast = numba.njit(f)\n",
     "a call with options": f"{BODY}fast = njit(cache=True)(\n    f)\n",
     "a class": f"@jitclass(spec)\n@other\nclass C:\n{indent(BODY, '    ')}",
+    "a call of what is compiled": f"{BODY}print(torch.jit.script(f)(x))\n",
+    "a function that a compiled one calls": f"@torch.jit.script\ndef g(n: int):\n    return f(n)\n{BODY}",
+    "one that it calls in turn": f"g = jit.script(g)\ndef g(n):\n    return h(n)\ndef h(n):\n    return f(n)\n{BODY}",
+    "a method": f"class C:\n{indent(BODY, '    ')}model = C()\nmodel = torch.jit.script(model)\n",
 }
 
 
