@@ -42,8 +42,8 @@ COMPILED: Final = "another compiler reads the source"
 Python, and look at annotations that Python does not evaluate.
 """
 _COMPILERS: Final = (
-    r"(?:jit|njit|qjit|script|script_method|script_if_tracing|vectorize|guvectorize|stencil|cfunc|ccall|kernel"
-    r"|prim_func|jitclass|(?<=tf\.)function|(?<=ti\.)func|(?<=dace\.)program)"
+    r"(?:jit|njit|qjit|script|script_method|script_if_tracing|(?<!np\.)(?<!numpy\.)vectorize|guvectorize"
+    r"|stencil|cfunc|ccall|kernel|prim_func|jitclass|(?<=tf\.)function|(?<=ti\.)func|(?<=dace\.)program)"
 )
 """Of TorchScript, ONNX Script, Numba, Triton, Cython, Taichi, TVM, TensorFlow's AutoGraph, DaCe."""
 _COMPILED: Final = re.compile(rf"^[ \t]*@[ \t]*(?:\w+\.)*{_COMPILERS}\b", re.MULTILINE)

@@ -408,6 +408,7 @@ WORDS_IN_TEXT = {
     "a rebound name in a docstring": ("open = other\n", BODY.replace("    xs:", '    """open"""\n    xs:')),
     "a compiler in a docstring": ("", BODY.replace("    xs:", '    """As\n    @njit\n    """\n    xs:')),
     "a call of a compiler in a docstring": ('"""fast = njit(f)"""\n# njit(f)\n', BODY),
+    "a function of numpy that compiles nothing": ("many = np.vectorize(f)\n", BODY),
     "a compiled class in a docstring": ('"""As\n@jitclass(spec)\nclass C: pass\n"""\n', BODY),
 }
 
