@@ -98,8 +98,8 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         # ── what nobody looks at ──
         Assumption(
             id="frames-unread",
-            assumed="No other file reads the variables of a frame or the names in a code object, and nobody "
-            "the name in the message of a NameError.",
+            assumed="No other file reads or binds the variables of a frame, or reads the names in a code "
+            "object, and nobody reads the name in the message of a NameError.",
             shown="It mentions a reader: `locals`, `f_locals`, `co_varnames`, a text that is evaluated, such "
             'as in `frame.query("size > @limit")`, or a `NameError` that it catches to look at it.',
             refused="Variables keep their names and places, and no variable is added.",

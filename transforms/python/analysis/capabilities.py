@@ -294,7 +294,8 @@ WAYS: Final[Sequence[Way]] = (
         "meta_path path_hooks addaudithook sys.modules builtins.__import__ =__import__"),
     Way("threads", Sees.MOMENTS, Reach.FILE,
         "threading _thread futures ThreadPool to_thread run_in_executor ThreadingMixIn ThreadingHTTPServer"
-        " ThreadingTCPServer ThreadingUDPServer ThreadingUnixStreamServer ThreadingUnixDatagramServer"),
+        " ThreadingTCPServer ThreadingUDPServer ThreadingUnixStreamServer ThreadingUnixDatagramServer"
+        " multiprocessing.dummy multiprocessing.dummy.Pool multiprocessing.dummy.Process"),
     Way("debuggers", Sees.LOCALS | Sees.LINES | Sees.MOMENTS, Reach.FILE, "bdb.Bdb pdb.Pdb trace.Trace"),
     Way("pages of errors", Sees.LOCALS | Sees.RUNNING | Sees.SOURCE, Reach.FILE, "cgitb"),
     Way("signals and tracers", Sees.MOMENTS, Reach.FILE,
@@ -446,7 +447,7 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
     tables = (FILE.words, FILE.builtins, FILE.fields, FILE.parts, FILE.bound, FILE.texts)
     words = {word for table in tables for word, sees in table.items() if sees & mask} - {"lineno", *STATES}
     pairs: list[tuple[Set[str], Set[str]]] = [
-        ({name for name, sees in names.items() if sees & mask}, {module})
+        ({name for name, sees in names.items() if sees & mask}, {module.rpartition(".")[2]})
         for module, names in FILE.paths.items()
     ]
     if mask & Sees.DROPS:
