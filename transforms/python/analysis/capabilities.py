@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis import own_file
-from codeaudit.transforms.python.analysis.facts import own_nodes
+from codeaudit.transforms.python.analysis.facts import is_generator, own_nodes
 from codeaudit.transforms.python.analysis.index import (
     TextIndex,
     index_in,
@@ -752,8 +752,7 @@ def _measures_a_generator(index: TextIndex) -> bool:
     steps = {
         function.name
         for function in index.functions
-        if isinstance(function, ast.AsyncFunctionDef)
-        or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(function.body))
+        if isinstance(function, ast.AsyncFunctionDef) or is_generator(function)
     }
     names = {*_SIZES, *(name for name, value in index.bindings if last_name(value) in _SIZES)}
     holders = {name for name, value in index.bindings if last_name(getattr(value, "func", value)) in steps}

@@ -116,6 +116,11 @@ def own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
     return nodes
 
 
+def is_generator(function: FunctionNode) -> bool:
+    """Whether a function is a generator; of an `async` one, whether it is an asynchronous one."""
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(function.body))
+
+
 @lru_cache(maxsize=512)
 def nodes_inside(function: FunctionNode | ast.ClassDef) -> tuple[ast.AST, ...]:
     """The own nodes of a body. Several facts read them; nobody changes the tree."""

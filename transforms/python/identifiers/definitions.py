@@ -29,12 +29,13 @@ from codeaudit.transforms.python.analysis.capabilities import (
     shown_by,
     shown_together,
 )
+from codeaudit.transforms.python.analysis.facts import is_generator
 from codeaudit.transforms.python.analysis.scopes import DEFINITION
 from codeaudit.transforms.python.identifiers import rename
 from codeaudit.transforms.python.identifiers.names import ACTIONS, NATURAL, draw, usable
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, WORDS, RenameGuard, reflects
 from codeaudit.transforms.python.identifiers.proofs import NameMapping, same_code
-from codeaudit.transforms.python.identifiers.survey import ELSEWHERE, Survey, fits, is_generator
+from codeaudit.transforms.python.identifiers.survey import ELSEWHERE, Survey, fits
 from codeaudit.transforms.python.parsing import FunctionNode, compiled, parse
 from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
 from codeaudit.transforms.patches import Positions
-from codeaudit.transforms.python.analysis.facts import stored_names
+from codeaudit.transforms.python.analysis.facts import is_generator, stored_names
 from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions
 from codeaudit.transforms.python.analysis.scopes import DEFINITION
 from codeaudit.transforms.python.identifiers.obstacles import WORDS, mangled, prepared, type_comment_words
@@ -203,11 +203,6 @@ def fits(arguments: ast.arguments, call: ast.Call) -> bool:
     # `f(x=1)` does not fill the `x` of `def f(x, /, **more)`.
     beyond = {parameter.arg for parameter in arguments.posonlyargs[len(call.args) :]}
     return needed <= filled - (beyond & {word.arg for word in call.keywords})
-
-
-def is_generator(function: FunctionNode) -> bool:
-    """Whether a function is a generator, or holds a lambda that is one."""
-    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own_nodes(function.body))
 
 
 def _own_obstacle(node: Candidate, rebound: frozenset[str]) -> str | None:
