@@ -879,6 +879,8 @@ OTHER_PATHS = (
     "import sys\nt = [open(p).read() for p in sys.argv[1:]]",
     "def read(p):\n    return open(p).read()\nread('data.json')\nprint(__file__)",
     "import sys\np = sys.argv[0]\nprint(p)\nt = load(p)",
+    "import os, sys\np = os.path.basename(sys.argv[0])\nt = open('.%s.py' % p).read()",
+    "kind = type(x.__code__)",
     "import sys\nfor p in sys.argv[1:]:\n    t = open(p).read()",
     "import glob\nfor p in glob.glob('*.json'):\n    t = open(p).read()",
     "import glob\nfor p in glob.glob('data/*'):\n    t = open(p).read()",

@@ -1155,8 +1155,8 @@ def namespaces_in(index: TextIndex, ways: Set[str]) -> Iterator[ast.Name | ast.A
 # ── frames and code that are handed on ───────────────────────────────────────────────────────────────────
 
 
-_ASKING_CODE: Final = frozenset({"getargs", "isinstance"})
-"""Functions that get a code object, and give no more than a signature."""
+_ASKING_CODE: Final = frozenset({"getargs", "isinstance", "type"})
+"""Functions that get a code object, and give no more than its kind or a signature."""
 _PRINTING: Final = frozenset({"extract_stack", "format_stack", "print_stack", "walk_stack", "isinstance"})
 """Functions that get a frame, and read no variables of it."""
 

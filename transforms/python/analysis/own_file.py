@@ -156,9 +156,10 @@ class _Paths:
             case ast.Call(func=function, args=args):
                 return self._of_call(function, args)
             case ast.BinOp(op=ast.Div() | ast.Add() | ast.Mod(), right=right):
-                return self._any(right.elts if isinstance(right, ast.Tuple) else [right]) & _PATH
+                # `".%s.py" % name` has the name of the script in it, and is another file.
+                return self._any(right.elts if isinstance(right, ast.Tuple) else [right]) & _OF_FILE
             case ast.JoinedStr(values=[*_, ast.FormattedValue(value=last)]):
-                return self.of(last) & _PATH
+                return self.of(last) & _OF_FILE
             case ast.IfExp(body=one, orelse=other):
                 return self.of(one) | self.of(other)
             case ast.BoolOp(values=values):
