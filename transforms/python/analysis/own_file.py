@@ -11,7 +11,6 @@ Not seen: a path that another file gives back, and a listing of a folder below o
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from enum import Flag, auto
 from functools import reduce
 from operator import or_
 from typing import Final
@@ -85,21 +84,21 @@ def runs_itself(index: TextIndex) -> bool:
     return any(map(paths.are_run_by, index(ast.Call)))
 
 
-class _Holds(Flag):
-    """What an expression may hold."""
+class _Holds:
+    """What an expression may hold: a sum of these. An enumeration would take half of the time here."""
 
-    NOTHING = 0
-    FILE = auto()
+    NOTHING: Final = 0
+    FILE: Final = 1
     """The path of the file, or its name."""
-    ASKED = auto()
+    ASKED: Final = 2
     """A path that is asked for, mostly of another file. It is not followed."""
-    SCRIPT = auto()
+    SCRIPT: Final = 4
     """`sys.argv[0]`, which mostly goes into messages."""
-    FOLDER = auto()
+    FOLDER: Final = 8
     """A folder around the file."""
-    LISTING = auto()
+    LISTING: Final = 16
     """Several paths, of which one may be that of the file."""
-    ARGUMENTS = auto()
+    ARGUMENTS: Final = 32
     """`sys.argv`."""
 
 
@@ -118,23 +117,26 @@ class _Paths:
         self.starts: Final = not index.imported.isdisjoint(_STARTERS)
         self.packs: Final = not index.imported.isdisjoint(_ARCHIVES)
         self.patterns: Final = index.aliases("glob")
-        self.functions: Final = index.run_by_calls.keys()
+        self.harmless: Final = _QUIET | _SAME | _ENDING | _JOINING | _STARTING | index.run_by_calls.keys()
+        """What does not read a path that it is given."""
         by_name: dict[str, list[ast.expr]] = {}
         for name, value in (*index.bindings, *index.items, *index.passed, *_returned(index.functions)):
             by_name.setdefault(name, []).append(value)
-        self._held: dict[str, _Holds] = {}
-        before = None
-        while before != self._held:
-            before = dict(self._held)
+        self._held: dict[str, int] = {}
+        grows = True
+        while grows:
+            grows = False
             for name, values in by_name.items():
                 parts = list(map(self.of, values))
-                holds = reduce(or_, parts) & ~_Holds.ASKED
+                before = self._held.get(name, _Holds.NOTHING)
+                holds = before | reduce(or_, parts) & ~_Holds.ASKED
                 # `path = os.path.join(path, "scripts")` is another folder.
                 if not all(part & _Holds.FOLDER for part in parts):
-                    holds &= ~_Holds.FOLDER
-                self._held[name] = holds | self._held.get(name, _Holds.NOTHING)
+                    holds = before | holds & ~_Holds.FOLDER
+                if holds != before:
+                    self._held[name], grows = holds, True
 
-    def of(self, node: ast.expr) -> _Holds:
+    def of(self, node: ast.expr) -> int:
         """What an expression may hold."""
         match node:
             case ast.Constant(value="."):
@@ -171,7 +173,7 @@ class _Paths:
             case _:
                 return _Holds.NOTHING
 
-    def _any(self, nodes: Iterable[ast.expr]) -> _Holds:
+    def _any(self, nodes: Iterable[ast.expr]) -> int:
         return reduce(or_, map(self.of, nodes), _Holds.NOTHING)
 
     def _named(self, node: ast.expr) -> str:
@@ -179,7 +181,7 @@ class _Paths:
         name = last_name(node) or ""
         return self.imported.get(name, name)
 
-    def _of_name(self, name: str) -> _Holds:
+    def _of_name(self, name: str) -> int:
         holds = self._held.get(name, _Holds.NOTHING)
         if name == "__file__":
             return holds | _Holds.FILE
@@ -189,7 +191,7 @@ class _Paths:
             return holds | _Holds.FOLDER
         return holds | _Holds.ARGUMENTS if name == _ARGUMENTS else holds
 
-    def _of_call(self, function: ast.expr, args: Sequence[ast.expr]) -> _Holds:
+    def _of_call(self, function: ast.expr, args: Sequence[ast.expr]) -> int:
         """What a call gives."""
         name = self._named(function)
         owner = [function.value] if isinstance(function, ast.Attribute) else []
@@ -228,20 +230,16 @@ class _Paths:
         if name in _OPENING:
             owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
             return bool(self._any([*owner, *parts]) & _PATH)
-        given = self._any(parts)
-        if name in _PACKING and self.packs and given & _PATH:
+        if name in _PACKING and self.packs and self._any(parts) & _PATH:
             return True
-        if name in _STARTING and self.starts and given & _OF_FILE:
+        if name in _STARTING and self.starts and self._any(parts) & _OF_FILE:
             # `-c` and `-m` may read it.
             return not self.are_run_by(call) or not {"-c", "-m"}.isdisjoint(map(text_of, parts))
         if name in _DIRECT and any(last_name(getattr(part, "func", part)) in _PLACES for part in parts):
             return True
+        # Nobody knows what another function does with the path: `partial(read, __file__)`. But
         # `load(__file__, "rates.csv")` reads another file.
-        if _names_others(parts):
-            return False
-        # Nobody knows what another function does with the path: `partial(read, __file__)`.
-        harmless = _QUIET | _SAME | _ENDING | _JOINING | _STARTING | self.functions
-        return name not in harmless and any(map(_is_written, parts))
+        return name not in self.harmless and any(map(_is_written, parts)) and not _names_others(parts)
 
     def are_run_by(self, call: ast.Call) -> bool:
         """Whether a call has Python run the file again."""
@@ -251,7 +249,7 @@ class _Paths:
         return any(last_name(part) == "executable" for part in parts) and bool(self._any(parts) & _PATH)
 
 
-def _of_item(holds: _Holds, key: ast.expr) -> _Holds:
+def _of_item(holds: int, key: ast.expr) -> int:
     """What an item holds; a slice of all counts as one."""
     items = holds & _Holds.FOLDER
     if holds & _Holds.LISTING:
