@@ -181,14 +181,24 @@ class OneAddress(Listed):
 class OutputFile(click.Path):
     """A file that a command writes, of formats that some endings name."""
 
-    def __init__(self, *endings: str, makes_folder: bool = False, may_be_stdout: bool = False) -> None:
+    def __init__(
+        self,
+        *endings: str,
+        makes_folder: bool = False,
+        may_be_stdout: bool = False,
+        any_but_lines: bool = False,
+    ) -> None:
         """Without endings every name is fine.
 
         `makes_folder`: the command makes the folder of the file. `may_be_stdout`: for `-` it
-        writes to stdout.
+        writes to stdout. `any_but_lines`: every name is fine but one that means lines of JSON.
         """
         super().__init__(path_type=Path, dir_okay=False, allow_dash=may_be_stdout)
         self._endings = endings
+        self._others = (OUTPUTS - set(endings)) if endings else frozenset[str]()
+        if any_but_lines:
+            self._endings, self._others = (), frozenset({".jsonl", ".gz"})
+        self._remedy = endings[0] if endings else ""
         self._makes_folder = makes_folder
         self.may_be_stdout = may_be_stdout
 
@@ -208,8 +218,8 @@ class OutputFile(click.Path):
             if not self.may_be_stdout:
                 raise UsageError(f"{named} does not write to stdout; give the name of a file")
             return path
-        if self._endings and path.suffix.lower() in OUTPUTS - set(self._endings):
-            remedy = f"name it {path.stem}{self._endings[0]}"
+        if path.suffix.lower() in self._others:
+            remedy = f"name it {path.stem}{self._remedy}"
             printed = " and print it to PDF in a browser" if path.suffix.lower() == ".pdf" else ""
             raise UsageError(f"{named} {str(path)!r} does not write {path.suffix}; {remedy}{printed}")
         if not path.parent.is_dir() and not self._makes_folder:

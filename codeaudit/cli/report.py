@@ -43,7 +43,12 @@ def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
 @file_option(
     "--junit", "A test case for each sample, with the diff of each violation.", ".xml", may_be_stdout=True
 )
-@file_option("--baseline", "The judged pairs, a small file for codeaudit gate --baseline.", ".parquet")
+@file_option(
+    "--baseline",
+    "The judged pairs, a small file for codeaudit gate --baseline.",
+    ".parquet",
+    any_but_lines=True,
+)
 @run_option("sign_key", "Check that RUN was signed with the secret in this file, and sign the baseline file.")
 @_options_of_plug_ins
 @format_option(*FORMATS)

@@ -76,8 +76,8 @@ def test_the_gate_judges_them_only_if_it_is_told(runs: Path) -> None:
 def test_relations_are_not_compared_with_one_another(runs: Path) -> None:
     done = called("gate", "returning", "--baseline", "strict", cwd=runs)
     assert done.returncode == 3
-    assert called("report", "paper", "--baseline", "base.jsonl", cwd=runs).returncode == 0
-    done = called("gate", "paper", "--baseline", "base.jsonl", "--dependence", "paper", cwd=runs)
+    assert called("report", "paper", "--baseline", "base.parquet", cwd=runs).returncode == 0
+    done = called("gate", "paper", "--baseline", "base.parquet", "--dependence", "paper", cwd=runs)
     assert "shared" not in done.stderr
 
 
