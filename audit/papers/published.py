@@ -475,9 +475,11 @@ def _ended(settings: Sequence[str], steps: int) -> tuple[str, ...]:
 
 
 def _fewer(settings: Sequence[str]) -> tuple[str, ...]:
-    """The settings of an audit of few samples, for a try."""
+    """The settings of an audit of few samples, for a try. Some of them are changed by each transform: without
+    one, an audit judges nothing.
+    """
     limits = [int(value) for word, value in pairwise(settings) if word == "--limit" and value != "0"]
-    return *settings, "--limit", str(min([TRIED, *limits]))
+    return *settings, "--limit", str(min([TRIED, *limits])), "--movable", str(TRIED // 2)
 
 
 def _digest(words: Sequence[str]) -> str:
