@@ -90,7 +90,7 @@ def texts() -> DataParts:
 def shapes(side: int) -> DataParts:
     """Procedural pictures in three equal colours, as ViT takes them."""
     made = Pictures.of(PICTURES if side < 100 else PICTURES // 4, 0, side, "cpu")
-    images = torch.cat([part for part, _ in made.batches(256)])
+    images = torch.cat([part for part, _ in made.batches()])
     return _parts(LabelledInputs("pixel_values", (images - 0.5).expand(-1, 3, -1, -1), made.kinds))
 
 

@@ -107,8 +107,8 @@ class Pictures:
         numbers = [number[chosen][:, None, None] for number in self.numbers]
         return _drawn(self.kinds[chosen], numbers, self.side)[:, None]
 
-    def batches(self, size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """All pictures in their order, (B, 1, side, side), with their kinds, (B,)."""
+    def batches(self, size: int = 256) -> Iterator[tuple[Tensor, Tensor]]:
+        """All pictures in their order, (B, 1, side, side), with their kinds, (B,). The size bounds memory."""
         for first in range(0, len(self.kinds), size):
             chosen = slice(first, first + size)
             yield self[chosen], self.kinds[chosen]
@@ -416,7 +416,7 @@ def table(bench: Bench) -> Iterator[PaperTrial]:
     if "SL" in bench.rows:
         yield PaperTrial(row=ORIGINAL, matrices={"pictures": _side_by_side(images)})
     yield from bench.trials(measure)
-    sums = [part.sum(0, keepdim=True) for part, _ in shape.pictures(shape.train, 2).batches(256)]
+    sums = [part.sum(0, keepdim=True) for part, _ in shape.pictures(shape.train, 2).batches()]
     guess = (torch.cat(sums).sum(0, keepdim=True) / shape.train).expand(len(images), -1, -1, -1)
     yield PaperTrial(
         row="the mean picture", scores={"SSIM": ssim(guess, images), "PSNR": psnr(guess, images)}

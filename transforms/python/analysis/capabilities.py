@@ -406,7 +406,8 @@ _SIZES: Final = frozenset({"getsizeof", "__sizeof__"})
 """The size of a generator or coroutine depends on how many variables it has."""
 _OF_CLASSES: Final = frozenset({"vars", "__dict__", "items", "values"})
 """What lists the namespace of a class, or of one that a metaclass makes."""
-_METACLASSES: Final = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
+METACLASSES: Final = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
+"""The classes of classes of Python's own; a class that inherits from one makes classes."""
 _LOGGED: Final = frozenset({"logging", "caplog"})
 _LOGGING: Final = frozenset({"logging", "Formatter", "formatters", "dictConfig", "basicConfig"})
 _NAMING_ERRORS: Final = frozenset({"NameError", "UnboundLocalError"})
@@ -469,7 +470,7 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         words |= _HANDED | _NAMING_ERRORS
         pairs.append((HERE.paths["inspect"].keys(), {"inspect"}))
     if mask & Sees.BEGINNINGS:
-        pairs += [({"vars", "__dict__"}, {"class"}), ({"items", "values"}, _METACLASSES)]
+        pairs += [({"vars", "__dict__"}, {"class"}), ({"items", "values"}, METACLASSES)]
     if mask & (Sees.FUNCTIONS | Sees.RUNNING):
         words |= {"recwarn", *_COLLECTING} if mask & Sees.RUNNING else set()
         pairs += [
@@ -784,7 +785,7 @@ def _lists_a_class(index: TextIndex) -> bool:
         for kind in index(ast.ClassDef)
         for method in kind.body
         if isinstance(method, ast.FunctionDef) and method.name in ("__new__", "__init__")
-        if len(method.args.args) > 3 and any(last_name(base) in _METACLASSES for base in kind.bases)
+        if len(method.args.args) > 3 and any(last_name(base) in METACLASSES for base in kind.bases)
     }
     return any(
         node.attr in ("items", "values") and last_name(node.value) in spaces for node in index(ast.Attribute)

@@ -20,6 +20,7 @@ from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
 from codeaudit.transforms.python.analysis.capabilities import (
     ANY_NAME,
     FILE,
+    METACLASSES,
     STATES,
     namespaces_in,
     patched_in,
@@ -770,7 +771,7 @@ def _fills_itself(node: ast.ClassDef, names: Set[str]) -> bool:
                 return True
             case _:
                 pass
-    if not any(last_name(base) in ("type", "ABCMeta", "EnumMeta", "EnumType") for base in node.bases):
+    if not any(last_name(base) in METACLASSES for base in node.bases):
         return False
     return any(
         isinstance(inner, ast.Subscript)
