@@ -207,8 +207,10 @@ class ProjectTestCommand:
         }, "exit code"
 
     def _words(self) -> list[str]:
-        verbose = "unittest" in self.words and not {"-v", "--verbose"} & set(self.words)
-        return [*self.words, *(["-v"] if verbose else [])]
+        if "unittest" not in self.words:
+            return [*self.words]
+        words = [word for word in self.words if word not in {"-f", "--failfast"}]
+        return words if {"-v", "--verbose"} & set(words) else [*words, "-v"]
 
     def _environment(self, extra: Mapping[str, str], plugin: str = "_codeaudit_pytest") -> dict[str, str]:
         before = os.environ.get("PYTHONPATH")

@@ -25,6 +25,8 @@ def pytest_configure(config: Any) -> None:
         return
     else:
         only = _names(names) if names else None
+        # A run that stops at its first failure, as `-x` asks for, tells nothing of the tests behind it.
+        config.option.maxfail = 0
     config.pluginmanager.register(_Recorder(config, results, only), "_codeaudit_recorder")
 
 

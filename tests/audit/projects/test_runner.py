@@ -146,6 +146,17 @@ def test_the_results_of_pytest_and_of_a_part_of_its_tests(command: ProjectTestCo
     assert set(command.run(only).results) == only
 
 
+def test_a_run_goes_on_behind_a_failure(command: ProjectTestCommand) -> None:
+    (command.folder / "pytest.ini").write_text("[pytest]\naddopts = -x\n", encoding="utf-8")
+    assert len(command.run().results) == 7
+    (command.folder / "test_kinds.py").write_text(UNITTESTS, encoding="utf-8")
+    stopping = (sys.executable, "-m", "unittest", "-f", "test_kinds")
+    run = replace(command, words=stopping).run()
+    assert run.told_by == "unittest"
+    assert len(run.passed()) == 1
+    assert len(run.results) > 7
+
+
 @pytest.mark.slow
 def test_a_file_that_cannot_be_collected_is_told_of(command: ProjectTestCommand) -> None:
     (command.folder / "test_kinds.py").write_text("import no_such_module\n", encoding="utf-8")
