@@ -165,14 +165,22 @@ def _is_result(code: CodeText, node: Node) -> bool:
     """Whether a function without a written result gives what a condition is, perhaps by a variable: since
     TypeScript 5.5 the function is a guard."""
     top = _condition(node)
-    if top.field == "value" and top.parent is not None and (name := top.parent.child("name")) is not None:
-        uses = (use for use in code.unit.walk() if use.kind == "identifier" and use.start > top.end)
-        return any(code.binding(use) is code.binding(name) and _is_result(code, use) for use in uses)
+    if any(_is_result(code, use) for use in _uses(code, top)):
+        return True
     if top.parent is not None and top.parent.kind == "return_statement":
         top = next((outer for outer in top.ancestors() if outer.kind in FUNCTIONS), top)
     else:
         top = top.parent if top.field == "body" and top.parent is not None else top
     return top.kind in FUNCTIONS and top.child("return_type") is None
+
+
+def _uses(code: CodeText, value: Node) -> Iterator[Node]:
+    """Where a variable is read of which a node is the value."""
+    name = value.parent.child("name") if value.parent is not None and value.field == "value" else None
+    if name is not None and (binding := code.binding(name)) is not None:
+        for use in code.unit.walk():
+            if use.start > value.end and use.kind == "identifier" and code.binding(use) is binding:
+                yield use
 
 
 def _condition(node: Node) -> Node:
@@ -291,13 +299,15 @@ def _by_text(code: CodeText, node: Node) -> str | None:
         return ASSERTS
     if call is None or not called or above is not node:
         return None
-    return NARROWS if _is_condition(call) and _is_read(code, narrowed(code, target), call) else None
+    return NARROWS if _is_condition(code, call) and _is_read(code, narrowed(code, target), call) else None
 
 
-def _is_condition(node: Node) -> bool:
-    """Whether a node is a condition, a part of one, or the value of a variable that may hold one."""
+def _is_condition(code: CodeText, node: Node) -> bool:
+    """Whether a node is a condition or a part of one, perhaps by a variable."""
     top = _condition(node)
-    return top is not node or top.field in ("condition", "value")
+    if top is not node or top.field == "condition":
+        return True
+    return any(_is_condition(code, use) for use in _uses(code, top))
 
 
 def _by_name(code: CodeText, node: Node) -> str | None:

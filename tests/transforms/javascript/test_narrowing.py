@@ -62,6 +62,8 @@ CASES: Final = (
     ("member-to-item", "return a.b;", None),
     ("member-to-item", "if (!a.b()) return 1; return a;", NARROWS),
     ("member-to-item", "if (!a.b()) return 1; return 2;", None),
+    ("member-to-item", "const c = a.b(); if (c) return a; return 2;", NARROWS),
+    ("member-to-item", "const c = a.b(); return g(c, a);", None),
     ("item-to-member", "return a['b'];", PRIVATE),
     ("return-void", "return;", RESULT),
     ("return-void", "if (a) return; return 1;", None),
