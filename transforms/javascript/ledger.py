@@ -53,6 +53,10 @@ _AS_TEXT: Final = re.compile(
     r"|[\"'`]\s*\+\s*(\w+)\b(?!\s*[.(\[$`])|(?<![\w$.])(\w+)\s*\+\s*[\"'`]"
 )
 """A name that is made a text."""
+_MEMBER_AS_TEXT: Final = re.compile(
+    r"\bString\(\s*[\w.]+\.\s*(\w+)\s*\)|\$\{\s*[\w.]+\.\s*(\w+)\s*\}|\.\s*(\w+)\s*\.\s*toString\(\)"
+)
+"""A property that is made a text."""
 _IS_FUNCTION: Final = r"\s*=\s*(?:async\s*)?(?:function\b|class\b|\([^()]*\)\s*=>|\w+\s*=>)"
 _FUNCTION: Final = re.compile(rf"\b(?:(?:function\s*\*?|class)\s+(\w+)|(\w+){_IS_FUNCTION})")
 
@@ -167,7 +171,16 @@ def _function_as_text(file: str) -> int | None:
     texts = {name: match.start() for match in _AS_TEXT.finditer(file) for name in match.groups() if name}
     functions = {name for names in _FUNCTION.findall(file) for name in names} if texts else set[str]()
     places = [texts[name] for name in functions & texts.keys() if not _declares_other(file, name)]
+    for match in _MEMBER_AS_TEXT.finditer(file):
+        places += [match.start() for name in match.groups() if name and _is_method(file, name)]
     return min(places, default=None)
+
+
+def _is_method(file: str, name: str) -> bool:
+    """Whether a file has a method of this name, and no other property of it."""
+    method = rf"(?<![\w$.])(?<!function )(?<!\bget )(?<!\bset ){name}\s*\([^()]*\)\s*(?::[^{{}}();]*)?\{{"
+    other = rf"\b(?:get|set)\s+{name}\s*\(|(?:[{{,;]\s*|\.\s*){name}\s*[=:]"
+    return re.search(method, file) is not None and re.search(other, file) is None
 
 
 def _declares_other(file: str, name: str) -> bool:

@@ -18,7 +18,7 @@ from codeaudit.transforms.strategies.dialect import CodeText
 from codeaudit.transforms.syntax.effects import OUTSIDE, StatePlace
 from codeaudit.transforms.syntax.flow import LOOPS
 from codeaudit.transforms.syntax.reader import Node
-from codeaudit.transforms.syntax.scopes import Binding
+from codeaudit.transforms.syntax.scopes import Binding, Scopes
 
 NARROWS: Final = "TypeScript narrows a type by this condition"
 REACHES: Final = "TypeScript reads this literal as the way of control"
@@ -36,7 +36,9 @@ _PLAIN: Final = frozenset(
 _LOGICAL: Final = frozenset({"&&", "||", "??"})
 _NARROWING: Final = frozenset({"==", "!=", "===", "!==", "in", "instanceof"})
 """The operators by which a condition narrows: with `null`, a literal, `typeof`, a property that tells."""
-_NAMES: Final = frozenset({"identifier", "this", "shorthand_property_identifier"})
+_SHORT: Final = frozenset({"shorthand_property_identifier", "shorthand_property_identifier_pattern"})
+_NAMES: Final = frozenset({"identifier", "this"}) | _SHORT
+_PATTERNS: Final = frozenset({"object_pattern", "array_pattern", "rest_pattern"})
 _CASTS: Final = frozenset({"as_expression", "type_assertion"})
 _ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%", "**", "<<", ">>", ">>>", "&", "|", "^"})
 _TRUTHS: Final = frozenset({"true", "false"})
@@ -54,13 +56,15 @@ class _Names(Protocol):
     def text(self, node: Node, /) -> str:
         """The text of a node."""
 
-    def binding(self, node: Node, /) -> Binding | None:
-        """The variable that an identifier means."""
+    @property
+    def scopes(self) -> Scopes:
+        """Its variables."""
 
 
 def narrowed(code: _Names, node: Node) -> frozenset[int | str]:
     """The names whose types a condition may narrow: all that stand in a test, in a chain of properties, and
-    in a call, which may be one of a guard. Where a constant holds a condition, its names count, too."""
+    in a call, which may be one of a guard. Where a constant holds a condition, its names count, too; of a
+    pattern that takes an object apart, all: `type` tells of what kind `payload` is."""
     return frozenset(_narrowed(code, node, frozenset()))
 
 
@@ -83,10 +87,13 @@ def _narrowed(code: _Names, node: Node, seen: frozenset[int]) -> Iterator[int | 
         if name.kind not in _NAMES:
             continue
         yield _meant(code, name)
-        binding = code.binding(name)
-        holder = binding.node if binding is not None else None
-        value = holder.child("value") if holder is not None else None
-        if binding is not None and value is not None and binding.number not in seen:
+        binding = _variable(code, name)
+        if binding is None or binding.node is None or binding.number in seen:
+            continue
+        for part in binding.node.children:
+            if part.kind in _PATTERNS:
+                yield from _named(code, part)
+        if (value := binding.node.child("value")) is not None:
             yield from _narrowed(code, value, seen | {binding.number})
 
 
@@ -113,8 +120,13 @@ def _named(code: _Names, node: Node) -> Iterator[int | str]:
 
 def _meant(code: _Names, name: Node) -> int | str:
     """What a name means: the number of a variable of the function, or the name itself."""
-    binding = code.binding(name)
+    binding = _variable(code, name)
     return code.text(name) if binding is None or binding.view in OUTSIDE else binding.number
+
+
+def _variable(code: _Names, name: Node) -> Binding | None:
+    """The variable of a name, which `{ name }` mentions, too."""
+    return code.scopes.at.get(name.start) if name.kind in _NAMES else None
 
 
 def _behind(code: _Names, node: Node) -> Iterator[int | str]:
@@ -145,7 +157,41 @@ def _unseen(code: CodeText, node: Node) -> str | None:
     """A condition that the compiler no longer follows, or a literal: `!0` has the type `true`."""
     if _decides(code, node) or (node.unparenthesized.kind == "unary_expression" and _is_constant(node)):
         return REACHES
-    return NARROWS if _is_read(code, narrowed(code, node), node) else None
+    names = narrowed(code, node)
+    return NARROWS if _is_read(code, names, node) or (names and _is_result(code, node)) else None
+
+
+def _is_result(code: CodeText, node: Node) -> bool:
+    """Whether a function without a written result gives what a condition is, perhaps by a variable: since
+    TypeScript 5.5 the function is a guard."""
+    top = _condition(node)
+    if any(_is_result(code, use) for use in _uses(code, top)):
+        return True
+    if top.parent is not None and top.parent.kind == "return_statement":
+        top = next((outer for outer in top.ancestors() if outer.kind in FUNCTIONS), top)
+    else:
+        top = top.parent if top.field == "body" and top.parent is not None else top
+    return top.kind in FUNCTIONS and top.child("return_type") is None
+
+
+def _uses(code: CodeText, value: Node) -> Iterator[Node]:
+    """Where a variable is read of which a node is the value."""
+    name = value.parent.child("name") if value.parent is not None and value.field == "value" else None
+    if name is not None and (binding := code.binding(name)) is not None:
+        for use in code.unit.walk():
+            if use.start > value.end and use.kind == "identifier" and code.binding(use) is binding:
+                yield use
+
+
+def _condition(node: Node) -> Node:
+    """The whole condition of which a node is an operand."""
+    while (above := node.parent) is not None and (
+        above.kind == "parenthesized_expression"
+        or (above.kind == "unary_expression" and above.operator == "!")
+        or (above.kind == "binary_expression" and above.operator in _LOGICAL)
+    ):
+        node = above
+    return node
 
 
 def _is_constant(node: Node) -> bool:
@@ -236,7 +282,8 @@ def may_evolve(code: CodeText, declarator: Node) -> bool:
 
 
 def _by_text(code: CodeText, node: Node) -> str | None:
-    """An assertion is called by names alone, and only by its name `push` makes an array's type grow."""
+    """An assertion is called by names alone, as is a guard of its own object (`this is …`), and only by its
+    name `push` makes an array's type grow."""
     target = node.part("object")
     binding = code.binding(target)
     value = binding.node.child("value") if binding is not None and binding.node is not None else None
@@ -248,7 +295,19 @@ def _by_text(code: CodeText, node: Node) -> str | None:
     call = above.parent
     called = call is not None and call.kind == "method_invocation" and above.field == "function"
     statement = call.parent if called and call is not None else None
-    return ASSERTS if statement is not None and statement.kind == "expression_statement" else None
+    if statement is not None and statement.kind == "expression_statement":
+        return ASSERTS
+    if call is None or not called or above is not node:
+        return None
+    return NARROWS if _is_condition(code, call) and _is_read(code, narrowed(code, target), call) else None
+
+
+def _is_condition(code: CodeText, node: Node) -> bool:
+    """Whether a node is a condition or a part of one, perhaps by a variable."""
+    top = _condition(node)
+    if top is not node or top.field == "condition":
+        return True
+    return any(_is_condition(code, use) for use in _uses(code, top))
 
 
 def _by_name(code: CodeText, node: Node) -> str | None:

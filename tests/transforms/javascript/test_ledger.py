@@ -74,6 +74,7 @@ _AS_TEXT: Final = (
     "print(f + '');",
     "print(JSON.stringify({ f }, (key, value) => (typeof value === 'function' ? value.toString() : value)));",
     "const show = (x) => { if (typeof x === 'function') return `${x}`; }; print(show(f));",
+    "class C { m() { return f; } n() { return this.m.toString(); } } print(new C().n());",
     "const body = (fn) => fn.toString(); print(body(f));",
     "const body = (callback) => String(callback); print(body(f));",
     "try { assert(f(1)); } catch (error) { print(error.message); }",
@@ -168,6 +169,8 @@ def test_a_text_of_what_may_be_no_function_shows_nothing() -> None:
         "const total = (f) => `${f}`;", "for (const f of [1]) print(f + '');", "const { f } = sizes; print(String(f));",
         "const text = n.toString(); print(text);", "print('' + f(1), `${f.length}`);",
         "if (typeof x === 'function') print(+x.size);",
+        "class C { m() { } n() { this.m = 1; return this.m.toString(); } }",
+        "class C { get m() { return 1; } n() { return `${this.m}`; } }",
     ):  # fmt: skip
         assert "source-unread" not in shown_in(f"{FIRST}{text}\n"), text
 

@@ -266,3 +266,36 @@ function casesThatNarrow(given: { kind: "a"; size: number } | { kind: "b"; name:
             return given.name.length;
     }
 }
+
+function isLabel(value: unknown) {
+    const answer = !(typeof value !== "string");
+    return answer;
+}
+
+function isKnown(value: string | undefined) {
+    return !(value === undefined);
+}
+
+function labelOf(given: unknown, other: string | undefined): { other: string } | number {
+    if (isLabel(given)) return given.length;
+    if (!isKnown(other)) return 0;
+    return { other };
+}
+
+type Told = { kind: "a"; size: number } | { kind: "b"; size: string };
+
+function told({ kind, size }: Told, ...[first, second]: ["a", number] | ["b", string]): string {
+    if (!(kind === "a")) return size.trim();
+    if (!(first === "a")) return second.trim();
+    return size.toFixed(second);
+}
+
+class Holder {
+    inner?: { depth: number };
+    isFull(): this is { inner: { depth: number } } & this {
+        return this.inner !== undefined;
+    }
+    depth(): number {
+        return this.isFull() ? this.inner.depth : 0;
+    }
+}

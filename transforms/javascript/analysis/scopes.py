@@ -58,6 +58,7 @@ DYNAMIC: Final = "eval or with may read any name"
 SPELT: Final = "escape in a name"
 NAMESPACE: Final = "namespace or ambient declaration in a function"
 OPERATOR: Final = "await or yield that is a name"
+OF_MOCK: Final = "jest asks for names that begin with mock"
 RELEASED: Final = "using releases a value where its block ends"
 _UNREADABLE: Final = ("\\", "eval", "with", "namespace", "module", "declare", "import", "global", "await",
                       "yield", "using")  # fmt: skip
@@ -131,9 +132,12 @@ class _Walk(ScopeWalk):
         self.in_blocks: set[str] = set()
         self.seen_function = False
         self.visit(self.unit)
+        mocks = b"jest.mock(" in self.reading.source
         for binding in self.bindings:
             if binding.name in self.in_blocks and binding.view not in ("outer", "label"):
                 binding.doubt = IN_BLOCK
+            elif mocks and binding.name.lower().startswith("mock"):
+                binding.doubt = binding.doubt or OF_MOCK
 
     # What a region declares
 

@@ -167,6 +167,10 @@ def _kept(source: str) -> set[str]:
         ("function f(e) { try { } catch (e) { var e; } let g; }", "e"),
         ("function f(a, b = 1) { var a; let c; }", "a"),
         ("function f() { const __proto__ = {}, b = { __proto__ }; }", "__proto__"),
+        (
+            "function f() { const mockRun = g(), n = 1; jest.mock('./a', () => ({ run: mockRun })); }",
+            "mockRun",
+        ),
         ("function f(g = () => 1) { const { h = class {} } = g; let k; k ||= () => 2; let n; }", "g h k"),
     ],
 )
