@@ -388,7 +388,8 @@ class Macros:
     def moves_whole(self, name: str) -> bool:
         """Whether a statement with this macro of the file goes on at its end, and its braces are its own."""
         return not any(
-            _leaves(macro.body, _LEAVING) or not _is_balanced(macro.body) for macro in self._reached(name)
+            _leaves(body, _LEAVING) or 2 * len(_ends(body)) != sum(sign in _BRACKETS for sign in body)
+            for body in (macro.body for macro in self._reached(name))
         )
 
     def is_constant(self, name: str) -> bool:
@@ -410,6 +411,7 @@ _ACTING: Final = frozenset({"=", "[", "{", "/", "%", '"', "'", "##"})
 _WRITING: Final = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|(?<!&)(?:&&)*&(?!&)|##|asm|__VA_ARGS__")
 """What a macro has in its tokens if it may assign an argument or pass its address on; perhaps more."""
 _PAIRS: Final = {"(": ")", "{": "}", "[": "]"}
+_BRACKETS: Final = frozenset("(){}[]")
 
 
 def _is_special(macro: Macro) -> bool:
@@ -427,7 +429,7 @@ def _is_special(macro: Macro) -> bool:
 def _is_whole(body: tuple[str, ...]) -> bool:
     """Whether tokens are nothing, one word, a call, something in parentheses, or a `do` loop without `;`."""
     if not body or len(body) == 1:
-        return not body or body[0] not in (";", ",", ":", *_PAIRS, *_PAIRS.values())
+        return not body or body[0] not in {";", ",", ":"} | _BRACKETS
     ends = _ends(body)
     if body[0] == "do":
         end = ends.get(1, -1)
@@ -445,11 +447,6 @@ def _leaves(body: tuple[str, ...], words: frozenset[str]) -> bool:
         if token in words and (token != "else" or depth < 1):
             return True
     return False
-
-
-def _is_balanced(body: tuple[str, ...]) -> bool:
-    """Whether every bracket among tokens is closed among them."""
-    return 2 * len(_ends(body)) == sum(token in _PAIRS or token in _PAIRS.values() for token in body)
 
 
 def _is_made_of(name: str, pieces: frozenset[str]) -> bool:

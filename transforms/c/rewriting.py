@@ -37,7 +37,7 @@ _CLEANUP: Final = re.compile(
     r"(?:\b__attribute(?:__)?\b[^;]*|\[\s*\[[^\];]*)\b(?:__)?(?:cleanup|naked)(?:__)?\b"
 )
 _CLEANING: Final = frozenset({"cleanup", "__cleanup__", "naked", "__naked__"})
-_JUMPS: Final = frozenset({"goto_statement", "break_statement", "continue_statement", "return_statement"})
+JUMPS: Final = frozenset({"goto_statement", "break_statement", "continue_statement", "return_statement"})
 CAST_OR_CALL: Final = "cast or call before what binds to it"
 NAMED_AS_A_MACRO: Final = "variable with the name of a macro"
 _POSTFIX: Final = frozenset({"field_access", "array_access", "method_invocation", "update_expression"})
@@ -115,7 +115,9 @@ class CSource(CodeText):
             return CLEANS_UP
         if any(map(self._binds_as_a_call, self.unit.walk())):
             return CAST_OR_CALL
-        return JUMPS_OUT if any(map(_leaves_expression, self.unit.walk())) else None
+        nodes = (node for node in self.unit.walk() if node.kind == "parenthesized_expression")
+        inside = (inner.kind for node in nodes if node.first("block") is not None for inner in node.walk())
+        return None if JUMPS.isdisjoint(inside) else JUMPS_OUT  # `({ … })` with a jump
 
     def _binds_as_a_call(self, node: Node) -> bool:
         """Whether it is `(word)(a)->b`, which binds to a call, or `(a::b) - c`, perhaps a difference."""
@@ -188,8 +190,7 @@ class CSource(CodeText):
 
     def fresh(self, *stems: str) -> Iterator[str]:
         """As in all languages, and no word of a macro of the file, and no name that one makes."""
-        source = self.source.decode()
-        return (name for name in super().fresh(*stems) if not self.macros.takes(name, source))
+        return (name for name in super().fresh(*stems) if not self.macros.takes(name, self.source.decode()))
 
     # ── names and declarations ───────────────────────────────────────────────────────────────────────────
 
@@ -252,7 +253,8 @@ class CSource(CodeText):
     def is_typed_by_value(self, declaration: Node) -> bool:
         """Whether it has no type that is written down."""
         kind = declaration.child("type")
-        return kind is None or kind.kind in ("placeholder_type_specifier", "decltype")
+        is_gnu = kind is not None and self.text(kind) == "__auto_type"
+        return kind is None or is_gnu or kind.kind in ("placeholder_type_specifier", "decltype")
 
     def is_plain_parameter(self, binding: Binding) -> bool:
         """Every parameter of a known type has a value."""
@@ -271,8 +273,7 @@ class CSource(CodeText):
 
     def leaving(self, at: Node) -> str | None:
         """`return;` or `return 0;`."""
-        otherwise = "return 0;" if self._result in ARITHMETIC else None
-        return "return;" if self._result == "void" else otherwise
+        return "return;" if self._result == "void" else "return 0;" if self._result in ARITHMETIC else None
 
     # ── types ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -448,8 +449,7 @@ class CSource(CodeText):
     def is_unordered(self, node: Node) -> bool:
         """Whether one operand is of numbers and locals that nobody else sees, and the other keeps these."""
         left, right = node.children
-        is_quiet = self._is_quiet(left, right) or self._is_quiet(right, left)
-        return is_quiet and self.are_known(node)
+        return self.are_known(node) and (self._is_quiet(left, right) or self._is_quiet(right, left))
 
     def _is_quiet(self, node: Node, beside: Node) -> bool:
         """Whether nobody sees when an expression is evaluated, before or after another one."""
@@ -569,12 +569,6 @@ def is_declared_here(node: Node) -> bool:
     return node.parent is not None and (node.field == "declarator" or node.parent.kind in kinds)
 
 
-def _leaves_expression(node: Node) -> bool:
-    """Whether it is a `({ … })` with a jump."""
-    is_one = node.kind == "parenthesized_expression" and node.first("block") is not None
-    return is_one and any(inner.kind in _JUMPS for inner in node.walk())
-
-
 def _stays_small(node: Node) -> bool:
     """Whether an operation cannot overflow: it is no sum of signed numbers, but perhaps a negative number."""
     if node.operator in ("!", "~", "&", "|", "^", *TRUTHS):
@@ -647,8 +641,7 @@ class CRewriting(InFile, TextRule):
         """Whether C89 has what these patches write. Most of them can write no statement and no comment."""
         source = code.source.decode()
         parts = [part for patch in option for part in (*patch.parts, Span(patch.start, patch.end))]
-        texts = (p if isinstance(p, str) else code.source[p.start : p.end].decode() for p in parts)
-        text = "".join(texts)
+        text = "".join(p if isinstance(p, str) else code.source[p.start : p.end].decode() for p in parts)
         if "//" in text and "//" not in source:
             return False
         changes = "//" in text or not {";", "{", "}"}.isdisjoint(text)
