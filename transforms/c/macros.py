@@ -188,6 +188,8 @@ class Macros:
         """Whether the text is more than a function."""
         self.is_c89: Final = around.language == C and headers.is_c89(around.file)
         """Whether the file is known to be compiled by the first standard of C."""
+        self.recodes: Final = "-fexec-charset" in str(headers.flags_of(around.file))
+        """Whether a command of the project gives characters other numbers."""
         self._is_asked = around.level == "known" and bool(around.file or is_file)
         tongue = headers.TONGUES[around.language]
         facts = headers.facts_of(text, around.file, tongue) if self._is_asked else headers.HeaderFacts()
@@ -200,8 +202,7 @@ class Macros:
     def words(self) -> frozenset[str]:
         """The names of macros, every word of those that the file defines or uses, and in C++ of heads of
         templates, whose parameters nothing may hide ([temp.local]). No variable gets such a name."""
-        own = frozenset(_WORD.findall(self._text) if self._is_asked else self.defined)
-        used = own & self.defined.keys()
+        used = self.defined.keys() & (_WORD.findall(self._text) if self._is_asked else self.defined.keys())
         words = set(self.defined).union(*map(self.named_by, used), self._parameters(used))
         for head in _TEMPLATE.findall(_uncommented(self._text)):
             words.update(_WORD.findall(head))

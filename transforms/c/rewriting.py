@@ -31,6 +31,7 @@ LABEL_INSIDE: Final = "case label inside of another statement"
 ELVIS: Final = "?: without its middle"
 JUMPS_OUT: Final = "jump in an expression"
 CLEANS_UP: Final = "attribute that adds code or leaves it out"
+ASSEMBLER: Final = "several parts of assembler, or nothing else"
 LATER: Final = "text that C89 does not have"
 UNREAD_WORDS: Final = "words that were not read would be lost"
 _CLEANUP: Final = re.compile(
@@ -47,8 +48,6 @@ _DECIMAL: Final = re.compile(r"(0|[1-9][0-9]*)([uU]?[lL]{0,2})")
 _HEXADECIMAL: Final = re.compile(r"0[xX]([0-9a-fA-F]+)([uU]?[lL]{0,2})")
 _OCTAL: Final = re.compile(r"0([0-7]+)([uU]?[lL]{0,2})")
 _CHARACTER: Final = re.compile("'([ -~])'")
-SMALLEST_MOST: Final = 32767
-"""The largest `int` that every C has: numbers up to it have one type in all bases."""
 _SUFFIXES: Final = {"": "int", "u": "unsigned int", "l": "long", "ul": "unsigned long", "ll": "long long",
                     "ull": "unsigned long long"}  # fmt: skip
 _WHOLE_NUMBER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)[uUlL]*")
@@ -102,8 +101,8 @@ class CSource(CodeText):
 
     @cached_property
     def unusual(self) -> str | None:
-        """Why nothing may change: code runs at the end of a variable, a function has no frame, an expression
-        jumps, a label stands inside of a statement, or a text may mean something else than it is read as."""
+        """Why nothing may change: code runs at the end of a variable, assembler may need all as it is, an
+        expression jumps, a label stands in a statement, or a text may mean something else than is read."""
         source = self.source.decode()
         if any(node.kind == "case_statement" for node in self.unit.walk()):
             return LABEL_INSIDE
@@ -113,6 +112,9 @@ class CSource(CodeText):
         named = (self.macros.named_by(word) for word in self.macros.used_in(source))
         if _CLEANUP.search(source) or any(words & _CLEANING for words in named):
             return CLEANS_UP
+        asm = sum(node.kind == "gnu_asm_expression" for node in self.unit.walk())
+        if asm > 1 or (asm and len(self.unit.part("body").children) == 1):
+            return ASSEMBLER
         if any(map(self._binds_as_a_call, self.unit.walk())):
             return CAST_OR_CALL
         nodes = (node for node in self.unit.walk() if node.kind == "parenthesized_expression")
@@ -159,6 +161,7 @@ class CSource(CodeText):
             if not any(start <= node.start and node.end <= end for start, end in hidden)
             and not (node.kind == "parenthesized_expression" and self._is_foreign(node))  # `(t) - 1`
             and not (node.kind == "identifier" and is_declared_here(node))
+            and not (node.kind == "character_literal" and self.macros.recodes)
         )
 
     def loses(self, site: Site) -> bool:
@@ -339,7 +342,7 @@ class CSource(CodeText):
         for pattern, base in ((_DECIMAL, 10), (_HEXADECIMAL, 16), (_OCTAL, 8)):
             if match := pattern.fullmatch(text):
                 value = int(match[1], base)
-                return (value, match[2]) if value <= SMALLEST_MOST else None
+                return (value, match[2]) if value <= 32767 else None  # one type in all bases
         return None
 
     def kind(self, node: Node) -> str | None:
@@ -556,7 +559,7 @@ class CSource(CodeText):
             number = self._number(node)
             return number[0] if number is not None and not number[1] else None
         match = _CHARACTER.fullmatch(self.text(node)) if node.kind == "character_literal" else None
-        return None if match is None else ord(match[1])
+        return None if match is None or self.macros.recodes else ord(match[1])
 
     def fits_label(self, value: int | str | None, selector: Node) -> bool:
         """Whether it is a number: a label is converted as an operand of `==` is, if it is an `int`."""

@@ -35,7 +35,6 @@ TEMPLATE: Final = "call of a template that may be read as a comparison"
 _CALL: Final = re.compile(rb"\s*<(?![<=])[^;{}]*(?<!-)>\s*(?:\(|::)")
 """What stands behind `a.f` in `a.f<1>(b)`, which the grammar takes for two comparisons."""
 _CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b|CONSTEXPR|CONSTEVAL")
-_USING_ENUM: Final = re.compile(rb"\busing\s+enum\b")
 _PREFIXES: Final = frozenset({"update_expression", "unary_expression", "pointer_expression"})
 _COROUTINE: Final = frozenset({"co_await_expression", "co_yield_statement", "co_return_statement"})
 _SMALL: Final = frozenset({"int8_t", "int16_t", "uint8_t", "uint16_t", "unsigned short"})
@@ -282,7 +281,7 @@ class CppSource(CSource):
         """The class of which the function is a member, if its name says so: its members go before other
         names, but for the parameters of a template and what `using enum` makes known."""
         around = name_of(self.source, self.unit).split("::")[:-1]
-        is_open = "template" in self._head or _USING_ENUM.search(self.source)
+        is_open = "template" in self._head or re.search(rb"\busing\s+enum\b", self.source)
         return "" if not around or is_open or around[-1] in self.macros.defined else around[-1]
 
     def _class_before(self, access: Node) -> str | None:
@@ -321,8 +320,7 @@ class CppSource(CSource):
         if node.operator in TRUTHS:
             return self.truth
         if POINTER in (left, right):
-            kind = POINTER if left != right else "ptrdiff_t"
-            return kind if node.operator in ("+", "-") else None
+            return {"+": POINTER, "-": POINTER if left != right else "ptrdiff_t"}.get(node.operator)
         left, right = map(self.promoted, (left, right))
         if node.operator in ("<<", ">>") or left == right:
             return left
@@ -441,8 +439,7 @@ def _begun(node: Node) -> Node | None:
     around = [node, *(ancestor for ancestor in node.ancestors() if ancestor.start == node.start)]
     above, kinds = around[-1].parent, {outer.kind for outer in around}
     is_head = above is not None and above.kind in _HEADS
-    begins = is_head or not kinds.isdisjoint({"expression_statement", "init_statement"})
-    return around[-1] if begins else None
+    return around[-1] if is_head or kinds & {"expression_statement", "init_statement"} else None
 
 
 def is_evaluated(reading: ParsedText, function: Node) -> bool:
