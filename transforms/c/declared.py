@@ -31,13 +31,13 @@ _STRUCTURED: Final = frozenset({"struct_specifier", "union_specifier", "class_sp
 _TAGGED: Final = _STRUCTURED | {"enum_specifier"}
 _FIELDS: Final = "field_declaration_list"
 _BODIES: Final = frozenset({"compound_statement", *_STRUCTURED})
-_DECLARING_TYPES: Final = _TAGGED | {"type_definition", "alias_declaration"}
 _TABLES_OF: Final = {
     "type_definition": "types", "alias_declaration": "types", "field_declaration": "fields",
     "declaration": "others", "function_definition": "others",
 }  # fmt: skip
 """By the kind of a declaration: the table of what it declares."""
 _TYPE: Final = re.compile(rb"\b(?:struct|class|union|enum|typedef|using)\b")
+_NAMED: Final = re.compile(r"\b(?:struct|class|union|using)\s+(\w+)")
 _STRANGE: Final = re.compile(
     rb"\b(?:volatile|thread_local|__thread|asm|__asm__"
     rb"|(?:__)?(?:vector_size|mode|alias|weakref|ifunc)(?:__)?\s*\()"
@@ -88,6 +88,10 @@ class DeclaredNames:
     def is_type(self, name: str) -> bool:
         """Whether something of a name is a type."""
         return any(name in table.types for table in self._tables)
+
+    def is_plain_type(self, name: str) -> bool:
+        """Whether something of a name is a type, and nothing of it a template."""
+        return self.is_type(name) and not any(name in table.templates for table in self._tables)
 
     @cached_property
     def of_vectors(self) -> frozenset[str]:
@@ -165,6 +169,8 @@ class _Tables:
         """Variables, constants, and what functions of C return."""
         self.all: Final = set[str]()
         """All names that it declares outside of functions."""
+        self.templates: Final = set[str]()
+        """What may be the name of a template of types."""
         self._is_cpp = language == CPP
         self._of_enumeration = None if self._is_cpp else "int"
         pending = [READERS[language].parse(_OF_NAMESPACE.sub(r"\1", text).encode()).root_node]
@@ -174,10 +180,15 @@ class _Tables:
     def _read(self, node: "TreeNode") -> Iterable["TreeNode"]:
         """Record what a node declares; returns the parts that may declare more."""
         name = node.child_by_field_name("name")
+        if name is not None and _is_template(node):
+            self.templates.add(_text(name))
         match node.type:
             case "ERROR" | "expression_statement" if self._is_cpp:
                 self._open(node)  # outside of functions a statement is a declaration that was misread
+                self.templates.update(_NAMED.findall(_text(node)))
                 return ()
+            case "template_template_parameter_declaration":
+                self.templates.update(map(_text, node.named_children[-1].named_children))
             case kind if kind in _TABLES_OF:
                 self._note(getattr(self, _TABLES_OF[kind]), node)
             case "enumerator" if name is not None:
@@ -199,8 +210,9 @@ class _Tables:
             case "namespace_definition" | "namespace_alias_definition" if name is not None:
                 self._count(_text(name), node)
             case "compound_statement":  # a class outside may inherit from a type that a function declares
+                kinds = _TAGGED | {"type_definition", "alias_declaration"}
                 has_types = _TYPE.search(node.text or b"") is not None
-                return [inner for inner in _walk(node) if inner.type in _DECLARING_TYPES] if has_types else ()
+                return [inner for inner in _walk(node) if inner.type in kinds] if has_types else ()
         return node.named_children
 
     def _count(self, name: str, node: "TreeNode") -> None:

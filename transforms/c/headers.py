@@ -2,9 +2,9 @@
 
 A compiler is asked for the directives that remain (`gcc -E -dD`). It gets the file's text on its standard
 input and our own words: of a project's `compile_commands.json` or `compile_flags.txt` only -I, -D, -U, -std,
--ansi and -include are used. No word of a project names a program, and no file is written but in a folder of
-ours. Where there is no compiler, headers are looked for beside the file and in the folders of -I, and are
-read as texts: then the headers of the system are not found.
+-ansi, -fexec-charset and -include are used. No word of a project names a program, and no file is written
+but in a folder of ours. Where there is no compiler, headers are looked for beside the file and in the folders
+of -I, and are read as texts: then the headers of the system are not found.
 
 The headers of the project are read as texts in both cases, because a compiler sees one branch of an `#if`.
 """
@@ -62,7 +62,7 @@ _INCLUDED: Final = re.compile(
 )
 _ERROR: Final = re.compile(r"\berror: (.*)")
 _PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
-_STANDARD: Final = re.compile(r"-std=[A-Za-z0-9+:]{1,20}|-ansi")
+_KEPT: Final = re.compile(r"-std=[\w+:]{1,20}|-ansi|-fexec-charset=(?!(?i:utf-?8)$)[\w.:+-]{1,40}", re.ASCII)
 _C89: Final = re.compile(r"-ansi|-std=(?:(?:c|gnu)(?:89|90)|iso9899:199\w+)")
 """The names of the first standard of C."""
 _NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\([^()\n]*\))?(?:=[^\n\0]*)?")
@@ -274,8 +274,7 @@ def written_out(text: str, file: str, tongue: str = "c") -> str | None:
             # A line of an own file that begins with a macro of the system has flag 3, too, without flag 1.
             if {"1", "3"} <= set(marker[3].split()):
                 of_system.add(marker[2])
-            is_built_in = marker[2].startswith("<") and marker[2] != "<stdin>"
-            is_own = not is_built_in and marker[2] not in of_system
+            is_own = marker[2] == "<stdin>" or (marker[2][:1] != "<" and marker[2] not in of_system)
         elif is_own and line.strip() and not line.startswith('#include "'):
             # The grammar reads a definition without a value, but with a space, up to the next lines.
             lines.append(line.rstrip())
@@ -422,7 +421,7 @@ def flags_of(file: str) -> tuple[tuple[str, ...], ...]:
 def is_c89(file: str) -> bool:
     """Whether a command of the project compiles a file by the first standard of C, which has no comments `//`
     and no declarations behind a statement. The last name of a standard in a command counts."""
-    named = [[flag for flag in flags if _STANDARD.fullmatch(flag)] for flags in flags_of(file)]
+    named = [[flag for flag in flags if flag.startswith(("-std", "-ansi"))] for flags in flags_of(file)]
     return any(_C89.fullmatch(flags[-1]) for flags in named if flags)
 
 
@@ -451,11 +450,11 @@ def _commands(path: str, changed: int, size: int) -> dict[str, tuple[tuple[str, 
 
 
 def kept_flags(words: Sequence[str], folder: Path) -> tuple[str, ...]:
-    """Of the words of a command only -I, -D, -U, -std, -ansi and -include, with whole paths."""
+    """Of the words of a command only `_KEPT`, -I, -D, -U and -include, with whole paths."""
     kept: list[str] = []
     rest = iter(word.strip() for word in words)
     for word in rest:
-        if _STANDARD.fullmatch(word):
+        if _KEPT.fullmatch(word):
             kept.append(word)
             continue
         kind = next((flag for flag in _TAKES_A_WORD if word.startswith(flag)), None)

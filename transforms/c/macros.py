@@ -188,6 +188,8 @@ class Macros:
         """Whether the text is more than a function."""
         self.is_c89: Final = around.language == C and headers.is_c89(around.file)
         """Whether the file is known to be compiled by the first standard of C."""
+        self.recodes: Final = "-fexec-charset" in str(headers.flags_of(around.file))
+        """Whether a command of the project gives characters other numbers."""
         self._is_asked = around.level == "known" and bool(around.file or is_file)
         tongue = headers.TONGUES[around.language]
         facts = headers.facts_of(text, around.file, tongue) if self._is_asked else headers.HeaderFacts()
@@ -200,8 +202,7 @@ class Macros:
     def words(self) -> frozenset[str]:
         """The names of macros, every word of those that the file defines or uses, and in C++ of heads of
         templates, whose parameters nothing may hide ([temp.local]). No variable gets such a name."""
-        own = frozenset(_WORD.findall(self._text) if self._is_asked else self.defined)
-        used = own & self.defined.keys()
+        used = self.defined.keys() & (_WORD.findall(self._text) if self._is_asked else self.defined.keys())
         words = set(self.defined).union(*map(self.named_by, used), self._parameters(used))
         for head in _TEMPLATE.findall(_uncommented(self._text)):
             words.update(_WORD.findall(head))
@@ -388,7 +389,8 @@ class Macros:
     def moves_whole(self, name: str) -> bool:
         """Whether a statement with this macro of the file goes on at its end, and its braces are its own."""
         return not any(
-            _leaves(macro.body, _LEAVING) or not _is_balanced(macro.body) for macro in self._reached(name)
+            _leaves(body, _LEAVING) or 2 * len(_ends(body)) != sum(sign in _BRACKETS for sign in body)
+            for body in (macro.body for macro in self._reached(name))
         )
 
     def is_constant(self, name: str) -> bool:
@@ -410,6 +412,7 @@ _ACTING: Final = frozenset({"=", "[", "{", "/", "%", '"', "'", "##"})
 _WRITING: Final = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--|(?<!&)(?:&&)*&(?!&)|##|asm|__VA_ARGS__")
 """What a macro has in its tokens if it may assign an argument or pass its address on; perhaps more."""
 _PAIRS: Final = {"(": ")", "{": "}", "[": "]"}
+_BRACKETS: Final = frozenset("(){}[]")
 
 
 def _is_special(macro: Macro) -> bool:
@@ -427,7 +430,7 @@ def _is_special(macro: Macro) -> bool:
 def _is_whole(body: tuple[str, ...]) -> bool:
     """Whether tokens are nothing, one word, a call, something in parentheses, or a `do` loop without `;`."""
     if not body or len(body) == 1:
-        return not body or body[0] not in (";", ",", ":", *_PAIRS, *_PAIRS.values())
+        return not body or body[0] not in {";", ",", ":"} | _BRACKETS
     ends = _ends(body)
     if body[0] == "do":
         end = ends.get(1, -1)
@@ -445,11 +448,6 @@ def _leaves(body: tuple[str, ...], words: frozenset[str]) -> bool:
         if token in words and (token != "else" or depth < 1):
             return True
     return False
-
-
-def _is_balanced(body: tuple[str, ...]) -> bool:
-    """Whether every bracket among tokens is closed among them."""
-    return 2 * len(_ends(body)) == sum(token in _PAIRS or token in _PAIRS.values() for token in body)
 
 
 def _is_made_of(name: str, pieces: frozenset[str]) -> bool:

@@ -200,8 +200,7 @@ class CFunction(NamedTuple):
 def places(source: bytes, language: str = C) -> Iterator[CFunction]:
     """The functions of a file, which need not parse as a whole. Functions in `#if` are among them, and in C++
     those of classes. A function begins at its `template`."""
-    plain = source if language == C else cpp.without_macro_lines(source)
-    root = READERS[language].parse(plain).root_node
+    root = READERS[language].parse(source if language == C else cpp.without_macro_lines(source)).root_node
     pending = [(root, root)]
     while pending:
         node, whole = pending.pop()

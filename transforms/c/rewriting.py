@@ -31,13 +31,14 @@ LABEL_INSIDE: Final = "case label inside of another statement"
 ELVIS: Final = "?: without its middle"
 JUMPS_OUT: Final = "jump in an expression"
 CLEANS_UP: Final = "attribute that adds code or leaves it out"
+ASSEMBLER: Final = "several parts of assembler, or nothing else"
 LATER: Final = "text that C89 does not have"
 UNREAD_WORDS: Final = "words that were not read would be lost"
 _CLEANUP: Final = re.compile(
     r"(?:\b__attribute(?:__)?\b[^;]*|\[\s*\[[^\];]*)\b(?:__)?(?:cleanup|naked)(?:__)?\b"
 )
 _CLEANING: Final = frozenset({"cleanup", "__cleanup__", "naked", "__naked__"})
-_JUMPS: Final = frozenset({"goto_statement", "break_statement", "continue_statement", "return_statement"})
+JUMPS: Final = frozenset({"goto_statement", "break_statement", "continue_statement", "return_statement"})
 CAST_OR_CALL: Final = "cast or call before what binds to it"
 NAMED_AS_A_MACRO: Final = "variable with the name of a macro"
 _POSTFIX: Final = frozenset({"field_access", "array_access", "method_invocation", "update_expression"})
@@ -47,8 +48,6 @@ _DECIMAL: Final = re.compile(r"(0|[1-9][0-9]*)([uU]?[lL]{0,2})")
 _HEXADECIMAL: Final = re.compile(r"0[xX]([0-9a-fA-F]+)([uU]?[lL]{0,2})")
 _OCTAL: Final = re.compile(r"0([0-7]+)([uU]?[lL]{0,2})")
 _CHARACTER: Final = re.compile("'([ -~])'")
-SMALLEST_MOST: Final = 32767
-"""The largest `int` that every C has: numbers up to it have one type in all bases."""
 _SUFFIXES: Final = {"": "int", "u": "unsigned int", "l": "long", "ul": "unsigned long", "ll": "long long",
                     "ull": "unsigned long long"}  # fmt: skip
 _WHOLE_NUMBER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)[uUlL]*")
@@ -102,8 +101,8 @@ class CSource(CodeText):
 
     @cached_property
     def unusual(self) -> str | None:
-        """Why nothing may change: code runs at the end of a variable, a function has no frame, an expression
-        jumps, a label stands inside of a statement, or a text may mean something else than it is read as."""
+        """Why nothing may change: code runs at the end of a variable, assembler may need all as it is, an
+        expression jumps, a label stands in a statement, or a text may mean something else than is read."""
         source = self.source.decode()
         if any(node.kind == "case_statement" for node in self.unit.walk()):
             return LABEL_INSIDE
@@ -113,9 +112,14 @@ class CSource(CodeText):
         named = (self.macros.named_by(word) for word in self.macros.used_in(source))
         if _CLEANUP.search(source) or any(words & _CLEANING for words in named):
             return CLEANS_UP
+        asm = sum(node.kind == "gnu_asm_expression" for node in self.unit.walk())
+        if asm > 1 or (asm and len(self.unit.part("body").children) == 1):
+            return ASSEMBLER
         if any(map(self._binds_as_a_call, self.unit.walk())):
             return CAST_OR_CALL
-        return JUMPS_OUT if any(map(_leaves_expression, self.unit.walk())) else None
+        nodes = (node for node in self.unit.walk() if node.kind == "parenthesized_expression")
+        inside = (inner.kind for node in nodes if node.first("block") is not None for inner in node.walk())
+        return None if JUMPS.isdisjoint(inside) else JUMPS_OUT  # `({ … })` with a jump
 
     def _binds_as_a_call(self, node: Node) -> bool:
         """Whether it is `(word)(a)->b`, which binds to a call, or `(a::b) - c`, perhaps a difference."""
@@ -157,6 +161,7 @@ class CSource(CodeText):
             if not any(start <= node.start and node.end <= end for start, end in hidden)
             and not (node.kind == "parenthesized_expression" and self._is_foreign(node))  # `(t) - 1`
             and not (node.kind == "identifier" and is_declared_here(node))
+            and not (node.kind == "character_literal" and self.macros.recodes)
         )
 
     def loses(self, site: Site) -> bool:
@@ -188,8 +193,7 @@ class CSource(CodeText):
 
     def fresh(self, *stems: str) -> Iterator[str]:
         """As in all languages, and no word of a macro of the file, and no name that one makes."""
-        source = self.source.decode()
-        return (name for name in super().fresh(*stems) if not self.macros.takes(name, source))
+        return (name for name in super().fresh(*stems) if not self.macros.takes(name, self.source.decode()))
 
     # ── names and declarations ───────────────────────────────────────────────────────────────────────────
 
@@ -252,7 +256,8 @@ class CSource(CodeText):
     def is_typed_by_value(self, declaration: Node) -> bool:
         """Whether it has no type that is written down."""
         kind = declaration.child("type")
-        return kind is None or kind.kind in ("placeholder_type_specifier", "decltype")
+        is_gnu = kind is not None and self.text(kind) == "__auto_type"
+        return kind is None or is_gnu or kind.kind in ("placeholder_type_specifier", "decltype")
 
     def is_plain_parameter(self, binding: Binding) -> bool:
         """Every parameter of a known type has a value."""
@@ -271,8 +276,7 @@ class CSource(CodeText):
 
     def leaving(self, at: Node) -> str | None:
         """`return;` or `return 0;`."""
-        otherwise = "return 0;" if self._result in ARITHMETIC else None
-        return "return;" if self._result == "void" else otherwise
+        return "return;" if self._result == "void" else "return 0;" if self._result in ARITHMETIC else None
 
     # ── types ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -338,7 +342,7 @@ class CSource(CodeText):
         for pattern, base in ((_DECIMAL, 10), (_HEXADECIMAL, 16), (_OCTAL, 8)):
             if match := pattern.fullmatch(text):
                 value = int(match[1], base)
-                return (value, match[2]) if value <= SMALLEST_MOST else None
+                return (value, match[2]) if value <= 32767 else None  # one type in all bases
         return None
 
     def kind(self, node: Node) -> str | None:
@@ -448,8 +452,7 @@ class CSource(CodeText):
     def is_unordered(self, node: Node) -> bool:
         """Whether one operand is of numbers and locals that nobody else sees, and the other keeps these."""
         left, right = node.children
-        is_quiet = self._is_quiet(left, right) or self._is_quiet(right, left)
-        return is_quiet and self.are_known(node)
+        return self.are_known(node) and (self._is_quiet(left, right) or self._is_quiet(right, left))
 
     def _is_quiet(self, node: Node, beside: Node) -> bool:
         """Whether nobody sees when an expression is evaluated, before or after another one."""
@@ -556,7 +559,7 @@ class CSource(CodeText):
             number = self._number(node)
             return number[0] if number is not None and not number[1] else None
         match = _CHARACTER.fullmatch(self.text(node)) if node.kind == "character_literal" else None
-        return None if match is None else ord(match[1])
+        return None if match is None or self.macros.recodes else ord(match[1])
 
     def fits_label(self, value: int | str | None, selector: Node) -> bool:
         """Whether it is a number: a label is converted as an operand of `==` is, if it is an `int`."""
@@ -567,12 +570,6 @@ def is_declared_here(node: Node) -> bool:
     """Whether a name is the one that a declaration declares."""
     kinds = ("parenthesized_declarator", "attributed_declarator")
     return node.parent is not None and (node.field == "declarator" or node.parent.kind in kinds)
-
-
-def _leaves_expression(node: Node) -> bool:
-    """Whether it is a `({ … })` with a jump."""
-    is_one = node.kind == "parenthesized_expression" and node.first("block") is not None
-    return is_one and any(inner.kind in _JUMPS for inner in node.walk())
 
 
 def _stays_small(node: Node) -> bool:
@@ -647,8 +644,7 @@ class CRewriting(InFile, TextRule):
         """Whether C89 has what these patches write. Most of them can write no statement and no comment."""
         source = code.source.decode()
         parts = [part for patch in option for part in (*patch.parts, Span(patch.start, patch.end))]
-        texts = (p if isinstance(p, str) else code.source[p.start : p.end].decode() for p in parts)
-        text = "".join(texts)
+        text = "".join(p if isinstance(p, str) else code.source[p.start : p.end].decode() for p in parts)
         if "//" in text and "//" not in source:
             return False
         changes = "//" in text or not {";", "{", "}"}.isdisjoint(text)

@@ -16,7 +16,6 @@ from codeaudit.transforms.syntax.text import span
 
 NO_POINTER: Final = "no pointer of this function"
 NO_ZERO: Final = "no test for zero"
-_ZEROS: Final = frozenset({"0", "NULL"})
 
 
 def _rewritten(code: CodeText, node: Node, note: str, own: int, *parts: Part) -> Site | Refused:
@@ -53,8 +52,8 @@ def _point(code: CodeText, node: Node) -> Site | Refused | None:
 @each("array_access")
 def _add(code: CodeText, node: Node) -> Site | Refused:
     """`a[i]` as `*(a + i)`, for a pointer: what looks like an array may be a vector."""
-    array, index = node.children
-    if code.type(array) != POINTER:
+    array, index, *others = node.children  # others since C++23
+    if others or code.type(array) != POINTER:
         return Refused(NO_POINTER)
     least = code.precedence.sum
     parts = ("*(", *code.operand(array, least), " + ", *code.operand(index, least + 1), ")")
@@ -92,7 +91,7 @@ def _truth(code: CodeText, node: Node) -> Site | Refused | None:
     left, right = node.children
     if node.operator not in ("==", "!="):
         return None
-    if code.text(right) not in _ZEROS or not code.has_opposite(node):
+    if code.text(right) not in ("0", "NULL") or not code.has_opposite(node):
         return Refused(NO_ZERO)
     parts: tuple[Part, ...] = (span(left),)
     own = code.precedence.of(left)

@@ -8,6 +8,7 @@ import pytest
 from codeaudit.transforms.c.dialect import DIALECT
 from codeaudit.transforms.c.language import C
 from codeaudit.transforms.c.rewriting import (
+    ASSEMBLER,
     CLEANS_UP,
     ELVIS,
     HAS_LABELS,
@@ -179,6 +180,8 @@ def test_refusals(name: str, source: str) -> None:
         ("insert-braces", "__attribute__((naked)) void f(int a) { if (a) asm(\"ret\"); }", CLEANS_UP, ""),
         ("insert-braces", "[[gnu::naked]] void f(int a) { if (a) asm(\"ret\"); }", CLEANS_UP, ""),
         ("insert-braces", "BARE void f(int a) { if (a) asm(\"ret\"); }", CLEANS_UP, "#define BARE __attribute__((__naked__))\n"),
+        ("insert-braces", "void f(int a) { asm(\"ret\"); }", ASSEMBLER, "__attribute__((naked)) void f(int);\n"),
+        ("insert-braces", "void f(int a) { asm(\"inc %eax\"); if (a) g(); asm(\"dec %eax\"); }", ASSEMBLER, ""),
         ("swap-operands", "int f(int a) { return a * LIMIT; }", LOOSE_MACRO, "#define LIMIT 1 + 2\n"),
         ("for-to-while", "int f(int a) { for (; a; a--) SKIP(a); }", LOOSE_MACRO, "#define SKIP(x) if (x) continue\n"),
         ("insert-braces", "int f(int a) { if (a) BOTH; return a; }", LOOSE_MACRO, "#define BOTH g(); h()\n"),

@@ -98,6 +98,8 @@ RENAMED: Final = (
      "template <class... T> auto f(T&&... v0) noexcept(noexcept(g(v0...))) -> decltype(g(v0...)) { return g(sizeof...(v0), v0...); }"),
     ("void f(int n) { static int s; using std::swap; swap(n, s); T g(U(n)); }",
      "void f(int v0) { static int s; using std::swap; swap(v0, s); T g(U(v0)); }"),
+    ("int f(T a) { decltype(a)::type b = decltype(a + 1)::of(a); return b + decltype(b)::n::m + S<decltype(a)::k>::n; }",
+     "int f(T v0) { decltype(v0)::type v1 = decltype(v0 + 1)::of(v0); return v1 + decltype(v1)::n::m + S<decltype(v0)::k>::n; }"),
 )  # fmt: skip
 
 
@@ -153,6 +155,8 @@ KEPT: Final = (
     ("expand-augmented", "void f(int a) { g(a); a += 2; }"),
     ("identity-arithmetic", "void f(int a) { g(a, 0); T t{a}; t = a; }"),
     ("index-to-pointer", "int f(T a, int i) { return a[i]; }"),
+    ("index-to-pointer", "int f(int* p, int i) { return p[i, 1]; }"),
+    ("join-declarations", "void f() { pair a{1, 2}; pair b{1, 2.5}; }"),
     ("arrow-to-star", "int f(T a) { return a->b; }"),
     ("not-to-zero", "bool f(T a) { return !a; }"),
     ("zero-to-not", "bool f(T a) { return a == 0; }"),

@@ -78,6 +78,26 @@ def test_types_inside_of_functions_count(language: str) -> None:
     assert DeclaredNames([text], language).common("first", is_field=True) is None
 
 
+PLAIN = {
+    "Same": True,
+    "Element": True,
+    "T": True,
+    "Open": False,
+    "Pair": False,
+    "Kept": False,
+    "absent": False,
+}
+
+
+@pytest.mark.parametrize(("name", "plain"), PLAIN.items(), ids=PLAIN)
+def test_a_value_may_decide_what_the_name_of_a_template_stands_for(name: str, plain: bool) -> None:
+    """`Open a{1}; Open b{2.5};` are of two types, and no declaration may have both ([dcl.type.class.deduct])."""
+    templates = (
+        "template <class T> using Pair = Open<T>; template <template <class...> class Kept> int f(Kept<int>);"
+    )
+    assert DeclaredNames([DECLARED, templates], CPP).is_plain_type(name) is plain
+
+
 def test_aliases_are_told_as_typedefs_are() -> None:
     pairs = ("int **{}", "int &{}", "int (*{})(int)", "int {}(int)", "int {}[3]", "volatile int {}", "int {}")
     for number, form in enumerate(pairs):

@@ -221,7 +221,7 @@ def test_headers_say_the_types_of_fields(tmp_path: Path) -> None:
 
 
 def test_only_some_flags_of_a_command_are_used(tmp_path: Path) -> None:
-    words = ["/bin/evil", "-fplugin=a.so", "@more", "-Iinc", "-I", "b", "-DX=1", "-D", "Y", "-UZ", "-std=c99", "-o", "out",
+    words = ["/bin/evil", "-fexec-charset=UTF-8", "-fexec-charset=a,b", "-fplugin=a.so", "@more", "-Iinc", "-I", "b", "-DX=1", "-D", "Y", "-UZ", "-std=c99", "-o", "out",
              "-include", "all.h", "-wrapper", "sh", "-imacros", "m.h", "-D-x", "-Bhere", "-specs=s", "a.c"]  # fmt: skip
     assert headers.kept_flags(words, tmp_path) == (
         f"-I{tmp_path}/inc", f"-I{tmp_path}/b", "-DX=1", "-DY", "-UZ", "-std=c99", "-include", f"{tmp_path}/all.h",
@@ -427,6 +427,19 @@ def _is_c89(functions: Sequence[str]) -> bool:
     )
     text = "\n".join(["int none;", *named])
     return not subprocess.run(call, input=text.encode(), capture_output=True, check=False).returncode
+
+
+CHARACTERS: Final = (
+    "int f(int c) { if (c == 'a') return 1; else if (c == 129) return 2; else return c == '0'; }"
+)
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", ["character-escapes", "if-to-switch"])
+def test_no_number_stands_for_a_character_where_a_command_gives_it_another(name: str, tmp_path: Path) -> None:
+    """In IBM1047 `'a'` is 129, so `0141` is another character, and two labels are one."""
+    assert _made_of_c89(tmp_path, "-fexec-charset=IBM1047", CHARACTERS, name) == []
+    assert len(_made_of_c89(tmp_path, "-fexec-charset=utf8", CHARACTERS, name)) > 0
 
 
 NEWER: Final = ("reorder", "unused-locals", "split-initialisers", "else-to-return")

@@ -334,6 +334,11 @@ TRAPS: Final = {
         "return size + (int)_Alignof(typeof(*({ long m = k; &m; }))) + n * k; }",
         P + "f(3));",
     ),
+    "types that a value decides": Trap(
+        "int f(int n) { __auto_type a = n; __auto_type b = n * 2.5; const __auto_type c = 1; const __auto_type d = 2L; "
+        "b += a; return (int)(b * 10) + c + (int)sizeof(d); }",
+        P + "f(3));",
+    ),
     "slashes before stars": Trap(
         "int f(int n, int *p) { int *q = p; int m = n / *p; m += n/(*q); m = m/p[0] + n/(*q + 1)/ *p; n /= *q; n = n/(*(p + 1)); "
         "return m/p[1] + n / *p - (n > 1 ? n/(*p) : m); } /* the end */",

@@ -547,6 +547,14 @@ TRAPS: Final = {
         ("b.at<7>(3) + k", "k + (b.at<7>(3) * 2)"),
         "struct Box { int n = 2; template <int I> int at(int j) { n++; return j + I; } template <class T> struct Part { T n = 1; void put(T m) { n += m; } }; };\n",
     ),
+    "types that a value decides": Trap(
+        "int f(int n) { Box a{n}; Box b{n * 2.5}; Grid c{1}; Grid d{2L}; Plain e{n}; Plain g(3); b.v += a.v; decltype(b)::Part h = e.v; "
+        "const int k = decltype(e)::size + sizeof(d.v); return int(b.v * 10) + c.v + k + g.v + int(h * 10); }",
+        P + "f(3)));",
+        ("decltype(b)::Part h", "decltype(a)::Part h"),
+        "template <class T> struct Box { using Part = T; T v; Box(T v) : v(v / 2) {} };\ntemplate <class T> struct Grid { T v; Grid(T v) : v(v) {} };\n"
+        "struct Plain { static const int size = 4; double v; Plain(int n) : v(n * 2.5) {} };\n",
+    ),
     "objects that are made of nothing": Trap(
         "int f(int n) { Num a = Num() + Num(); a = Num() - a; int r = (Num() * n).v + a.v; r += int() + n; r += now() - n; r = now() * r + unsigned() * 2; return r; }",
         P + "f(3)));",

@@ -36,8 +36,6 @@ _UNSIGNED: Final = frozenset(
 """Types whose operations never overflow, as far as no smaller one is promoted to `int`."""
 _CHANGING: Final = frozenset({"assignment_expression", "update_expression", "method_invocation"})
 _UNION: Final = re.compile(r"\bunion\b")
-_SMALLEST_SHIFT: Final = 16
-"""Every `int` has so many bits."""
 
 
 class CFacts(ScopeFacts):
@@ -203,8 +201,8 @@ class CEffectCollector(EffectCollector):
 
     def may_be_object(self, node: Node) -> bool:
         """Whether a field is a structure."""
-        name = self.facts.text(node.children[1])
-        return self.facts.code.macros.declared.may_be_object(name, is_field=True)
+        declared = self.facts.code.macros.declared
+        return declared.may_be_object(self.facts.text(node.children[1]), is_field=True)
 
     def _is_apart(self, node: Node) -> bool:
         """Whether a field, no structure or array, and what it is part of are in no known union or macro."""
@@ -367,7 +365,7 @@ class CEffectCollector(EffectCollector):
             case "/" | "%":
                 return bool(number)
             case "<<" | ">>":
-                if number is None or number >= _SMALLEST_SHIFT:
+                if number is None or number >= 16:  # every `int` has so many bits
                     return False
                 return operator == ">>" or self.facts.code.kind(left) in _UNSIGNED
             case _:

@@ -71,7 +71,8 @@ class CProgramBuilder(ProgramBuilder):
                 other = traps[earlier]
                 if not own or not other or not relation[later] >> earlier & 1:
                     continue
-                pair = [_undisturbed(effects[index]) for index in (earlier, later)]
+                both = (effects[earlier], effects[later])
+                pair = [Effects(one.reads, one.writes, one.flags & ~RAISES) for one in both]
                 if own == other or any(
                     less < more and not effect.flags & (ACTS | STORES)
                     for less, more, effect in ((other, own, pair[0]), (own, other, pair[1]))
@@ -115,8 +116,7 @@ class CProgramBuilder(ProgramBuilder):
                 reading.flags |= LEAVES_LOOP
                 self._jumps.append(_OUTSIDE)
             case kind if kind == EMPTY:  # perhaps with an attribute before it
-                is_attribute = self.facts.source[: node.start].rstrip().endswith(b")")
-                reading.flags |= BARRIER if is_attribute else 0
+                reading.flags |= BARRIER if self.facts.source[: node.start].rstrip().endswith(b")") else 0
             case _:  # types, assertions of the compiler, and whatever later versions bring
                 reading.anything(node)
                 reading.flags |= BARRIER
@@ -183,11 +183,6 @@ class CProgramBuilder(ProgramBuilder):
             parts.append(block)
             effects |= inside
         return parts, effects
-
-
-def _undisturbed(effects: Effects) -> Effects:
-    """The effects of a statement where nothing is undefined."""
-    return Effects(effects.reads, effects.writes, effects.flags & ~RAISES)
 
 
 def _acts_once(node: Node) -> bool:

@@ -18,6 +18,7 @@ from codeaudit.transforms.c.cpp.reading import CONSTEXPR_IF, DECLARING
 from codeaudit.transforms.c.cpp.rewriting import DIALECT_OF_CPP, CppSource
 from codeaudit.transforms.c.dialect import POINTER
 from codeaudit.transforms.c.macros import Surroundings
+from codeaudit.transforms.c.rewriting import JUMPS
 from codeaudit.transforms.c.types import number_type
 from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.effects import (
@@ -36,8 +37,7 @@ from codeaudit.transforms.syntax.reader import EMPTY, Node
 from codeaudit.transforms.syntax.scopes import Binding
 
 _OUTSIDE: Final = -1
-_JUMPS: Final = frozenset({"break_statement", "continue_statement", "goto_statement", "return_statement"})
-_AS_IN_C: Final = _JUMPS | {"expression_statement", "local_variable_declaration", EMPTY}
+_AS_IN_C: Final = JUMPS | {"expression_statement", "local_variable_declaration", EMPTY}
 _DESTRUCTORS: Final = StatePlace("declaration", "~")
 """The order in which objects are destroyed."""
 _EMPTY: Final = re.compile(r"std::(?:\w{0,3}string|vector<((?:std::)?[\w ]+\**)>)")
@@ -194,7 +194,7 @@ class CppProgramBuilder(CProgramBuilder):
             case _:  # types, `using`, `if constexpr`, and whatever later versions bring
                 reading.anything(node)
                 reading.flags |= BARRIER
-                if any(inner.kind in _JUMPS for inner in node.walk()):
+                if any(inner.kind in JUMPS for inner in node.walk()):
                     reading.flags |= ENDS_CALL | LEAVES_LOOP
                     self._jumps.append(_OUTSIDE)
                 reading.declare_inside(node.start, node.end, inner=node.kind == CONSTEXPR_IF)

@@ -35,7 +35,6 @@ TEMPLATE: Final = "call of a template that may be read as a comparison"
 _CALL: Final = re.compile(rb"\s*<(?![<=])[^;{}]*(?<!-)>\s*(?:\(|::)")
 """What stands behind `a.f` in `a.f<1>(b)`, which the grammar takes for two comparisons."""
 _CONSTEXPR: Final = re.compile(r"\b(?:constexpr|consteval)\b|CONSTEXPR|CONSTEVAL")
-_USING_ENUM: Final = re.compile(rb"\busing\s+enum\b")
 _PREFIXES: Final = frozenset({"update_expression", "unary_expression", "pointer_expression"})
 _COROUTINE: Final = frozenset({"co_await_expression", "co_yield_statement", "co_return_statement"})
 _SMALL: Final = frozenset({"int8_t", "int16_t", "uint8_t", "uint16_t", "unsigned short"})
@@ -114,10 +113,12 @@ class CppSource(CSource):
 
     def seen_by(self, rule: str) -> Self:
         """The function without the nodes at which a rule would need to know more."""
-        fits = FITTING.get(rule)
+        kind, fits = FITTING.get(rule, ("", lambda code, node: True))
         code = copy(self)
         code.__dict__["nodes"] = tuple(
-            node for node in self.nodes if not _is_special(node) and (fits is None or fits(self, node))
+            node
+            for node in self.nodes
+            if not _is_special(node) and (kind not in ("", node.kind) or fits(self, node))
         )
         return code
 
@@ -178,8 +179,7 @@ class CppSource(CSource):
         if colons and self.macros.declared.class_named(of) is None:
             return None
         plain = name.replace("*", " ").split()
-        is_other = any(word in self._own_names or word in self.macros.defined for word in plain)
-        return None if is_other else name
+        return None if any(word in self._own_names or word in self.macros.defined for word in plain) else name
 
     @cached_property
     def _own_names(self) -> frozenset[str]:
@@ -281,14 +281,13 @@ class CppSource(CSource):
         """The class of which the function is a member, if its name says so: its members go before other
         names, but for the parameters of a template and what `using enum` makes known."""
         around = name_of(self.source, self.unit).split("::")[:-1]
-        is_open = "template" in self._head or _USING_ENUM.search(self.source)
+        is_open = "template" in self._head or re.search(rb"\busing\s+enum\b", self.source)
         return "" if not around or is_open or around[-1] in self.macros.defined else around[-1]
 
     def _class_before(self, access: Node) -> str | None:
         """The class to which a field belongs; an object may have an `->` of its own."""
         object_ = access.children[0]
-        is_known = access.operator == "." or self.type(object_) == POINTER
-        return self._class_of(object_) if is_known else None
+        return self._class_of(object_) if access.operator == "." or self.type(object_) == POINTER else None
 
     def _class_of(self, node: Node) -> str | None:
         """The class of an object or of what a pointer points to, if no template leaves its fields open."""
@@ -321,8 +320,7 @@ class CppSource(CSource):
         if node.operator in TRUTHS:
             return self.truth
         if POINTER in (left, right):
-            kind = POINTER if left != right else "ptrdiff_t"
-            return kind if node.operator in ("+", "-") else None
+            return {"+": POINTER, "-": POINTER if left != right else "ptrdiff_t"}.get(node.operator)
         left, right = map(self.promoted, (left, right))
         if node.operator in ("<<", ">>") or left == right:
             return left
@@ -399,8 +397,7 @@ class CppSource(CSource):
 
     def is_plain_array(self, binding: Binding) -> bool:
         """Whether a variable is an array of numbers or pointers."""
-        is_value = self._find_value(binding, "array_declarator") is not None
-        return is_value and self.value_type(binding) is None
+        return self.value_type(binding) is None and bool(self._find_value(binding, "array_declarator"))
 
     def is_used_by_value(self, node: Node) -> bool:
         """Whether what uses an expression can only use its value."""
@@ -442,8 +439,7 @@ def _begun(node: Node) -> Node | None:
     around = [node, *(ancestor for ancestor in node.ancestors() if ancestor.start == node.start)]
     above, kinds = around[-1].parent, {outer.kind for outer in around}
     is_head = above is not None and above.kind in _HEADS
-    begins = is_head or not kinds.isdisjoint({"expression_statement", "init_statement"})
-    return around[-1] if begins else None
+    return around[-1] if is_head or kinds & {"expression_statement", "init_statement"} else None
 
 
 def is_evaluated(reading: ParsedText, function: Node) -> bool:
@@ -517,26 +513,34 @@ def _plain_return(code: CppSource, node: Node) -> bool:
 
 def _not_passed(code: CppSource, node: Node) -> bool:
     """No jump passes a declaration that gets a value, which would not compile ([stmt.dcl])."""
-    if node.kind != "local_variable_declaration":
-        return True
     is_passed = any(node.kind in ("labeled_statement", "goto_statement") for node in code.unit.walk())
     return not is_passed and (node.parent is None or node.parent.kind != "switch_block_statement_group")
 
 
-FITTING: Final[Mapping[str, Callable[[CppSource, Node], bool]]] = {
-    "split-conditions": lambda code, node: node.kind != "if_statement" or _known_condition(code, node),
-    "else-to-return": lambda code, node: node.kind != "if_statement" or _moves_up(code, node),
-    "for-to-while": lambda code, node: node.kind != "for_statement" or _nothing_lives(code, node),
-    "do-to-while-true": lambda code, node: node.kind != "do_statement" or _nothing_lives(code, node),
-    "if-to-ternary": lambda code, node: node.kind != "if_statement" or _known_condition(code, node),
-    "ternary-to-if": lambda code, node: node.kind != "ternary_expression" or _plain_target(code, node),
-    "not-to-zero": lambda code, node: node.kind != "unary_expression" or code.are_known(node),
-    "arrow-to-star": lambda code, node: node.kind != "field_access" or _pointer(code, node),
-    "star-to-arrow": lambda code, node: node.kind != "field_access" or _pointer(code, node),
-    "index-to-pointer": lambda code, node: node.kind != "array_access" or code.are_known(node),
-    "pointer-to-index": lambda code, node: node.kind != "pointer_expression" or _sum(code, node),
-    "join-initialisers": _not_passed,
-    "insert-parentheses": _plain_return,
-    "remove-parentheses": _plain_return,
+def _names_its_type(code: CppSource, node: Node) -> bool:
+    """No value decides what the name of a template stands for: `pair a{1, 2};`, `pair b{1, 2.5};`."""
+    kind = node.child("type")
+    if kind is None or kind.kind != "type_identifier" or number_type(name := code.text(kind)):
+        return True
+    is_set = any(one.kind != "identifier" for one in node.all("declarator"))
+    return not is_set or code.macros.declared.is_plain_type(name)
+
+
+FITTING: Final[Mapping[str, tuple[str, Callable[[CppSource, Node], bool]]]] = {
+    "split-conditions": ("if_statement", _known_condition),
+    "else-to-return": ("if_statement", _moves_up),
+    "for-to-while": ("for_statement", _nothing_lives),
+    "do-to-while-true": ("do_statement", _nothing_lives),
+    "if-to-ternary": ("if_statement", _known_condition),
+    "ternary-to-if": ("ternary_expression", _plain_target),
+    "not-to-zero": ("unary_expression", CppSource.are_known),
+    "arrow-to-star": ("field_access", _pointer),
+    "star-to-arrow": ("field_access", _pointer),
+    "index-to-pointer": ("array_access", CppSource.are_known),
+    "pointer-to-index": ("pointer_expression", _sum),
+    "join-declarations": ("local_variable_declaration", _names_its_type),
+    "join-initialisers": ("local_variable_declaration", _not_passed),
+    "insert-parentheses": ("", _plain_return),
+    "remove-parentheses": ("", _plain_return),
 }
-"""By rule: whether it may look at a node."""
+"""By rule: whether it may look at a node of a kind, or of any."""

@@ -139,10 +139,10 @@ class CppScopes(CScopes):
     # Names that are no variables
 
     def visit_qualified_identifier(self, node: Node) -> None:
-        """Visit `a::b<c>`, of which only arguments may be variables."""
+        """Visit `a::b<c>`, of which only arguments may be variables, and `decltype(a)::b`."""
         for child in node.children:
-            if child.kind == "qualified_identifier":
-                self.visit_qualified_identifier(child)
+            if child.kind in ("qualified_identifier", "decltype"):
+                self.visit(child)
             elif child.kind in ("template_type", "template_function", "dependent_name", "operator_cast"):
                 self._arguments(child)
 
