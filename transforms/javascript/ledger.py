@@ -57,6 +57,19 @@ _MEMBER_AS_TEXT: Final = re.compile(
     r"\bString\(\s*[\w.]+\.\s*(\w+)\s*\)|\$\{\s*[\w.]+\.\s*(\w+)\s*\}|\.\s*(\w+)\s*\.\s*toString\(\)"
 )
 """A property that is made a text."""
+_DATA: Final = (
+    "number num count index size year string str text word line char name key id path url data buffer buf "
+    "chunk content stdout stderr output date version locale html"
+)
+"""How names of what is no function end, by custom, in either case and number."""
+_NO_FUNCTION: Final = re.compile(
+    rf"(?<![\w$])\w*?(?i:{_DATA.replace(' ', '|')})s?\.toString\(\)"
+    r"|\bMath\.\w+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\.toString\(\)"
+    r"|\bFunction(?:\.prototype)?\.toString\.call\(\w+\)\.(?:indexOf|includes)\([\"']\[native code\]"
+)
+"""What takes no text of a function of the file: of what has such a name, of a number, or to tell whether a
+function is built in, as helpers of Babel do.
+"""
 _IS_FUNCTION: Final = r"\s*=\s*(?:async\s*)?(?:function\b|class\b|\([^()]*\)\s*=>|\w+\s*=>)"
 _FUNCTION: Final = re.compile(rf"\b(?:(?:function\s*\*?|class)\s+(\w+)|(\w+){_IS_FUNCTION})")
 
@@ -68,7 +81,8 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             'packer does that renames `.size` and not `["size"]`.',
             shown="The file names `Function.prototype` to call its `toString`, or cuts the text of a "
             "function with `toString().match` and the like, makes a text of one (`String(f)`), reads what an "
-            "`assert` says, or reads itself: `readFileSync(__filename)`.",
+            "`assert` says, or reads itself: `readFileSync(__filename)`. By custom a name such as `data`, "
+            "`lineNumber` or `url` means no function, unless the file declares one so.",
             sign=rf"{_OWN_FILE}|{_OF_FUNCTION}|{_ASSERTION}|\b(?:scopeChain|evaluateOnCallFrame)\b"
             r"|\bFunction\s*\.\s*prototype\b(?!\s*\.\s*(?:call|apply|bind)\b)|\bFunction\s*\.\s*toString\b"
             r"|\.toString\(\)\s*\.\s*(?:match|replace|split|slice|substr|substring|indexOf|includes|search"
@@ -158,7 +172,9 @@ def shown_in(file: str) -> Mapping[str, int]:
 
     Comments and strings count, too: where they end is not told without a parser, and `/"/` is no string.
     """
-    lines = first_lines(_SIGNS, file)
+    # Each line keeps its number.
+    others = _NO_FUNCTION.sub(lambda part: "\n" * part[0].count("\n"), file) if "toString" in file else file
+    lines = first_lines(_SIGNS, others)
     at = None if "source-unread" in lines else _function_as_text(file)
     return lines if at is None else {**lines, "source-unread": file.count("\n", 0, at) + 1}
 

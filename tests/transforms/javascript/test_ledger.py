@@ -171,8 +171,19 @@ def test_a_text_of_what_may_be_no_function_shows_nothing() -> None:
         "if (typeof x === 'function') print(+x.size);",
         "class C { m() { } n() { this.m = 1; return this.m.toString(); } }",
         "class C { get m() { return 1; } n() { return `${this.m}`; } }",
+        "print(Math.pow(10, Math.max(0, n)).toString().substr(1), data.toString().split('\\n'));",
+        "print(lineNumber.toString().replace(/\\d/g, ''), stdout.toString().slice(1));",
+        "const built = (g) => Function.toString.call(g).indexOf('[native code]') !== -1;",
     ):  # fmt: skip
         assert "source-unread" not in shown_in(f"{FIRST}{text}\n"), text
+
+
+def test_a_name_that_means_no_function_by_custom_may_mean_one_of_the_file() -> None:
+    assert "source-unread" in shown_in(
+        "function data() { return 1; }\nprint(data.toString().split('\\n'));\n"
+    )
+    assert "source-unread" in shown_in("const cut = (task, n) => task.toString().slice(n);\n")
+    assert "source-unread" in shown_in("print(Math.max(1, 2), (f).toString().slice(1));\n")
 
 
 def test_every_entry_has_its_programs() -> None:
