@@ -154,7 +154,7 @@ class _Classes:
                 if isinstance(method, FunctionNode):
                     self._methods[method.name].remove((method, None))
                     self._methods[method.name].append((method, name))
-            for call in nodes.calls_in(owner):
+            for call in nodes.inside(owner, ast.Call):
                 match call:
                     case ast.Call(func=ast.Attribute(value=ast.Name(id=base)) as func, args=[first, *_]):
                         # `Base.close(self)` counts as if the class derived from `Base`.

@@ -10,11 +10,11 @@ import ast
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeVar
 
-from codeaudit.transforms.python.analysis.facts import BINDING, bound_by, bound_names
+from codeaudit.transforms.python.analysis.facts import BINDING, bound_by, bound_names, own_nodes
 from codeaudit.transforms.python.parsing import (
     FunctionNode,
     file_tree,
@@ -124,9 +124,11 @@ def index_in(tree: ast.AST) -> "TextIndex":
 
 _N = TypeVar("_N", bound=ast.AST)
 _END: Final = ast.Pass()
-"""Stands on the stack behind the parts of a function."""
-_FUNCTIONS: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
-_SCOPES: Final = _FUNCTIONS | {ast.ClassDef, ast.Lambda}
+"""Stands on the stack behind the parts of a function or class."""
+_HOLDERS: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+_SCOPES: Final = _HOLDERS | {ast.Lambda}
+_COUNTED: Final = (ast.Call, ast.Return, ast.Yield, ast.YieldFrom)
+"""Kinds of nodes of which it is known in which function or class they stand."""
 _LEAVES: Final = frozenset({ast.Name, ast.Constant, ast.alias})
 """Kinds of which most nodes are, and under which none stand."""
 
@@ -140,30 +142,30 @@ class TextIndex:
     def __init__(self, tree: ast.AST) -> None:
         self.tree: Final = tree if isinstance(tree, ast.Module) else ast.Module([tree], [])  # type: ignore[list-item]
         self.holders: Final[set[int]] = set()
-        """The functions with a function, class or lambda inside, by the `id` of their nodes."""
+        """The functions and classes with a function, class or lambda inside, by the `id` of their nodes."""
         self._nodes: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
-        self._calls: dict[int, tuple[int, int]] = {}
+        self._spans: dict[int, list[int]] = {}
+        """For each function and class how many nodes of `_COUNTED` begin before it, and before its end."""
         self._aliases: dict[str, Set[str]] = {}
-        for node in self.tree.body:
-            before = len(self._nodes[ast.Call])
-            self._walk(node)
-            self._calls[id(node)] = before, len(self._nodes[ast.Call])
+        self._walk()
 
-    def _walk(self, top: ast.AST) -> None:
-        nodes, functions = self._nodes, list[ast.AST]()
-        pending: list[ast.AST] = [top]
+    def _walk(self) -> None:
+        nodes, scopes = self._nodes, list[ast.AST]()
+        counted = [nodes[kind] for kind in _COUNTED]
+        pending: list[ast.AST] = self.tree.body[::-1]  # type: ignore[assignment]
         pop, push, leaves, text = pending.pop, pending.append, _LEAVES, str
         while pending:
             node = pop()
             kind = node.__class__
             if kind in _SCOPES:
-                if functions:
-                    self.holders.add(id(functions[-1]))
-                if kind in _FUNCTIONS:
-                    functions.append(node)
+                if scopes:
+                    self.holders.add(id(scopes[-1]))
+                if kind in _HOLDERS:
+                    scopes.append(node)
+                    self._spans[id(node)] = list(map(len, counted))
                     push(_END)
             elif node is _END:
-                functions.pop()
+                self._spans[id(scopes.pop())] += map(len, counted)
                 continue
             nodes[kind].append(node)
             for name in LAST_FIRST[kind]:
@@ -196,10 +198,20 @@ class TextIndex:
         """The `for` statements, then the loops of comprehensions."""
         return [*self(ast.For), *self(ast.comprehension)]
 
-    def calls_in(self, node: ast.stmt) -> Iterable[ast.Call]:
-        """The calls inside a statement of the top level."""
-        start, end = self._calls[id(node)]
-        return self._nodes[ast.Call][start:end]  # type: ignore[return-value]
+    def inside(self, node: FunctionNode | ast.ClassDef, kind: type[_N]) -> Sequence[_N]:
+        """The nodes of one of the kinds of `_COUNTED` in a function or class, also deeper inside."""
+        place, span = _COUNTED.index(kind), self._spans[id(node)]
+        return self(kind)[span[place] : span[place + len(_COUNTED)]]
+
+    def own(self, function: FunctionNode, *kinds: type[ast.AST]) -> Sequence[Any]:
+        """The nodes of these kinds in a function, without those of the scopes inside.
+
+        In the head of a function that stands in another one, they count, too.
+        """
+        inside = [node for kind in kinds for node in self.inside(function, kind)]
+        if inside and id(function) in self.holders:
+            return [node for node in own_nodes(function.body) if isinstance(node, kinds)]
+        return inside
 
     @cached_property
     def bound(self) -> Counter[str]:

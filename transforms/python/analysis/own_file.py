@@ -15,9 +15,8 @@ from functools import reduce
 from operator import or_
 from typing import Final
 
-from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.analysis.index import TextIndex, text_of
-from codeaudit.transforms.python.parsing import FunctionNode, last_name
+from codeaudit.transforms.python.parsing import last_name
 
 _PLACES: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile", "get_filename"})
 """What gives the path of a file."""
@@ -70,8 +69,6 @@ _BESIDE: Final = re.compile(r"(?:\./|\*\*/)*[^/]*[*?\[][^/]*")
 
 def reads_own_file(index: TextIndex) -> bool:
     """Whether a file may open itself, ask for its size, or have a program do so."""
-    if index.words.isdisjoint(NAMING):
-        return False
     paths = _Paths(index)
     return any(map(paths.are_read_by, index(ast.Call)))
 
@@ -120,7 +117,7 @@ class _Paths:
         self.harmless: Final = _QUIET | _SAME | _ENDING | _JOINING | _STARTING | index.run_by_calls.keys()
         """What does not read a path that it is given."""
         by_name: dict[str, list[ast.expr]] = {}
-        for name, value in (*index.bindings, *index.items, *index.passed, *_returned(index.functions)):
+        for name, value in (*index.bindings, *index.items, *index.passed, *_returned(index)):
             by_name.setdefault(name, []).append(value)
         self._held: dict[str, int] = {}
         grows = True
@@ -276,12 +273,11 @@ def _parts(call: ast.Call) -> Sequence[ast.expr]:
     return [*parts, *(item for part in parts if isinstance(part, ast.List | ast.Tuple) for item in part.elts)]
 
 
-def _returned(functions: Sequence[FunctionNode]) -> Iterator[tuple[str, ast.expr]]:
+def _returned(index: TextIndex) -> Iterator[tuple[str, ast.expr]]:
     """The names of functions, with what they return."""
-    for function in functions:
-        for node in own_nodes(function.body):
-            if isinstance(node, ast.Return | ast.Yield) and node.value is not None:
-                yield function.name, node.value
+    for function in index.functions:
+        given = index.own(function, ast.Return, ast.Yield)
+        yield from ((function.name, node.value) for node in given if node.value is not None)
 
 
 def _is_written(node: ast.expr) -> bool:
