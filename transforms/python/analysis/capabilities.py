@@ -423,12 +423,18 @@ _LINE_TEXTS: Final = frozenset({"line", "_line", "lines", "_lines", "_original_l
 """Attributes of such a description that give the text."""
 _HANDED: Final = _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
 """What shows something if other code gets it."""
-_UNCALLED: Final = re.compile(
-    rf"(?<![\w.\"'])(?:{'|'.join(HERE.builtins)})\b(?![ \t]*\(|[\"'])(?![ \t]*=(?!=|\s*[}}!:]))"
-    r"(?![ \t]+(?!(?:and|as|async|else|for|from|if|in|is|not|or)\b)\w)"
+_BEFORE: Final = r"(?<![\w.\"'])(?:"
+_BEHIND: Final = (
+    r")\b(?![\"'])(?![ \t]*=(?!=|\s*[}!:]))(?![ \t]+(?!(?:and|as|async|else|for|from|if|in|is|not|or)\b)\w)"
 )
-"""One of the builtins that is not called. In code, it is next to no text and to no word but a keyword, and is
-read where no `=` stands behind it, but in `f"{dir=}"`."""
+"""A name in code is next to no text and to no word but a keyword, and is read where no `=` stands behind it,
+but in `f"{dir=}"`."""
+_UNCALLED: Final = re.compile(rf"{_BEFORE}{'|'.join(HERE.builtins)}{_BEHIND}(?![ \t]*\()")
+"""One of the builtins that is not called."""
+_HELP: Final = re.compile(f"{_BEFORE}help{_BEHIND}")
+_GAP: Final = r"(?:[\s\\)]|#.*\n)*"
+_LOGS: Final = re.compile(rf"\bexception{_GAP}\(|\b(?:exception|exc_info|stack_info){_GAP}=")
+"""A call of `exception`, or one with a keyword that logs a traceback."""
 _PLAIN: Final = re.compile(
     r"^[ \t]*import builtins[ \t]*(?:#.*)?$"
     rf"|^[ \t]*from builtins import (?!.*\b(?:__|(?:{'|'.join(HERE.paths['builtins'])})\b))[\w \t,]+$"
@@ -455,12 +461,11 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         pairs.append((_SIZES, {"yield", "async"}))
     if mask & Sees.SOURCE:
         pairs.append(({"marshal"}, _CODES))
-        words |= own_file.NAMING
-        words |= _DESCRIBED | {"help"}
+        pairs += own_file.HINTS
+        words |= _DESCRIBED
         pairs.append(({"stack", "trace"}, {"inspect"}))
     if mask & (Sees.SOURCE | Sees.RUNNING):
         words |= _RUNNERS
-        pairs.append((_LOGGED_TRACEBACKS, _KEEPING))
         pairs.append(({"repr", "str"}, _TASKS))
         pairs.append(({"stderr", "STDOUT", "communicate"}, {"executable"}))
         pairs.append(({"Thread", "warn"}, _CAPTURING))
@@ -488,6 +493,10 @@ def _may_show(file: str, mask: Sees) -> bool:
     if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in pairs):
         return True
     plain = normalised(file)
+    if mask & Sees.SOURCE and "help" in words and _HELP.search(plain):
+        return True
+    if mask & (Sees.SOURCE | Sees.RUNNING) and not words.isdisjoint(_KEEPING) and _LOGS.search(plain):
+        return True
     if not mask & Sees.LOCALS:
         return False
     return bool(

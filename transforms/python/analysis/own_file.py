@@ -10,7 +10,7 @@ Not seen: a path that another file gives back, and a listing of a folder below o
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import reduce
 from operator import or_
 from typing import Final
@@ -42,6 +42,11 @@ _STARTING: Final = frozenset({
 """What starts a program, which may read the files that its command names."""
 _DIRECT: Final = frozenset({"input", "compile", "write", "add"})
 """What reads a file, if it gets its path at that place; others of these names get no path."""
+HINTS: Final[Sequence[tuple[Set[str], Set[str]]]] = (
+    (NAMING, _OPENING | _STARTING | _ARCHIVES | {"__file__"}),
+    (_PLACES, _DIRECT),
+)
+"""Of one of these pairs, a word of each side stands in every text that reads itself."""
 _QUIET: Final = frozenset({
     "append", "chdir", "commonpath", "critical", "debug", "dirname", "endswith", "error", "execl", "execlp",
     "execv", "execvp", "exists", "format", "getLogger", "getmtime", "info", "insert", "is_dir", "is_file",
