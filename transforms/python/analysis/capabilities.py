@@ -435,6 +435,10 @@ _HELP: Final = re.compile(f"{_BEFORE}help{_BEHIND}")
 _GAP: Final = r"(?:[\s\\)]|#.*\n)*"
 _LOGS: Final = re.compile(rf"\bexception{_GAP}\(|\b(?:exception|exc_info|stack_info){_GAP}=")
 """A call of `exception`, or one with a keyword that logs a traceback."""
+_CAUGHT: Final = re.compile(
+    rf"\b(?:{'|'.join(_NAMING_ERRORS)})\b(?:[^:]*|.*)\bas\b|\bmatch{_GAP}=|\bassertRaisesRegex\b"
+)
+"""Where a `NameError` gets a name, or its message is compared."""
 _PLAIN: Final = re.compile(
     r"^[ \t]*import builtins[ \t]*(?:#.*)?$"
     rf"|^[ \t]*from builtins import (?!.*\b(?:__|(?:{'|'.join(HERE.paths['builtins'])})\b))[\w \t,]+$"
@@ -470,7 +474,7 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         pairs.append(({"stderr", "STDOUT", "communicate"}, {"executable"}))
         pairs.append(({"Thread", "warn"}, _CAPTURING))
     if mask & (Sees.LOCALS | Sees.RUNNING | Sees.BEGINNINGS):
-        words |= _HANDED | _NAMING_ERRORS
+        words |= _HANDED
         pairs.append((HERE.paths["inspect"].keys(), {"inspect"}))
     if mask & Sees.BEGINNINGS:
         pairs += [({"vars", "__dict__"}, {"class"}), ({"items", "values"}, METACLASSES)]
@@ -499,6 +503,8 @@ def _may_show(file: str, mask: Sees) -> bool:
         return True
     if not mask & Sees.LOCALS:
         return False
+    if not words.isdisjoint(_NAMING_ERRORS) and _CAUGHT.search(plain):
+        return True
     return bool(
         # Pieces of texts may make this word, too.
         ("builtins" in words and ("builtins" not in plain or "builtins" in _PLAIN.sub("", plain)))
@@ -664,6 +670,9 @@ def _takes_apart(index: TextIndex, makers: Set[str], tracebacks: Set[str] = froz
         for manager in index(ast.withitem):
             if isinstance(call := manager.context_expr, ast.Call) and last_name(call.func) in _CAPTURING:
                 holders |= {last_name(text) for text in (*call.args, manager.optional_vars) if text}
+    results = not index.words.isdisjoint(_runners(index))
+    if not (names or holders or lists or results) and index.words.isdisjoint(_TASKS):
+        return False
 
     def is_text(node: ast.expr) -> bool:
         match node:
@@ -693,7 +702,6 @@ def _takes_apart(index: TextIndex, makers: Set[str], tracebacks: Set[str] = froz
             case _:
                 return last_name(getattr(node, "func", node)) in lists
 
-    results = not index.words.isdisjoint(_runners(index))
     methods = [(call.func, call.args) for call in calls if isinstance(call.func, ast.Attribute)]
     kept = [(last_name(func.value), items) for func, items in methods if func.attr in _ADDING]
     known = -1

@@ -38,15 +38,16 @@ _JUNCTION: Final = re.compile(
 """Where two texts join to one word: `"f_" "locals"`, with any quotes, brackets and comments between them."""
 _CONTINUED: Final = re.compile(r"\\\n(?<=[\w\"']\\\n)(?=[\w\\\"'])")
 """Where a word or a text goes on in the next line."""
+_LONG_LINE: Final = re.compile(r"(?:.*\\\n)+.*")
 _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{2,3}))")
 """A letter of a text that is written as a number."""
 _NAMED_LETTER: Final = re.compile(r"\\N\{")
 """One that is written by its name."""
-_TEXT: Final = r"[\"'](?![^\"'\n\\]*[\"']\.join\((?![\s\[(]))"
-"""The beginning of a text. What `", ".join(names)` gives is not told by constants."""
+_TEXT: Final = r"[\"'](?![^\"'\n\\]*[\"']\.join\((?![\s\[(]))(?![^\w.:\"'\n\\]+[\"']\.join\()"
+"""The beginning of a text. What `", ".join(names)` gives is not told by constants, and is no name."""
 _INTO: Final = rf"[\"']{{1,3}}\s*%\s*\(?\s*\w{{0,2}}{_TEXT}"
 _MADE: Final = (
-    ("join", re.compile(r"\.join\((?<=[\"']\.join\()\s*[\[(]\s*\w{0,2}[\"']")),
+    ("join", re.compile(r"\.join\((?<=[\"']\.join\()(?<![^\w.:\"'][\"']\.join\()\s*[\[(]\s*\w{0,2}[\"']")),
     # The result is a name, or has a field: `"{0.%s_locals}" % "f"`.
     ("%s", re.compile(rf"%s(?:(?<=[\w.:%\"']%s)[\w.:%]*|[^\"'\n]*\}}[^\"'\n]*){_INTO}")),
     ("{", re.compile(rf"\{{[^\"'\n]*%s[^\"'\n]*{_INTO}")),
@@ -85,8 +86,8 @@ def words_of(file: str) -> Set[str] | None:
     plain = normalised(file)
     words = _words(plain)
     if _CONTINUED.search(plain):
+        words |= _words("\n".join(_LONG_LINE.findall(plain)).replace("\\\n", ""))
         plain = plain.replace("\\\n", "")
-        words |= _words(plain)
     # Only the lines with a junction or an escape hold more words.
     joined = _JUNCTION.sub("\0", plain)
     if "\0" in joined or "\\" in joined:
@@ -259,13 +260,13 @@ class TextIndex:
     @cached_property
     def spelled(self) -> Set[str]:
         """Names in texts: parts of paths, and attributes in fields of formats."""
-        names = {part for path in self.paths for part in re.split("[.:]", path)}
+        names = {part for path in self.paths for part in path.replace(":", ".").split(".")}
         fields = [field for text in self.texts if "{" in text for field in _FIELD.findall(text)]
         names.update(name for field in fields for name in _ATTRIBUTE.findall(field))
         # `hasattr(sys, "_getframe")` gets nothing.
         attributes = {
             call.args[1].value
-            for call in self(ast.Call)
+            for call in (self(ast.Call) if "hasattr" in self.names else ())
             if isinstance(call.func, ast.Name)
             and call.func.id == "hasattr"
             and len(call.args) == 2
@@ -404,7 +405,7 @@ class TextIndex:
             for place, part in enumerate(target.elts if isinstance(target, ast.Tuple | ast.List) else ())
             if (name := last_name(part))
         ]
-        inner = [(node, loop.iter) for loop in self.loops for node in ast.walk(loop.target)]
+        inner = [(node, loop.iter) for loop in self.loops for node in below(loop.target)]
         return pairs + [(node.id, _item(value)) for node, value in inner if isinstance(node, ast.Name)]
 
     @cached_property
