@@ -1037,7 +1037,7 @@ def patched_in(index: TextIndex) -> Set[str]:
     return names
 
 
-_SETTERS: Final = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
+SETTERS: Final = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
 """They bind an attribute that their second argument names."""
 _REMOVING_KEYS: Final = frozenset({"pop", "popitem", "clear", "__delitem__"})
 _REMOVING: Final = _REMOVING_KEYS | {"delattr", "__delattr__"}
@@ -1050,8 +1050,8 @@ def replaced_names(nodes: TextIndex) -> Iterator[str]:
     called = nodes.called
     # `put = setattr` hides the calls.
     if any(
-        node.id in namespaces or (node.id in _SETTERS and id(node) not in called) for node in nodes(ast.Name)
-    ) or any(alias.name in namespaces | insides | _SETTERS for alias in nodes(ast.alias)):
+        node.id in namespaces or (node.id in SETTERS and id(node) not in called) for node in nodes(ast.Name)
+    ) or any(alias.name in namespaces | insides | SETTERS for alias in nodes(ast.alias)):
         yield ANY_NAME
     for node in nodes(ast.Attribute):
         if node.attr in insides or (node.attr in namespaces and last_name(node.value) == "builtins"):
@@ -1060,11 +1060,11 @@ def replaced_names(nodes: TextIndex) -> Iterator[str]:
             yield node.attr
     for call in nodes(ast.Call):
         match last_name(call.func), call.args:
-            case setter, [_, ast.Constant(value=str(name)), *_] if setter in _SETTERS:
+            case setter, [_, ast.Constant(value=str(name)), *_] if setter in SETTERS:
                 yield name
-            case setter, [ast.Name(id="self"), *_] if setter in _SETTERS:
+            case setter, [ast.Name(id="self"), *_] if setter in SETTERS:
                 pass
-            case setter, _ if setter in _SETTERS:
+            case setter, _ if setter in SETTERS:
                 yield ANY_NAME
 
 

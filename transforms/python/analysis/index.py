@@ -38,7 +38,6 @@ _JUNCTION: Final = re.compile(
 """Where two texts join to one word: `"f_" "locals"`, with any quotes, brackets and comments between them."""
 _CONTINUED: Final = re.compile(r"\\\n(?<=[\w\"']\\\n)(?=[\w\\\"'])")
 """Where a word or a text goes on in the next line."""
-_LONG_LINE: Final = re.compile(r"(?:.*\\\n)+.*")
 _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{2,3}))")
 """A letter of a text that is written as a number."""
 _NAMED_LETTER: Final = re.compile(r"\\N\{")
@@ -86,7 +85,8 @@ def words_of(file: str) -> Set[str] | None:
     plain = normalised(file)
     words = _words(plain)
     if _CONTINUED.search(plain):
-        words |= _words("\n".join(_LONG_LINE.findall(plain)).replace("\\\n", ""))
+        continued = "\n".join(line for line in plain.replace("\\\n", "\0").split("\n") if "\0" in line)
+        words |= _words(continued.replace("\0", ""))
         plain = plain.replace("\\\n", "")
     # Only the lines with a junction or an escape hold more words.
     joined = _JUNCTION.sub("\0", plain)
