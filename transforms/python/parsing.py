@@ -201,6 +201,15 @@ def last_name(node: ast.expr) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) else None
 
 
+def dotted(node: ast.expr) -> str:
+    """`a.b.c` for a name with attributes; empty for any other expression."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
 def first_line(node: ast.stmt) -> int:
     """The line on which a statement begins, from 1; decorators belong to it."""
     decorators: list[ast.expr] | None = getattr(node, "decorator_list", None)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Set
 from typing import Final
 
-from codeaudit.transforms.python.analysis.capabilities import ANY_NAME, PATCHING, patched_in
+from codeaudit.transforms.python.analysis.capabilities import ANY_NAME, PATCHING, SETTERS, patched_in
 from codeaudit.transforms.python.analysis.facts import bound_names, own_nodes
 from codeaudit.transforms.python.analysis.index import (
     OF_MODULES,
@@ -33,7 +33,6 @@ _INSIDES: Final = frozenset({"__globals__", "f_globals", "f_builtins", "__builti
 """Namespaces that functions and frames have."""
 _GIVING: Final = OF_MODULES | {"getmodule", OWN_MODULE}
 """What may give the module of the text, which then may stand in any variable."""
-_SETTERS: Final = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
 _AT_TOP: Final = frozenset({"exec", "vars", "locals"})
 """Functions that may bind names of a module if the module itself calls them."""
 _NAMED: Final = re.compile(r"(?:^|\.)builtins\.(\w*)")
@@ -277,7 +276,7 @@ def _stored(nodes: TextIndex) -> Iterator[str]:
             yield part.attr
     for call in nodes(ast.Call):
         match call.args:
-            case [owner, key, *_] if last_name(call.func) in _SETTERS and last_name(owner) != "self":
+            case [owner, key, *_] if last_name(call.func) in SETTERS and last_name(owner) != "self":
                 yield text_of(key) or ANY_NAME
             case _:
                 pass

@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis import own_file
-from codeaudit.transforms.python.analysis.facts import is_generator, own_nodes
+from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.analysis.index import (
     TextIndex,
     index_in,
@@ -398,8 +398,6 @@ _COLLECTING: Final = frozenset({"catch_warnings", "warns", "deprecated_call"})
 """Managers that collect warnings."""
 _WRITING: Final = frozenset({"str", "repr", "print", "map", "vars", "dir"})
 """Functions that show what they get."""
-_IN_RECORDS: Final = {"lineno": Sees.RUNNING, "funcName": Sees.FUNCTIONS}
-"""Attributes of records."""
 _HANDLING: Final = frozenset({"emit", "handle", "filter", "format", "formatMessage", "makePickle", "prepare"})
 """Methods of handlers, filters and formatters, which get a record."""
 _SIZES: Final = frozenset({"getsizeof", "__sizeof__"})
@@ -425,12 +423,22 @@ _LINE_TEXTS: Final = frozenset({"line", "_line", "lines", "_lines", "_original_l
 """Attributes of such a description that give the text."""
 _HANDED: Final = _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
 """What shows something if other code gets it."""
-_UNCALLED: Final = re.compile(
-    rf"(?<![\w.\"'])(?:{'|'.join(HERE.builtins)})\b(?![ \t]*\(|[\"'])(?![ \t]*=(?!=|\s*[}}!:]))"
-    r"(?![ \t]+(?!(?:and|as|async|else|for|from|if|in|is|not|or)\b)\w)"
+_BEFORE: Final = r"(?<![\w.\"'])(?:"
+_BEHIND: Final = (
+    r")\b(?![\"'])(?![ \t]*=(?!=|\s*[}!:]))(?![ \t]+(?!(?:and|as|async|else|for|from|if|in|is|not|or)\b)\w)"
 )
-"""One of the builtins that is not called. In code, it is next to no text and to no word but a keyword, and is
-read where no `=` stands behind it, but in `f"{dir=}"`."""
+"""A name in code is next to no text and to no word but a keyword, and is read where no `=` stands behind it,
+but in `f"{dir=}"`."""
+_UNCALLED: Final = re.compile(rf"{_BEFORE}{'|'.join(HERE.builtins)}{_BEHIND}(?![ \t]*\()")
+"""One of the builtins that is not called."""
+_HELP: Final = re.compile(f"{_BEFORE}help{_BEHIND}")
+_GAP: Final = r"(?:[\s\\)]|#.*\n)*"
+_LOGS: Final = re.compile(rf"\bexception{_GAP}\(|\b(?:exception|exc_info|stack_info){_GAP}=")
+"""A call of `exception`, or one with a keyword that logs a traceback."""
+_CAUGHT: Final = re.compile(
+    rf"\b(?:{'|'.join(_NAMING_ERRORS)})\b(?:[^:]*|.*)\bas\b|\bmatch{_GAP}=|\bassertRaisesRegex\b"
+)
+"""Where a `NameError` gets a name, or its message is compared."""
 _PLAIN: Final = re.compile(
     r"^[ \t]*import builtins[ \t]*(?:#.*)?$"
     rf"|^[ \t]*from builtins import (?!.*\b(?:__|(?:{'|'.join(HERE.paths['builtins'])})\b))[\w \t,]+$"
@@ -457,17 +465,16 @@ def _hints(mask: Sees) -> tuple[Set[str], Sequence[tuple[Set[str], Set[str]]]]:
         pairs.append((_SIZES, {"yield", "async"}))
     if mask & Sees.SOURCE:
         pairs.append(({"marshal"}, _CODES))
-        words |= own_file.NAMING
-        words |= _DESCRIBED | {"help"}
+        pairs += own_file.HINTS
+        words |= _DESCRIBED
         pairs.append(({"stack", "trace"}, {"inspect"}))
     if mask & (Sees.SOURCE | Sees.RUNNING):
         words |= _RUNNERS
-        pairs.append((_LOGGED_TRACEBACKS, _KEEPING))
         pairs.append(({"repr", "str"}, _TASKS))
         pairs.append(({"stderr", "STDOUT", "communicate"}, {"executable"}))
         pairs.append(({"Thread", "warn"}, _CAPTURING))
     if mask & (Sees.LOCALS | Sees.RUNNING | Sees.BEGINNINGS):
-        words |= _HANDED | _NAMING_ERRORS
+        words |= _HANDED
         pairs.append((HERE.paths["inspect"].keys(), {"inspect"}))
     if mask & Sees.BEGINNINGS:
         pairs += [({"vars", "__dict__"}, {"class"}), ({"items", "values"}, METACLASSES)]
@@ -490,8 +497,14 @@ def _may_show(file: str, mask: Sees) -> bool:
     if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in pairs):
         return True
     plain = normalised(file)
+    if mask & Sees.SOURCE and "help" in words and _HELP.search(plain):
+        return True
+    if mask & (Sees.SOURCE | Sees.RUNNING) and not words.isdisjoint(_KEEPING) and _LOGS.search(plain):
+        return True
     if not mask & Sees.LOCALS:
         return False
+    if not words.isdisjoint(_NAMING_ERRORS) and _CAUGHT.search(plain):
+        return True
     return bool(
         # Pieces of texts may make this word, too.
         ("builtins" in words and ("builtins" not in plain or "builtins" in _PLAIN.sub("", plain)))
@@ -510,17 +523,23 @@ def shown_by(file: str, mask: Sees = ANY) -> Sees:
 
     What is not in `mask` may be left out.
     """
-    value = fact(file, f"shown {mask.value}", lambda: _shown_by(file).value if _may_show(file, mask) else 0)
+    value = fact(
+        file, f"shown {mask.value}", lambda: _shown_by(file, mask).value if _may_show(file, mask) else 0
+    )
     return Sees(value)
 
 
 @lru_cache(maxsize=1024)
-def _shown_by(file: str) -> Sees:
+def _shown_by(file: str, mask: Sees = ANY) -> Sees:
     try:
         index = index_of(file)
     except SourceError:
-        return ANY
-    return _mentioned(index, FILE) | _unresolved(index)
+        return mask
+    sees = _mentioned(index, FILE, mask)
+    for words, what, shows in _UNRESOLVED:
+        if what & mask & ~sees and (words is None or not words.isdisjoint(index.words)) and shows(index):
+            sees |= what
+    return sees & mask
 
 
 def shown_together(*texts: str, mask: Sees = ANY) -> Sees:
@@ -531,30 +550,30 @@ def shown_together(*texts: str, mask: Sees = ANY) -> Sees:
     return sees
 
 
-def _mentioned(index: TextIndex, rows: _Spelled) -> Sees:
-    """What the ways of these rows show that are mentioned."""
-    sees = Sees.NOTHING
+def _mentioned(index: TextIndex, rows: _Spelled, mask: Sees = ANY) -> Sees:
+    """What the ways of these rows show that are mentioned. What is not in `mask` may be left out."""
     words = index.parts | index.imported | index.fields - rows.fields.keys()
     # `from inspect import *`
-    if "*" in words:
+    starred = "*" in words
+    if starred:
         words = words | index.names
-    for word in words & rows.words.keys():
-        sees |= rows.words[word]
+    tables = (
+        (rows.words, words),
+        (rows.builtins, index.names | words),
+        (rows.bound, index.bound_anyhow if rows.bound else ()),
+        (rows.fields, () if _LOGGING.isdisjoint(index.words) else index.fields),
+        (rows.parts, index.spelled),
+    )
+    sees = reduce(
+        or_, (table[name] for table, names in tables for name in table.keys() & names), Sees.NOTHING
+    )
     for module, names in rows.paths.items():
-        for name, what in names.items():
-            if what & ~sees and index.asks(module, frozenset({name})):
-                sees |= what
-    for name in (index.names | words) & rows.builtins.keys():
-        sees |= rows.builtins[name]
-    for name in index.bound_anyhow & rows.bound.keys() if rows.bound else ():
-        sees |= rows.bound[name]
-    for name in index.fields & rows.fields.keys() if _LOGGING & index.words else ():
-        sees |= rows.fields[name]
-    for part in index.spelled & rows.parts.keys():
-        sees |= rows.parts[part]
-    if (makers := rows.texts.keys() & (index.names | words)) and _takes_apart(index, makers):
-        sees |= reduce(or_, (rows.texts[name] for name in makers))
-    return sees
+        for name in names if starred else names.keys() & words:
+            if names[name] & mask & ~sees and index.asks(module, frozenset({name})):
+                sees |= names[name]
+    makers = rows.texts.keys() & (index.names | words)
+    what = reduce(or_, (rows.texts[name] for name in makers), Sees.NOTHING)
+    return sees | what if what & mask & ~sees and _takes_apart(index, makers) else sees
 
 
 _SAME_TEXT: Final = frozenset({"strip", "lstrip", "rstrip", "encode", "decode", "join", "getvalue", "read"})
@@ -651,6 +670,9 @@ def _takes_apart(index: TextIndex, makers: Set[str], tracebacks: Set[str] = froz
         for manager in index(ast.withitem):
             if isinstance(call := manager.context_expr, ast.Call) and last_name(call.func) in _CAPTURING:
                 holders |= {last_name(text) for text in (*call.args, manager.optional_vars) if text}
+    results = not index.words.isdisjoint(_runners(index))
+    if not (names or holders or lists or results) and index.words.isdisjoint(_TASKS):
+        return False
 
     def is_text(node: ast.expr) -> bool:
         match node:
@@ -680,7 +702,6 @@ def _takes_apart(index: TextIndex, makers: Set[str], tracebacks: Set[str] = froz
             case _:
                 return last_name(getattr(node, "func", node)) in lists
 
-    results = not index.words.isdisjoint(_runners(index))
     methods = [(call.func, call.args) for call in calls if isinstance(call.func, ast.Attribute)]
     kept = [(last_name(func.value), items) for func, items in methods if func.attr in _ADDING]
     known = -1
@@ -696,56 +717,25 @@ def _takes_apart(index: TextIndex, makers: Set[str], tracebacks: Set[str] = froz
     return any(map(is_text, looked))
 
 
-def _unresolved(index: TextIndex) -> Sees:
-    """What cannot be followed: frames, code objects and builtins that are handed to other code."""
-    sees = Sees.NOTHING
-    words = index.words
-    if not words.isdisjoint(_FRAMES | _FRAME_ATTRIBUTES) and _given_away(index, _is_frame):
-        sees |= Sees.RUNNING
-        if _given_away(index, _is_frame, _PRINTING):
-            sees |= Sees.LOCALS
-    if not words.isdisjoint(_CODES) and _given_away(index, _is_code, _ASKING_CODE):
-        sees |= Sees.LOCALS | Sees.BEGINNINGS
-        # The bytes hold the places of all instructions.
-        holders = {name for name, value in index.bindings if _is_code(value)}
-        packed = [call.args for call in index(ast.Call) if last_name(call.func) in ("dump", "dumps")]
-        if "marshal" in index.imported and any(
-            _is_code(part) or last_name(part) in holders for parts in packed for part in parts
-        ):
-            sees |= Sees.SOURCE
-    if not words.isdisjoint(_OF_CLASSES) and _lists_a_class(index):
-        sees |= Sees.BEGINNINGS
-    if not words.isdisjoint(_SIZES) and _measures_a_generator(index):
-        sees |= Sees.LOCALS
-    # `warnings.formatwarning = told`
-    if _counts_by_line(index) or ("lineno" in words and not _WARNED.isdisjoint(words | index.members)):
-        sees |= Sees.RUNNING
-    if not (_LOGGED.isdisjoint(words) or _WARNED.isdisjoint(words)) and _lists_records(index):
-        sees |= Sees.FUNCTIONS | Sees.RUNNING
-    if not words.isdisjoint(_KEEPING) and _takes_apart(index, frozenset(), _tracebacks(index)):
-        sees |= Sees.RUNNING | Sees.SOURCE
-    if _shows_warnings(index):
-        sees |= Sees.RUNNING
-    if "stats" in index.attributes and "pstats" in index.imported:
-        sees |= Sees.FUNCTIONS | Sees.LINES
-    if not _WARNED.isdisjoint(words | index.members):
-        # `"msg lineno".split()`
-        written = _WORD.findall(" ".join(index.texts))
-        sees |= reduce(or_, (what for word, what in _IN_RECORDS.items() if word in written), Sees.NOTHING)
-    if _looks_under_another_name(index):
-        sees |= Sees.LOCALS
-    if own_file.reads_own_file(index):
-        sees |= Sees.SOURCE
-    if "help" in index.names and "help" not in index.bound:
-        sees |= Sees.SOURCE
-    if not words.isdisjoint(_NAMING_ERRORS) and _reads_naming_error(index):
-        sees |= Sees.LOCALS
-    if (*index(ast.Yield), *index(ast.YieldFrom)) and any(map(_cleans_up, index.functions)):
-        sees |= Sees.DROPS
-    describes = not words.isdisjoint(_DESCRIBED) or index.asks("inspect", frozenset({"stack", "trace"}))
-    if describes and _reads_described_text(index):
-        sees |= Sees.SOURCE
-    return sees
+def _packs_code(index: TextIndex) -> bool:
+    """Whether a file writes down code objects, whose bytes hold the places of all instructions."""
+    if "marshal" not in index.imported or not _given_away(index, _is_code, _ASKING_CODE):
+        return False
+    holders = {name for name, value in index.bindings if _is_code(value)}
+    packed = [call.args for call in index(ast.Call) if last_name(call.func) in ("dump", "dumps")]
+    return any(_is_code(part) or last_name(part) in holders for parts in packed for part in parts)
+
+
+def _asks_for_statistics(index: TextIndex) -> bool:
+    return "stats" in index.attributes and "pstats" in index.imported
+
+
+def _writes(word: str) -> Callable[[TextIndex], bool]:
+    """Whether a file that gets records has this attribute of one in a text: `"msg lineno".split()`."""
+    return lambda index: (
+        not _WARNED.isdisjoint(index.words | index.members)
+        and any(word in text and word in _WORD.findall(text) for text in index.texts)
+    )
 
 
 def _measures_a_generator(index: TextIndex) -> bool:
@@ -753,7 +743,7 @@ def _measures_a_generator(index: TextIndex) -> bool:
     steps = {
         function.name
         for function in index.functions
-        if isinstance(function, ast.AsyncFunctionDef) or is_generator(function)
+        if isinstance(function, ast.AsyncFunctionDef) or index.own(function, ast.Yield, ast.YieldFrom)
     }
     names = {*_SIZES, *(name for name, value in index.bindings if last_name(value) in _SIZES)}
     holders = {name for name, value in index.bindings if last_name(getattr(value, "func", value)) in steps}
@@ -796,8 +786,6 @@ def _counts_by_line(index: TextIndex) -> bool:
     """Whether a file catches warnings under a filter that shows each once for its line: the one that Python
     begins with, or `simplefilter("default")`.
     """
-    if "catch_warnings" not in index.words:
-        return False
     catching = (call for call in index(ast.Call) if last_name(call.func) == "catch_warnings")
     records = any(word.arg == "record" for call in catching for word in call.keywords)
     return "default" in index.texts or (records and "always" not in index.texts)
@@ -805,6 +793,8 @@ def _counts_by_line(index: TextIndex) -> bool:
 
 def _lists_records(index: TextIndex) -> bool:
     """Whether a file that handles log records may show all that one of them has: `vars(record)`."""
+    if _WARNED.isdisjoint(index.words):
+        return False
     methods = [function.args.args for function in index.functions if function.name in _HANDLING]
     records = {parameters[1].arg for parameters in methods if len(parameters) > 1}
     if any(last_name(part) in records for part in _shown(index)):
@@ -883,8 +873,13 @@ _CLOSING: Final = {
 """Managers that do no more at their end than what dropping them does."""
 
 
-def _cleans_up(function: FunctionNode) -> bool:
+def _cleans_up(index: TextIndex) -> bool:
     """Whether a function is a generator that acts when it is dropped between two of its steps."""
+    steps = [each for each in index.functions if index.own(each, ast.Yield, ast.YieldFrom)]
+    return any(map(_acts_if_dropped, steps))
+
+
+def _acts_if_dropped(function: FunctionNode) -> bool:
     if any(last_name(getattr(node, "func", node)) in _EXHAUSTED for node in function.decorator_list):
         return False
     for node in own_nodes(function.body):
@@ -916,6 +911,8 @@ def _reads_described_text(index: TextIndex) -> bool:
             case _:
                 return isinstance(subscript.value, ast.Subscript)
 
+    if index.words.isdisjoint(_DESCRIBED) and not index.asks("inspect", frozenset({"stack", "trace"})):
+        return False
     if not index.words.isdisjoint(_LINE_TEXTS) or _takes_apart(index, frozenset({"format"})):
         return True
     if any(map(gives_text, index(ast.Subscript))):
@@ -1040,7 +1037,7 @@ def patched_in(index: TextIndex) -> Set[str]:
     return names
 
 
-_SETTERS: Final = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
+SETTERS: Final = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
 """They bind an attribute that their second argument names."""
 _REMOVING_KEYS: Final = frozenset({"pop", "popitem", "clear", "__delitem__"})
 _REMOVING: Final = _REMOVING_KEYS | {"delattr", "__delattr__"}
@@ -1053,8 +1050,8 @@ def replaced_names(nodes: TextIndex) -> Iterator[str]:
     called = nodes.called
     # `put = setattr` hides the calls.
     if any(
-        node.id in namespaces or (node.id in _SETTERS and id(node) not in called) for node in nodes(ast.Name)
-    ) or any(alias.name in namespaces | insides | _SETTERS for alias in nodes(ast.alias)):
+        node.id in namespaces or (node.id in SETTERS and id(node) not in called) for node in nodes(ast.Name)
+    ) or any(alias.name in namespaces | insides | SETTERS for alias in nodes(ast.alias)):
         yield ANY_NAME
     for node in nodes(ast.Attribute):
         if node.attr in insides or (node.attr in namespaces and last_name(node.value) == "builtins"):
@@ -1063,11 +1060,11 @@ def replaced_names(nodes: TextIndex) -> Iterator[str]:
             yield node.attr
     for call in nodes(ast.Call):
         match last_name(call.func), call.args:
-            case setter, [_, ast.Constant(value=str(name)), *_] if setter in _SETTERS:
+            case setter, [_, ast.Constant(value=str(name)), *_] if setter in SETTERS:
                 yield name
-            case setter, [ast.Name(id="self"), *_] if setter in _SETTERS:
+            case setter, [ast.Name(id="self"), *_] if setter in SETTERS:
                 pass
-            case setter, _ if setter in _SETTERS:
+            case setter, _ if setter in SETTERS:
                 yield ANY_NAME
 
 
@@ -1230,6 +1227,37 @@ def _is_frame(node: ast.AST | None) -> bool:
 def _is_code(node: ast.AST | None) -> bool:
     """Whether an expression gives a code object."""
     return isinstance(node, ast.Attribute) and node.attr in _CODES
+
+
+_UNRESOLVED: Final[Sequence[tuple[Set[str] | None, Sees, Callable[[TextIndex], bool]]]] = (
+    (_FRAMES | _FRAME_ATTRIBUTES, Sees.RUNNING, lambda index: _given_away(index, _is_frame)),
+    (_FRAMES | _FRAME_ATTRIBUTES, Sees.LOCALS, lambda index: _given_away(index, _is_frame, _PRINTING)),
+    (_CODES, Sees.LOCALS | Sees.BEGINNINGS, lambda index: _given_away(index, _is_code, _ASKING_CODE)),
+    (_CODES, Sees.SOURCE, _packs_code),
+    (_OF_CLASSES, Sees.BEGINNINGS, _lists_a_class),
+    (_SIZES, Sees.LOCALS, _measures_a_generator),
+    ({"catch_warnings"}, Sees.RUNNING, _counts_by_line),
+    # `warnings.formatwarning = told`
+    ({"lineno"}, Sees.RUNNING, lambda index: not _WARNED.isdisjoint(index.words | index.members)),
+    (_LOGGED, Sees.FUNCTIONS | Sees.RUNNING, _lists_records),
+    (
+        _KEEPING,
+        Sees.RUNNING | Sees.SOURCE,
+        lambda index: _takes_apart(index, frozenset(), _tracebacks(index)),
+    ),
+    (_COLLECTING | {"recwarn"}, Sees.RUNNING, _shows_warnings),
+    ({"pstats"}, Sees.FUNCTIONS | Sees.LINES, _asks_for_statistics),
+    (None, Sees.RUNNING, _writes("lineno")),
+    (None, Sees.FUNCTIONS, _writes("funcName")),
+    (None, Sees.LOCALS, _looks_under_another_name),
+    (own_file.NAMING, Sees.SOURCE, own_file.reads_own_file),
+    ({"help"}, Sees.SOURCE, lambda index: "help" in index.names and "help" not in index.bound),
+    (_NAMING_ERRORS, Sees.LOCALS, _reads_naming_error),
+    (None, Sees.DROPS, _cleans_up),
+    (None, Sees.SOURCE, _reads_described_text),
+)
+"""What cannot be followed, such as frames, code objects and builtins that are handed to other code: words of
+which one is mentioned then, what it shows, and the question that tells."""
 
 
 # ── one function ─────────────────────────────────────────────────────────────────────────────────────────

@@ -26,7 +26,7 @@ from codeaudit.transforms.python.analysis.looks import (
     QuietFunction,
     ShownLooks,
 )
-from codeaudit.transforms.python.parsing import FunctionNode, last_name
+from codeaudit.transforms.python.parsing import FunctionNode, dotted, last_name
 from codeaudit.transforms.python.walking import reached
 
 BUILTIN_CLASSES: Final = EXCEPTIONS | {
@@ -154,7 +154,7 @@ class _Classes:
                 if isinstance(method, FunctionNode):
                     self._methods[method.name].remove((method, None))
                     self._methods[method.name].append((method, name))
-            for call in nodes.calls_in(owner):
+            for call in nodes.inside(owner, ast.Call):
                 match call:
                     case ast.Call(func=ast.Attribute(value=ast.Name(id=base)) as func, args=[first, *_]):
                         # `Base.close(self)` counts as if the class derived from `Base`.
@@ -170,13 +170,9 @@ class _Classes:
 
     def _says_bases(self, node: ast.ClassDef) -> bool:
         """Whether each base of a class is one of the text, a builtin, or imported."""
-        for base in bases_of(node):
-            while isinstance(base, ast.Attribute):
-                base = base.value
-            if not isinstance(base, ast.Name):
-                return False
-            known = base.id in self._named and self._bound[base.id] == 1
-            if not (known or self._is_builtin(base.id) or base.id in self._imports):
+        for root in (dotted(base).partition(".")[0] for base in bases_of(node)):
+            known = root in self._named and self._bound[root] == 1
+            if not (known or self._is_builtin(root) or root in self._imports):
                 return False
         return True
 
@@ -268,14 +264,8 @@ class _Classes:
 
     def _is_from(self, node: ast.expr, names: Mapping[str, str]) -> bool:
         """Whether an expression is one of these names, each of which belongs to a module."""
-        match node:
-            case ast.Name(id=name):
-                full = self._imports.get(name, "")
-            case ast.Attribute(value=ast.Name(id=module), attr=name):
-                full = f"{self._imports.get(module, '')}.{name}"
-            case _:
-                return False
-        module, _, last = full.rpartition(".")
+        root, dot, rest = dotted(node).partition(".")
+        module, _, last = f"{self._imports.get(root, '')}{dot}{rest}".rpartition(".")
         return names.get(last) == module
 
     def _slots(self, classes: Sequence[ast.ClassDef]) -> frozenset[str] | None:

@@ -122,7 +122,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     MethodEffect,
 )
 from codeaudit.transforms.python.analysis.looks import CLASS_OF
-from codeaudit.transforms.python.parsing import FunctionNode, last_name
+from codeaudit.transforms.python.parsing import FunctionNode, dotted, last_name
 from codeaudit.transforms.python.walking import below
 
 _ASKED_FOR_TEXT: Final = frozenset({"str", "repr", "ascii", "format"})
@@ -203,15 +203,10 @@ class PythonEffects(ExpressionEffects):
         """Whether no exception ends at a `with` of this context manager, as far as its call shows."""
         if not isinstance(manager, ast.Call):
             return False
-        root = manager.func
-        name = self.dotted(root)
-        while isinstance(root, ast.Attribute):
-            root = root.value
+        root = dotted(manager.func).partition(".")[0]
         # A name that is not of the standard library means the module only if it is imported.
-        known = isinstance(root, ast.Name) and (
-            root.id in WELL_KNOWN or root.id in self.facts.looks.bindings.imports
-        )
-        return known and name in NEVER_SWALLOWING
+        known = root in WELL_KNOWN or root in self.facts.looks.bindings.imports
+        return known and self.dotted(manager.func) in NEVER_SWALLOWING
 
     def _arguments(self, node: ast.Call) -> list[str | None]:
         """Collect the arguments of a call; returns the types of the positional ones."""

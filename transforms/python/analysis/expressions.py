@@ -22,7 +22,7 @@ from codeaudit.transforms.dependence.effects import (
     STORES,
 )
 from codeaudit.transforms.python.analysis.comparisons import gives_bool, is_exact, is_exact_membership
-from codeaudit.transforms.python.analysis.facts import VariableFacts, free_names, stored_names
+from codeaudit.transforms.python.analysis.facts import VariableFacts, free_names, outer_parts, stored_names
 from codeaudit.transforms.python.analysis.knowledge import (
     ATTRIBUTES,
     BUILTINS,
@@ -35,7 +35,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     SEQUENCES,
 )
 from codeaudit.transforms.python.analysis.looks import READING, QuietFunction
-from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
+from codeaudit.transforms.python.parsing import FunctionNode, dotted
 from codeaudit.transforms.python.walking import below
 
 LOOKS: Final = OBSERVES | RAISES
@@ -466,8 +466,7 @@ class ExpressionEffects(ABC):
         return "dict"
 
     def _lambda(self, node: ast.Lambda) -> str | None:
-        self._definition(node.args)
-        self._closed_over(node)
+        self._definition(node)
         return "function"
 
     def _comprehension(
@@ -624,9 +623,8 @@ class ExpressionEffects(ABC):
 
     def is_module(self, node: ast.expr) -> bool:
         """Whether an expression is a global name, or a chain of attributes of one."""
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return isinstance(node, ast.Name) and not self.is_local(node.id)
+        root = dotted(node).partition(".")[0]
+        return bool(root) and not self.is_local(root)
 
     def dotted(self, node: ast.expr) -> str:
         """The name in its module of what a global name, or a chain of attributes of one, stands for:
@@ -634,13 +632,10 @@ class ExpressionEffects(ABC):
 
         A name that the text does not show to be imported stands for the module that it is called like.
         """
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name) or self.is_local(node.id):
+        root, dot, rest = dotted(node).partition(".")
+        if not root or self.is_local(root):
             return ""
-        return ".".join([self.facts.looks.bindings.imports.get(node.id, node.id), *reversed(parts)])
+        return f"{self.facts.looks.bindings.imports.get(root, root)}{dot}{rest}"
 
     def _namedexpr(self, node: ast.NamedExpr) -> str | None:
         kind = self.visit(node.value)
@@ -710,20 +705,15 @@ class ExpressionEffects(ABC):
         for decorator in node.decorator_list:
             self.visit(decorator)
             self.flags |= ANYTHING  # the decorator is called
-        self._definition(node.args)
         if node.returns is not None:
             self.visit(node.returns)
-        self._closed_over(node)
+        self._definition(node)
         self.write(node.name)
 
-    def _definition(self, args: ast.arguments) -> None:
-        notes = [arg.annotation for arg in parameter_nodes(args)]
-        for part in (*args.defaults, *args.kw_defaults, *notes):
-            if part is not None:
-                self.visit(part)
-
-    def _closed_over(self, scope: ast.AST) -> None:
-        self.reads |= (free_names(scope) & self.facts.local) - self.shadow
+    def _definition(self, node: FunctionNode | ast.Lambda) -> None:
+        for part in outer_parts(node.args):
+            self.visit(part)
+        self.reads |= (free_names(node) & self.facts.local) - self.shadow
 
 
 def is_constant(node: ast.expr) -> bool:

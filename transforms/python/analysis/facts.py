@@ -6,7 +6,7 @@ analysis. `builder` gathers the facts of each function; `effects` completes them
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -127,10 +127,10 @@ def nodes_inside(function: FunctionNode | ast.ClassDef) -> tuple[ast.AST, ...]:
     return tuple(own_nodes(function.body))
 
 
-def _outer_parts(args: ast.arguments) -> Iterator[ast.expr]:
-    yield from args.defaults
-    yield from (default for default in args.kw_defaults if default is not None)
-    yield from (arg.annotation for arg in parameter_nodes(args) if arg.annotation is not None)
+def outer_parts(args: ast.arguments) -> Sequence[ast.expr]:
+    """The defaults and annotations of parameters, which are evaluated outside of their function."""
+    notes = [arg.annotation for arg in parameter_nodes(args)]
+    return [part for part in (*args.defaults, *args.kw_defaults, *notes) if part is not None]
 
 
 def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) -> VariableFacts:
@@ -426,9 +426,9 @@ def _outer_expressions(node: ast.AST) -> list[ast.AST]:
     match node:
         case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
             result = [node.returns] if node.returns else []
-            return [*decorators, *_outer_parts(node.args), *result]
+            return [*decorators, *outer_parts(node.args), *result]
         case ast.Lambda(args=args):
-            return list(_outer_parts(args))
+            return [*outer_parts(args)]
         case ast.ClassDef():
             return [*node.decorator_list, *node.bases, *node.keywords]
         case _:
@@ -458,30 +458,21 @@ def _assigned_values(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr | None]
 
 def bound_by(node: ast.AST) -> Sequence[str]:
     """The names that this very node binds or unbinds."""
-    if node.__class__ not in BINDING:
+    place = BINDING.get(node.__class__)
+    if place is None or (place == "id" and node.ctx.__class__ is ast.Load):  # type: ignore[attr-defined]
         return ()
-    match node:
-        case ast.Name(id=name, ctx=context):
-            return () if isinstance(context, ast.Load) else (name,)
-        case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            return (name,)
-        case ast.ClassDef(name=name):
-            return (name,)
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return [alias.asname or alias.name.partition(".")[0] for alias in names]
-        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            return (name,)
-        case ast.MatchMapping(rest=str(name)):
-            return (name,)
-        case _:
-            return ()
+    bound: str | list[ast.alias] | None = getattr(node, place)
+    if isinstance(bound, list):
+        return [alias.asname or alias.name.partition(".")[0] for alias in bound]
+    return () if bound is None else (bound,)
 
 
-BINDING: Final = frozenset({
-    ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
-    ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping,
-})  # fmt: skip
-"""The kinds of nodes that may bind names."""
+BINDING: Final[Mapping[type[ast.AST], str]] = {
+    ast.Name: "id", ast.arg: "arg", ast.FunctionDef: "name", ast.AsyncFunctionDef: "name",
+    ast.ClassDef: "name", ast.Import: "names", ast.ImportFrom: "names", ast.ExceptHandler: "name",
+    ast.MatchAs: "name", ast.MatchStar: "name", ast.MatchMapping: "rest",
+}  # fmt: skip
+"""The kinds of nodes that may bind names, each with the field that has them."""
 
 
 def bound_names(body: Sequence[ast.AST]) -> frozenset[str]:

@@ -98,7 +98,7 @@ class QuietFunctions:
     def _calls(self, name: str) -> frozenset[str]:
         """The functions of the text that a function calls, also in what is defined inside it."""
         if name not in self._callees:
-            calls = (inner.func for inner in self._nodes.calls_in(self._candidates[name]))
+            calls = (inner.func for inner in self._nodes.inside(self._candidates[name], ast.Call))
             names = frozenset(func.id for func in calls if isinstance(func, ast.Name))
             self._callees[name] = names & self._candidates.keys()
         return self._callees[name]

@@ -10,11 +10,11 @@ import ast
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeVar
 
-from codeaudit.transforms.python.analysis.facts import BINDING, bound_by, bound_names
+from codeaudit.transforms.python.analysis.facts import BINDING, bound_by, bound_names, own_nodes
 from codeaudit.transforms.python.parsing import (
     FunctionNode,
     file_tree,
@@ -42,11 +42,11 @@ _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-
 """A letter of a text that is written as a number."""
 _NAMED_LETTER: Final = re.compile(r"\\N\{")
 """One that is written by its name."""
-_TEXT: Final = r"[\"'](?![^\"'\n\\]*[\"']\.join\((?![\s\[(]))"
-"""The beginning of a text. What `", ".join(names)` gives is not told by constants."""
+_TEXT: Final = r"[\"'](?![^\"'\n\\]*[\"']\.join\((?![\s\[(]))(?![^\w.:\"'\n\\]+[\"']\.join\()"
+"""The beginning of a text. What `", ".join(names)` gives is not told by constants, and is no name."""
 _INTO: Final = rf"[\"']{{1,3}}\s*%\s*\(?\s*\w{{0,2}}{_TEXT}"
 _MADE: Final = (
-    ("join", re.compile(r"\.join\((?<=[\"']\.join\()\s*[\[(]\s*\w{0,2}[\"']")),
+    ("join", re.compile(r"\.join\((?<=[\"']\.join\()(?<![^\w.:\"'][\"']\.join\()\s*[\[(]\s*\w{0,2}[\"']")),
     # The result is a name, or has a field: `"{0.%s_locals}" % "f"`.
     ("%s", re.compile(rf"%s(?:(?<=[\w.:%\"']%s)[\w.:%]*|[^\"'\n]*\}}[^\"'\n]*){_INTO}")),
     ("{", re.compile(rf"\{{[^\"'\n]*%s[^\"'\n]*{_INTO}")),
@@ -85,8 +85,9 @@ def words_of(file: str) -> Set[str] | None:
     plain = normalised(file)
     words = _words(plain)
     if _CONTINUED.search(plain):
+        continued = "\n".join(line for line in plain.replace("\\\n", "\0").split("\n") if "\0" in line)
+        words |= _words(continued.replace("\0", ""))
         plain = plain.replace("\\\n", "")
-        words |= _words(plain)
     # Only the lines with a junction or an escape hold more words.
     joined = _JUNCTION.sub("\0", plain)
     if "\0" in joined or "\\" in joined:
@@ -124,9 +125,11 @@ def index_in(tree: ast.AST) -> "TextIndex":
 
 _N = TypeVar("_N", bound=ast.AST)
 _END: Final = ast.Pass()
-"""Stands on the stack behind the parts of a function."""
-_FUNCTIONS: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
-_SCOPES: Final = _FUNCTIONS | {ast.ClassDef, ast.Lambda}
+"""Stands on the stack behind the parts of a function or class."""
+_HOLDERS: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+_SCOPES: Final = _HOLDERS | {ast.Lambda}
+_COUNTED: Final = (ast.Call, ast.Return, ast.Yield, ast.YieldFrom)
+"""Kinds of nodes of which it is known in which function or class they stand."""
 _LEAVES: Final = frozenset({ast.Name, ast.Constant, ast.alias})
 """Kinds of which most nodes are, and under which none stand."""
 
@@ -140,30 +143,30 @@ class TextIndex:
     def __init__(self, tree: ast.AST) -> None:
         self.tree: Final = tree if isinstance(tree, ast.Module) else ast.Module([tree], [])  # type: ignore[list-item]
         self.holders: Final[set[int]] = set()
-        """The functions with a function, class or lambda inside, by the `id` of their nodes."""
+        """The functions and classes with a function, class or lambda inside, by the `id` of their nodes."""
         self._nodes: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
-        self._calls: dict[int, tuple[int, int]] = {}
+        self._spans: dict[int, list[int]] = {}
+        """For each function and class how many nodes of `_COUNTED` begin before it, and before its end."""
         self._aliases: dict[str, Set[str]] = {}
-        for node in self.tree.body:
-            before = len(self._nodes[ast.Call])
-            self._walk(node)
-            self._calls[id(node)] = before, len(self._nodes[ast.Call])
+        self._walk()
 
-    def _walk(self, top: ast.AST) -> None:
-        nodes, functions = self._nodes, list[ast.AST]()
-        pending: list[ast.AST] = [top]
+    def _walk(self) -> None:
+        nodes, scopes = self._nodes, list[ast.AST]()
+        counted = [nodes[kind] for kind in _COUNTED]
+        pending: list[ast.AST] = self.tree.body[::-1]  # type: ignore[assignment]
         pop, push, leaves, text = pending.pop, pending.append, _LEAVES, str
         while pending:
             node = pop()
             kind = node.__class__
             if kind in _SCOPES:
-                if functions:
-                    self.holders.add(id(functions[-1]))
-                if kind in _FUNCTIONS:
-                    functions.append(node)
+                if scopes:
+                    self.holders.add(id(scopes[-1]))
+                if kind in _HOLDERS:
+                    scopes.append(node)
+                    self._spans[id(node)] = list(map(len, counted))
                     push(_END)
             elif node is _END:
-                functions.pop()
+                self._spans[id(scopes.pop())] += map(len, counted)
                 continue
             nodes[kind].append(node)
             for name in LAST_FIRST[kind]:
@@ -196,10 +199,20 @@ class TextIndex:
         """The `for` statements, then the loops of comprehensions."""
         return [*self(ast.For), *self(ast.comprehension)]
 
-    def calls_in(self, node: ast.stmt) -> Iterable[ast.Call]:
-        """The calls inside a statement of the top level."""
-        start, end = self._calls[id(node)]
-        return self._nodes[ast.Call][start:end]  # type: ignore[return-value]
+    def inside(self, node: FunctionNode | ast.ClassDef, kind: type[_N]) -> Sequence[_N]:
+        """The nodes of one of the kinds of `_COUNTED` in a function or class, also deeper inside."""
+        place, span = _COUNTED.index(kind), self._spans[id(node)]
+        return self(kind)[span[place] : span[place + len(_COUNTED)]]
+
+    def own(self, function: FunctionNode, *kinds: type[ast.AST]) -> Sequence[Any]:
+        """The nodes of these kinds in a function, without those of the scopes inside.
+
+        In the head of a function that stands in another one, they count, too.
+        """
+        inside = [node for kind in kinds for node in self.inside(function, kind)]
+        if inside and id(function) in self.holders:
+            return [node for node in own_nodes(function.body) if isinstance(node, kinds)]
+        return inside
 
     @cached_property
     def bound(self) -> Counter[str]:
@@ -247,13 +260,13 @@ class TextIndex:
     @cached_property
     def spelled(self) -> Set[str]:
         """Names in texts: parts of paths, and attributes in fields of formats."""
-        names = {part for path in self.paths for part in re.split("[.:]", path)}
+        names = {part for path in self.paths for part in path.replace(":", ".").split(".")}
         fields = [field for text in self.texts if "{" in text for field in _FIELD.findall(text)]
         names.update(name for field in fields for name in _ATTRIBUTE.findall(field))
         # `hasattr(sys, "_getframe")` gets nothing.
         attributes = {
             call.args[1].value
-            for call in self(ast.Call)
+            for call in (self(ast.Call) if "hasattr" in self.names else ())
             if isinstance(call.func, ast.Name)
             and call.func.id == "hasattr"
             and len(call.args) == 2
@@ -392,7 +405,7 @@ class TextIndex:
             for place, part in enumerate(target.elts if isinstance(target, ast.Tuple | ast.List) else ())
             if (name := last_name(part))
         ]
-        inner = [(node, loop.iter) for loop in self.loops for node in ast.walk(loop.target)]
+        inner = [(node, loop.iter) for loop in self.loops for node in below(loop.target)]
         return pairs + [(node.id, _item(value)) for node, value in inner if isinstance(node, ast.Name)]
 
     @cached_property

@@ -10,14 +10,13 @@ Not seen: a path that another file gives back, and a listing of a folder below o
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import reduce
 from operator import or_
 from typing import Final
 
-from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.analysis.index import TextIndex, text_of
-from codeaudit.transforms.python.parsing import FunctionNode, last_name
+from codeaudit.transforms.python.parsing import last_name
 
 _PLACES: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile", "get_filename"})
 """What gives the path of a file."""
@@ -43,6 +42,11 @@ _STARTING: Final = frozenset({
 """What starts a program, which may read the files that its command names."""
 _DIRECT: Final = frozenset({"input", "compile", "write", "add"})
 """What reads a file, if it gets its path at that place; others of these names get no path."""
+HINTS: Final[Sequence[tuple[Set[str], Set[str]]]] = (
+    (NAMING, _OPENING | _STARTING | _ARCHIVES | {"__file__"}),
+    (_PLACES, _DIRECT),
+)
+"""Of one of these pairs, a word of each side stands in every text that reads itself."""
 _QUIET: Final = frozenset({
     "append", "chdir", "commonpath", "critical", "debug", "dirname", "endswith", "error", "execl", "execlp",
     "execv", "execvp", "exists", "format", "getLogger", "getmtime", "info", "insert", "is_dir", "is_file",
@@ -70,10 +74,12 @@ _BESIDE: Final = re.compile(r"(?:\./|\*\*/)*[^/]*[*?\[][^/]*")
 
 def reads_own_file(index: TextIndex) -> bool:
     """Whether a file may open itself, ask for its size, or have a program do so."""
-    if index.words.isdisjoint(NAMING):
-        return False
-    paths = _Paths(index)
-    return any(map(paths.are_read_by, index(ast.Call)))
+    # In most texts no call says that it reads.
+    imported = {alias.asname for alias in index(ast.alias) if alias.asname}
+    named = imported | _OPENING | _STARTING | _PACKING | _DIRECT
+    calls = [call for call in index(ast.Call) if last_name(call.func) in named or "__file__" in index.names]
+    paths = _Paths(index) if calls else None
+    return paths is not None and any(map(paths.are_read_by, calls))
 
 
 def runs_itself(index: TextIndex) -> bool:
@@ -116,11 +122,12 @@ class _Paths:
         }
         self.starts: Final = not index.imported.isdisjoint(_STARTERS)
         self.packs: Final = not index.imported.isdisjoint(_ARCHIVES)
+        self.written: Final = "__file__" in index.names
         self.patterns: Final = index.aliases("glob")
         self.harmless: Final = _QUIET | _SAME | _ENDING | _JOINING | _STARTING | index.run_by_calls.keys()
         """What does not read a path that it is given."""
         by_name: dict[str, list[ast.expr]] = {}
-        for name, value in (*index.bindings, *index.items, *index.passed, *_returned(index.functions)):
+        for name, value in (*index.bindings, *index.items, *index.passed, *_returned(index)):
             by_name.setdefault(name, []).append(value)
         self._held: dict[str, int] = {}
         grows = True
@@ -139,24 +146,16 @@ class _Paths:
     def of(self, node: ast.expr) -> int:
         """What an expression may hold."""
         match node:
-            case ast.Constant(value="."):
-                return _Holds.FOLDER
-            case ast.Attribute(value=owner, attr=name) if (last_name(owner), name) in _SPECIFIED:
-                return _Holds.FILE
-            case ast.Attribute(value=owner, attr="name"):
-                return self.of(owner) & _PATH
-            case ast.Attribute(value=owner, attr="parent" | "parents"):
-                return _Holds.FOLDER if self.of(owner) & _AROUND else _Holds.NOTHING
-            case ast.Attribute(value=owner, attr="__file__"):
-                # That of `sys.modules[__name__]`, and not of a module that is imported.
-                own = isinstance(owner, ast.Subscript) or last_name(owner) == "__main__"
-                return _Holds.FILE if own else _Holds.ASKED
-            case ast.Name() | ast.Attribute():
+            case ast.Name():
                 return self._of_name(self._named(node))
-            case ast.Subscript(value=value, slice=key):
-                return _of_item(self.of(value), key)
+            case ast.Constant(value=value):
+                return _Holds.FOLDER if value == "." else _Holds.NOTHING
             case ast.Call(func=function, args=args):
                 return self._of_call(function, args)
+            case ast.Attribute(value=owner, attr=name):
+                return self._of_attribute(node, owner, name)
+            case ast.Subscript(value=value, slice=key):
+                return _of_item(self.of(value), key)
             case ast.BinOp(op=ast.Div() | ast.Add() | ast.Mod(), right=right):
                 # `".%s.py" % name` has the name of the script in it, and is another file.
                 return self._any(right.elts if isinstance(right, ast.Tuple) else [right]) & _OF_FILE
@@ -172,6 +171,20 @@ class _Paths:
                 return _Holds.LISTING if self._any(parts) & _OF_FILE else _Holds.NOTHING
             case _:
                 return _Holds.NOTHING
+
+    def _of_attribute(self, node: ast.Attribute, owner: ast.expr, name: str) -> int:
+        """What an attribute of this name may hold."""
+        if (last_name(owner), name) in _SPECIFIED:
+            return _Holds.FILE
+        if name == "name":
+            return self.of(owner) & _PATH
+        if name in ("parent", "parents"):
+            return _Holds.FOLDER if self.of(owner) & _AROUND else _Holds.NOTHING
+        if name == "__file__":
+            # That of `sys.modules[__name__]`, and not of a module that is imported.
+            own = isinstance(owner, ast.Subscript) or last_name(owner) == "__main__"
+            return _Holds.FILE if own else _Holds.ASKED
+        return self._of_name(self._named(node))
 
     def _any(self, nodes: Iterable[ast.expr]) -> int:
         return reduce(or_, map(self.of, nodes), _Holds.NOTHING)
@@ -226,20 +239,25 @@ class _Paths:
 
     def are_read_by(self, call: ast.Call) -> bool:
         """Whether a call may read the file."""
-        name, parts = self._named(call.func), _parts(call)
+        name = self._named(call.func)
         if name in _OPENING:
             owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-            return bool(self._any([*owner, *parts]) & _PATH)
-        if name in _PACKING and self.packs and self._any(parts) & _PATH:
+            return bool(self._any([*owner, *_parts(call)]) & _PATH)
+        if name in _PACKING and self.packs and self._any(_parts(call)) & _PATH:
             return True
-        if name in _STARTING and self.starts and self._any(parts) & _OF_FILE:
+        if name in _STARTING and self.starts and self._any(_parts(call)) & _OF_FILE:
             # `-c` and `-m` may read it.
-            return not self.are_run_by(call) or not {"-c", "-m"}.isdisjoint(map(text_of, parts))
-        if name in _DIRECT and any(last_name(getattr(part, "func", part)) in _PLACES for part in parts):
+            return not self.are_run_by(call) or not {"-c", "-m"}.isdisjoint(map(text_of, _parts(call)))
+        if name in _DIRECT and any(
+            last_name(getattr(part, "func", part)) in _PLACES for part in _parts(call)
+        ):
             return True
         # Nobody knows what another function does with the path: `partial(read, __file__)`. But
         # `load(__file__, "rates.csv")` reads another file.
-        return name not in self.harmless and any(map(_is_written, parts)) and not _names_others(parts)
+        if not self.written or name in self.harmless:
+            return False
+        parts = _parts(call)
+        return any(map(_is_written, parts)) and not _names_others(parts)
 
     def are_run_by(self, call: ast.Call) -> bool:
         """Whether a call has Python run the file again."""
@@ -276,12 +294,11 @@ def _parts(call: ast.Call) -> Sequence[ast.expr]:
     return [*parts, *(item for part in parts if isinstance(part, ast.List | ast.Tuple) for item in part.elts)]
 
 
-def _returned(functions: Sequence[FunctionNode]) -> Iterator[tuple[str, ast.expr]]:
+def _returned(index: TextIndex) -> Iterator[tuple[str, ast.expr]]:
     """The names of functions, with what they return."""
-    for function in functions:
-        for node in own_nodes(function.body):
-            if isinstance(node, ast.Return | ast.Yield) and node.value is not None:
-                yield function.name, node.value
+    for function in index.functions:
+        given = index.own(function, ast.Return, ast.Yield)
+        yield from ((function.name, node.value) for node in given if node.value is not None)
 
 
 def _is_written(node: ast.expr) -> bool:

@@ -54,7 +54,7 @@ from codeaudit.transforms.python.analysis.looks import (
     ShownLooks,
 )
 from codeaudit.transforms.python.function_context import rebound_in, rebound_names
-from codeaudit.transforms.python.parsing import FunctionNode, file_tree, last_name, parameter_names
+from codeaudit.transforms.python.parsing import FunctionNode, dotted, file_tree, last_name, parameter_names
 from codeaudit.transforms.python.walking import HOLDERS, below, reached
 from codeaudit.transforms.remembering import Plain, digest, fact
 
@@ -318,19 +318,14 @@ class _Text:
         home = HOMES.get(name)
         if home is None or name in self._classes:
             return False
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        origins = self._imported.get(last_name(node) or "", ())
+        root, dot, rest = dotted(node).partition(".")
         homes = {f"{home}.{name}", f"typing_extensions.{name}"}
-        return any(".".join([full, *reversed(parts)]) not in homes for full in origins)
+        return any(f"{full}{dot}{rest}" not in homes for full in self._imported.get(root, ()))
 
     def _find_properties(self, classes: Sequence[ast.ClassDef]) -> None:
         """Note the classes that derive from `property`, directly or through one another."""
-        bases = {node.name: {last_name(base) for base in node.bases} for node in classes}
-        while more := {name for name in bases.keys() - self._properties if bases[name] & self._properties}:
-            self._properties |= more
+        by_name = {node.name: node for node in classes}
+        _grow(self._properties, [(name, last_name(base)) for name in by_name for base in by_name[name].bases])
 
     def _find_other_names(self, nodes: TextIndex) -> None:
         """Note other names of classes and properties: `prop = property`, `K = C`."""
@@ -345,8 +340,7 @@ class _Text:
             if isinstance(target, ast.Name)
         ]
         for names in (self._classes, self._properties):
-            while more := {name for name, value in pairs if value in names} - names:
-                names |= more
+            _grow(names, pairs)
 
     # ── definitions ──────────────────────────────────────────────────────────────────────────────────
 
@@ -683,6 +677,12 @@ class _Text:
                 seen[id(node)] = body & RAISES | (ACTS if body & (ACTS | STORES | BARRIER) else 0)
             flags |= seen[id(node)]
         return flags
+
+
+def _grow(names: set[str], pairs: Iterable[tuple[str, str | None]]) -> None:
+    """Add the first name of each pair whose second one is among the names."""
+    while more := {name for name, value in pairs if value in names} - names:
+        names |= more
 
 
 def _values(nodes: TextIndex, functions: Mapping[str, Sequence[FunctionNode]]) -> dict[str, list[ast.expr]]:

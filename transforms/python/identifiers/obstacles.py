@@ -21,7 +21,7 @@ from codeaudit.transforms.python.analysis.classes import BUILTIN_CLASSES as PLAI
 from codeaudit.transforms.python.analysis.index import index_in
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, Scope
-from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.parsing import FunctionNode, dotted
 from codeaudit.transforms.python.source import read
 from codeaudit.transforms.python.walking import below
 
@@ -195,7 +195,7 @@ class Parameters:
         """Whether the first parameter is the object or class of a method."""
         if isinstance(node, ast.Lambda):
             return self._is_method(scope)
-        return self._is_method(scope) and "staticmethod" not in map(_dotted, node.decorator_list)
+        return self._is_method(scope) and "staticmethod" not in map(dotted, node.decorator_list)
 
     def _own_calls(self, function: FunctionNode, name: str) -> str | None:
         """An obstacle if the function may call itself, or the method it overrides, by keyword."""
@@ -259,7 +259,7 @@ class Parameters:
         """The builtin, or the function of a standard module, that an expression stands for; empty if it may
         be something else.
         """
-        name = _dotted(func)
+        name = dotted(func)
         root, _, rest = name.partition(".")
         if not name or root not in (MODULE_NAMES if rest else BUILTINS):
             return ""
@@ -310,13 +310,4 @@ def _blind(decorator: ast.expr) -> bool:
     callee = decorator.func if isinstance(decorator, ast.Call) else decorator
     if isinstance(callee, ast.Attribute) and callee.attr in {"setter", "getter", "deleter"}:
         return True
-    return _dotted(callee) in _BLIND_DECORATORS
-
-
-def _dotted(node: ast.expr) -> str:
-    """`a.b.c` for a name with attributes; empty for any other expression."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+    return dotted(callee) in _BLIND_DECORATORS

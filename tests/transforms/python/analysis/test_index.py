@@ -13,7 +13,7 @@ import pytest
 
 from codeaudit.transforms.python.analysis import capabilities
 from codeaudit.transforms.python.analysis.capabilities import Sees, looks_at_variables, may_look, shown_by
-from codeaudit.transforms.python.analysis.facts import bound_by
+from codeaudit.transforms.python.analysis.facts import bound_by, own_nodes
 from codeaudit.transforms.python.analysis.index import TextIndex, index_in, words_of
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 from tests.support.stdlib import sample
@@ -58,13 +58,17 @@ def test_the_nodes_are_those_of_a_walk(text: str) -> None:
     assert nodes.holders == {
         id(node)
         for node in walked
-        if isinstance(node, FunctionNode)
+        if isinstance(node, FunctionNode | ast.ClassDef)
         and any(isinstance(part, scopes) for part in ast.walk(node) if part is not node)
     }
     assert nodes.bound == Counter(name for node in walked for name in bound_by(node))
-    for top in tree.body:
-        calls = [part for part in ast.walk(top) if isinstance(part, ast.Call)]
-        assert set(map(id, nodes.calls_in(top))) == set(map(id, calls))
+    for top in (node for node in walked if isinstance(node, FunctionNode | ast.ClassDef)):
+        for kind in (ast.Call, ast.Return, ast.Yield, ast.YieldFrom):
+            parts = [part for part in ast.walk(top) if isinstance(part, kind)]
+            assert set(map(id, nodes.inside(top, kind))) == set(map(id, parts))
+        if isinstance(top, FunctionNode):
+            own = [node for node in own_nodes(top.body) if isinstance(node, ast.Return)]
+            assert set(map(id, nodes.own(top, ast.Return))) == set(map(id, own))
 
 
 def test_the_nodes_of_a_kind_stand_in_the_order_of_the_text() -> None:
