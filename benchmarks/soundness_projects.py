@@ -39,6 +39,45 @@ class Project:
 
 
 PROJECTS: Mapping[str, Project] = {
+    "addict": Project(version="2.4.0", sources=("addict",), tests=("test_addict.py",)),
+    "beautifulsoup4": Project(
+        version="4.15.0", sources=("bs4",), tests=("bs4/tests",), needs=("soupsieve", "typing_extensions")
+    ),
+    "dpath": Project(version="2.2.0", sources=("dpath",), needs=("hypothesis", "nose2")),
+    "email-validator": Project(version="2.4.0", sources=("email_validator",), needs=("dnspython", "idna")),
+    "frozendict": Project(version="2.5.1", sources=("src",), tests=("test",)),
+    "hyperlink": Project(version="21.0.0", sources=("src",), tests=("src/hyperlink/test",), needs=("idna",)),
+    "inflection": Project(version="0.5.1", sources=("inflection",), tests=("test_inflection.py",)),
+    "intervaltree": Project(
+        version="3.2.1", sources=("intervaltree",), tests=("test",), needs=("sortedcontainers",)
+    ),
+    "invoke": Project(version="3.0.3", sources=("invoke",), needs=("pytest-relaxed", "icecream")),
+    "itemadapter": Project(version="0.13.1", sources=("itemadapter",), needs=("attrs", "pydantic")),
+    "mido": Project(version="1.2.10", sources=("mido",)),
+    "parsel": Project(
+        version="1.12.1", sources=("parsel",), needs=("cssselect", "lxml", "w3lib", "jmespath", "psutil")
+    ),
+    "pysnooper": Project(version="1.2.3", sources=("pysnooper",)),
+    "python-box": Project(
+        version="8.0.0", sources=("box",), tests=("test",), needs=("ruamel.yaml", "toml", "msgpack")
+    ),
+    "python-slugify": Project(version="9.2.0", sources=("slugify",), needs=("text-unidecode",)),
+    "rfc3986": Project(version="2.0.0", sources=("src",), needs=("idna",)),
+    "soupsieve": Project(
+        version="4.1.3", sources=("soupsieve",), needs=("beautifulsoup4", "html5lib", "lxml")
+    ),
+    "textdistance": Project(version="4.6.3", sources=("textdistance",), needs=("hypothesis",)),
+    "uritemplate": Project(version="4.2.0", sources=("uritemplate",)),
+    "validators": Project(version="0.36.0", sources=("src",)),
+    "varname": Project(
+        version="1.0.0",
+        sources=("varname",),
+        needs=("executing", "asttokens", "pure_eval", "rich", "pytest-cov"),
+    ),
+    "voluptuous": Project(version="0.16.0", sources=("voluptuous",), tests=("voluptuous/tests",)),
+    "w3lib": Project(version="2.5.0", sources=("w3lib",), needs=("idna", "hypothesis")),
+    "webob": Project(version="1.8.11", sources=("src",)),
+    "xmltodict": Project(version="1.0.4", sources=("xmltodict.py",)),
     "h2": Project(version="4.4.1", sources=("src",), needs=("hypothesis", "hpack", "hyperframe")),
     "wsproto": Project(version="1.3.2", sources=("src",), needs=("h11",)),
     "aiofiles": Project(version="25.1.0", sources=("src",), needs=("pytest-asyncio",)),
