@@ -15,9 +15,9 @@ from codeaudit.transforms.remembering import FILES
 
 
 def _property(name: str) -> str:
-    """A pattern of a property in each form: `a.b`, `a["b"]` and `const { b } = a`."""
+    """A pattern of a property that is read, in each form: `a.b`, `a["b"]` and `const { b } = a`."""
     taken = rf"\{{[^{{}};]*\b{name}\b[^{{}};]*\}}\s*(?:=(?![=>])|\)\s*(?:=>|\{{))"
-    return rf"(?:\.\s*{name}\b|\[\s*[\"'`]{name}[\"'`]\s*\]|{taken})"
+    return rf"(?:(?<!\.\.)\.\s*{name}\b(?!\s*=(?![=>]))|\[\s*[\"'`]{name}[\"'`]\s*\]|{taken})"
 
 
 _OWN_FILE: Final = (
@@ -26,9 +26,7 @@ _OWN_FILE: Final = (
     r"(?:__filename|import\.meta\.(?:url|filename)|process\.argv\[1\]|(?:require\.main|module)\.filename)\s*[),]"
 )
 """A pattern of what reads the file itself, such as `readFileSync(__filename)`."""
-_STACK: Final = (
-    rf"(?:{_property('stack')}|\b(?:captureStackTrace|prepareStackTrace|callFrames|getLineNumber)\b)"
-)
+_STACK: Final = rf"(?:{_property('stack')}|\b(?:prepareStackTrace|callFrames|getLineNumber)\b)"
 _COLUMN: Final = r"(?:\bcolumnNumber\b|:\(?(?:\\d|\[0-9\])[+*]\)?:\(?(?:\\d|\[0-9\]))"
 r"""A pattern of what takes a column out of a stack trace, such as `/:(\d+):(\d+)/`."""
 _MESSAGE: Final = (
@@ -73,6 +71,9 @@ function is built in, as helpers of Babel do.
 _IS_FUNCTION: Final = r"\s*=\s*(?:async\s*)?(?:function\b|class\b|\([^()]*\)\s*=>|\w+\s*=>)"
 _FUNCTION: Final = re.compile(rf"\b(?:(?:function\s*\*?|class)\s+(\w+)|(\w+){_IS_FUNCTION})")
 
+_COMMENT: Final = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+"""What may be a comment."""
+
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
         Assumption(
@@ -108,7 +109,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="positions-unread",
             assumed="No program acts on lines and columns in stack traces.",
-            shown="The file reads or makes stack traces: `error.stack`, `captureStackTrace`.",
+            shown="The file reads stack traces: `error.stack`, `prepareStackTrace`.",
             sign=rf"{_STACK}|\b(?:stackTraceLimit|getCallSites?)\b",
             words=("stack", "Stack", "callFrames", "getLineNumber", "getCallSite"),
             of_text=True,
@@ -170,13 +171,40 @@ _SIGNS: Final = signs_of(LEDGER, re.DOTALL)
 def shown_in(file: str) -> Mapping[str, int]:
     """The entries that a file shows not to hold, by what is written in it.
 
-    Comments and strings count, too: where they end is not told without a parser, and `/"/` is no string.
+    Comments show nothing. Strings count, too.
     """
+    lines = _shown_in(file)
+    return _shown_in(_without_comments(file)) if lines else lines
+
+
+def _shown_in(file: str) -> Mapping[str, int]:
     # Each line keeps its number.
-    others = _NO_FUNCTION.sub(lambda part: "\n" * part[0].count("\n"), file) if "toString" in file else file
+    others = _NO_FUNCTION.sub(_line_breaks, file) if "toString" in file else file
     lines = first_lines(_SIGNS, others)
     at = None if "source-unread" in lines else _function_as_text(file)
     return lines if at is None else {**lines, "source-unread": file.count("\n", 0, at) + 1}
+
+
+def _line_breaks(part: re.Match[str]) -> str:
+    return "\n" * part[0].count("\n")
+
+
+def _without_comments(file: str) -> str:
+    """A file without what every grammar that reads it takes for a comment; as it is where none reads it."""
+    from codeaudit.transforms.javascript.parsing import READERS  # listing transforms imports no parser
+
+    source = file.encode(errors="surrogatepass")
+    trees = [reader.parse(source) for readers in READERS.values() for reader in readers]
+    roots = [tree.root_node for tree in trees if not tree.root_node.has_error]
+
+    def emptied(part: re.Match[bytes]) -> bytes:
+        nodes = [root.descendant_for_byte_range(part.start(), part.start() + 1) for root in roots]
+        if not all(node and node.type == "comment" and node.start_byte == part.start() for node in nodes):
+            return part[0]
+        end = min(node.end_byte for node in nodes if node) - part.start()
+        return b"\n" * part[0].count(b"\n", 0, end) + part[0][end:]
+
+    return _COMMENT.sub(emptied, source).decode(errors="surrogatepass") if roots else file
 
 
 def _function_as_text(file: str) -> int | None:

@@ -186,5 +186,23 @@ def test_a_name_that_means_no_function_by_custom_may_mean_one_of_the_file() -> N
     assert "source-unread" in shown_in("print(Math.max(1, 2), (f).toString().slice(1));\n")
 
 
+def test_comments_show_nothing_and_lines_keep_their_numbers() -> None:
+    comments = "// e.stack of Function.prototype\n/* f.arguments,\n   e.stack */\n"
+    assert shown_in(f"{FIRST}{comments}") == {}
+    written = f"{FIRST}{comments}print(e.stack);\n"
+    assert shown_in(written)["positions-unread"] == written.count("\n")
+    assert "positions-unread" in shown_in(f"{FIRST}const s = '//'; print(e.stack);\n")
+    assert "positions-unread" in shown_in(f"{FIRST}const s = /[/*]/; print(e.stack); const t = /[*/]/;\n")
+    assert "positions-unread" in shown_in(f"{FIRST}const s = `// ${{e.stack}}`;\n")
+    assert "positions-unread" in shown_in(f"// {FIRST.splitlines()[0]}\n not JavaScript // e.stack\n")
+
+
+def test_what_is_spread_or_written_is_not_read() -> None:
+    for text in ("g(...arguments);", "g([...stack]);", "e.stack = '';", "Error.captureStackTrace(e, f);"):
+        assert shown_in(f"{FIRST}{text}\n") == {}, text
+    for text in ("print(g.arguments);", "e.stack += '';", "print(e.stack == '');", "g = (e) => e.stack;"):
+        assert shown_in(f"{FIRST}{text}\n"), text
+
+
 def test_every_entry_has_its_programs() -> None:
     assert BROKEN.keys() == LEDGER.keys() == {name for name, _ in SHOWN}
