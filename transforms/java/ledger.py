@@ -13,6 +13,12 @@ from typing import Final
 from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
 from codeaudit.transforms.remembering import FILES
 
+
+def _inside(depth: int) -> str:
+    """A pattern of text in a block, with blocks in it up to a depth."""
+    return rf"(?:[^{{}}]|\{{{_inside(depth - 1)}*\}})" if depth else r"[^{}]"
+
+
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
         # ── what names mean ──
@@ -102,9 +108,10 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="debug-names-unread",
             assumed="No program reads the names of local variables: in the text of a "
             "NullPointerException, in tables for debuggers, in names of synthetic fields.",
-            shown="The file catches a NullPointerException and reads its message, or prints it.",
-            sign=r"\bcatch\s*\([^)]*\bNullPointerException\b(?:.*\b(?:getMessage|toString)\b"
-            r"|\s+(?P<null>\w+)\s*\)\s*\{[^{}]*[(+]\s*(?P=null)\s*[)+])",
+            shown="The file catches a NullPointerException and uses it: it reads its message, prints it or "
+            "passes it on.",
+            sign=r"\bcatch\s*\([^)]*\bNullPointerException\b[^)]*?\b(?P<null>\w+)\s*\)\s*\{"
+            rf"(?:{_inside(5)}|\{{)*?\b(?P=null)\b",
             words=("NullPointerException",),
             of_text=True,
             example="`values` becomes `lower`, and a caller prints the message of the NullPointerException",

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from codeaudit.transforms.java.ledger import LEDGER
+from codeaudit.transforms.java.ledger import LEDGER, shown_in
 from codeaudit.transforms.java.strings.concat import IDENTITY
 from codeaudit.transforms.perturb import DENIED, perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Outcome, Perturbed, Sample
@@ -453,7 +453,12 @@ SHOWN: Final[list[Any]] = [
             ),
             f"{DENIED}debug-names-unread",
         )
-        for text in ("e", '"no list: " + e')
+        for text in (
+            "e",
+            '"no list: " + e',
+            "new Error(e)",
+            "() -> { if (n > 1) { return e.getMessage(); } }",
+        )
     ),
     (
         "parameter-names-unread",
@@ -516,6 +521,16 @@ def test_an_edit_is_refused_where_its_file_shows_that_an_entry_is_false(
     reasons = [edit.reason for edit in edits if isinstance(edit, NotApplied)]
     assert len(reasons) == len(edits), "an edit is made"
     assert not reason or set(reasons) == {reason}
+
+
+def test_a_handler_that_does_not_use_its_exception_reads_no_message() -> None:
+    caught = "class A { boolean f(int[] a) { try { a[0]++; } catch (%s e) { if (a == null) { return false; } } return true; }"
+    assert "debug-names-unread" not in shown_in(
+        f"{caught % 'NullPointerException'} String g() {{ return e.toString(); }} }}\n"
+    )
+    assert "debug-names-unread" not in shown_in(
+        f"{caught % 'ClassCastException | NullPointerException'} }}\n"
+    )
 
 
 def test_every_entry_has_its_programs() -> None:
