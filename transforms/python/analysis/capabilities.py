@@ -731,7 +731,7 @@ def _asks_for_statistics(index: TextIndex) -> bool:
 
 
 def _writes(word: str) -> Callable[[TextIndex], bool]:
-    """Whether a file that gets records has this attribute of one in a text: `"msg lineno".split()`."""
+    """The question whether a file that gets log records names their attribute: `"msg lineno".split()`."""
     return lambda index: (
         not _WARNED.isdisjoint(index.words | index.members)
         and any(word in text and word in _WORD.findall(text) for text in index.texts)
@@ -1256,8 +1256,9 @@ _UNRESOLVED: Final[Sequence[tuple[Set[str] | None, Sees, Callable[[TextIndex], b
     (None, Sees.DROPS, _cleans_up),
     (None, Sees.SOURCE, _reads_described_text),
 )
-"""What cannot be followed, such as frames, code objects and builtins that are handed to other code: words of
-which one is mentioned then, what it shows, and the question that tells."""
+"""What cannot be followed, such as frames, code objects and builtins that are handed to other code. A row has
+words, of which the file must mention one (`None`: it need not), what the use shows, and the question that
+decides."""
 
 
 # ── one function ─────────────────────────────────────────────────────────────────────────────────────────

@@ -129,7 +129,7 @@ _END: Final = ast.Pass()
 _HOLDERS: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 _SCOPES: Final = _HOLDERS | {ast.Lambda}
 _COUNTED: Final = (ast.Call, ast.Return, ast.Yield, ast.YieldFrom)
-"""Kinds of nodes of which it is known in which function or class they stand."""
+"""The index records the nodes of these kinds for each function and class."""
 _LEAVES: Final = frozenset({ast.Name, ast.Constant, ast.alias})
 """Kinds of which most nodes are, and under which none stand."""
 
@@ -207,7 +207,7 @@ class TextIndex:
     def own(self, function: FunctionNode, *kinds: type[ast.AST]) -> Sequence[Any]:
         """The nodes of these kinds in a function, without those of the scopes inside.
 
-        In the head of a function that stands in another one, they count, too.
+        Those in the head of an inner function count, too.
         """
         inside = [node for kind in kinds for node in self.inside(function, kind)]
         if inside and id(function) in self.holders:
