@@ -90,3 +90,8 @@ def first_lines(signs: Signs, text: str) -> Mapping[str, int]:
     near = {id: sign for id, (words, sign) in signs.items() if any(word in text for word in words)}
     matches = {id: sign.search(text) for id, sign in near.items()}
     return {id: text.count("\n", 0, match.start()) + 1 for id, match in matches.items() if match}
+
+
+def blanked(part: re.Match[str]) -> str:
+    """A blank and the line breaks of a part of a text, which take its place: each line keeps its number."""
+    return " " + "\n" * part[0].count("\n")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
+from codeaudit.transforms.assumptions import Assumption, blanked, first_lines, ledger, signs_of
 from codeaudit.transforms.remembering import FILES
 
 
@@ -179,6 +179,4 @@ _SIGNS: Final = signs_of(LEDGER, re.DOTALL)
 @lru_cache(maxsize=FILES)
 def shown_in(file: str) -> Mapping[str, int]:
     """The entries that a file shows not to hold, by what is written in it outside of texts and comments."""
-    # The lines keep their numbers.
-    code = _HIDDEN.sub(lambda match: " " + "\n" * match[0].count("\n"), file)
-    return first_lines(_SIGNS, code)
+    return first_lines(_SIGNS, _HIDDEN.sub(blanked, file))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.assumptions import Assumption, first_lines, ledger, signs_of
+from codeaudit.transforms.assumptions import Assumption, blanked, first_lines, ledger, signs_of
 from codeaudit.transforms.remembering import FILES
 
 
@@ -56,19 +56,25 @@ _MEMBER_AS_TEXT: Final = re.compile(
 )
 """A property that is made a text."""
 _DATA: Final = (
-    "number num count index size year string str text word line char name key id path url data buffer buf "
-    "chunk content stdout stderr output date version locale html"
+    "number|num|count|index|size|year|string|str|text|word|line|char|name|key|id|path|url|data|buffer|buf|chunk"
+    "|content|stdout|stderr|output|date|version|locale|html"
 )
 """How names of what is no function end, by custom, in either case and number."""
+_CUT: Final = (
+    rf"(?:(?<![\w$])(?=[\w$]+\s*\.toString\(\))(?!\w*?(?i:{_DATA})s?\.toString)[\w$]+|[^\w$\s])"
+    r"\s*\.toString\(\)\s*\.\s*"
+    r"(?:match|replace|split|slice|substr|substring|indexOf|includes|search|startsWith|charAt)\b"
+)
+"""A pattern of what cuts the text of a value whose name does not say that it is no function."""
 _NO_FUNCTION: Final = re.compile(
-    rf"(?<![\w$])\w*?(?i:{_DATA.replace(' ', '|')})s?\.toString\(\)"
-    r"|\bMath\.\w+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\.toString\(\)"
+    r"\bMath\.\w+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\.toString\(\)"
     r"|\bFunction(?:\.prototype)?\.toString\.call\(\w+\)\.(?:indexOf|includes)\([\"']\[native code\]"
 )
-"""What takes no text of a function of the file: of what has such a name, of a number, or to tell whether a
-function is built in, as helpers of Babel do.
-"""
+"""What takes the text of a number, or tells whether a function is built in, as helpers of Babel do."""
 _IS_FUNCTION: Final = r"\s*=\s*(?:async\s*)?(?:function\b|class\b|\([^()]*\)\s*=>|\w+\s*=>)"
+_METHOD: Final = re.compile(
+    r"(?<![\w$.])(?<!function )(?<!\bget )(?<!\bset )(\w+)\s*\([^()]*\)\s*(?::[^{}();]*)?\{"
+)
 _FUNCTION: Final = re.compile(rf"\b(?:(?:function\s*\*?|class)\s+(\w+)|(\w+){_IS_FUNCTION})")
 
 _COMMENT: Final = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -86,8 +92,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "`lineNumber` or `url` means no function, unless the file declares one so.",
             sign=rf"{_OWN_FILE}|{_OF_FUNCTION}|{_ASSERTION}|\b(?:scopeChain|evaluateOnCallFrame)\b"
             r"|\bFunction\s*\.\s*prototype\b(?!\s*\.\s*(?:call|apply|bind)\b)|\bFunction\s*\.\s*toString\b"
-            r"|\.toString\(\)\s*\.\s*(?:match|replace|split|slice|substr|substring|indexOf|includes|search"
-            r"|startsWith|charAt)\b",
+            rf"|{_CUT}",
             words=(
                 "prototype",
                 "toString",
@@ -178,15 +183,9 @@ def shown_in(file: str) -> Mapping[str, int]:
 
 
 def _shown_in(file: str) -> Mapping[str, int]:
-    # Each line keeps its number.
-    others = _NO_FUNCTION.sub(_line_breaks, file) if "toString" in file else file
-    lines = first_lines(_SIGNS, others)
+    lines = first_lines(_SIGNS, _NO_FUNCTION.sub(blanked, file))
     at = None if "source-unread" in lines else _function_as_text(file)
     return lines if at is None else {**lines, "source-unread": file.count("\n", 0, at) + 1}
-
-
-def _line_breaks(part: re.Match[str]) -> str:
-    return "\n" * part[0].count("\n")
 
 
 def _without_comments(file: str) -> str:
@@ -202,7 +201,7 @@ def _without_comments(file: str) -> str:
         if not all(node and node.type == "comment" and node.start_byte == part.start() for node in nodes):
             return part[0]
         end = min(node.end_byte for node in nodes if node) - part.start()
-        return b"\n" * part[0].count(b"\n", 0, end) + part[0][end:]
+        return b" " + b"\n" * part[0].count(b"\n", 0, end) + part[0][end:]
 
     return _COMMENT.sub(emptied, source).decode(errors="surrogatepass") if roots else file
 
@@ -215,16 +214,16 @@ def _function_as_text(file: str) -> int | None:
     texts = {name: match.start() for match in _AS_TEXT.finditer(file) for name in match.groups() if name}
     functions = {name for names in _FUNCTION.findall(file) for name in names} if texts else set[str]()
     places = [texts[name] for name in functions & texts.keys() if not _declares_other(file, name)]
-    for match in _MEMBER_AS_TEXT.finditer(file):
-        places += [match.start() for name in match.groups() if name and _is_method(file, name)]
+    uses = reversed([*_MEMBER_AS_TEXT.finditer(file)])
+    members = {name: match.start() for match in uses for name in match.groups() if name}
+    methods = set(_METHOD.findall(file)) if members else set[str]()
+    places += [members[name] for name in methods & members.keys() if not _is_other_property(file, name)]
     return min(places, default=None)
 
 
-def _is_method(file: str, name: str) -> bool:
-    """Whether a file has a method of this name, and no other property of it."""
-    method = rf"(?<![\w$.])(?<!function )(?<!\bget )(?<!\bset ){name}\s*\([^()]*\)\s*(?::[^{{}}();]*)?\{{"
-    other = rf"\b(?:get|set)\s+{name}\s*\(|(?:[{{,;]\s*|\.\s*){name}\s*[=:]"
-    return re.search(method, file) is not None and re.search(other, file) is None
+def _is_other_property(file: str, name: str) -> bool:
+    """Whether a file has a property of this name that may be no method."""
+    return re.search(rf"\b(?:get|set)\s+{name}\s*\(|(?:[{{,;]\s*|\.\s*){name}\s*[=:]", file) is not None
 
 
 def _declares_other(file: str, name: str) -> bool:

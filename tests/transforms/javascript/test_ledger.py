@@ -184,11 +184,14 @@ def test_a_name_that_means_no_function_by_custom_may_mean_one_of_the_file() -> N
     )
     assert "source-unread" in shown_in("const cut = (task, n) => task.toString().slice(n);\n")
     assert "source-unread" in shown_in("print(Math.max(1, 2), (f).toString().slice(1));\n")
+    tested = "const cut = (data) => (typeof data === 'function' ? data.toString().slice(1) : '');\n"
+    assert "source-unread" in shown_in(tested)
 
 
 def test_comments_show_nothing_and_lines_keep_their_numbers() -> None:
     comments = "// e.stack of Function.prototype\n/* f.arguments,\n   e.stack */\n"
     assert shown_in(f"{FIRST}{comments}") == {}
+    assert "source-unread" in shown_in(f"{FIRST}print(typeof/**/Function.prototype);\n")
     written = f"{FIRST}{comments}print(e.stack);\n"
     assert shown_in(written)["positions-unread"] == written.count("\n")
     assert "positions-unread" in shown_in(f"{FIRST}const s = '//'; print(e.stack);\n")
